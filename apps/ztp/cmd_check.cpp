@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "common.hpp"
+#include "ztp/check.hpp"
+
+namespace ztp::app {
+namespace {
+
+struct Given {
+  ReadOptions read;
+  FitOptions options;
+  bool json = false;
+};
+
+nlohmann::ordered_json as_json(const CheckReport& report) {
+  nlohmann::ordered_json json;
+  json["ones"] = report.ones;
+  json["volume"] = report.volume;
+  json["density"] = static_cast<double>(report.ones) / report.volume;
+  json["duplicates"] = report.duplicates;
+  json["zeros"] = report.zeros;
+  json["duplicate_lines"] = nlohmann::ordered_json::array();
+  for (const auto& item : report.duplicate_examples)
+    json["duplicate_lines"].push_back({{"line", item.line}, {"first_line", item.first_line}, {"cell", item.cell}});
+  for (const auto& mode : report.modes)
+    json["modes"].push_back({{"name", mode.name},
+                             {"size", mode.size},
+                             {"empty", mode.empty},
+                             {"busiest", mode.busiest},
+                             {"busiest_ones", mode.busiest_ones}});
+  json["networks"] = nlohmann::ordered_json::array();
+  for (const auto& [mode, edges] : report.networks) json["networks"].push_back({{"mode", mode}, {"edges", edges}});
+  json["warnings"] = report.warnings;
+  json["fit"] = {{"memory_bytes", report.cost.memory},
+                 {"draws", report.cost.draws},
+                 {"draws_bytes", report.cost.draws_file},
+                 {"seconds_per_sweep", report.seconds_per_sweep}};
+  return json;
+}
+
+void print_text(const CheckReport& report, const FitOptions& options) {
+  fmt::print("ones        {} of {} cells ({:.3g} %)\n", human_count(static_cast<double>(report.ones)),
+             human_count(report.volume), 100 * static_cast<double>(report.ones) / report.volume);
+  for (const auto& mode : report.modes) {
+    fmt::print("mode        {}: {} entities, most ones: {} ({})\n", mode.name, human_count(mode.size), mode.busiest,
+               human_count(static_cast<double>(mode.busiest_ones)));
+    if (mode.empty > 0)
+      fmt::print("            {} without a one: {}{}\n", human_count(mode.empty), fmt::join(mode.empty_examples, ", "),
+                 mode.empty > mode.empty_examples.size() ? ", ..." : "");
+  }
+  for (const auto& [mode, edges] : report.networks)
+    fmt::print("network     {}: {} edges\n", mode, human_count(static_cast<double>(edges)));
+  fmt::print("duplicates  {}\n", human_count(static_cast<double>(report.duplicates)));
+  for (const auto& item : report.duplicate_examples)
+    fmt::print("            line {} repeats line {}: {}\n", item.line, item.first_line, item.cell);
+  if (report.duplicates > report.duplicate_examples.size() && !report.duplicate_examples.empty())
+    fmt::print("            ...\n");
+  fmt::print("a fit at rank {} with {} threads will take about\n", options.rank, options.threads);
+  fmt::print("memory      {}\n", human_bytes(report.cost.memory));
+  fmt::print("draws       {} in a file of {}\n", report.cost.draws, human_bytes(report.cost.draws_file));
+  fmt::print("time        {} a sweep, {} in all\n", human_seconds(report.seconds_per_sweep),
+             human_seconds(report.seconds_per_sweep * static_cast<double>(options.sweeps * options.chains)));
+  for (const std::string& warning : report.warnings) fmt::print(stderr, "ztp: warning: {}\n", warning);
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+  auto given = std::make_shared<Given>();
+  CLI::App* command = app.add_subcommand("check", "What is in a file, what is odd about it, what a fit will take");
+  add_data_flags(*command, given->read, true);
+  command->add_option("--likelihood", given->options.likelihood, "binary or count (last column of the file)")
+      ->check(CLI::IsMember({"binary", "count"}));
+  command->add_option("--rank", given->options.rank, "rank of the fit to estimate")->check(CLI::Range(1, 100000));
+  command->add_option("--sweeps", given->options.sweeps, "its sweeps")->check(CLI::PositiveNumber);
+  command->add_option("--chains", given->options.chains, "its chains")->check(CLI::Range(1, 1000));
+  add_threads_flag(*command, given->read.threads);
+  command->add_flag("--json", given->json, "as one JSON object");
+  command->footer("Example:\n  ztp check ones.tsv --rank 50");
+  command->callback([given] {
+    given->options.threads = given->read.threads;
+    given->read.counts = given->options.likelihood == "count";
+    const CheckReport report = check(given->read, given->options);
+    if (given->json)
+      fmt::print("{}\n", as_json(report).dump(2));
+    else
+      print_text(report, given->options);
+  });
+}
+
+}  // namespace ztp::app

@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "common.hpp"
+#include "ztp/error.hpp"
+#include "ztp/posterior.hpp"
+
+namespace ztp::app {
+namespace {
+
+struct Given {
+  std::string run;
+  std::size_t top = 10, component = 0, chain = 1;
+  std::vector<std::string> modes;
+  bool all = false, json = false;
+  unsigned threads = 0;
+};
+
+// Which modes to show, in the order of the tensor.
+std::vector<std::size_t> chosen_modes(const Given& given, const std::vector<Mode>& modes) {
+  std::vector<std::size_t> chosen;
+  std::vector<std::string> names;
+  for (const Mode& mode : modes) names.push_back(mode.name);
+  for (const std::string& name : given.modes)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw Error(ErrorKind::usage, fmt::format("--mode {}: no such mode; the modes are {}", name, fmt::join(names, ", ")));
+  for (std::size_t k = 0; k < modes.size(); ++k)
+    if (given.modes.empty() || std::find(given.modes.begin(), given.modes.end(), names[k]) != given.modes.end())
+      chosen.push_back(k);
+  return chosen;
+}
+
+void print_text(const Component& c, const std::vector<Mode>& modes, const std::vector<std::size_t>& chosen) {
+  fmt::print("component {}: weight {:.1f} [{:.1f}, {:.1f}], {:.1f} % of the ones\n", c.number, c.weight, c.weight_q05,
+             c.weight_q95, 100 * c.share);
+  for (const std::size_t k : chosen) {
+    fmt::print("  {}\n", modes[k].name);
+    for (const auto& entity : c.top[k]) fmt::print("    {:.4f}  {}\n", entity.value, modes[k].labels[entity.id]);
+  }
+}
+
+nlohmann::ordered_json as_json(const Component& c, const std::vector<Mode>& modes, const std::vector<std::size_t>& chosen) {
+  nlohmann::ordered_json json;
+  json["component"] = c.number;
+  json["weight"] = c.weight;
+  json["weight_q05"] = c.weight_q05;
+  json["weight_q95"] = c.weight_q95;
+  json["share"] = c.share;
+  for (const std::size_t k : chosen)
+    for (const auto& entity : c.top[k])
+      json["top"][modes[k].name].push_back({{"label", modes[k].labels[entity.id]}, {"value", entity.value}});
+  return json;
+}
+
+void run_components(const Given& given) {
+  Posterior posterior(given.run, given.threads);
+  const std::vector<std::size_t> chosen = chosen_modes(given, posterior.modes());
+  if (given.component > static_cast<std::size_t>(posterior.info().options.rank))
+    throw Error(ErrorKind::usage, fmt::format("--component {}: the run has {}", given.component,
+                                              posterior.info().options.rank));
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::size_t empty = 0;
+  for (const Component& c : posterior.components(given.top, given.chain - 1)) {
+    if (given.component != 0 && c.number != given.component) continue;
+    if (given.component == 0 && !given.all && c.weight < 0.5) {
+      ++empty;
+      continue;
+    }
+    if (given.json)
+      json.push_back(as_json(c, posterior.modes(), chosen));
+    else
+      print_text(c, posterior.modes(), chosen);
+  }
+  if (given.json)
+    fmt::print("{}\n", json.dump(2));
+  else if (empty > 0)
+    fmt::print("{} further components are empty (--all shows them)\n", empty);
+}
+
+}  // namespace
+
+void add_components(CLI::App& app) {
+  auto given = std::make_shared<Given>();
+  CLI::App* command = app.add_subcommand("components", "The components by weight, with their top entities");
+  command->add_option("RUN", given->run, "the run directory")->required();
+  command->add_option("--top", given->top, "entities of each mode");
+  command->add_option("--mode", given->modes, "only this mode (repeatable)");
+  command->add_option("--component", given->component, "only this component")->default_str("all that are not empty");
+  command->add_option("--chain", given->chain, "of which chain; components of different chains do not correspond")
+      ->check(CLI::Range(1, 1000));
+  command->add_flag("--all", given->all, "empty components, too");
+  add_threads_flag(*command, given->threads);
+  command->add_flag("--json", given->json, "as JSON");
+  command->footer("Weights are expected latent counts, with a 90 % interval.\nExample:\n  ztp components run --top 5");
+  command->callback([given] { run_components(*given); });
+}
+
+}  // namespace ztp::app

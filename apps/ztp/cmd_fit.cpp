@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+#include "commands.hpp"
+#include "common.hpp"
+#include "progress.hpp"
+#include "ztp/error.hpp"
+#include "ztp/fit.hpp"
+#include "ztp/posterior.hpp"
+
+namespace ztp::app {
+namespace {
+
+struct FitCommand {
+  ReadOptions read;
+  FitOptions options;
+  std::string out;
+  bool force = false;
+  bool markdown = false;
+};
+
+// One flag for each field of FitOptions, from the one list of them.
+void add_option_flags(CLI::App& command, FitOptions& options) {
+  for (const OptionField& field : fit_option_fields()) {
+    CLI::Option* option = std::visit(
+        [&](auto member) { return command.add_option(field.flag(), options.*member, field.help); }, field.member);
+    if (!field.default_text.empty()) option->default_str(field.default_text);
+    if (field.name == "dirichlet") option->default_str("0.1")->allow_extra_args(false);
+  }
+}
+
+std::string typed_command(const CLI::App& app) {
+  // CLI11 keeps no argv; the process does.
+  std::string text = "ztp";
+  if (std::FILE* file = std::fopen("/proc/self/cmdline", "rb")) {
+    std::string arguments(1 << 16, '\0');
+    arguments.resize(std::fread(arguments.data(), 1, arguments.size(), file));
+    std::fclose(file);
+    const std::size_t program_end = arguments.find('\0');
+    for (std::size_t begin = program_end + 1; program_end != std::string::npos && begin < arguments.size();) {
+      const std::size_t end = std::min(arguments.find('\0', begin), arguments.size());
+      const std::string word = arguments.substr(begin, end - begin);
+      const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`*?;&|<>()#~!") == std::string::npos;
+      text += " " + (plain ? word : "'" + word + "'");
+      begin = end + 1;
+    }
+    return text;
+  }
+  return text + " " + app.get_name();
+}
+
+void finish(FitOutcome outcome, const std::string& run_dir) {
+  if (outcome == FitOutcome::interrupted) {
+    fmt::print(stderr, "Interrupted; everything so far is in {}. To go on: ztp resume {}\n", run_dir, run_dir);
+    throw CLI::RuntimeError(130);
+  }
+  const Posterior posterior(run_dir, 1);
+  const RunInfo& info = posterior.info();
+  double seconds = 0;
+  for (const auto& chain : info.chains) seconds += chain.seconds;
+  fmt::print("{} draws of {} components in {} (sampling {})\n", info.draws, info.options.rank, run_dir,
+             human_seconds(seconds));
+  for (std::size_t c = 0; c < info.chains.size(); ++c)
+    fmt::print("chain {}: occupied components {:.1f} on average\n", c + 1, info.chains[c].occupied_mean);
+  if (!std::isnan(info.auc_roc))
+    fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
+}
+
+FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command) {
+  FitCallbacks callbacks;
+  callbacks.on_sweep = [&bar](const SweepReport& report) { bar.show(report); };
+  callbacks.stop_requested = stop_signalled;
+  callbacks.command = typed_command(command);
+  return callbacks;
+}
+
+void run_fit(FitCommand& given, const CLI::App& command) {
+  if (given.markdown) {
+    fmt::print("{}", options_as_markdown());
+    return;
+  }
+  if (given.read.file.empty()) throw Error(ErrorKind::usage, "fit needs the FILE of ones; see ztp fit --help");
+  if (given.out.empty()) throw Error(ErrorKind::usage, "fit needs --out RUN, the directory to make");
+  check_options(given.options);
+  given.read.counts = given.options.likelihood == "count";
+  given.read.threads = given.options.threads > 0 ? static_cast<unsigned>(given.options.threads)
+                                                 : std::max(1u, std::thread::hardware_concurrency());
+  install_stop_signals();
+  Dataset data = read_dataset(given.read);
+  print_warnings(data);
+  ProgressBar bar(static_cast<std::uint32_t>(given.options.chains), static_cast<std::uint32_t>(given.options.sweeps));
+  const FitOutcome outcome =
+      fit(std::move(data), given.options, given.out, callbacks_with(bar, command), given.force);
+  bar.finish();
+  finish(outcome, given.out);
+}
+
+}  // namespace
+
+void add_fit(CLI::App& app) {
+  auto given = std::make_shared<FitCommand>();
+  CLI::App* command = app.add_subcommand("fit", "Fit the model by batch Gibbs sampling and write a run directory");
+  add_data_flags(*command, given->read, true);
+  command->get_option("FILE")->required(false);
+  add_option_flags(*command, given->options);
+  command->add_option("--out", given->out, "the run directory to make");
+  command->add_flag("--force", given->force, "replace a run directory that is already there");
+  command->add_flag("--options-markdown", given->markdown, "print the table of options for the documentation")->group("");
+  command->footer("Example:\n  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run");
+  command->callback([given, command] { run_fit(*given, *command); });
+}
+
+void add_resume(CLI::App& app) {
+  struct Resume {
+    std::string run;
+    unsigned threads = 0;
+  };
+  auto given = std::make_shared<Resume>();
+  CLI::App* command = app.add_subcommand("resume", "Go on with an interrupted fit, to the same result");
+  command->add_option("RUN", given->run, "the run directory")->required();
+  command->add_option("--threads", given->threads, "threads")->default_str("as before");
+  command->footer("Example:\n  ztp resume run");
+  command->callback([given, command] {
+    const RunInfo info = run_info(given->run);
+    if (info.status == "complete") {
+      fmt::print("{} is complete: {} draws. Nothing to do.\n", given->run, info.draws);
+      return;
+    }
+    install_stop_signals();
+    ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(info.options.sweeps));
+    const FitOutcome outcome = resume(given->run, callbacks_with(bar, *command), given->threads);
+    bar.finish();
+    finish(outcome, given->run);
+  });
+}
+
+}  // namespace ztp::app

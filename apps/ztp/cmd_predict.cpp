@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "common.hpp"
+#include "ztp/error.hpp"
+#include "ztp/posterior.hpp"
+
+namespace ztp::app {
+namespace {
+
+struct Given {
+  std::string run, cells;
+  unsigned threads = 0;
+  bool json = false;
+};
+
+void print_checked(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw Error(ErrorKind::io, "cannot write to standard output");
+}
+
+std::string tsv_line(const Posterior& posterior, const std::uint32_t* cell, const Prediction& p, bool counts) {
+  std::string line, scratch;
+  for (std::size_t k = 0; k < posterior.modes().size(); ++k) {
+    line += posterior.modes()[k].labels.name(cell[k], scratch);
+    line += '\t';
+  }
+  line += fmt::format("{:.6g}\t{:.6g}\t{:.6g}\t{:.6g}", p.probability, p.sd, p.q05, p.q95);
+  if (counts) line += fmt::format("\t{:.6g}", p.rate);
+  return line + "\n";
+}
+
+std::string json_line(const Posterior& posterior, const std::uint32_t* cell, const Prediction& p, bool counts) {
+  nlohmann::ordered_json json;
+  for (std::size_t k = 0; k < posterior.modes().size(); ++k)
+    json["cell"][posterior.modes()[k].name] = posterior.modes()[k].labels[cell[k]];
+  json["probability"] = p.probability;
+  json["sd"] = p.sd;
+  json["q05"] = p.q05;
+  json["q95"] = p.q95;
+  if (counts) json["rate"] = p.rate;
+  return json.dump() + "\n";
+}
+
+void run_predict(const Given& given) {
+  Posterior posterior(given.run, given.threads);
+  const bool counts = posterior.info().options.likelihood == "count";
+  if (!given.json) {
+    std::string header = "#";
+    for (const Mode& mode : posterior.modes()) header += mode.name + "\t";
+    print_checked(header + "probability\tsd\tq05\tq95" + (counts ? "\trate\n" : "\n"));
+  }
+  const std::size_t order = posterior.modes().size();
+  posterior.predict_file(given.cells, [&](const std::uint32_t* coords, const Prediction* predictions, std::size_t count) {
+    std::string text;
+    for (std::size_t e = 0; e < count; ++e)
+      text += (given.json ? json_line : tsv_line)(posterior, coords + e * order, predictions[e], counts);
+    print_checked(text);
+  });
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app) {
+  auto given = std::make_shared<Given>();
+  CLI::App* command = app.add_subcommand("predict", "Probabilities of cells, with uncertainty");
+  command->add_option("RUN", given->run, "the run directory")->required();
+  command->add_option("CELLS", given->cells, "a file of labels, one cell a line; - is standard input")->required();
+  add_threads_flag(*command, given->threads);
+  command->add_flag("--json", given->json, "one JSON object a cell");
+  command->footer(
+      "Prints a TSV: the labels, then probability (posterior mean), sd, q05 and q95; with counts the rate as well.\n"
+      "A last column (as in a test file) is ignored.\n"
+      "Example:\n  printf 'alice\\tmatrix\\n' | ztp predict run -");
+  command->callback([given] { run_predict(*given); });
+}
+
+}  // namespace ztp::app

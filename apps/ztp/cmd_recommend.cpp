@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "common.hpp"
+#include "ztp/error.hpp"
+#include "ztp/posterior.hpp"
+#include "ztp/read.hpp"
+
+namespace ztp::app {
+namespace {
+
+struct Given {
+  std::string run;
+  std::vector<std::string> fixed;
+  std::size_t top = 10;
+  bool json = false;
+  unsigned threads = 0;
+};
+
+std::vector<std::optional<std::uint32_t>> fixed_entities(const Given& given, const std::vector<Mode>& modes) {
+  std::vector<std::optional<std::uint32_t>> entities(modes.size());
+  for (const std::string& item : given.fixed) {
+    const auto [name, label] = split_assignment(item, "recommend RUN");
+    std::size_t k = 0;
+    std::string names;
+    for (const Mode& mode : modes) names += (names.empty() ? "" : ", ") + mode.name;
+    while (k < modes.size() && modes[k].name != name) ++k;
+    if (k == modes.size())
+      throw Error(ErrorKind::usage, fmt::format("{}: no mode \"{}\"; the modes are {}", item, name, names));
+    if (entities[k]) throw Error(ErrorKind::usage, fmt::format("{}: {} is given twice", item, name));
+    entities[k] = modes[k].labels.find(label);
+    if (!entities[k]) throw Error(ErrorKind::input, fmt::format("{}: no {} is called \"{}\"", item, name, label));
+  }
+  return entities;
+}
+
+nlohmann::ordered_json as_json(const Recommendation& item, const std::vector<Mode>& modes) {
+  nlohmann::ordered_json json;
+  for (std::size_t k = 0; k < modes.size(); ++k) json["cell"][modes[k].name] = modes[k].labels[item.cell[k]];
+  json["probability"] = item.prediction.probability;
+  json["sd"] = item.prediction.sd;
+  json["q05"] = item.prediction.q05;
+  json["q95"] = item.prediction.q95;
+  json["why"] = nlohmann::ordered_json::array();
+  for (const auto& part : item.parts) json["why"].push_back({{"component", part.component}, {"share", part.share}});
+  return json;
+}
+
+std::string as_line(const Recommendation& item, const std::vector<Mode>& modes) {
+  std::string line;
+  for (std::size_t k = 0; k < modes.size(); ++k) line += modes[k].labels[item.cell[k]] + "\t";
+  const Prediction& p = item.prediction;
+  line += fmt::format("{:.6g}\t{:.6g}\t{:.6g}\t{:.6g}\t", p.probability, p.sd, p.q05, p.q95);
+  for (std::size_t i = 0; i < item.parts.size() && i < 5; ++i)
+    line += fmt::format("{}{}:{:.0f}%", i == 0 ? "" : " ", item.parts[i].component, 100 * item.parts[i].share);
+  return line;
+}
+
+void run_recommend(const Given& given) {
+  Posterior posterior(given.run, given.threads);
+  const auto fixed = fixed_entities(given, posterior.modes());
+  if (!given.json) {
+    std::string header = "#";
+    for (const Mode& mode : posterior.modes()) header += mode.name + "\t";
+    fmt::print("{}probability\tsd\tq05\tq95\twhy\n", header);
+  }
+  posterior.recommend(fixed, given.top, [&](const Recommendation& item) {
+    fmt::print("{}\n", given.json ? as_json(item, posterior.modes()).dump() : as_line(item, posterior.modes()));
+    return true;
+  });
+}
+
+}  // namespace
+
+void add_recommend(CLI::App& app) {
+  auto given = std::make_shared<Given>();
+  CLI::App* command = app.add_subcommand("recommend", "The most probable unseen cells, and why");
+  command->add_option("RUN", given->run, "the run directory")->required();
+  command->add_option("GIVEN", given->fixed, "MODE=LABEL: what is given; modes not named are left open");
+  command->add_option("--top", given->top, "how many")->check(CLI::Range(1, 1000000));
+  add_threads_flag(*command, given->threads);
+  command->add_flag("--json", given->json, "one JSON object a line");
+  command->footer(
+      "The last column says which components (of the first chain) make up the rate of the cell.\n"
+      "The search is exact, whatever is left open; training ones are left out.\n"
+      "Example:\n  ztp recommend run user=alice --top 5");
+  command->callback([given] { run_recommend(*given); });
+}
+
+}  // namespace ztp::app

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "common.hpp"
+#include "ztp/error.hpp"
+#include "ztp/split.hpp"
+
+namespace ztp::app {
+namespace {
+
+struct SplitCommand {
+  ReadOptions read;
+  SplitOptions options;
+  std::string protocol = "ones";
+  std::string out;
+  bool counts = false;
+  bool force = false;
+  bool json = false;
+};
+
+// A flag that the protocol does not use is a misunderstanding, and better said than ignored.
+void check_flags(const SplitCommand& given, const CLI::App& command) {
+  const auto refuse = [&](const char* flag) {
+    if (command.count(flag) > 0)
+      throw Error(ErrorKind::usage, fmt::format("{} is not used with --protocol {}", flag, given.protocol));
+  };
+  if (given.options.protocol == Protocol::slices) {
+    refuse("--holdout");
+    if (command.count("--mode") == 0 || command.count("--after") == 0)
+      throw Error(ErrorKind::usage, "--protocol slices needs --mode MODE and --after N");
+    return;
+  }
+  refuse("--mode");
+  refuse("--after");
+  if (given.options.protocol == Protocol::cells) refuse("--zeros-per-one");
+}
+
+void print_summary(const SplitCommand& given, std::uint64_t train_ones, const Split& result) {
+  if (given.json) {
+    const nlohmann::ordered_json summary = {
+        {"out", given.out},         {"protocol", given.protocol},    {"seed", given.options.seed},
+        {"train_ones", train_ones}, {"test_ones", result.test_ones}, {"test_zeros", result.test_zeros}};
+    fmt::print("{}\n", summary.dump());
+    return;
+  }
+  const auto count = [](std::uint64_t number) { return human_count(static_cast<double>(number)); };
+  fmt::print("training ones {:>14}   {}/train.tsv\n", count(train_ones), given.out);
+  fmt::print("test ones     {:>14}   {}/test.tsv\n", count(result.test_ones), given.out);
+  fmt::print("test zeros    {:>14}\n", count(result.test_zeros));
+  fmt::print("all labels are in {0}/labels; next: ztp fit {0}/train.tsv{1} --labels {0}/labels --out run\n", given.out,
+             given.counts ? " --likelihood count --values" : "");
+}
+
+void run_split(SplitCommand& given, const CLI::App& command) {
+  given.options.protocol = protocol_named(given.protocol);
+  check_flags(given, command);
+  if (given.counts) given.read.values = given.read.counts = true;
+  const Dataset data = read_dataset(given.read);
+  print_warnings(data);
+  const Split result = split(data.tensor, given.options);
+  write_split(data.tensor, result, given.out, given.force);
+  print_summary(given, result.coords.size() / data.tensor.order(), result);
+}
+
+}  // namespace
+
+void add_split(CLI::App& app) {
+  auto given = std::make_shared<SplitCommand>();
+  CLI::App* command = app.add_subcommand("split", "Split a tensor into training ones and test cells");
+  add_data_flags(*command, given->read, false);
+  command->add_flag("--counts", given->counts, "the last column is a count, to be kept in train.tsv");
+  command
+      ->add_option("--protocol", given->protocol,
+                   "cells: a part of all cells, ones and zeros; ones: a part of the ones, and drawn zeros; slices: all "
+                   "ones of the entities of --mode after the first --after, and zeros drawn among their cells")
+      ->check(CLI::IsMember({"cells", "ones", "slices"}));
+  command->add_option("--holdout", given->options.holdout, "the part to hold out, of cells or ones")
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--zeros-per-one", given->options.zeros_per_one, "zeros for each test one, with ones and slices")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--mode", given->options.mode, "slices: the mode");
+  command->add_option("--after", given->options.after, "slices: how many entities to keep, in the order of labels")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", given->options.seed, "the split is a function of the data, the options and this")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--out", given->out, "the directory for train.tsv, test.tsv and labels/MODE.txt")->required();
+  command->add_flag("--force", given->force, "write into a directory that has contents, replacing files");
+  command->add_flag("--json", given->json, "print one JSON object");
+  add_threads_flag(*command, given->read.threads);
+  command->footer(
+      "Examples:\n"
+      "  ztp split ones.tsv --protocol cells --holdout 0.1 --seed 1 --out split\n"
+      "  ztp split ones.tsv --protocol slices --mode user --after 900 --zeros-per-one 5 --out cold");
+  command->callback([given, command] { run_split(*given, *command); });
+}
+
+}  // namespace ztp::app

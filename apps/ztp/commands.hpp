@@ -1,0 +1,22 @@
+// The subcommands of ztp, one file each. Every add_* hangs one subcommand, its flags and its callback on the application; a
+// callback throws ztp::Error, and main turns that into a message and an exit code.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace ztp::app {
+
+void add_check(CLI::App& app);
+void add_split(CLI::App& app);
+void add_simulate(CLI::App& app);
+void add_fit(CLI::App& app);
+void add_resume(CLI::App& app);
+void add_predict(CLI::App& app);
+void add_evaluate(CLI::App& app);
+void add_components(CLI::App& app);
+void add_recommend(CLI::App& app);
+void add_info(CLI::App& app);
+
+}  // namespace ztp::app

@@ -1,0 +1,59 @@
+#include "common.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <thread>
+
+namespace ztp::app {
+
+void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks) {
+  command.add_option("FILE", options.file, "the ones: .tsv, .tns or .mtx, also .gz or .zst; - is standard input")
+      ->required();
+  command.add_option("--format", options.format, "tsv, tns or mtx, where the name does not tell")
+      ->check(CLI::IsMember({"tsv", "tns", "mtx"}));
+  command.add_flag("--values", options.values, "the last column of a .tsv is a number; any nonzero is a one");
+  command.add_option("--index-base", options.index_base, "first index of a .tns file")->check(CLI::Range(0, 1));
+  command.add_option("--labels", options.labels,
+                     "MODE=FILE: all entities of a mode, one a line; or a directory with MODE.txt for each");
+  if (with_networks)
+    command.add_option("--network", options.networks, "MODE=FILE: undirected edges between entities of a mode");
+}
+
+void add_threads_flag(CLI::App& command, unsigned& threads) {
+  threads = std::max(1u, std::thread::hardware_concurrency());
+  command.add_option("--threads", threads, "threads")->check(CLI::Range(1, 1024));
+}
+
+void print_warnings(const Dataset& data) {
+  for (const std::string& warning : data.warnings) fmt::print(stderr, "ztp: warning: {}\n", warning);
+}
+
+std::string human_bytes(double bytes) {
+  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < std::size(units)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
+}
+
+std::string human_count(double count) {
+  if (count >= 1e15) return fmt::format("{:.3g}", count);
+  std::string digits = fmt::format("{:.0f}", count);
+  for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(static_cast<std::size_t>(i), ",");
+  return digits;
+}
+
+std::string human_seconds(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  if (seconds < 60) return fmt::format("{:.3g} s", seconds);
+  const std::int64_t whole = static_cast<std::int64_t>(seconds + 0.5);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace ztp::app

@@ -1,0 +1,65 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <new>
+
+#include "commands.hpp"
+#include "ztp/error.hpp"
+#include "ztp/version.hpp"
+
+namespace {
+
+int exit_code(ztp::ErrorKind kind) {
+  switch (kind) {
+    case ztp::ErrorKind::usage: return 2;
+    case ztp::ErrorKind::input: return 3;
+    case ztp::ErrorKind::config: return 4;
+    case ztp::ErrorKind::numeric: return 5;
+    case ztp::ErrorKind::io: return 6;
+  }
+  return 1;
+}
+
+constexpr const char* footer = R"(Examples:
+  ztp check ones.tsv
+  ztp fit ones.tsv --rank 50 --holdout 0.1 --out run
+  ztp components run
+  ztp evaluate run
+  ztp recommend run user=alice
+
+Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system, 7 out of memory, 130 interrupted.)";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("ztp: Bayesian factorization of massive sparse binary tensors");
+  app.set_version_flag("--version", std::string("ztp ") + ztp::version());
+  app.require_subcommand(1);
+  app.footer(footer);
+  app.option_defaults()->always_capture_default();
+  ztp::app::add_check(app);
+  ztp::app::add_split(app);
+  ztp::app::add_simulate(app);
+  ztp::app::add_fit(app);
+  ztp::app::add_resume(app);
+  ztp::app::add_predict(app);
+  ztp::app::add_evaluate(app);
+  ztp::app::add_components(app);
+  ztp::app::add_recommend(app);
+  ztp::app::add_info(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& error) {  // a command's own exit code
+    return error.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const ztp::Error& error) {
+    fmt::print(stderr, "ztp: {}\n", error.what());
+    return exit_code(error.kind());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "ztp: out of memory; 'ztp check FILE --rank R' tells what a fit needs\n");
+    return 7;
+  }
+  return 0;
+}

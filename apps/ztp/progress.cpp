@@ -1,0 +1,77 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <limits>
+
+#include "common.hpp"
+
+namespace ztp::app {
+namespace {
+
+volatile std::sig_atomic_t stop_count = 0;
+
+void on_signal(int number) {
+  stop_count = stop_count + 1;
+  if (stop_count > 1) _exit(128 + number);
+}
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+}  // namespace
+
+void install_stop_signals() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool stop_signalled() { return stop_count > 0; }
+
+ProgressBar::ProgressBar(std::uint32_t chains, std::uint32_t sweeps)
+    : terminal_(isatty(STDERR_FILENO) != 0), chains_(chains), sweeps_(sweeps), begin_(now()),
+      last_auc_(std::numeric_limits<double>::quiet_NaN()) {}
+
+void ProgressBar::show(const SweepReport& report) {
+  if (!std::isnan(report.auc_roc)) last_auc_ = report.auc_roc;
+  if (first_done_ == 0) first_done_ = std::uint64_t{report.chain} * sweeps_ + report.sweep;
+  const bool last = report.sweep == sweeps_;
+  const double wait = terminal_ ? 0.1 : 10;
+  if (!last && shown_ && now() - last_shown_ < wait) return;
+  last_shown_ = now();
+  shown_ = true;
+  if (terminal_)
+    fmt::print(stderr, "\r\x1b[K{}", text(report));
+  else
+    fmt::print(stderr, "{}\n", text(report));
+  std::fflush(stderr);
+}
+
+std::string ProgressBar::text(const SweepReport& report) const {
+  const double total = static_cast<double>(chains_) * sweeps_;
+  const double done = static_cast<double>(report.chain) * sweeps_ + report.sweep;
+  const double since = done - static_cast<double>(first_done_) + 1;
+  const double left = (now() - begin_) / since * (total - done);
+  std::string line;
+  if (terminal_) {
+    const std::size_t filled = static_cast<std::size_t>(20 * done / total);
+    line += fmt::format("[{:<20}] ", std::string(filled, '='));
+  }
+  if (chains_ > 1) line += fmt::format("chain {}/{}, ", report.chain + 1, chains_);
+  line += fmt::format("sweep {}/{}, {} left, log-likelihood {:.1f}, {} components", report.sweep, sweeps_,
+                      human_seconds(left), report.log_likelihood, report.occupied);
+  if (!std::isnan(last_auc_)) line += fmt::format(", AUC {:.4f}", last_auc_);
+  return line;
+}
+
+void ProgressBar::finish() {
+  if (terminal_ && shown_) fmt::print(stderr, "\n");
+}
+
+}  // namespace ztp::app

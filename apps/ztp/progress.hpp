@@ -1,0 +1,31 @@
+// What a running fit shows: a bar that renews itself on a terminal, plain lines elsewhere.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "ztp/progress.hpp"
+
+namespace ztp::app {
+
+class ProgressBar {
+ public:
+  ProgressBar(std::uint32_t chains, std::uint32_t sweeps);
+  void show(const SweepReport& report);
+  void finish();  // leaves the last state on its own line
+
+ private:
+  std::string text(const SweepReport& report) const;
+
+  bool terminal_;
+  std::uint32_t chains_, sweeps_;
+  double begin_, last_shown_ = 0;
+  std::uint64_t first_done_ = 0;  // sweeps that were done before (a resumed run)
+  double last_auc_;
+  bool shown_ = false;
+};
+
+// Ctrl-C or SIGTERM asks a fit to stop after its sweep; a second one ends the program at once.
+void install_stop_signals();
+bool stop_signalled();
+
+}  // namespace ztp::app

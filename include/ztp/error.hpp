@@ -1,0 +1,25 @@
+// The one exception of ztp. The library never prints and never exits: it throws this.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace ztp {
+
+enum class ErrorKind {
+  usage,    // the call itself is wrong: a flag, an argument
+  input,    // data that cannot be read as what it claims to be; the message names file:line:column
+  config,   // options that do not fit together or do not fit the data
+  numeric,  // a number went bad; the message names mode, row and sweep
+  io,       // the operating system refused a read or a write
+};
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+}  // namespace ztp

@@ -1,0 +1,35 @@
+// Fitting: from data and options to a run directory.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "ztp/options.hpp"
+#include "ztp/progress.hpp"
+#include "ztp/read.hpp"
+
+namespace ztp {
+
+struct FitCallbacks {
+  std::function<void(const SweepReport&)> on_sweep;  // after every sweep
+  std::function<bool()> stop_requested;              // asked between sweeps; true ends the run with a checkpoint
+  std::string command;                               // what was typed, for the record
+};
+
+enum class FitOutcome { complete, interrupted };
+
+// Makes the directory run_dir (which must not exist, unless replace) and fills it. The posterior package reads it back.
+FitOutcome fit(Dataset data, const FitOptions& options, const std::string& run_dir, const FitCallbacks& callbacks = {},
+               bool replace = false);
+
+// Goes on from the checkpoint of an interrupted run, to the same draws as without the interruption. threads = 0: as before.
+FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks = {}, unsigned threads = 0);
+
+// What a fit will take: bytes of memory at its peak, not counting the program itself, and bytes of its file of draws.
+struct FitCost {
+  double memory = 0;
+  double draws_file = 0;
+  std::uint64_t draws = 0;
+};
+FitCost estimate_cost(const Dataset& data, const FitOptions& options, std::size_t test_cells);
+
+}  // namespace ztp

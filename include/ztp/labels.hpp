@@ -1,0 +1,62 @@
+// The entities of one mode: names to ids 0..n-1 and back.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ztp {
+
+// Two forms. Named: any strings, in order of first appearance. Numbered: the integers first..first+n-1 written in decimal,
+// which need no memory (.tns and .mtx files).
+class LabelTable {
+ public:
+  LabelTable() = default;
+  static LabelTable numbered(std::uint32_t first, std::uint32_t size);
+
+  bool is_numbered() const { return numbered_; }
+  std::uint32_t first_number() const { return first_; }
+  std::uint32_t size() const { return size_; }
+  std::string_view name(std::uint32_t id, std::string& scratch) const;  // scratch is used by the numbered form only
+  std::string operator[](std::uint32_t id) const;
+  std::optional<std::uint32_t> find(std::string_view label) const;
+  // The id of the label, which is added if it is new. Named form only.
+  std::uint32_t add(std::string_view label);
+  // For who adds many: the hash is worked out once, elsewhere, and fetch() brings its place into the cache ahead of time.
+  static std::uint32_t hash(std::string_view label);
+  std::uint32_t add(std::string_view label, std::uint32_t hash);
+  void fetch(std::uint32_t hash) const;
+  // Numbered form only: makes the table at least this long.
+  void grow(std::uint32_t size);
+  std::size_t bytes() const;  // memory held
+
+ private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t next_id = 0;  // id + 1, or 0 for free
+  };
+  std::string_view named(std::uint32_t id) const {
+    const std::uint64_t begin = id == 0 ? 0 : ends_[id - 1];
+    return {characters_.data() + begin, ends_[id] - begin};
+  }
+  std::size_t slot_of(std::string_view label, std::uint32_t hash) const;
+  void rehash(std::size_t slots);
+
+  bool numbered_ = false;
+  std::uint32_t first_ = 0;
+  std::uint32_t size_ = 0;
+  std::string characters_;           // all names end to end
+  std::vector<std::uint64_t> ends_;  // ends_[id] is where name id stops in characters_
+  std::vector<Slot> slots_;          // open addressing, at most half full; the hash spares a look at the name
+};
+
+struct Mode {
+  std::string name;
+  LabelTable labels;
+};
+
+inline constexpr std::uint32_t max_mode_size = 1u << 31;
+inline constexpr std::size_t max_modes = 64;
+
+}  // namespace ztp

@@ -1,0 +1,57 @@
+// The options of a fit. This struct and the one list of its fields (src/run/options.cpp) are where the flags, the checks, the
+// echo in the run directory and docs/options.md all come from.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ztp {
+
+struct FitOptions {
+  std::int64_t rank = 20;
+  std::string likelihood = "binary";
+  std::int64_t sweeps = 1000;
+  std::int64_t burn_in = -1;
+  std::int64_t keep_every = 5;
+  std::int64_t draws = 100;
+  std::int64_t chains = 1;
+  std::uint64_t seed = 1;
+  std::int64_t threads = 0;
+  std::vector<std::string> dirichlet = {"0.1"};
+  double gamma_shape = 0.1;
+  double beta_concentration = 1;
+  double beta_mean = -1;
+  double network_gamma_shape = 0.1;
+  double network_beta_concentration = 1;
+  double network_beta_mean = -1;
+  double holdout = 0;
+  std::int64_t zeros_per_one = 5;
+  std::string test;
+  std::string kernel = "cpu";
+};
+
+struct OptionField {
+  using Member = std::variant<std::int64_t FitOptions::*, std::uint64_t FitOptions::*, double FitOptions::*,
+                              std::string FitOptions::*, std::vector<std::string> FitOptions::*>;
+  std::string name;  // "burn_in"; the flag is --burn-in
+  std::string help;
+  Member member;
+  double smallest = 0;   // numbers: the allowed range
+  double largest = 0;
+  std::vector<std::string> choices;  // strings: the allowed values, if only some are
+  std::string default_text;          // where the default follows from other options
+
+  std::string flag() const;
+};
+
+const std::vector<OptionField>& fit_option_fields();
+
+// Throws Error (config) that names the flag, the value and what is allowed.
+void check_options(const FitOptions& options);
+
+std::string options_to_json(const FitOptions& options);
+FitOptions options_from_json(const std::string& json);
+std::string options_as_markdown();  // docs/options.md
+
+}  // namespace ztp

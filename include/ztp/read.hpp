@@ -1,0 +1,40 @@
+// From text files to a tensor and its networks.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+
+struct ReadOptions {
+  std::string file;             // .tsv, .tns or .mtx, plain or .gz or .zst; "-" is standard input
+  std::string format;           // "tsv", "tns" or "mtx"; empty: by the name, then by the first line
+  bool values = false;          // the last column of a .tsv is a number
+  bool counts = false;          // the numbers are counts, to be kept (--likelihood count)
+  int index_base = 1;           // of a .tns file
+  std::vector<std::string> labels;    // "MODE=FILE", or one directory with MODE.txt for each mode
+  std::vector<std::string> networks;  // "MODE=FILE"
+  unsigned threads = 1;
+};
+
+struct Dataset {
+  SparseTensor tensor;
+  std::vector<Network> networks;
+  std::uint64_t lines = 0;       // cells given, duplicates included
+  std::uint64_t duplicates = 0;  // of them merged away
+  std::uint64_t zeros = 0;       // cells given with the value zero, ignored
+  std::vector<std::string> warnings;
+};
+
+Dataset read_dataset(const ReadOptions& options);
+
+// Labels and a last column 0 or 1, over the modes of a tensor.
+TestCells read_test_cells(const std::string& file, const std::vector<Mode>& modes, unsigned threads = 1);
+
+// "MODE=REST" taken apart; an error of kind usage, naming the flag, if there is no "=".
+std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag);
+
+}  // namespace ztp

@@ -1,0 +1,58 @@
+// What a run directory says of itself (options.json and status.json).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ztp/options.hpp"
+
+namespace ztp {
+
+struct RunInfo {
+  // options.json: written once, when the fit begins
+  std::string version;
+  std::string command;
+  std::string created;      // UTC, ISO 8601
+  std::string fingerprint;  // of the training data, 16 hex digits
+  FitOptions options;       // every default filled in
+  struct ModeInfo {
+    std::string name;
+    std::uint32_t size = 0;
+    bool numbered = false;  // labels are the numbers first, first + 1, ...; else labels/NAME.txt has them
+    std::uint32_t first = 0;
+    double dirichlet = 0;
+  };
+  std::vector<ModeInfo> modes;
+  struct NetworkInfo {
+    std::uint32_t mode = 0;
+    std::string source;
+    std::uint64_t edges = 0;
+  };
+  std::vector<NetworkInfo> networks;
+  std::uint64_t ones = 0;          // training ones
+  std::uint64_t total_count = 0;   // with counts, their sum
+  std::uint64_t test_ones = 0;
+  std::uint64_t test_zeros = 0;
+  std::uint32_t keep_every = 0;    // after thinning to the number of draws
+  std::uint64_t draws_planned = 0;
+
+  // status.json: written at every checkpoint and at the end
+  std::string status;              // "running", "interrupted" or "complete"
+  struct ChainStatus {
+    std::uint32_t sweeps = 0;
+    double seconds = 0;            // of sampling
+    double log_likelihood = 0;     // of the last sweep
+    std::size_t occupied = 0;      // of the last sweep
+    double occupied_mean = 0;      // over kept draws; NaN without any
+  };
+  std::vector<ChainStatus> chains;
+  std::uint64_t draws = 0;         // kept so far
+  std::uint64_t peak_memory = 0;   // bytes
+  double auc_roc = 0;              // of the held-out cells, posterior mean so far; NaN if not followed
+};
+
+// Reads both files. Error (input) if the directory is not a run.
+RunInfo run_info(const std::string& run_dir);
+std::string run_info_as_json(const RunInfo& info);
+
+}  // namespace ztp

@@ -1,0 +1,51 @@
+// Training ones and test cells from one tensor.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+
+enum class Protocol {
+  cells,   // a random part of ALL cells, ones and zeros
+  ones,    // a random part of the ones, and randomly drawn zeros
+  slices,  // every one of the last entities of a mode (cold start), and zeros drawn among their cells
+};
+
+struct SplitOptions {
+  Protocol protocol = Protocol::ones;
+  double holdout = 0.1;             // cells, ones: the part held out; round(holdout * total), exactly
+  std::uint64_t zeros_per_one = 5;  // ones, slices: zero cells for each held-out one
+  std::string mode;                 // slices: which mode
+  std::uint32_t after = 0;          // slices: entities with this id and above (0 is the first label) are held out
+  std::uint64_t seed = 1;
+};
+
+// Beyond these a test set is refused (config). A cell costs 4 K + 1 bytes here and a line in the file.
+inline constexpr std::uint64_t max_test_cells = 100'000'000;          // cells: all of them are drawn at once
+inline constexpr std::uint64_t max_drawn_test_cells = 1'000'000'000;  // ones, slices
+
+struct Split {
+  Buffer<std::uint32_t> coords;  // the training ones, nnz x K, sorted as in the tensor
+  Buffer<std::int64_t> counts;   // their counts, or empty for a binary tensor
+  TestCells test;                // sorted by cell, no cell twice
+  std::uint64_t test_ones = 0;
+  std::uint64_t test_zeros = 0;
+};
+
+// A pure function of the tensor and the options. Every subset of the stated size is equally likely.
+// Throws Error (usage: unknown mode; config: options that do not fit the tensor).
+Split split(const SparseTensor& tensor, const SplitOptions& options);
+
+// Turns the tensor into its training part, without a copy. Modes and labels stay complete.
+void keep_training_ones(SparseTensor& tensor, Split& split);
+
+// train.tsv, test.tsv and labels/MODE.txt in a directory, which is made. An error (config) if it has contents, unless forced:
+// then files of the same names are replaced. Each file appears only when it is complete.
+void write_split(const SparseTensor& tensor, const Split& split, const std::string& directory, bool force);
+
+// "cells", "ones" or "slices"; any other word is an error of kind usage.
+Protocol protocol_named(const std::string& name);
+
+}  // namespace ztp

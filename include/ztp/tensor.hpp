@@ -1,0 +1,53 @@
+// The data: a K-way tensor as the sorted list of its ones (or positive counts), and undirected networks over a mode.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ztp/buffer.hpp"
+#include "ztp/labels.hpp"
+
+namespace ztp {
+
+struct SparseTensor {
+  std::vector<Mode> modes;
+  Buffer<std::uint32_t> coords;  // nnz x K, row-major; sorted, no cell twice
+  Buffer<std::int64_t> counts;   // nnz, or empty for a binary tensor
+
+  std::size_t order() const { return modes.size(); }
+  std::size_t nnz() const { return modes.empty() ? 0 : coords.size() / modes.size(); }
+  const std::uint32_t* cell(std::size_t e) const { return coords.data() + e * modes.size(); }
+  double volume() const;  // number of cells; a double, since it can pass 2^64
+  bool contains(const std::uint32_t* cell) const;
+  std::optional<std::size_t> mode_named(const std::string& name) const;
+
+  // Brings coords (and counts) into order and merges repeated cells: counts add up. Returns how many were merged away.
+  std::size_t sort_and_merge();
+};
+
+// An undirected network between the entities of one mode: each edge once, i < j, sorted.
+struct Network {
+  std::size_t mode = 0;
+  std::string source;              // where it came from, for messages
+  Buffer<std::uint32_t> edges;     // edges x 2
+  std::uint64_t self_loops = 0;    // dropped while reading
+  std::uint64_t duplicates = 0;    // merged while reading
+  std::size_t size() const { return edges.size() / 2; }
+};
+
+// A cell list with outcomes, to be predicted and compared.
+struct TestCells {
+  Buffer<std::uint32_t> coords;  // cells x K
+  Buffer<std::uint8_t> outcome;  // 0 or 1
+  std::size_t size() const { return outcome.size(); }
+};
+
+// Sorts records of `width` words in place, lexicographically, and carries `payload` (if any) along.
+void sort_records(std::uint32_t* records, std::size_t count, std::size_t width, std::int64_t* payload);
+
+// A number that changes with any change of sizes, labels, ones, counts or edges: what a run was fitted to.
+std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> networks);
+
+}  // namespace ztp

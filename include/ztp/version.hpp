@@ -1,0 +1,5 @@
+#pragma once
+
+namespace ztp {
+const char* version();
+}

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Installs what ztp needs on Debian 12 (or a close relative) and is not there yet. Uses sudo where not root.
+#   scripts/setup.sh build    compiler and libraries of the program
+#   scripts/setup.sh test     the same, and what the tests need
+set -eu
+build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev
+       libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev"
+test="libgtest-dev libboost-dev gzip zstd"
+
+case "${1:-build}" in
+  build) wanted="$build" ;;
+  test) wanted="$build $test" ;;
+  *) echo "usage: $0 [build|test]" >&2; exit 2 ;;
+esac
+
+missing=""
+for package in $wanted; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "Installing:$missing"
+sudo=""
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null 2>&1 || {
+    echo "Not root and no sudo. As root, run: apt-get install$missing" >&2
+    exit 1
+  }
+  sudo="sudo"
+fi
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get update -qq
+# shellcheck disable=SC2086  # the list is words on purpose
+$sudo apt-get install -y -qq --no-install-recommends $missing >/dev/null

@@ -1,0 +1,137 @@
+#include "base/file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+void write_all(int fd, const char* data, std::size_t bytes, const std::string& path) {
+  while (bytes > 0) {
+    const ssize_t written = ::write(fd, data, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_io("write", path);
+    data += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+std::uint64_t file_length(int fd, const std::string& path) {
+  struct stat status;
+  if (::fstat(fd, &status) != 0) throw_io("examine", path);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+}  // namespace
+
+void throw_io(const std::string& action, const std::string& path) {
+  throw Error(ErrorKind::io, fmt::format("cannot {} {}: {}", action, path, std::strerror(errno)));
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".partial"), buffer_(1 << 20) {
+  fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd_ < 0) throw_io("create", temporary_);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* data, std::size_t bytes) {
+  if (used_ + bytes > buffer_.size()) flush();
+  if (bytes > buffer_.size()) return write_all(fd_, static_cast<const char*>(data), bytes, temporary_);
+  std::memcpy(buffer_.data() + used_, data, bytes);
+  used_ += bytes;
+}
+
+void AtomicFile::flush() {
+  write_all(fd_, buffer_.data(), used_, temporary_);
+  used_ = 0;
+}
+
+void AtomicFile::commit() {
+  flush();
+  if (::fsync(fd_) != 0) throw_io("write", temporary_);
+  if (::close(fd_) != 0) {
+    fd_ = -1;
+    throw_io("close", temporary_);
+  }
+  fd_ = -1;
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_io("rename to", path_);
+  sync_directory(std::filesystem::path(path_).parent_path().string());
+}
+
+AppendFile::AppendFile(std::string path, std::uint64_t length) : path_(std::move(path)), length_(length) {
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (fd_ < 0) throw_io("open", path_);
+  if (file_length(fd_, path_) < length)
+    throw Error(ErrorKind::input, fmt::format("{}: shorter than the checkpoint says; the run cannot be resumed", path_));
+  if (::ftruncate(fd_, static_cast<off_t>(length)) != 0) throw_io("truncate", path_);
+  if (::lseek(fd_, 0, SEEK_END) < 0) throw_io("seek in", path_);
+}
+
+AppendFile::~AppendFile() { ::close(fd_); }
+
+void AppendFile::append(const void* data, std::size_t bytes) {
+  write_all(fd_, static_cast<const char*>(data), bytes, path_);
+  length_ += bytes;
+}
+
+void AppendFile::sync() {
+  if (::fdatasync(fd_) != 0) throw_io("write", path_);
+}
+
+ReadFile::ReadFile(std::string path) : path_(std::move(path)) {
+  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0) throw_io("open", path_);
+  length_ = file_length(fd_, path_);
+}
+
+ReadFile::~ReadFile() { ::close(fd_); }
+
+void ReadFile::read(std::uint64_t offset, void* data, std::size_t bytes) const {
+  char* place = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t got = ::pread(fd_, place, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_io("read", path_);
+    if (got == 0) throw Error(ErrorKind::input, fmt::format("{}: ends too early", path_));
+    place += got;
+    offset += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
+  }
+}
+
+std::string read_text(const std::string& path) {
+  const ReadFile file(path);
+  std::string text(file.length(), '\0');
+  file.read(0, text.data(), text.size());
+  return text;
+}
+
+void write_text(const std::string& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void sync_directory(const std::string& path) {
+  const std::string name = path.empty() ? "." : path;
+  const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) throw_io("open", name);
+  const int result = ::fsync(fd);
+  ::close(fd);
+  if (result != 0) throw_io("write", name);
+}
+
+}  // namespace ztp

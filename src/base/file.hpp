@@ -1,0 +1,79 @@
+// Checked file access. Every failure is an Error of kind io that names the path and the reason.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ztp/buffer.hpp"
+
+namespace ztp {
+
+[[noreturn]] void throw_io(const std::string& action, const std::string& path);  // with the text of errno
+
+// Writes beside the final name, and takes that name only in commit(), after the data are on disk: a crash leaves either the old
+// file or the new one. Without commit() the temporary file is removed.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* data, std::size_t bytes);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  void commit();
+
+ private:
+  void flush();
+
+  std::string path_;
+  std::string temporary_;
+  int fd_ = -1;
+  Buffer<char> buffer_;
+  std::size_t used_ = 0;
+};
+
+// A file that only grows at its end: the draws and the trace of a running fit.
+class AppendFile {
+ public:
+  // Opens or creates, and cuts the file to `length` bytes first.
+  AppendFile(std::string path, std::uint64_t length);
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+
+  void append(const void* data, std::size_t bytes);
+  void append(std::string_view text) { append(text.data(), text.size()); }
+  void sync();  // to the disk
+  std::uint64_t length() const { return length_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  std::uint64_t length_ = 0;
+};
+
+// Random access for reading.
+class ReadFile {
+ public:
+  explicit ReadFile(std::string path);
+  ~ReadFile();
+  ReadFile(const ReadFile&) = delete;
+  ReadFile& operator=(const ReadFile&) = delete;
+
+  void read(std::uint64_t offset, void* data, std::size_t bytes) const;  // all of it, or an error
+  std::uint64_t length() const { return length_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  std::uint64_t length_ = 0;
+};
+
+std::string read_text(const std::string& path);
+void write_text(const std::string& path, std::string_view text);  // atomically
+void sync_directory(const std::string& path);
+
+}  // namespace ztp

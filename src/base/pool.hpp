@@ -1,0 +1,50 @@
+// A fixed team of threads. The calling thread is one of them.
+#pragma once
+#include <atomic>
+#include <barrier>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace ztp {
+
+class Pool {
+ public:
+  explicit Pool(unsigned threads);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  unsigned threads() const { return threads_; }
+  // Calls body(block) once for every block in 0..blocks-1, in any order, on any thread. The first exception thrown by a body is
+  // thrown again here, after all threads have stopped.
+  void for_blocks(std::size_t blocks, const std::function<void(std::size_t)>& body);
+
+ private:
+  void work();
+
+  unsigned threads_;
+  std::barrier<> start_;
+  std::barrier<> done_;
+  bool quit_ = false;
+  const std::function<void(std::size_t)>* body_ = nullptr;
+  std::size_t blocks_ = 0;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex failure_mutex_;
+  std::exception_ptr failure_;
+  std::vector<std::jthread> team_;
+};
+
+// How many blocks of a given size cover a range, and where each begins and ends.
+struct Blocks {
+  std::size_t total;
+  std::size_t size;
+  std::size_t count() const { return (total + size - 1) / size; }
+  std::size_t begin(std::size_t block) const { return block * size; }
+  std::size_t end(std::size_t block) const { return (block + 1) * size < total ? (block + 1) * size : total; }
+};
+
+}  // namespace ztp

@@ -1,0 +1,87 @@
+// Counter-based randomness (Philox4x32-10). Every draw is a pure function of (seed, chain, purpose, mode; sweep, index, draw
+// number) and so of nothing that a thread, a restart or the order of work could change.
+#pragma once
+#include <Random123/philox.h>
+
+#include <array>
+#include <cstdint>
+
+namespace ztp {
+
+__extension__ using uint128 = unsigned __int128;
+
+// What a stream of random numbers is for. The values are part of the meaning of a seed: never renumber, only append.
+enum class Purpose : std::uint32_t {
+  start = 1,       // initial allocation of ones, index = one
+  columns = 2,     // factor columns u, mode = k, index = (row, component)
+  weights = 3,     // p and lambda, index = component
+  counts = 4,      // latent counts of the ones, index = one
+  edge_start = 5,  // initial allocation of edges, mode = network, index = edge
+  edge_counts = 6, // latent counts of the edges, mode = network, index = edge
+  edge_weights = 7,// h and beta, mode = network, index = component
+  diagonal = 8,    // imputed diagonal counts, mode = network, index = component
+  holdout = 9,     // which ones are held out, index = one
+  zeros = 10,      // drawn zero cells, index = test one
+  simulate = 11,   // synthetic data
+};
+
+struct StreamKey {
+  std::uint32_t word[2];
+};
+
+// Philox itself mixes (seed, chain, purpose, mode) into the key of a family of streams.
+inline StreamKey stream_key(std::uint64_t seed, std::uint32_t chain, Purpose purpose, std::uint32_t mode = 0) {
+  const r123::Philox4x32::ctr_type counter = {{chain, static_cast<std::uint32_t>(purpose), mode, 0x7a7470u}};
+  const r123::Philox4x32::key_type key = {{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
+  const auto mixed = r123::Philox4x32()(counter, key);
+  return {{mixed[0], mixed[1]}};
+}
+
+// Four random words: block number `block` of the stream (key, sweep, index).
+inline std::array<std::uint32_t, 4> random_block(StreamKey key, std::uint32_t sweep, std::uint64_t index,
+                                                 std::uint32_t block) {
+  const r123::Philox4x32::ctr_type counter = {
+      {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32), sweep, block}};
+  const r123::Philox4x32::key_type philox_key = {{key.word[0], key.word[1]}};
+  const auto words = r123::Philox4x32()(counter, philox_key);
+  return {words[0], words[1], words[2], words[3]};
+}
+
+// One stream, read in order.
+class Stream {
+ public:
+  Stream(StreamKey key, std::uint32_t sweep, std::uint64_t index) : key_(key), sweep_(sweep), index_(index) {}
+
+  std::uint32_t bits32() {
+    if (used_ == 4) {
+      words_ = random_block(key_, sweep_, index_, block_++);
+      used_ = 0;
+    }
+    return words_[used_++];
+  }
+  std::uint64_t bits64() {
+    const std::uint64_t low = bits32();
+    return low | (static_cast<std::uint64_t>(bits32()) << 32);
+  }
+  // In the open interval (0, 1): 2^52 equally spaced values, the smallest 2^-53.
+  double uniform() { return (static_cast<double>(bits64() >> 12) + 0.5) * 0x1p-52; }
+  // In 0..bound-1, without bias (Lemire 2019).
+  std::uint64_t below(std::uint64_t bound) {
+    uint128 product = static_cast<uint128>(bits64()) * bound;
+    if (static_cast<std::uint64_t>(product) < bound) {
+      const std::uint64_t threshold = -bound % bound;
+      while (static_cast<std::uint64_t>(product) < threshold) product = static_cast<uint128>(bits64()) * bound;
+    }
+    return static_cast<std::uint64_t>(product >> 64);
+  }
+
+ private:
+  StreamKey key_;
+  std::uint32_t sweep_;
+  std::uint64_t index_;
+  std::uint32_t block_ = 0;
+  unsigned used_ = 4;
+  std::array<std::uint32_t, 4> words_{};
+};
+
+}  // namespace ztp

@@ -1,0 +1,56 @@
+// A binary file of named sections, each with its own checksum: the data copy and the checkpoints of a run directory.
+//   "ZTPSECT1", then for each section: name length (u32), payload length (u64), name, payload, XXH3 of name and payload (u64);
+//   the last section is called "end" and is empty. Numbers are little-endian.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/file.hpp"
+#include "ztp/buffer.hpp"
+
+namespace ztp {
+
+class SectionWriter {
+ public:
+  explicit SectionWriter(const std::string& path);
+  void section(const std::string& name, const void* data, std::size_t bytes);
+  template <class T>
+  void values(const std::string& name, const T* data, std::size_t count) {
+    section(name, data, count * sizeof(T));
+  }
+  void commit();
+
+ private:
+  AtomicFile file_;
+};
+
+// Reads the table of sections at once, and a section, checked, when asked for it. Sizes are compared with the file's before
+// anything is allocated.
+class SectionReader {
+ public:
+  explicit SectionReader(const std::string& path);
+  bool has(const std::string& name) const { return sections_.count(name) != 0; }
+  std::uint64_t bytes(const std::string& name) const { return find(name).bytes; }
+  void read(const std::string& name, void* data, std::size_t bytes) const;  // exactly this many, or an error
+  std::string text(const std::string& name) const;
+  template <class T>
+  Buffer<T> values(const std::string& name) const {
+    Buffer<T> result(bytes(name) / sizeof(T));
+    read(name, result.data(), result.size() * sizeof(T));
+    return result;
+  }
+
+ private:
+  struct Section {
+    std::uint64_t offset;
+    std::uint64_t bytes;
+  };
+  const Section& find(const std::string& name) const;
+  [[noreturn]] void damaged(const std::string& what) const;
+
+  ReadFile file_;
+  std::map<std::string, Section> sections_;
+};
+
+}  // namespace ztp

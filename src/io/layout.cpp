@@ -1,0 +1,177 @@
+#include "io/layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace ztp {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+Format format_of_name(const std::string& path) {
+  std::string name = lower(path);
+  if (name.ends_with(".gz"))
+    name.resize(name.size() - 3);
+  else if (name.ends_with(".zst"))
+    name.resize(name.size() - 4);
+  if (name.ends_with(".tns")) return Format::tns;
+  if (name.ends_with(".mtx")) return Format::mtx;
+  return name.ends_with(".tsv") ? Format::tsv : Format::detect;
+}
+
+Format format_of_first_line(LineBlocks& lines) {
+  std::string_view line;
+  while (lines.peek(line) && line.empty()) lines.drop();
+  if (lower(line.substr(0, 14)).starts_with("%%matrixmarket")) return Format::mtx;
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+  return line == "sptensor" ? Format::tns : Format::tsv;
+}
+
+void check_mode_name(const Field& field, const std::vector<std::string>& before, std::uint64_t line) {
+  const std::string_view name = field.text;
+  if (name.empty()) throw BadLine{line, field.column, "an empty mode name; give every column of the header a name"};
+  if (name == "." || name == ".." || name.find_first_of("/=") != name.npos)
+    throw BadLine{line, field.column,
+                  fmt::format("the mode name {} cannot be used in file names and MODE=VALUE flags; choose one without "
+                              "\"/\" and \"=\" that is not \".\" or \"..\"",
+                              quoted(name))};
+  if (std::find(before.begin(), before.end(), name) != before.end())
+    throw BadLine{line, field.column,
+                  fmt::format("the mode name {} is given twice; rename one of the columns", quoted(name))};
+}
+
+struct TsvHeader {
+  std::vector<Field> names;
+  std::string text;        // what names points into
+  std::uint64_t line = 0;  // 0: there is none
+};
+
+TsvHeader take_tsv_header(LineBlocks& lines) {
+  TsvHeader header;
+  std::string_view line;
+  while (lines.peek(line) && line.empty()) lines.drop();
+  if (!line.starts_with('#')) return header;
+  header.line = lines.dropped() + 1;
+  header.text = line;
+  header.text[0] = ' ';
+  header.names = split_fields(header.text, Format::tsv);
+  Field& first = header.names[0];  // "# user" means "#user"
+  const std::size_t blanks = std::min(first.text.find_first_not_of(' '), first.text.size());
+  first = {first.text.substr(blanks), 1 + blanks};
+  lines.drop();
+  while (lines.peek(line) && line.empty()) lines.drop();
+  return header;
+}
+
+void check_order(std::size_t order, const TableSpec& spec, std::uint64_t line) {
+  if (order >= 2 && order <= max_modes) return;
+  std::string what = counted(order, "column") + " of labels";
+  if (spec.values != Values::none) what += " beside the value column";
+  what += fmt::format(", but a tensor has 2 to {} modes; ", max_modes);
+  if (order > max_modes)
+    what += "leave columns out";
+  else if (spec.values != Values::none)
+    what += "separate columns by TAB, or change --values if the last column is a label";
+  else
+    what += "separate columns by TAB";
+  throw BadLine{line, 1, what};
+}
+
+// The header and the first line of data must agree; a value column may be named or not.
+void check_header_width(const TsvHeader& header, std::size_t labels, bool value, std::uint64_t line,
+                        std::string_view text) {
+  const std::size_t names = header.names.size();
+  if (header.line == 0 || names == labels || (value && names == labels + 1)) return;
+  BadLine bad = ragged(line, text, names, names + (value ? 1 : 0), Format::tsv);
+  bad.what += fmt::format(" (the header in line {} names {})", header.line, names);
+  if (!value && labels == names + 1) bad.what += "; if the last column is a value, say so with --values";
+  throw bad;
+}
+
+}  // namespace
+
+std::string counted(std::size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string mode_name(const TableSpec& spec, std::size_t mode) {
+  return mode < spec.closed_names.size() ? spec.closed_names[mode] : fmt::format("mode{}", mode + 1);
+}
+
+Error no_data(const std::string& file) {
+  return Error(ErrorKind::input, fmt::format("{}: no data; the file has no line with a cell", file));
+}
+
+std::vector<Field> split_fields(std::string_view line, Format format) {
+  const char* separators = format == Format::tsv ? "\t" : " \t\r";
+  std::vector<Field> fields;
+  std::size_t begin = 0;
+  while (begin <= line.size()) {
+    const std::size_t end = std::min(line.find_first_of(separators, begin), line.size());
+    if (format == Format::tsv || end > begin) fields.push_back({line.substr(begin, end - begin), begin + 1});
+    begin = end + 1;
+  }
+  return fields;
+}
+
+BadLine ragged(std::uint64_t line, std::string_view text, std::size_t fewest, std::size_t most, Format format) {
+  const bool tsv = format == Format::tsv;
+  const std::vector<Field> fields = split_fields(text, format);
+  const std::string expected =
+      most > fewest ? fmt::format("{} or {} columns", fewest, most) : counted(fewest, "column");
+  std::string what =
+      fmt::format("expected {} separated by {}, found {}; ", expected, tsv ? "TAB" : "spaces", fields.size());
+  if (tsv && text.find('\t') == text.npos && text.find(' ') != text.npos)
+    what += "the line has spaces but no TAB: put a TAB between columns";
+  else
+    what += "every line must have the same columns";
+  // The first field too many, or the place of the first that is missing.
+  return {line, fields.size() > most ? fields[most].column : text.size() + 1, what};
+}
+
+Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
+  const TsvHeader header = take_tsv_header(lines);
+  std::string_view text;
+  if (!lines.peek(text)) throw no_data(lines.name());
+  const std::uint64_t line = lines.dropped() + 1;
+  Layout layout;
+  layout.columns = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\t')) + 1;
+  layout.has_value = spec.values != Values::none;
+  if (spec.closed.empty()) {
+    layout.order = layout.columns - (layout.has_value ? 1 : 0);
+    check_header_width(header, layout.order, layout.has_value, line, text);
+    check_order(layout.order, spec, line);
+    for (std::size_t k = 0; k < layout.order && header.line != 0; ++k) {
+      check_mode_name(header.names[k], layout.names, header.line);
+      layout.names.emplace_back(header.names[k].text);
+    }
+  } else {
+    layout.order = spec.closed.size();
+    if (!layout.has_value && spec.optional_value) layout.has_value = layout.columns == layout.order + 1;
+    const std::size_t expected = layout.order + (layout.has_value ? 1 : 0);
+    const bool either = spec.optional_value && spec.values == Values::none;
+    if (layout.columns != expected) throw ragged(line, text, expected, expected + (either ? 1 : 0), Format::tsv);
+    check_header_width(header, layout.order, layout.has_value, line, text);
+  }
+  for (std::size_t k = layout.names.size(); k < layout.order; ++k) layout.names.push_back(mode_name(spec, k));
+  return layout;
+}
+
+Layout read_layout(LineBlocks& lines, const TableSpec& spec) {
+  Format format = spec.format;
+  if (format == Format::detect && spec.path != "-") format = format_of_name(spec.path);
+  if (format == Format::detect) format = format_of_first_line(lines);
+  Layout layout = format == Format::tsv   ? tsv_layout(lines, spec)
+                  : format == Format::tns ? tns_layout(lines, spec)
+                                          : mtx_layout(lines, spec);
+  layout.format = format;
+  return layout;
+}
+
+}  // namespace ztp

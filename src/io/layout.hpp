@@ -1,0 +1,49 @@
+// What the start of a file tells about the rest: its format, its modes, its columns.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/lines.hpp"
+#include "io/table.hpp"
+
+namespace ztp {
+
+struct Layout {
+  Format format = Format::tsv;
+  std::size_t order = 0;               // K
+  std::size_t columns = 0;             // K, or K + 1 with a value
+  bool has_value = false;              // the last column is a value
+  bool mirrored = false;               // .mtx: every cell off the diagonal stands for two
+  std::uint32_t base = 1;              // .tns, .mtx: the index of the first row
+  char comment = '\0';                 // .tns, .mtx: what a line of no data starts with
+  std::vector<std::string> names;      // of the modes
+  std::vector<std::uint64_t> sizes;    // of the modes, where a header gives them
+  std::optional<std::uint64_t> cells;  // how many lines of cells a header announces, and where
+  std::uint64_t cells_line = 0;
+  std::size_t cells_column = 0;
+};
+
+// Takes the header lines off and leaves the first line of data. Throws BadLine, or Error.
+Layout read_layout(LineBlocks& lines, const TableSpec& spec);
+
+// The parts of read_layout.
+Layout tsv_layout(LineBlocks& lines, const TableSpec& spec);
+Layout tns_layout(LineBlocks& lines, const TableSpec& spec);
+Layout mtx_layout(LineBlocks& lines, const TableSpec& spec);
+
+// Helpers they share with the parsers, off the fast path.
+struct Field {
+  std::string_view text;
+  std::size_t column;  // 1-based byte
+};
+// At every TAB (.tsv), or at runs of spaces and TABs.
+std::vector<Field> split_fields(std::string_view line, Format format);
+std::string counted(std::size_t count, const char* noun);        // "1 column", "2 columns"
+std::string mode_name(const TableSpec& spec, std::size_t mode);  // from closed_names, or mode1, mode2, ...
+Error no_data(const std::string& file);
+BadLine ragged(std::uint64_t line, std::string_view text, std::size_t fewest, std::size_t most, Format format);
+
+}  // namespace ztp

@@ -1,0 +1,127 @@
+#include "io/lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ztp {
+
+Error located(const std::string& file, const BadLine& bad, std::uint64_t lines_before) {
+  return Error(ErrorKind::input, fmt::format("{}:{}:{}: {}", file, lines_before + bad.line, bad.column, bad.what));
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  std::size_t size = text.size();
+  if (size > longest) {
+    size = longest;
+    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;  // not inside a UTF-8 character
+  }
+  std::string result = "\"";
+  for (const char c : text.substr(0, size)) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      result += c;
+  }
+  return result + (size < text.size() ? "...\"" : "\"");
+}
+
+BadLine nul_byte(std::uint64_t line, std::size_t column) {
+  return {line, column, "a NUL byte; the file must be text, UTF-8 or ASCII (not UTF-16, not binary)"};
+}
+
+BadLine too_long(std::uint64_t line) {
+  return {line, 1, fmt::format("a line of more than {} MiB; is this a text file?", max_line_bytes >> 20)};
+}
+
+LineBlocks::LineBlocks(const std::string& path, std::size_t block_bytes)
+    : source_(path), block_bytes_(std::clamp<std::size_t>(block_bytes, 1, max_line_bytes)) {}
+
+bool LineBlocks::fill(TextBlock& block) {
+  block.begin = block.end = 0;
+  block.overlong = false;
+  block.failure = nullptr;
+  if (ended_) return false;
+  std::size_t size = carry_.size();
+  std::size_t target = std::max(block_bytes_, size + 1);
+  bool has_newline = false;
+  block.bytes.resize(target);
+  if (size > 0) std::memcpy(block.bytes.data(), carry_.data(), size);
+  std::size_t searched = size;
+  try {
+    while (!has_newline && !ended_ && size <= max_line_bytes) {
+      // A block without a single newline grows until it has one.
+      if (size == target) target = std::min(2 * target, max_line_bytes + 1);
+      block.bytes.resize(target);
+      searched = size;
+      while (size < target && !ended_) {
+        const std::size_t got = source_.read(block.bytes.data() + size, target - size);
+        ended_ = got == 0;
+        size += got;
+      }
+      has_newline = std::memchr(block.bytes.data() + searched, '\n', size - searched) != nullptr;
+    }
+  } catch (...) {
+    block.failure = std::current_exception();
+    ended_ = true;
+  }
+  cut(block, size, searched);
+  if (!started_ && block.text().starts_with("\xef\xbb\xbf")) block.begin = 3;
+  started_ = true;
+  return block.end > block.begin || block.failure || block.overlong;
+}
+
+// Ends the block behind its last newline, and keeps what follows for the next block. None can lie before `searched`.
+void LineBlocks::cut(TextBlock& block, std::size_t size, std::size_t searched) {
+  carry_.resize(0);
+  if (ended_ && !block.failure) {
+    if (size > 0 && block.bytes[size - 1] != '\n') {
+      block.bytes.resize(size + 1);
+      block.bytes[size++] = '\n';
+    }
+    block.end = size;
+    return;
+  }
+  std::size_t end = size;
+  while (end > searched && block.bytes[end - 1] != '\n') --end;
+  block.end = end > searched ? end : 0;
+  if (block.failure) return;
+  block.overlong = block.end == 0;
+  if (block.overlong)
+    ended_ = true;
+  else
+    carry_.append(block.bytes.data() + end, size - end);
+}
+
+bool LineBlocks::peek(std::string_view& line) {
+  while (head_.begin == head_.end) {
+    if (head_.failure) std::rethrow_exception(head_.failure);
+    if (head_.overlong) throw too_long(dropped_ + 1);
+    if (!fill(head_)) return false;
+  }
+  const std::string_view text = head_.text();
+  line = text.substr(0, text.find('\n'));
+  if (const std::size_t nul = line.find('\0'); nul != line.npos) throw nul_byte(dropped_ + 1, nul + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return true;
+}
+
+void LineBlocks::drop() {
+  head_.begin += head_.text().find('\n') + 1;
+  ++dropped_;
+}
+
+bool LineBlocks::read(TextBlock& block) {
+  if (!head_given_) {
+    head_given_ = true;
+    if (head_.begin < head_.end || head_.failure || head_.overlong) {
+      std::swap(block, head_);
+      return true;
+    }
+  }
+  return fill(block);
+}
+
+}  // namespace ztp

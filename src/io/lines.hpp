@@ -1,0 +1,65 @@
+// Text cut into blocks of whole lines, and the place of an error in it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "io/source.hpp"
+#include "ztp/buffer.hpp"
+
+namespace ztp {
+
+inline constexpr std::size_t max_line_bytes = 64 << 20;
+
+// Thrown while parsing and turned into an Error by whoever knows the name of the file and the lines in front of the block.
+struct BadLine {
+  std::uint64_t line;  // 1-based: within a block while blocks are parsed, within the file in its header
+  std::size_t column;  // 1-based byte
+  std::string what;
+};
+
+Error located(const std::string& file, const BadLine& bad, std::uint64_t lines_before = 0);
+std::string quoted(std::string_view text);  // for messages: shortened, control characters made visible
+BadLine nul_byte(std::uint64_t line, std::size_t column);
+BadLine too_long(std::uint64_t line);
+
+struct TextBlock {
+  Buffer<char> bytes;
+  std::size_t begin = 0;       // lines in front of this were taken by the header
+  std::size_t end = 0;         // just behind a newline: the last line of a file gets one if it had none
+  bool overlong = false;       // the line that follows is longer than max_line_bytes
+  std::exception_ptr failure;  // why there is no text behind the block, if not because the file ends there
+
+  std::string_view text() const { return {bytes.data() + begin, end - begin}; }
+};
+
+// Hands out the start of a file line by line (peek, drop), and the rest in blocks (read). Skips a UTF-8 byte order mark.
+class LineBlocks {
+ public:
+  LineBlocks(const std::string& path, std::size_t block_bytes);
+
+  const std::string& name() const { return source_.name(); }
+  // The first line that was not dropped, without its end; false at the end of the file. Throws BadLine.
+  bool peek(std::string_view& line);
+  void drop();
+  std::uint64_t dropped() const { return dropped_; }
+  // Everything behind the dropped lines, block by block; false at the end. Does not throw for bad input: see TextBlock.
+  bool read(TextBlock& block);
+
+ private:
+  bool fill(TextBlock& block);
+  void cut(TextBlock& block, std::size_t size, std::size_t searched);
+
+  ByteSource source_;
+  std::size_t block_bytes_;
+  Buffer<char> carry_;  // the start of a line whose end was not in the block before
+  bool started_ = false;
+  bool ended_ = false;
+  TextBlock head_;
+  bool head_given_ = false;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace ztp

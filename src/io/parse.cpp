@@ -1,0 +1,61 @@
+#include "io/parse.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace ztp {
+
+CellWriter::CellWriter(ParsedBlock& block, const Layout& layout, const TableSpec& spec, const ValueRule& rule,
+                       std::size_t bytes)
+    : block_(block), order_(layout.order), keeps_zeros_(rule.keeps_zeros) {
+  // Every index or label takes a byte and a separator. One cell more, for the coordinates of a cell that is not kept.
+  const std::size_t most = (layout.mirrored ? 2 : 1) * (bytes / (2 * order_)) + 1;
+  block.cells.coords.resize(most * order_);
+  coords_ = block.cells.coords.data();
+  block.cells.values.resize(rule.stored ? most : 0);
+  if (rule.stored) values_ = block.cells.values.data();
+  block.cells.lines.resize(spec.keep_lines ? most : 0);
+  if (spec.keep_lines) lines_ = block.cells.lines.data();
+}
+
+void CellWriter::finish() {
+  block_.cells.coords.resize(cells_ * order_);
+  if (values_ != nullptr) block_.cells.values.resize(cells_);
+  if (lines_ != nullptr) block_.cells.lines.resize(cells_);
+  block_.zeros = zeros_;
+}
+
+BadLine unknown_label(std::uint64_t line, std::size_t column, std::string_view label, const TableSpec& spec,
+                      std::size_t mode) {
+  const std::string name = mode_name(spec, mode);
+  return {line, column,
+          fmt::format("unknown {} {}: not among the {} entities of mode {}", name, quoted(label),
+                      spec.closed[mode]->size(), name)};
+}
+
+void parse_block(const TextBlock& block, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+                 ParsedBlock& out) {
+  out.bad.reset();
+  std::string_view text = block.text();
+  std::size_t nul_column = 0;
+  if (const void* nul = text.empty() ? nullptr : std::memchr(text.data(), '\0', text.size())) {
+    // The lines in front of it come first: one of them may be bad, too.
+    const auto at = static_cast<std::size_t>(static_cast<const char*>(nul) - text.data());
+    const std::size_t newline = text.substr(0, at).rfind('\n');
+    text = text.substr(0, newline == text.npos ? 0 : newline + 1);
+    nul_column = at - text.size() + 1;
+  }
+  try {
+    if (layout.format == Format::tsv)
+      parse_tsv(text, layout, spec, out);
+    else
+      parse_indexed(text, layout, spec, most, out);
+    if (nul_column > 0) throw nul_byte(out.lines + 1, nul_column);
+    if (block.overlong) throw too_long(out.lines + 1);
+  } catch (BadLine& bad) {
+    out.bad = std::move(bad);
+  }
+}
+
+}  // namespace ztp

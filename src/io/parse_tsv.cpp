@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "io/parse.hpp"
+#include "io/value.hpp"
+
+namespace ztp {
+namespace {
+
+// Reads the same line again, slowly, and says what is wrong with it.
+[[noreturn]] void explain(std::string_view text, std::uint64_t line, const Layout& layout) {
+  const std::vector<Field> fields = split_fields(text, Format::tsv);
+  if (fields.size() != layout.columns) throw ragged(line, text, layout.columns, layout.columns, Format::tsv);
+  for (std::size_t k = 0; k < layout.order; ++k)
+    if (fields[k].text.empty())
+      throw BadLine{line, fields[k].column,
+                    fmt::format("an empty label of mode {}; give it a name, or leave the line out", layout.names[k])};
+  throw BadLine{line, 1, "a line that cannot be read"};
+}
+
+struct OpenColumns {
+  std::vector<BlockLabels>& labels;
+  std::uint32_t id(std::size_t k, std::string_view label, std::uint64_t, const char*) const {
+    return labels[k].add(label);
+  }
+};
+
+struct ClosedColumns {
+  const TableSpec& spec;
+  std::uint32_t id(std::size_t k, std::string_view label, std::uint64_t line, const char* line_begin) const {
+    const auto found = spec.closed[k]->find(label);
+    if (!found) throw unknown_label(line, static_cast<std::size_t>(label.data() - line_begin) + 1, label, spec, k);
+    return *found;
+  }
+};
+
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+const char* find_tab(const char* begin, const char* end) {
+  return static_cast<const char*>(std::memchr(begin, '\t', static_cast<std::size_t>(end - begin)));
+}
+
+std::int64_t value_of(const char* line_begin, std::string_view text, std::uint64_t line, Values rule) {
+  std::int64_t value = 0;
+  if (const char* wrong = parse_value(text, rule, value))
+    throw BadLine{line, static_cast<std::size_t>(text.data() - line_begin) + 1,
+                  fmt::format("the value {} {}", quoted(text), wrong)};
+  return value;
+}
+
+template <class Columns>
+void parse_lines(std::string_view text, const Layout& layout, const TableSpec& spec, const Columns& columns,
+                 ParsedBlock& out) {
+  const ValueRule rule(spec, layout);
+  CellWriter writer(out, layout, spec, rule, text.size());
+  const char* next = text.data();
+  const char* const end = next + text.size();
+  std::uint64_t line = 0;
+  std::uint64_t entries = 0;
+  while (next != end) {
+    const char* const begin = next;
+    const char* stop = static_cast<const char*>(std::memchr(begin, '\n', static_cast<std::size_t>(end - begin)));
+    next = stop + 1;
+    ++line;
+    if (stop != begin && stop[-1] == '\r') --stop;
+    if (stop == begin) continue;
+    std::uint32_t* coords = writer.coords();
+    const char* field = begin;
+    for (std::size_t k = 0; k < layout.order; ++k) {
+      const char* tab = find_tab(field, stop);
+      const bool last = k + 1 == layout.columns;
+      if ((tab == nullptr) != last) explain(between(begin, stop), line, layout);
+      const char* field_end = last ? stop : tab;
+      if (field_end == field) explain(between(begin, stop), line, layout);
+      coords[k] = columns.id(k, between(field, field_end), line, begin);
+      field = field_end + 1;
+    }
+    std::int64_t value = 1;
+    if (layout.has_value) {
+      if (find_tab(field, stop) != nullptr) explain(between(begin, stop), line, layout);
+      if (rule.parsed) value = value_of(begin, between(field, stop), line, rule.values);
+    }
+    writer.commit(value, line);
+    ++entries;
+  }
+  writer.finish();
+  out.lines = line;
+  out.entries = entries;
+}
+
+}  // namespace
+
+void parse_tsv(std::string_view text, const Layout& layout, const TableSpec& spec, ParsedBlock& out) {
+  if (!spec.closed.empty()) return parse_lines(text, layout, spec, ClosedColumns{spec}, out);
+  out.labels.resize(layout.order);
+  for (BlockLabels& labels : out.labels) labels.clear();
+  parse_lines(text, layout, spec, OpenColumns{out.labels}, out);
+}
+
+}  // namespace ztp

@@ -1,0 +1,216 @@
+#include "io/source.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t raw_bytes = 256 << 10;
+
+// The bytes as they lie in the file, with a window that a decoder consumes.
+struct RawInput {
+  RawInput(int file_number, std::string file_name) : file(file_number), name(std::move(file_name)), buffer(raw_bytes) {}
+
+  // Makes at least one byte available, unless the file has ended.
+  bool refill() {
+    if (begin < end) return true;
+    begin = 0;
+    end = read_into(buffer.data(), buffer.size());
+    return end > 0;
+  }
+
+  std::size_t read_into(char* out, std::size_t size) const {
+    while (true) {
+      const ssize_t got = ::read(file, out, size);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) throw Error(ErrorKind::io, fmt::format("{}: cannot read: {}", name, std::strerror(errno)));
+    }
+  }
+
+  char* data() { return buffer.data() + begin; }
+  std::size_t size() const { return end - begin; }
+
+  int file;
+  std::string name;
+  std::vector<char> buffer;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+}  // namespace
+
+class ByteSource::Decoder {
+ public:
+  explicit Decoder(RawInput input) : input_(std::move(input)) {}
+  virtual ~Decoder() = default;
+  virtual std::size_t read(char* out, std::size_t size) = 0;
+
+ protected:
+  [[noreturn]] void truncated(const char* kind) const {
+    throw Error(ErrorKind::input, fmt::format("{}: the {} data ends too early; the file is cut short, fetch it again",
+                                              input_.name, kind));
+  }
+  [[noreturn]] void corrupt(const char* kind, const char* why) const {
+    throw Error(ErrorKind::input,
+                fmt::format("{}: corrupt {} data ({}); fetch the file again", input_.name, kind, why));
+  }
+
+  RawInput input_;
+};
+
+namespace {
+
+class PlainDecoder : public ByteSource::Decoder {
+ public:
+  using Decoder::Decoder;
+
+  std::size_t read(char* out, std::size_t size) override {
+    if (input_.size() == 0) return input_.read_into(out, size);
+    const std::size_t count = std::min(size, input_.size());
+    std::memcpy(out, input_.data(), count);
+    input_.begin += count;
+    return count;
+  }
+};
+
+class GzipDecoder : public ByteSource::Decoder {
+ public:
+  explicit GzipDecoder(RawInput input) : Decoder(std::move(input)) {
+    constexpr int gzip_only = 15 + 16;
+    if (inflateInit2(&stream_, gzip_only) != Z_OK) throw std::bad_alloc();
+  }
+  ~GzipDecoder() override { inflateEnd(&stream_); }
+
+  std::size_t read(char* out, std::size_t size) override {
+    const auto room = static_cast<uInt>(std::min<std::size_t>(size, 1u << 30));
+    stream_.next_out = reinterpret_cast<Bytef*>(out);
+    stream_.avail_out = room;
+    while (stream_.avail_out == room) {
+      if (between_members_ && !next_member()) return 0;
+      const bool more = input_.refill();
+      stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+      stream_.avail_in = static_cast<uInt>(input_.size());
+      const int code = inflate(&stream_, Z_NO_FLUSH);
+      input_.begin = input_.end - stream_.avail_in;
+      if (code == Z_MEM_ERROR) throw std::bad_alloc();
+      if (code == Z_STREAM_END) {
+        between_members_ = true;
+      } else if (stream_.avail_out == room) {
+        // A bad stream stays bad, so an error met after some output is met again by the next call.
+        if (code == Z_DATA_ERROR || code == Z_NEED_DICT) corrupt("gzip", stream_.msg ? stream_.msg : "dictionary");
+        if (!more) truncated("gzip");
+      }
+    }
+    return room - stream_.avail_out;
+  }
+
+ private:
+  // Tapes and some tools pad with zero bytes behind the last member; anything else there must be a member.
+  bool next_member() {
+    while (input_.refill() && *input_.data() == '\0') {
+      ++input_.begin;
+      padding_ = true;
+    }
+    if (input_.size() == 0) return false;
+    if (padding_) corrupt("gzip", "bytes behind the padding");
+    inflateReset(&stream_);
+    between_members_ = false;
+    return true;
+  }
+
+  z_stream stream_{};
+  bool between_members_ = false;
+  bool padding_ = false;
+};
+
+class ZstdDecoder : public ByteSource::Decoder {
+ public:
+  explicit ZstdDecoder(RawInput input) : Decoder(std::move(input)), stream_(ZSTD_createDStream()) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+  }
+  ~ZstdDecoder() override { ZSTD_freeDStream(stream_); }
+
+  std::size_t read(char* out, std::size_t size) override {
+    ZSTD_outBuffer output{out, size, 0};
+    while (output.pos == 0) {
+      if (failure_ != nullptr) corrupt("zstd", failure_);
+      const bool more = input_.refill();
+      if (!more && frame_done_) return 0;
+      ZSTD_inBuffer source{input_.data(), input_.size(), 0};
+      const std::size_t code = ZSTD_decompressStream(stream_, &output, &source);
+      input_.begin += source.pos;
+      if (ZSTD_isError(code))
+        failure_ = ZSTD_getErrorName(code);
+      else if (code != 0 && !more && output.pos == 0)
+        truncated("zstd");
+      else
+        frame_done_ = code == 0;
+    }
+    return output.pos;
+  }
+
+ private:
+  ZSTD_DStream* stream_;
+  const char* failure_ = nullptr;
+  bool frame_done_ = true;
+};
+
+bool is_gzip(const unsigned char* start, std::size_t size) {
+  return size >= 2 && start[0] == 0x1f && start[1] == 0x8b;
+}
+
+bool is_zstd(const unsigned char* start, std::size_t size) {
+  if (size < 4) return false;
+  const bool frame = start[0] == 0x28 && start[1] == 0xb5 && start[2] == 0x2f && start[3] == 0xfd;
+  const bool skippable = (start[0] & 0xf0) == 0x50 && start[1] == 0x2a && start[2] == 0x4d && start[3] == 0x18;
+  return frame || skippable;
+}
+
+}  // namespace
+
+ByteSource::ByteSource(const std::string& path)
+    : name_(path == "-" ? "standard input" : path),
+      file_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+      owned_(path != "-") {
+  if (file_ < 0) throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
+}
+
+ByteSource::~ByteSource() {
+  if (owned_) ::close(file_);
+}
+
+void ByteSource::detect() {
+  RawInput input(file_, name_);
+  // A pipe may hand out its first bytes one by one.
+  while (input.end < 4) {
+    const std::size_t got = input.read_into(input.buffer.data() + input.end, input.buffer.size() - input.end);
+    if (got == 0) break;
+    input.end += got;
+  }
+  const auto* start = reinterpret_cast<const unsigned char*>(input.data());
+  const std::size_t size = input.size();
+  if (is_gzip(start, size))
+    decoder_ = std::make_unique<GzipDecoder>(std::move(input));
+  else if (is_zstd(start, size))
+    decoder_ = std::make_unique<ZstdDecoder>(std::move(input));
+  else
+    decoder_ = std::make_unique<PlainDecoder>(std::move(input));
+}
+
+std::size_t ByteSource::read(char* out, std::size_t size) {
+  if (!decoder_) detect();
+  return decoder_->read(out, size);
+}
+
+}  // namespace ztp

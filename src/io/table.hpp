@@ -1,0 +1,68 @@
+// Text files of cells (.tsv, .tns, .mtx; plain, .gz, .zst; or standard input) as blocks of integer coordinates.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/pool.hpp"
+#include "ztp/buffer.hpp"
+#include "ztp/labels.hpp"
+
+namespace ztp {
+
+enum class Format { detect, tsv, tns, mtx };
+
+enum class Values {
+  none,      // .tsv: every column is a label. .tns, .mtx: a value is there (or not: pattern) and must be a number
+  nonzero,   // the last column is a number; any nonzero value is a one, zero is an absent cell
+  counts,    // the last column is a whole number, not negative
+  zero_one,  // the last column is 0 or 1 (test files); zeros are kept as cells
+};
+
+struct TableSpec {
+  std::string path;                // "-" is standard input
+  Format format = Format::detect;  // by the name, then by the first line; .tsv if neither tells
+  Values values = Values::none;
+  bool optional_value = false;   // one column more than the modes is allowed and ignored (cells to predict)
+  std::uint32_t index_base = 1;  // .tns only: 0 or 1
+  bool keep_lines = false;       // remember the line of every cell
+  bool keep_zeros = false;       // zero-valued cells are yielded, too (always with zero_one, never with none)
+  // Of text, parsed at once by one thread. Labels and ids do not depend on it; at 1 MiB the labels of a block fit the cache.
+  std::size_t block_bytes = 1 << 20;
+  // Closed tables: when not empty, one table for each column, and a label outside it is an input error. Otherwise the modes
+  // are discovered: labels in order of first appearance (.tsv), or the numbers up to the largest index or the header's size.
+  // An index in a .tns or .mtx file is looked up as the label it spells; only index_base 0 over labels that count from 1
+  // makes it a place. One table may serve several columns.
+  std::vector<const LabelTable*> closed;
+  std::vector<std::string> closed_names;  // mode names, for messages
+};
+
+// Cells of one block of the file, in file order.
+struct CellBlock {
+  Buffer<std::uint32_t> coords;  // cells x K, row-major
+  Buffer<std::int64_t> values;   // one for each cell, unless Values::none (binary: the value's being nonzero, 0 or 1)
+  Buffer<std::uint64_t> lines;   // 1-based, if keep_lines
+  std::size_t cells(std::size_t order) const { return coords.size() / order; }
+};
+
+// Reads front to back. Blocks are parsed in parallel on the pool and yielded in file order; ids do not depend on the number of
+// threads. Memory: a few blocks of text, and the label tables.
+class TableReader {
+ public:
+  TableReader(TableSpec spec, Pool& pool);
+  ~TableReader();
+
+  std::size_t order();          // K; reads the start of the file
+  bool next(CellBlock& block);  // false at the end of the file
+  // After the last block: mode names (from the header, or mode1.. modeK) and labels. Empty tables if spec.closed was given.
+  std::vector<Mode> take_modes();
+  std::uint64_t zero_cells() const;  // cells that were given with the value zero and not yielded
+  std::uint64_t lines_read() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ztp

@@ -1,0 +1,11 @@
+#pragma once
+#include "kernel/kernel.hpp"
+
+namespace ztp::cpu {
+
+void draw_columns(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
+                  Matrix<float>& u);
+double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
+                       std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v);
+
+}  // namespace ztp::cpu

@@ -1,0 +1,37 @@
+#include "kernel/cpu/cpu_kernel.hpp"
+
+#include "kernel/cpu/allocate.hpp"
+#include "kernel/cpu/columns.hpp"
+
+namespace ztp {
+namespace {
+
+class CpuKernel final : public Kernel {
+ public:
+  explicit CpuKernel(Pool& pool) : pool_(pool) {}
+
+  double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
+                  const Sums& sums) override {
+    return cpu::allocate(pool_, entries, rates, key, sweep, sums);
+  }
+  void draw_columns(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
+                    Matrix<float>& u) override {
+    cpu::draw_columns(pool_, S, a, key, sweep, u);
+  }
+  double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
+                         std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) override {
+    return cpu::impute_diagonal(pool_, u, log_beta, key, sweep, S, v);
+  }
+  void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
+    cpu::score(pool_, coords, count, rates, z);
+  }
+
+ private:
+  Pool& pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_cpu_kernel(Pool& pool) { return std::make_unique<CpuKernel>(pool); }
+
+}  // namespace ztp

@@ -1,0 +1,37 @@
+// The parts of an entry's draw that every kernel shares.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "model/draws.hpp"
+
+namespace ztp {
+
+// log(exp(z) - 1): the likelihood of a one, with exp(-z) taken out into the rate of all cells.           (M10)
+inline double log_expm1(double z) { return z > 30 ? z + std::log1p(-std::exp(-z)) : std::log(std::expm1(z)); }
+
+// The rate of one cell in logs, and the shares of its components relative to the largest, in search order. For cells whose
+// rate underflows (many modes): slow, and exact where the product of floats is not.
+inline double log_shares(const Rates& rates, const std::uint32_t* cell, const std::vector<std::size_t>& order,
+                         std::vector<double>& shares) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    double log_rate = rates.log_weight[order[i]] - rates.log_volume;
+    for (std::size_t k = 0; k < rates.u.size(); ++k)
+      log_rate += std::log(static_cast<double>(rates.u[k]->row(cell[k])[order[i]]));
+    shares[i] = log_rate;
+    largest = std::max(largest, log_rate);
+  }
+  if (!(largest > -std::numeric_limits<double>::infinity())) return largest;
+  double sum = 0;
+  for (double& share : shares) sum += share = std::exp(share - largest);
+  return largest + std::log(sum);
+}
+
+// Where the sum of float products says less than this, the rate is redone in logs.
+inline constexpr double smallest_float_rate = 1e-30;
+
+}  // namespace ztp

@@ -1,0 +1,43 @@
+#include "kernel/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernel/cpu/cpu_kernel.hpp"
+#include "kernel/reference/reference_kernel.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+
+Rates make_rates(std::vector<const Matrix<float>*> u, const std::vector<double>& log_weight, double factor) {
+  Rates rates;
+  rates.R = log_weight.size();
+  rates.u = std::move(u);
+  for (const auto* matrix : rates.u) rates.log_volume += std::log(static_cast<double>(matrix->rows()));
+  const double largest = *std::max_element(log_weight.begin(), log_weight.end());
+  rates.weight.assign(padded(rates.R), 0.0f);
+  for (std::size_t r = 0; r < rates.R; ++r) {
+    rates.weight[r] = static_cast<float>(std::exp(log_weight[r] - largest));
+    rates.log_weight.push_back(log_weight[r] + std::log(factor));
+    rates.total += std::exp(rates.log_weight[r]);
+  }
+  rates.scale = factor * std::exp(largest - rates.log_volume);
+  return rates;
+}
+
+std::vector<std::size_t> search_order(std::size_t R) {
+  std::vector<std::size_t> order;
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    for (std::size_t r = lane; r < R; r += lanes) order.push_back(r);
+  return order;
+}
+
+std::unique_ptr<Kernel> make_kernel(const std::string& name, Pool& pool) {
+  if (name == "cpu") return make_cpu_kernel(pool);
+  if (name == "reference") return make_reference_kernel();
+  throw Error(ErrorKind::config, fmt::format("unknown kernel \"{}\": use cpu or reference", name));
+}
+
+}  // namespace ztp

@@ -1,0 +1,72 @@
+// The bulk operations of a sweep. One interface; `reference` is slow and obvious, `cpu` is fast, and from the same state and
+// seed they make the same draws, but for roundings that flip one draw in a great many.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/matrix.hpp"
+#include "base/pool.hpp"
+#include "base/random.hpp"
+
+namespace ztp {
+
+// A CP rate: z = scale * sum_r weight[r] prod_k u[k][i_k, r], with u[k] holding n_k u^(k) and the largest weight one.  (M2)
+// A network is the case K = 2 with the same matrix twice and weights 2 beta.
+struct Rates {
+  std::size_t R = 0;
+  std::vector<const Matrix<float>*> u;  // K
+  std::vector<float> weight;            // R, padded with zeros
+  std::vector<double> log_weight;       // R, of the unscaled weights: where a rate underflows, shares come from logs
+  double scale = 0;
+  double log_volume = 0;                // sum_k log n_k
+  double total = 0;                     // sum_r of the unscaled weights: the rate of all cells together
+};
+Rates make_rates(std::vector<const Matrix<float>*> u, const std::vector<double>& log_weight, double factor = 1);
+
+// The ones (or edges) whose latent counts are to be drawn.
+struct Entries {
+  const std::uint32_t* coords = nullptr;  // count x K
+  const std::int64_t* observed = nullptr; // counts, if they are observed; else each is zero-truncated Poisson
+  std::size_t count = 0;
+};
+
+// Where latent counts are added up: rows[k][i_k, r] and totals[r].
+struct Sums {
+  std::vector<Matrix<std::int64_t>*> rows;  // K
+  std::int64_t* totals = nullptr;           // R
+};
+
+// The order in which components are searched by a categorical draw: 0, 16, 32, ..., 1, 17, ...: the order that lets 16 lanes
+// add up their parts of the rate side by side.
+std::vector<std::size_t> search_order(std::size_t R);
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  // y_e and its parts y_er, added into sums.                                               (M3), (M4)
+  // Reads coordinates and rates, writes sums, O(count R K). Returns the log-likelihood of the entries without the part that
+  // all cells share: sum of log(exp(z) - 1), or of y log z - log y! for observed counts.
+  virtual double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
+                          const Sums& sums) = 0;
+
+  // u[., r] ~ Dirichlet(a + S[., r]), stored times n.                                      (M5)
+  // Reads S, writes u, O(n R).
+  virtual void draw_columns(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
+                            Matrix<float>& u) = 0;
+
+  // The diagonal of a network is not data: X_iir ~ Poisson(beta_r u[i, r]^2), two ends at i.  (M12)
+  // Reads u and log beta, adds into S and v, O(n R). Returns the rate of the whole diagonal.
+  virtual double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
+                                 std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) = 0;
+
+  // z of every cell, O(count R K).
+  virtual void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) = 0;
+};
+
+// name: "cpu" or "reference".
+std::unique_ptr<Kernel> make_kernel(const std::string& name, Pool& pool);
+
+}  // namespace ztp

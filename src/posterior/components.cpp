@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "posterior/impl.hpp"
+#include "run/store.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t draws_for_shares = 10;
+constexpr std::size_t ones_for_shares = 200000;
+
+// Evenly spaced picks from 0..total-1.
+std::vector<std::size_t> spread(std::size_t total, std::size_t most) {
+  const std::size_t count = std::min(total, most);
+  std::vector<std::size_t> picks(count);
+  for (std::size_t i = 0; i < count; ++i) picks[i] = (2 * i + 1) * total / (2 * count);
+  return picks;
+}
+
+std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t r, std::size_t top) {
+  std::vector<std::uint32_t> ids(u.rows());
+  std::iota(ids.begin(), ids.end(), 0u);
+  const std::size_t count = std::min(top, ids.size());
+  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
+                    [&](std::uint32_t a, std::uint32_t b) {
+                      return u.row(a)[r] != u.row(b)[r] ? u.row(a)[r] > u.row(b)[r] : a < b;
+                    });
+  std::vector<Component::Entity> result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back({ids[i], static_cast<double>(u.row(ids[i])[r])});
+  return result;
+}
+
+}  // namespace
+
+void add_rate_shares(const Rates& rates, const std::uint32_t* cell, std::vector<double>& share) {
+  std::vector<double> product(rates.R);
+  double sum = 0;
+  for (std::size_t r = 0; r < rates.R; ++r) {
+    product[r] = static_cast<double>(rates.weight[r]);
+    for (std::size_t k = 0; k < rates.u.size(); ++k) product[r] *= static_cast<double>(rates.u[k]->row(cell[k])[r]);
+    sum += product[r];
+  }
+  for (std::size_t r = 0; sum > 0 && r < rates.R; ++r) share[r] += product[r] / sum;
+}
+
+std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
+  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
+  std::vector<std::size_t> mine;  // draws of this chain
+  for (std::size_t i = 0; i < draws(); ++i)
+    if (impl_->draws.draws()[i].chain == chain) mine.push_back(i);
+  if (mine.empty())
+    throw Error(ErrorKind::config, fmt::format("--chain {}: the run has no draws of such a chain", chain + 1));
+
+  std::vector<std::vector<float>> weights(R);
+  for (const std::size_t i : mine) {
+    const std::vector<double> log_weight = impl_->draws.log_weights(i);
+    for (std::size_t r = 0; r < R; ++r) weights[r].push_back(static_cast<float>(std::exp(log_weight[r])));
+  }
+  std::vector<double> share(R, 0.0);
+  const SparseTensor tensor = load_data(impl_->run_dir, impl_->info).tensor;
+  const std::vector<std::size_t> ones = spread(tensor.nnz(), ones_for_shares);
+  const std::vector<std::size_t> picked = spread(mine.size(), draws_for_shares);
+  for (const std::size_t pick : picked) {
+    impl_->draws.load(mine[pick], impl_->state);
+    const Rates rates = impl_->rates();
+    for (const std::size_t e : ones) add_rate_shares(rates, tensor.cell(e), share);
+  }
+
+  std::vector<Component> components(R);
+  for (std::size_t r = 0; r < R; ++r) {
+    Component& component = components[r];
+    component.number = r + 1;
+    for (const float weight : weights[r]) component.weight += static_cast<double>(weight);
+    component.weight /= static_cast<double>(mine.size());
+    std::sort(weights[r].begin(), weights[r].end());
+    component.weight_q05 = quantile(weights[r].data(), mine.size(), 0.05);
+    component.weight_q95 = quantile(weights[r].data(), mine.size(), 0.95);
+    component.share = share[r] / static_cast<double>(picked.size() * ones.size());
+  }
+  for (std::size_t k = 0; k < impl_->modes.size(); ++k) {
+    const Matrix<float> u = load_mean_factor(impl_->run_dir, impl_->info, chain, k);
+    for (std::size_t r = 0; r < R; ++r) components[r].top.push_back(top_entities(u, r, top));
+  }
+  std::stable_sort(components.begin(), components.end(),
+                   [](const Component& a, const Component& b) { return a.weight > b.weight; });
+  return components;
+}
+
+}  // namespace ztp

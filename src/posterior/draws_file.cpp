@@ -1,0 +1,101 @@
+#include "posterior/draws_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+std::string draws_path(const std::string& run_dir) {
+  const std::string path = run_dir + "/draws.nc";
+  if (!std::filesystem::exists(path))
+    throw Error(ErrorKind::input, fmt::format("{}: no draws yet; 'ztp resume {}' goes on", run_dir, run_dir));
+  return path;
+}
+
+void check_shape(const NetcdfFile& file, int group, int variable, const std::vector<std::size_t>& expected,
+                 const std::string& path) {
+  if (file.shape(group, variable) != expected)
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: a variable has not the size that options.json says", path));
+}
+
+// Rows of a chunked variable into a padded matrix, each value times `scale`.
+void read_rows(const NetcdfFile& file, int group, int variable, std::vector<std::size_t> start, float scale,
+               Matrix<float>& u) {
+  const std::size_t R = u.columns(), step = std::max<std::size_t>(1, (4 << 20) / (4 * R));
+  std::vector<float> buffer;
+  std::vector<std::size_t> count(start.size(), 1);
+  start.insert(start.end(), {0, 0});
+  count.insert(count.end(), {0, R});
+  std::size_t& first = start[start.size() - 2];
+  std::size_t& rows = count[count.size() - 2];
+  for (first = 0; first < u.rows(); first += step) {
+    rows = std::min(step, u.rows() - first);
+    buffer.resize(rows * R);
+    file.get(group, variable, start, count, buffer.data());
+    for (std::size_t j = 0; j < rows; ++j)
+      for (std::size_t r = 0; r < R; ++r) u.row(first + j)[r] = buffer[j * R + r] * scale;
+  }
+}
+
+}  // namespace
+
+DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
+    : info_(info), file_(NetcdfFile::open(draws_path(run_dir))), group_(file_.group("posterior")),
+      lambda_(file_.variable(group_, "lambda")) {
+  const std::string path = run_dir + "/draws.nc";
+  const std::size_t R = static_cast<std::size_t>(info.options.rank);
+  const int stats = file_.group("sample_stats");
+  const int sweep = file_.variable(stats, "sweep");
+  const std::vector<std::size_t> grid = file_.shape(stats, sweep);
+  if (grid.size() != 2) throw Error(ErrorKind::input, fmt::format("{}: damaged: sample_stats/sweep", path));
+  check_shape(file_, group_, lambda_, {grid[0], grid[1], R}, path);
+  for (const auto& mode : info.modes) {
+    factors_.push_back(file_.variable(group_, "u_" + netcdf_name(mode.name)));
+    check_shape(file_, group_, factors_.back(), {grid[0], grid[1], mode.size, R}, path);
+  }
+  std::vector<std::int64_t> sweeps(grid[0] * grid[1]);
+  file_.get(stats, sweep, {0, 0}, grid, sweeps.data());
+  for (std::size_t c = 0; c < grid[0]; ++c)
+    for (std::size_t d = 0; d < grid[1]; ++d)
+      if (sweeps[c * grid[1] + d] > 0) draws_.push_back({c, d});
+}
+
+std::vector<double> DrawsFile::log_weights(std::size_t i) const {
+  std::vector<double> values(static_cast<std::size_t>(info_.options.rank));
+  file_.get(group_, lambda_, {draws_[i].chain, draws_[i].draw, 0}, {1, 1, values.size()}, values.data());
+  for (double& value : values) value = std::log(value);
+  return values;
+}
+
+void DrawsFile::load_factor(std::size_t i, std::size_t k, Matrix<float>& u) const {
+  const std::size_t R = static_cast<std::size_t>(info_.options.rank), n = info_.modes[k].size;
+  if (u.rows() != n || u.columns() != R) u = Matrix<float>(n, R);
+  read_rows(file_, group_, factors_[k], {draws_[i].chain, draws_[i].draw}, static_cast<float>(n), u);
+}
+
+void DrawsFile::load(std::size_t i, State& state) const {
+  state.R = static_cast<std::size_t>(info_.options.rank);
+  state.u.resize(info_.modes.size());
+  for (std::size_t k = 0; k < info_.modes.size(); ++k) load_factor(i, k, state.u[k]);
+  state.tensor.log_weight = log_weights(i);
+}
+
+Matrix<float> load_mean_factor(const std::string& run_dir, const RunInfo& info, std::size_t chain, std::size_t k) {
+  const NetcdfFile file = NetcdfFile::open(run_dir + "/means.nc");
+  const int group = file.group("posterior_mean");
+  const int variable = file.variable(group, "u_" + netcdf_name(info.modes[k].name));
+  Matrix<float> u(info.modes[k].size, static_cast<std::size_t>(info.options.rank));
+  const std::vector<std::size_t> shape = file.shape(group, variable);
+  if (shape.size() != 3 || shape[1] != u.rows() || shape[2] != u.columns() || chain >= shape[0])
+    throw Error(ErrorKind::input, fmt::format("{}/means.nc: damaged: sizes differ from options.json", run_dir));
+  read_rows(file, group, variable, {chain}, 1.0f, u);
+  return u;
+}
+
+}  // namespace ztp

@@ -1,0 +1,30 @@
+// What the parts of Posterior share.
+#pragma once
+#include "base/pool.hpp"
+#include "kernel/kernel.hpp"
+#include "posterior/draws_file.hpp"
+#include "ztp/posterior.hpp"
+
+namespace ztp {
+
+struct Posterior::Impl {
+  Impl(const std::string& dir, unsigned threads);
+  Rates rates() const;  // of the draw in `state`
+  std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
+
+  std::string run_dir;
+  RunInfo info;
+  std::vector<Mode> modes;
+  Pool pool;
+  std::unique_ptr<Kernel> kernel;
+  DrawsFile draws;
+  State state;  // the draw that was loaded last
+};
+
+// Adds to share[r] the part of the cell's rate that component r has (M4); nothing if the rate is zero.
+void add_rate_shares(const Rates& rates, const std::uint32_t* cell, std::vector<double>& share);
+
+// Quantile q of sorted values, interpolating linearly between order statistics.
+double quantile(const float* sorted, std::size_t count, double q);
+
+}  // namespace ztp

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "io/table.hpp"
+#include "posterior/impl.hpp"
+#include "run/run_info.hpp"
+#include "run/store.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t bytes_for_probabilities = std::size_t{256} << 20;
+constexpr std::size_t cells_for_means = std::size_t{8} << 20;
+
+Prediction summarise(float* probability, std::size_t draws, double rate) {
+  Prediction result;
+  for (std::size_t i = 0; i < draws; ++i) result.probability += static_cast<double>(probability[i]);
+  result.probability /= static_cast<double>(draws);
+  double squares = 0;
+  for (std::size_t i = 0; i < draws; ++i) {
+    const double difference = static_cast<double>(probability[i]) - result.probability;
+    squares += difference * difference;
+  }
+  result.sd = draws > 1 ? std::sqrt(squares / static_cast<double>(draws - 1)) : 0;
+  std::sort(probability, probability + draws);
+  result.q05 = quantile(probability, draws, 0.05);
+  result.q95 = quantile(probability, draws, 0.95);
+  result.rate = rate / static_cast<double>(draws);
+  return result;
+}
+
+TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes) {
+  TableSpec spec;
+  spec.path = file;
+  for (const Mode& mode : modes) {
+    spec.closed.push_back(&mode.labels);
+    spec.closed_names.push_back(mode.name);
+  }
+  return spec;
+}
+
+}  // namespace
+
+double quantile(const float* sorted, std::size_t count, double q) {
+  const double position = q * static_cast<double>(count - 1);
+  const std::size_t below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, count - 1);
+  const double weight = position - static_cast<double>(below);
+  return (1 - weight) * static_cast<double>(sorted[below]) + weight * static_cast<double>(sorted[above]);
+}
+
+Posterior::Impl::Impl(const std::string& dir, unsigned threads)
+    : run_dir(dir), info(run_info(dir)), modes(load_modes(dir, info)),
+      pool(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
+      kernel(make_kernel("cpu", pool)), draws(dir, info) {}
+
+Rates Posterior::Impl::rates() const {
+  std::vector<const Matrix<float>*> u;
+  for (const auto& matrix : state.u) u.push_back(&matrix);
+  return make_rates(std::move(u), state.tensor.log_weight);
+}
+
+std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coords, std::size_t count) {
+  std::vector<double> z(count), mean(count, 0.0);
+  const double D = static_cast<double>(draws.draws().size());
+  for (std::size_t i = 0; i < draws.draws().size(); ++i) {
+    draws.load(i, state);
+    kernel->score(coords, count, rates(), z.data());
+    for (std::size_t e = 0; e < count; ++e) mean[e] -= std::expm1(-z[e]);                                    // (M16)
+  }
+  for (double& value : mean) value /= D;
+  return mean;
+}
+
+Posterior::Posterior(const std::string& run_dir, unsigned threads) : impl_(std::make_unique<Impl>(run_dir, threads)) {}
+Posterior::~Posterior() = default;
+const RunInfo& Posterior::info() const { return impl_->info; }
+const std::vector<Mode>& Posterior::modes() const { return impl_->modes; }
+std::size_t Posterior::draws() const { return impl_->draws.draws().size(); }
+std::size_t Posterior::cells_at_a_time() const { return std::max<std::size_t>(1, bytes_for_probabilities / 4 / draws()); }
+
+std::vector<Prediction> Posterior::predict(const std::uint32_t* coords, std::size_t count) {
+  const std::size_t D = draws();
+  Buffer<float> probability(count * D);  // cell by cell
+  std::vector<double> z(count), rate(count, 0.0);
+  for (std::size_t i = 0; i < D; ++i) {
+    impl_->draws.load(i, impl_->state);
+    impl_->kernel->score(coords, count, impl_->rates(), z.data());
+    for (std::size_t e = 0; e < count; ++e) {
+      probability[e * D + i] = static_cast<float>(-std::expm1(-z[e]));                                       // (M16)
+      rate[e] += z[e];
+    }
+  }
+  std::vector<Prediction> result(count);
+  const Blocks blocks{count, 4096};
+  impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e)
+      result[e] = summarise(probability.data() + e * D, D, rate[e]);
+  });
+  return result;
+}
+
+void Posterior::predict_file(
+    const std::string& file,
+    const std::function<void(const std::uint32_t* coords, const Prediction*, std::size_t)>& yield) {
+  TableSpec spec = cells_spec(file, impl_->modes);
+  spec.optional_value = true;
+  TableReader reader(spec, impl_->pool);
+  const std::size_t order = impl_->modes.size(), most = cells_at_a_time();
+  Buffer<std::uint32_t> coords;
+  const auto flush = [&](std::size_t least) {
+    while (coords.size() / order >= least && !coords.empty()) {
+      const std::size_t count = std::min(most, coords.size() / order);
+      const std::vector<Prediction> predictions = predict(coords.data(), count);
+      yield(coords.data(), predictions.data(), count);
+      std::copy(coords.begin() + count * order, coords.end(), coords.begin());
+      coords.resize(coords.size() - count * order);
+    }
+  };
+  CellBlock block;
+  while (reader.next(block)) {
+    coords.append(block.coords.data(), block.coords.size());
+    flush(most);
+  }
+  flush(1);
+}
+
+Metrics Posterior::evaluate(const std::string& file) {
+  TableSpec spec = cells_spec(file.empty() ? impl_->run_dir + "/test.tsv" : file, impl_->modes);
+  spec.values = Values::zero_one;
+  TableReader reader(spec, impl_->pool);
+  const std::size_t order = impl_->modes.size();
+  MetricsCollector collector;
+  TestCells cells;
+  const auto flush = [&] {
+    const std::vector<double> mean = impl_->mean_probabilities(cells.coords.data(), cells.size());
+    for (std::size_t e = 0; e < cells.size(); ++e) collector.add(mean[e], cells.outcome[e] != 0);
+    cells.coords.resize(0);
+    cells.outcome.resize(0);
+  };
+  CellBlock block;
+  while (reader.next(block)) {
+    cells.coords.append(block.coords.data(), block.coords.size());
+    for (const std::int64_t value : block.values) cells.outcome.push_back(value != 0 ? 1 : 0);
+    if (cells.coords.size() / order >= cells_for_means) flush();
+  }
+  if (cells.size() > 0) flush();
+  return collector.finish();
+}
+
+}  // namespace ztp

@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "posterior/impl.hpp"
+#include "posterior/search.hpp"
+#include "run/store.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t beam_cells = 20000;
+constexpr int most_rounds = 6;
+constexpr double most_row_bytes = 8.0 * (1 << 30);
+
+// The search for one question: which entities of the open modes can still be part of the answer, and the rows they need.
+class Question {
+ public:
+  Question(const DrawsFile& draws, const RunInfo& info, const std::vector<std::optional<std::uint32_t>>& given)
+      : draws_(draws), info_(info), given_(given), R_(static_cast<std::size_t>(info.options.rank)) {
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if (given[k]) continue;
+      OpenMode mode;
+      mode.mode = k;
+      mode.ids.resize(info.modes[k].size);
+      std::iota(mode.ids.begin(), mode.ids.end(), 0u);
+      open_.push_back(std::move(mode));
+    }
+    fix_weights();
+  }
+
+  std::vector<OpenMode>& open() { return open_; }
+  const std::vector<float>& weight() const { return weight_; }
+  const std::vector<double>& scale() const { return scale_; }
+
+  // One pass over the draws: for every candidate the upper bound over all cells that it can be part of.
+  std::vector<std::vector<double>> candidate_bounds(Pool& pool) {
+    std::vector<std::vector<double>> bound;
+    for (const OpenMode& mode : open_) bound.emplace_back(mode.ids.size(), 0.0);
+    std::vector<Matrix<float>> u(open_.size());
+    const double draws = static_cast<double>(scale_.size());
+    for (std::size_t d = 0; d < scale_.size(); ++d) {
+      for (std::size_t o = 0; o < open_.size(); ++o) draws_.load_factor(d, open_[o].mode, u[o]);
+      for (std::size_t o = 0; o < open_.size(); ++o) {
+        std::vector<float> rest(weight_.begin() + static_cast<std::ptrdiff_t>(d * R_),
+                                weight_.begin() + static_cast<std::ptrdiff_t>((d + 1) * R_));
+        for (std::size_t other = 0; other < open_.size(); ++other)
+          if (other != o) multiply_by_largest(u[other], open_[other].ids, rest);
+        const std::vector<double> scale = {scale_[d]};
+        const Blocks blocks{open_[o].ids.size(), 1024};
+        pool.for_blocks(blocks.count(), [&](std::size_t b) {
+          for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c)
+            bound[o][c] += mean_probability(u[o].row(open_[o].ids[c]), rest.data(), scale, R_) / draws;
+        });
+      }
+    }
+    return bound;
+  }
+
+  // Drops candidates whose bound is below the threshold; true if that was worth another round.
+  bool prune(const std::vector<std::vector<double>>& bound, double threshold) {
+    bool shrunk = false;
+    for (std::size_t o = 0; o < open_.size(); ++o) {
+      std::vector<std::uint32_t> kept;
+      for (std::size_t c = 0; c < open_[o].ids.size(); ++c)
+        if (bound[o][c] * bound_slack >= threshold) kept.push_back(open_[o].ids[c]);
+      shrunk = shrunk || 10 * kept.size() < 9 * open_[o].ids.size();
+      open_[o].ids = std::move(kept);
+    }
+    return shrunk;
+  }
+
+  // Reads the rows of the candidates that are left, of all draws.
+  void load_rows() {
+    const std::size_t width = scale_.size() * R_;
+    Matrix<float> u;
+    for (OpenMode& mode : open_) {
+      mode.rows.resize(mode.ids.size() * width);
+      mode.largest.assign(width, 0.0f);
+      for (std::size_t d = 0; d < scale_.size(); ++d) {
+        draws_.load_factor(d, mode.mode, u);
+        for (std::size_t c = 0; c < mode.ids.size(); ++c)
+          for (std::size_t r = 0; r < R_; ++r) {
+            const float value = u.row(mode.ids[c])[r];
+            mode.rows[c * width + d * R_ + r] = value;
+            mode.largest[d * R_ + r] = std::max(mode.largest[d * R_ + r], value);
+          }
+      }
+    }
+  }
+
+ private:
+  // weight[d, r] = lambda prod over the given modes of u, relative to the largest of the draw, whose size is in scale[d].
+  void fix_weights() {
+    Matrix<float> u;
+    for (std::size_t d = 0; d < draws_.draws().size(); ++d) {
+      std::vector<double> log_weight = draws_.log_weights(d);
+      double log_scale = 0;
+      for (std::size_t k = 0; k < given_.size(); ++k) {
+        log_scale -= std::log(static_cast<double>(info_.modes[k].size));
+        if (!given_[k]) continue;
+        draws_.load_factor(d, k, u);
+        for (std::size_t r = 0; r < R_; ++r) log_weight[r] += std::log(static_cast<double>(u.row(*given_[k])[r]));
+      }
+      const double largest = *std::max_element(log_weight.begin(), log_weight.end());
+      const double shift = std::isfinite(largest) ? largest : 0;
+      for (const double value : log_weight) weight_.push_back(static_cast<float>(std::exp(value - shift)));
+      scale_.push_back(std::exp(shift + log_scale));
+    }
+  }
+
+  void multiply_by_largest(const Matrix<float>& u, const std::vector<std::uint32_t>& ids, std::vector<float>& rest) const {
+    std::vector<float> largest(R_, 0.0f);
+    for (const std::uint32_t id : ids)
+      for (std::size_t r = 0; r < R_; ++r) largest[r] = std::max(largest[r], u.row(id)[r]);
+    for (std::size_t r = 0; r < R_; ++r) rest[r] *= largest[r];
+  }
+
+  const DrawsFile& draws_;
+  const RunInfo& info_;
+  const std::vector<std::optional<std::uint32_t>>& given_;
+  std::size_t R_;
+  std::vector<OpenMode> open_;
+  std::vector<float> weight_;
+  std::vector<double> scale_;
+};
+
+// Some promising cells: all combinations of each open mode's best-bounded candidates.
+Buffer<std::uint32_t> beam(const std::vector<OpenMode>& open, const std::vector<std::vector<double>>& bound,
+                           const std::vector<std::uint32_t>& cell) {
+  const double side = std::pow(static_cast<double>(beam_cells), 1 / static_cast<double>(open.size()));
+  Buffer<std::uint32_t> cells;
+  cells.append(cell.data(), cell.size());
+  for (std::size_t o = 0; o < open.size(); ++o) {
+    std::vector<std::size_t> order(open[o].ids.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const std::size_t count = std::min(order.size(), static_cast<std::size_t>(side) + 1);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                      [&](std::size_t a, std::size_t b) { return bound[o][a] > bound[o][b]; });
+    Buffer<std::uint32_t> grown;
+    for (std::size_t i = 0; i < cells.size(); i += cell.size())
+      for (std::size_t c = 0; c < count; ++c) {
+        grown.append(cells.data() + i, cell.size());
+        grown[grown.size() - cell.size() + open[o].mode] = open[o].ids[order[c]];
+      }
+    cells = std::move(grown);
+  }
+  return cells;
+}
+
+// The score that `top` cells are known to reach: the top-th best of some unseen cells, or nothing if there are too few.
+double reached_by(const std::vector<double>& score, const Buffer<std::uint32_t>& cells, const SparseTensor& ones,
+                  std::size_t top) {
+  std::vector<double> unseen;
+  for (std::size_t i = 0; i < score.size(); ++i)
+    if (!ones.contains(cells.data() + i * ones.order())) unseen.push_back(score[i]);
+  if (unseen.size() < top) return 0;
+  std::nth_element(unseen.begin(), unseen.begin() + static_cast<std::ptrdiff_t>(top - 1), unseen.end(), std::greater<>());
+  return unseen[top - 1];
+}
+
+}  // namespace
+
+void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
+                          const std::function<bool(const Recommendation&)>& yield) {
+  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank), order = impl_->modes.size();
+  const SparseTensor ones = load_data(impl_->run_dir, impl_->info).tensor;
+  std::vector<std::uint32_t> cell(order, 0);
+  for (std::size_t k = 0; k < order; ++k) cell[k] = given[k].value_or(0);
+
+  Question question(impl_->draws, impl_->info, given);
+  double reached = 0;
+  for (int round = 0; round < most_rounds && !question.open().empty(); ++round) {
+    const std::vector<std::vector<double>> bound = question.candidate_bounds(impl_->pool);
+    const Buffer<std::uint32_t> cells = beam(question.open(), bound, cell);
+    reached = std::max(reached, reached_by(impl_->mean_probabilities(cells.data(), cells.size() / order), cells, ones, top));
+    if (!question.prune(bound, reached)) break;
+  }
+  double bytes = 0;
+  for (const OpenMode& mode : question.open())
+    bytes += static_cast<double>(mode.ids.size()) * static_cast<double>(draws() * R * sizeof(float));
+  if (bytes > most_row_bytes)
+    throw Error(ErrorKind::config, fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
+                                               "give another mode, or a smaller --top", bytes / 0x1p30));
+  question.load_rows();
+  TopSearch search(std::move(question.open()), question.weight(), question.scale(), R, cell, top, impl_->pool);
+  const std::vector<ScoredCell> found =
+      search.run([&](const std::uint32_t* candidate) { return ones.contains(candidate); });
+  if (found.empty()) return;
+
+  Buffer<std::uint32_t> coords;
+  for (const ScoredCell& item : found) coords.append(item.cell.data(), order);
+  const std::vector<Prediction> predictions = predict(coords.data(), found.size());
+  std::vector<std::vector<double>> share(found.size(), std::vector<double>(R, 0.0));
+  double first_chain = 0;  // components of different chains do not correspond
+  for (std::size_t i = 0; i < draws() && impl_->draws.draws()[i].chain == impl_->draws.draws()[0].chain; ++i) {
+    impl_->draws.load(i, impl_->state);
+    const Rates rates = impl_->rates();
+    for (std::size_t e = 0; e < found.size(); ++e) add_rate_shares(rates, found[e].cell.data(), share[e]);
+    first_chain += 1;
+  }
+  for (std::size_t e = 0; e < found.size(); ++e) {
+    Recommendation item{found[e].cell, predictions[e], {}};
+    for (std::size_t r = 0; r < R; ++r)
+      if (share[e][r] / first_chain >= 0.01) item.parts.push_back({r + 1, share[e][r] / first_chain});
+    std::sort(item.parts.begin(), item.parts.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+    if (!yield(item)) return;
+  }
+}
+
+}  // namespace ztp

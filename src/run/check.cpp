@@ -1,0 +1,162 @@
+#include "ztp/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+
+#include "io/table.hpp"
+#include "run/prepare.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t most_examples = 20;
+constexpr double timed_products = 1e8;       // ones times components that are tried out to estimate the time of a sweep
+constexpr std::size_t timed_draws = 4000000;  // likewise rows times components
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// What the program holds now, before any data.
+double resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  double total = 0, resident = 0;
+  file >> total >> resident;
+  return resident * 4096;
+}
+
+std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell) {
+  std::string text;
+  for (std::size_t k = 0; k < modes.size(); ++k) text += (k == 0 ? "" : ", ") + modes[k].labels[cell[k]];
+  return text;
+}
+
+// Reads the file once more, remembering lines, and lists the repeated cells.
+void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& report) {
+  Pool pool(read.threads);
+  TableSpec spec;
+  spec.path = read.file;
+  spec.format = read.format == "tns" ? Format::tns : read.format == "mtx" ? Format::mtx
+                : read.format == "tsv" ? Format::tsv : Format::detect;
+  spec.values = read.counts ? Values::counts : read.values ? Values::nonzero : Values::none;
+  spec.index_base = static_cast<std::uint32_t>(read.index_base);
+  spec.keep_lines = true;
+  for (const Mode& mode : data.tensor.modes) {
+    spec.closed.push_back(&mode.labels);
+    spec.closed_names.push_back(mode.name);
+  }
+  TableReader reader(spec, pool);
+  const std::size_t K = data.tensor.order();
+  Buffer<std::uint32_t> coords;
+  Buffer<std::int64_t> lines;
+  CellBlock block;
+  while (reader.next(block)) {
+    coords.append(block.coords.data(), block.coords.size());
+    for (const std::uint64_t line : block.lines) lines.push_back(static_cast<std::int64_t>(line));
+  }
+  sort_records(coords.data(), lines.size(), K, lines.data());
+  for (std::size_t begin = 0, end = 0; begin < lines.size(); begin = end) {
+    const std::uint32_t* cell = coords.data() + begin * K;
+    for (end = begin + 1; end < lines.size() && std::equal(cell, cell + K, coords.data() + end * K);) ++end;
+    if (end - begin < 2) continue;
+    std::sort(lines.begin() + begin, lines.begin() + end);
+    for (std::size_t i = begin + 1; i < end; ++i)
+      report.duplicate_examples.push_back(
+          {static_cast<std::uint64_t>(lines[i]), static_cast<std::uint64_t>(lines[begin]), cell_text(data.tensor.modes, cell)});
+  }
+  std::sort(report.duplicate_examples.begin(), report.duplicate_examples.end(),
+            [](const auto& a, const auto& b) { return a.line < b.line; });
+  if (report.duplicate_examples.size() > most_examples) report.duplicate_examples.resize(most_examples);
+}
+
+void describe_modes(const SparseTensor& tensor, CheckReport& report) {
+  for (std::size_t k = 0; k < tensor.order(); ++k) {
+    const LabelTable& labels = tensor.modes[k].labels;
+    std::vector<std::uint64_t> ones(labels.size(), 0);
+    for (std::size_t e = 0; e < tensor.nnz(); ++e) ++ones[tensor.cell(e)[k]];
+    CheckReport::ModeReport mode;
+    mode.name = tensor.modes[k].name;
+    mode.size = labels.size();
+    for (std::uint32_t j = 0; j < labels.size(); ++j) {
+      if (ones[j] > mode.busiest_ones) {
+        mode.busiest_ones = ones[j];
+        mode.busiest = labels[j];
+      }
+      if (ones[j] > 0) continue;
+      if (mode.empty++ < 5) mode.empty_examples.push_back(labels[j]);
+    }
+    report.modes.push_back(std::move(mode));
+  }
+}
+
+// Times the two parts of a sweep on a part of the data, with rows of the real width and as many of them as memory allows.
+double time_sweep(const Dataset& data, const FitOptions& options) {
+  const std::size_t R = static_cast<std::size_t>(options.rank), K = data.tensor.order(), stride = padded(R);
+  Pool pool(static_cast<unsigned>(options.threads));
+  const std::unique_ptr<Kernel> kernel = make_kernel(options.kernel, pool);
+  const std::size_t most_rows = std::max<std::size_t>(1, (std::size_t{256} << 20) / (12 * stride));
+  std::vector<Matrix<float>> u;
+  std::vector<Matrix<std::int64_t>> S;
+  double column_seconds = 0;
+  for (std::size_t k = 0; k < K; ++k) {
+    const std::size_t rows = std::min<std::size_t>(data.tensor.modes[k].labels.size(), most_rows);
+    u.emplace_back(rows, R);
+    S.emplace_back(rows, R);
+    const std::size_t timed = std::clamp<std::size_t>(timed_draws / R, 1, rows);
+    Matrix<std::int64_t> counts(timed, R);
+    Matrix<float> part(timed, R);
+    const double begin = now();
+    kernel->draw_columns(counts, 0.1, stream_key(1, 0, Purpose::columns), 1, part);
+    column_seconds += (now() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) / static_cast<double>(timed);
+    for (std::size_t j = 0; j < rows; ++j)
+      for (std::size_t r = 0; r < R; ++r) u[k].row(j)[r] = part.row(j % timed)[r] + 0.01f;
+  }
+  const std::size_t wanted = std::max<std::size_t>(4096, static_cast<std::size_t>(timed_products / static_cast<double>(R)));
+  const std::size_t step = std::max<std::size_t>(1, data.tensor.nnz() / wanted);
+  Buffer<std::uint32_t> coords;  // stretches of 64 neighbours: neighbours share rows, as in a sweep
+  for (std::size_t e = 0; e < data.tensor.nnz(); ++e) {
+    if (e / 64 % step != 0) continue;
+    for (std::size_t k = 0; k < K; ++k) coords.push_back(static_cast<std::uint32_t>(data.tensor.cell(e)[k] % u[k].rows()));
+  }
+  std::vector<const Matrix<float>*> factors;
+  std::vector<std::int64_t> totals(R, 0);
+  Sums sums{{}, totals.data()};
+  for (std::size_t k = 0; k < K; ++k) {
+    factors.push_back(&u[k]);
+    sums.rows.push_back(&S[k]);
+  }
+  const Rates rates = make_rates(factors, std::vector<double>(R, 0.0));
+  const Entries entries{coords.data(), nullptr, coords.size() / K};
+  double best = 1e300;
+  for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
+    const double begin = now();
+    kernel->allocate(entries, rates, stream_key(1, 0, Purpose::counts), repeat, sums);
+    best = std::min(best, now() - begin);
+  }
+  return column_seconds + best * static_cast<double>(data.tensor.nnz()) / static_cast<double>(entries.count);
+}
+
+}  // namespace
+
+CheckReport check(const ReadOptions& read, const FitOptions& given) {
+  const double program = resident_bytes();
+  CheckReport report;
+  const Dataset data = read_dataset(read);
+  const FitOptions options = complete_options(given, data.tensor.modes);
+  report.ones = data.tensor.nnz();
+  report.volume = data.tensor.volume();
+  report.duplicates = data.duplicates;
+  report.zeros = data.zeros;
+  report.warnings = data.warnings;
+  for (const Network& network : data.networks)
+    report.networks.emplace_back(data.tensor.modes[network.mode].name, network.size());
+  describe_modes(data.tensor, report);
+  if (data.duplicates > 0 && read.file != "-") find_duplicates(read, data, report);
+  report.cost = estimate_cost(data, options, 0);
+  report.cost.memory += program;
+  report.seconds_per_sweep = time_sweep(data, options);
+  return report;
+}
+
+}  // namespace ztp

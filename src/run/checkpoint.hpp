@@ -1,0 +1,26 @@
+// checkpoint.bin: everything a run needs to go on to the same draws.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sampler/batch.hpp"
+#include "ztp/run_info.hpp"
+
+namespace ztp {
+
+struct Checkpoint {
+  Position position;
+  std::uint64_t draw_log_length = 0;
+  std::uint64_t trace_length = 0;
+  std::uint64_t held_out_draws = 0;
+  std::vector<double> held_out_sum;
+};
+
+void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint,
+                      const Statistics& statistics);
+// Nothing if the run has no checkpoint yet. The statistics are read by read_statistics, when there is a chain to hold them.
+std::optional<Checkpoint> read_checkpoint(const std::string& run_dir, const RunInfo& info);
+void read_statistics(const std::string& run_dir, Statistics& statistics);
+
+}  // namespace ztp

@@ -1,0 +1,115 @@
+#include "run/draw_log.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t floats_at_a_time = 1 << 18;
+
+struct FreeHash {
+  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+};
+using Hash = std::unique_ptr<XXH3_state_t, FreeHash>;
+
+Hash new_hash() {
+  Hash hash(XXH3_createState());
+  XXH3_64bits_reset(hash.get());
+  return hash;
+}
+
+// Appends floats through a buffer, and hashes what goes through.
+class FloatSink {
+ public:
+  FloatSink(AppendFile& file, XXH3_state_t* hash) : file_(file), hash_(hash) { buffer_.reserve(floats_at_a_time); }
+  void put(float value) {
+    buffer_.push_back(value);
+    if (buffer_.size() == floats_at_a_time) flush();
+  }
+  void flush() {
+    XXH3_64bits_update(hash_, buffer_.data(), buffer_.size() * sizeof(float));
+    file_.append(buffer_.data(), buffer_.size() * sizeof(float));
+    buffer_.clear();
+  }
+
+ private:
+  AppendFile& file_;
+  XXH3_state_t* hash_;
+  std::vector<float> buffer_;
+};
+
+void put_weights(FloatSink& sink, const Weights& weights) {
+  for (const double value : weights.log_weight) sink.put(static_cast<float>(std::exp(value)));
+  for (const double value : weights.log_p) sink.put(static_cast<float>(std::exp(value)));
+}
+
+std::uint64_t record_bytes(const DrawLayout& layout) { return sizeof(DrawHead) + layout.bytes() + sizeof(std::uint64_t); }
+
+}  // namespace
+
+std::uint64_t DrawLayout::factor(std::size_t k) const {
+  std::uint64_t offset = weights(1 + networks);
+  for (std::size_t before = 0; before < k; ++before) offset += std::uint64_t{sizes[before]} * R;
+  return offset;
+}
+
+DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length)
+    : layout_(std::move(layout)), file_(path, length) {}
+
+void DrawLogWriter::append(const State& state, const SweepReport& report) {
+  const DrawHead head{report.chain, report.sweep, report.log_likelihood, report.occupied};
+  const Hash hash = new_hash();
+  XXH3_64bits_update(hash.get(), &head, sizeof head);
+  file_.append(&head, sizeof head);
+  FloatSink sink(file_, hash.get());
+  put_weights(sink, state.tensor);
+  for (const Weights& weights : state.networks) put_weights(sink, weights);
+  for (const Matrix<float>& u : state.u) {
+    const float n = static_cast<float>(u.rows());
+    for (std::size_t j = 0; j < u.rows(); ++j)
+      for (std::size_t r = 0; r < state.R; ++r) sink.put(u.row(j)[r] / n);
+  }
+  sink.flush();
+  const std::uint64_t sum = XXH3_64bits_digest(hash.get());
+  file_.append(&sum, sizeof sum);
+}
+
+DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layout_(std::move(layout)), file_(path) {
+  // A kill may have left part of a record at the end; it does not count.
+  const std::uint64_t complete = file_.length() / record_bytes(layout_);
+  for (std::uint64_t i = 0; i < complete; ++i) {
+    DrawHead head;
+    file_.read(record(i), &head, sizeof head);
+    heads_.push_back(head);
+  }
+}
+
+std::uint64_t DrawLogReader::record(std::size_t i) const { return i * record_bytes(layout_); }
+
+void DrawLogReader::read(std::size_t i, std::uint64_t first, std::size_t count, float* values) const {
+  file_.read(record(i) + sizeof(DrawHead) + 4 * first, values, count * sizeof(float));
+}
+
+void DrawLogReader::verify(std::size_t i) const {
+  const Hash hash = new_hash();
+  XXH3_64bits_update(hash.get(), &heads_[i], sizeof(DrawHead));
+  std::vector<float> buffer(floats_at_a_time);
+  for (std::uint64_t first = 0; first < layout_.floats(); first += floats_at_a_time) {
+    const std::size_t count = std::min<std::uint64_t>(floats_at_a_time, layout_.floats() - first);
+    read(i, first, count, buffer.data());
+    XXH3_64bits_update(hash.get(), buffer.data(), count * sizeof(float));
+  }
+  std::uint64_t sum;
+  file_.read(record(i) + sizeof(DrawHead) + layout_.bytes(), &sum, sizeof sum);
+  if (sum != XXH3_64bits_digest(hash.get()))
+    throw Error(ErrorKind::input, fmt::format("{}: draw {} is damaged (wrong checksum)", file_.path(), i + 1));
+}
+
+}  // namespace ztp

@@ -1,0 +1,19 @@
+// draws.nc and means.nc: the kept draws and their means over each chain, in ArviZ's layout.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "run/draw_log.hpp"
+#include "ztp/labels.hpp"
+#include "ztp/run_info.hpp"
+
+namespace ztp {
+
+// Group `posterior`: lambda, p (chain, draw, component); u_MODE (chain, draw, MODE, component); beta_M, h_M for network M from 1.
+// Group `sample_stats`: lp, occupied, sweep. A chain with fewer draws than the longest has NaN there, and sweep 0.
+void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
+                    const DrawLogReader& log);
+void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
+                    const DrawLogReader& log);
+
+}  // namespace ztp

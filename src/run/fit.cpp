@@ -1,0 +1,257 @@
+#include "ztp/fit.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "base/file.hpp"
+#include "io/write_cells.hpp"
+#include "run/checkpoint.hpp"
+#include "run/draws_nc.hpp"
+#include "run/prepare.hpp"
+#include "run/run_info.hpp"
+#include "run/store.hpp"
+#include "ztp/error.hpp"
+#include "ztp/split.hpp"
+#include "ztp/version.hpp"
+
+namespace ztp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double seconds_between_checkpoints = 600;
+
+std::uint64_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+double wall_clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Writes the trace, the draws and the checkpoints of a running fit.
+class Recorder final : public Observer {
+ public:
+  Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
+           HeldOut* held_out, const Checkpoint& from)
+      : run_dir_(run_dir), info_(info), callbacks_(callbacks), held_out_(held_out),
+        trace_(run_dir + "/trace.tsv", from.trace_length), draws_(run_dir + "/draws.log", layout, from.draw_log_length),
+        last_checkpoint_(wall_clock()) {
+    if (trace_.length() == 0) trace_.append("chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\n");
+  }
+
+  void on_draw(const Chain& chain, const SweepReport& report) override {
+    draws_.append(chain.state(), report);
+    ++info_.draws;
+  }
+
+  void on_sweep(const Chain& chain, const SweepReport& report) override {
+    const std::string auc = std::isnan(report.auc_roc) ? "" : fmt::format("{:.6f}", report.auc_roc);
+    trace_.append(fmt::format("{}\t{}\t{:.6f}\t{:.6f}\t{}\t{}\n", report.chain, report.sweep, report.seconds,
+                              report.log_likelihood, report.occupied, auc));
+    auto& now = status(report);
+    now.sweeps = report.sweep;
+    now.seconds = report.seconds;
+    now.log_likelihood = report.log_likelihood;
+    now.occupied = report.occupied;
+    if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
+    if (callbacks_.on_sweep) callbacks_.on_sweep(report);
+    const bool stopping = stop_requested();
+    if (stopping || wall_clock() - last_checkpoint_ > seconds_between_checkpoints) checkpoint(chain, report);
+  }
+
+  bool stop_requested() override { return callbacks_.stop_requested && callbacks_.stop_requested(); }
+
+ private:
+  RunInfo::ChainStatus& status(const SweepReport& report) {
+    while (info_.chains.size() <= report.chain)
+      info_.chains.push_back({0, 0, 0, 0, std::numeric_limits<double>::quiet_NaN()});
+    return info_.chains[report.chain];
+  }
+
+  void checkpoint(const Chain& chain, const SweepReport& report) {
+    trace_.sync();
+    draws_.sync();
+    Checkpoint now;
+    now.position = {report.chain, report.sweep, report.seconds};
+    now.draw_log_length = draws_.length();
+    now.trace_length = trace_.length();
+    if (held_out_ != nullptr) {
+      now.held_out_draws = held_out_->draws();
+      now.held_out_sum = held_out_->sum();
+    }
+    write_checkpoint(run_dir_, info_, now, chain.statistics());
+    info_.peak_memory = peak_memory();
+    write_run_status(run_dir_, info_);
+    last_checkpoint_ = wall_clock();
+  }
+
+  const std::string run_dir_;
+  RunInfo& info_;
+  const FitCallbacks& callbacks_;
+  HeldOut* held_out_;
+  AppendFile trace_;
+  DrawLogWriter draws_;
+  double last_checkpoint_;
+};
+
+void replace_directory(const std::string& run_dir, bool replace) {
+  std::error_code error;
+  if (fs::exists(run_dir)) {
+    if (!replace)
+      throw Error(ErrorKind::config, fmt::format("{} exists; choose another --out, or --force to replace it", run_dir));
+    if (!fs::is_empty(run_dir) && !fs::exists(run_dir + "/options.json"))
+      throw Error(ErrorKind::config, fmt::format("{} is not a run directory; it is not replaced", run_dir));
+    fs::remove_all(run_dir, error);
+    if (error) throw Error(ErrorKind::io, fmt::format("cannot remove {}: {}", run_dir, error.message()));
+  }
+  fs::create_directories(run_dir, error);
+  if (error) throw Error(ErrorKind::io, fmt::format("cannot create {}: {}", run_dir, error.message()));
+}
+
+RunInfo describe(const Dataset& data, const FitOptions& options, const TestCells& test, const std::string& command) {
+  RunInfo info;
+  info.version = version();
+  info.command = command;
+  info.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(
+                                                          std::chrono::system_clock::now())));
+  info.fingerprint = fmt::format("{:016x}", fingerprint(data.tensor, data.networks));
+  info.options = options;
+  const Hyperparameters hyper = hyperparameters(options, data.tensor.modes);
+  for (std::size_t k = 0; k < data.tensor.order(); ++k) {
+    const LabelTable& labels = data.tensor.modes[k].labels;
+    info.modes.push_back({data.tensor.modes[k].name, labels.size(), labels.is_numbered(), labels.first_number(),
+                          hyper.dirichlet[k]});
+  }
+  for (const Network& network : data.networks)
+    info.networks.push_back({static_cast<std::uint32_t>(network.mode), network.source, network.size()});
+  info.ones = data.tensor.nnz();
+  for (const std::int64_t count : data.tensor.counts) info.total_count += static_cast<std::uint64_t>(count);
+  for (const std::uint8_t outcome : test.outcome) ++(outcome != 0 ? info.test_ones : info.test_zeros);
+  info.status = "running";
+  info.auc_roc = std::numeric_limits<double>::quiet_NaN();
+  return info;
+}
+
+// The posterior mean of the occupied rank of each chain.
+void summarise_rank(const DrawLogReader& log, RunInfo& info) {
+  std::vector<double> sum(info.chains.size(), 0), draws(info.chains.size(), 0);
+  for (std::size_t i = 0; i < log.draws(); ++i) {
+    sum[log.head(i).chain] += static_cast<double>(log.head(i).occupied);
+    draws[log.head(i).chain] += 1;
+  }
+  for (std::size_t c = 0; c < info.chains.size(); ++c) info.chains[c].occupied_mean = sum[c] / draws[c];
+}
+
+// A test cell that is a training one is predicted from itself: its score would mean nothing.
+void check_apart(const TestCells& test, const SparseTensor& tensor, const std::string& file) {
+  std::uint64_t shared = 0;
+  for (std::size_t i = 0; i < test.size(); ++i) shared += tensor.contains(test.coords.data() + i * tensor.order());
+  if (shared > 0)
+    throw Error(ErrorKind::config, fmt::format("{}: {} of its cells are ones of the training data; 'ztp split' makes "
+                                               "training and test files that are apart", file, shared));
+}
+
+// Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read.
+FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const std::string& run_dir,
+               const Checkpoint& from, const FitCallbacks& callbacks, unsigned threads) {
+  Pool pool(threads);
+  const std::unique_ptr<Kernel> kernel = make_kernel(info.options.kernel, pool);
+  const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks.size());
+  Problem problem;
+  problem.tensor = &data.tensor;
+  problem.networks = data.networks;
+  problem.hyper = hyperparameters(info.options, data.tensor.modes);
+  problem.R = layout.R;
+  problem.seed = info.options.seed;
+  HeldOut held_out(test, *kernel);
+  if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
+  held_out.draws() = from.held_out_draws;
+  HeldOut* followed = test.size() > 0 ? &held_out : nullptr;
+
+  const Schedule plan = schedule(info.options, layout);
+  info.draws = from.draw_log_length / (layout.bytes() + sizeof(DrawHead) + sizeof(std::uint64_t));
+  bool complete = false;
+  {
+    Recorder recorder(run_dir, info, layout, callbacks, followed, from);
+    complete = run_batch(problem, *kernel, plan, from.position,
+                         [&](Statistics& statistics) { read_statistics(run_dir, statistics); }, followed, recorder);
+  }
+  const std::string log_path = run_dir + "/draws.log";
+  if (info.draws > 0) {
+    const DrawLogReader log(log_path, layout);
+    summarise_rank(log, info);
+    write_draws_nc(run_dir, info, data.tensor.modes, log);
+    write_means_nc(run_dir, info, data.tensor.modes, log);
+  }
+  info.status = complete ? "complete" : "interrupted";
+  info.peak_memory = peak_memory();
+  write_run_status(run_dir, info);
+  if (complete) {
+    fs::remove(log_path);
+    fs::remove(run_dir + "/checkpoint.bin");
+  }
+  return complete ? FitOutcome::complete : FitOutcome::interrupted;
+}
+
+}  // namespace
+
+FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir, const FitCallbacks& callbacks,
+               bool replace) {
+  const FitOptions options = complete_options(given, data.tensor.modes);
+  const unsigned threads = static_cast<unsigned>(options.threads);
+  if ((options.likelihood == "count") != !data.tensor.counts.empty())
+    throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
+  TestCells test;
+  if (!options.test.empty()) {
+    test = read_test_cells(options.test, data.tensor.modes, threads);
+    check_apart(test, data.tensor, options.test);
+  } else if (options.holdout > 0) {
+    SplitOptions how;
+    how.holdout = options.holdout;
+    how.zeros_per_one = static_cast<std::uint64_t>(options.zeros_per_one);
+    how.seed = options.seed;
+    Split parts = split(data.tensor, how);
+    test = std::move(parts.test);
+    keep_training_ones(data.tensor, parts);
+  }
+  RunInfo info = describe(data, options, test, callbacks.command);
+  const Schedule plan = schedule(options, draw_layout(options, data.tensor.modes, data.networks.size()));
+  info.keep_every = plan.keep_every;
+  info.draws_planned = std::uint64_t{plan.chains} * plan.draws_per_chain();
+
+  replace_directory(run_dir, replace);
+  store_labels(run_dir, data.tensor.modes);
+  store_data(run_dir, data);
+  if (test.size() > 0) write_test_file(run_dir + "/test.tsv", data.tensor.modes, test);
+  write_run_status(run_dir, info);
+  write_run_options(run_dir, info);
+  return run(data, test, info, run_dir, {}, callbacks, threads);
+}
+
+FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, unsigned threads) {
+  RunInfo info = run_info(run_dir);
+  if (info.status == "complete") return FitOutcome::complete;
+  if (info.version != version())
+    throw Error(ErrorKind::config, fmt::format("{} was begun by ztp {}; this is {}, whose draws may differ", run_dir,
+                                               info.version, version()));
+  const Checkpoint from = read_checkpoint(run_dir, info).value_or(Checkpoint{});
+  if (from.position.sweep == 0) info.chains.clear();
+  const Dataset data = load_data(run_dir, info);
+  const unsigned used = threads > 0 ? threads : static_cast<unsigned>(info.options.threads);
+  TestCells test;
+  if (info.test_ones + info.test_zeros > 0) test = read_test_cells(run_dir + "/test.tsv", data.tensor.modes, used);
+  return run(data, test, info, run_dir, from, callbacks, used);
+}
+
+}  // namespace ztp

@@ -1,0 +1,136 @@
+#include "ztp/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr double many = 4294967295.0;
+constexpr double huge = 1e9;
+
+std::vector<OptionField> make_fields() {
+  using F = FitOptions;
+  return {
+      {"rank", "upper bound R on the number of components; the prior empties those that are not needed", &F::rank, 1,
+       100000, {}, ""},
+      {"likelihood", "what a cell is: binary (a one or not) or count (last column of the file)", &F::likelihood, 0, 0,
+       {"binary", "count"}, ""},
+      {"sweeps", "Gibbs sweeps of each chain, burn-in included", &F::sweeps, 1, many, {}, ""},
+      {"burn_in", "sweeps thrown away before draws are kept", &F::burn_in, 0, many, {}, "half of the sweeps"},
+      {"keep_every", "sweeps between kept draws", &F::keep_every, 1, many, {}, ""},
+      {"draws", "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
+                "would pass 4 GiB", &F::draws, 1, 1e6, {}, ""},
+      {"chains", "independent chains, run one after the other and averaged in predictions", &F::chains, 1, 1000, {}, ""},
+      {"seed", "every draw is a function of it", &F::seed, 0, 1.8446744073709552e19, {}, ""},
+      {"threads", "threads; the draws do not depend on their number", &F::threads, 1, 1024, {}, "all cores"},
+      {"dirichlet", "Dirichlet parameter a of the factor columns: A for all modes, or MODE=A (repeatable)", &F::dirichlet,
+       0, 0, {}, ""},
+      {"gamma_shape", "shape g of the gamma prior of the weights", &F::gamma_shape, 1e-6, huge, {}, ""},
+      {"beta_concentration", "c of the prior p ~ Beta(c eps, c (1 - eps))", &F::beta_concentration, 1e-6, huge, {}, ""},
+      {"beta_mean", "eps of the same prior", &F::beta_mean, 1e-12, 1 - 1e-12, {}, "1/R, at most 1/2"},
+      {"network_gamma_shape", "shape f of the gamma prior of a network's weights", &F::network_gamma_shape, 1e-6, huge,
+       {}, ""},
+      {"network_beta_concentration", "d of the prior h ~ Beta(d alpha, d (1 - alpha))", &F::network_beta_concentration,
+       1e-6, huge, {}, ""},
+      {"network_beta_mean", "alpha of the same prior", &F::network_beta_mean, 1e-12, 1 - 1e-12, {}, "1/R, at most 1/2"},
+      {"holdout", "share of the ones to hold out and follow, with drawn zeros beside them", &F::holdout, 0, 0.99, {}, ""},
+      {"zeros_per_one", "zero cells drawn for each held-out one", &F::zeros_per_one, 0, 1e6, {}, ""},
+      {"test", "file of cells with a last column 0 or 1 to follow instead of a drawn hold-out", &F::test, 0, 0, {}, ""},
+      {"kernel", "what computes: cpu, or the slow reference", &F::kernel, 0, 0, {"cpu", "reference"}, ""},
+  };
+}
+
+[[noreturn]] void bad_value(const OptionField& field, const std::string& value, const std::string& allowed) {
+  throw Error(ErrorKind::config, fmt::format("{} {}: must be {}", field.flag(), value, allowed));
+}
+
+bool follows_others(const OptionField& field, double value) { return !field.default_text.empty() && value <= 0; }
+
+void check_field(const OptionField& field, const FitOptions& options) {
+  const auto in_range = [&](double value) {
+    if (follows_others(field, value) && value != 0) return;  // the untouched default
+    if (field.name == "threads" && value == 0) return;
+    if (!(value >= field.smallest && value <= field.largest))
+      bad_value(field, fmt::format("{}", value), fmt::format("between {} and {}", field.smallest, field.largest));
+  };
+  if (auto number = std::get_if<std::int64_t FitOptions::*>(&field.member)) {
+    in_range(static_cast<double>(options.**number));
+  } else if (auto real = std::get_if<double FitOptions::*>(&field.member)) {
+    in_range(options.**real);
+  } else if (auto text = std::get_if<std::string FitOptions::*>(&field.member)) {
+    const std::string& value = options.**text;
+    if (!field.choices.empty() && std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end())
+      bad_value(field, value, fmt::format("one of: {}", fmt::join(field.choices, ", ")));
+  }
+}
+
+}  // namespace
+
+std::string OptionField::flag() const {
+  std::string text = "--" + name;
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
+const std::vector<OptionField>& fit_option_fields() {
+  static const std::vector<OptionField> fields = make_fields();
+  return fields;
+}
+
+void check_options(const FitOptions& options) {
+  for (const OptionField& field : fit_option_fields()) check_field(field, options);
+  if (options.burn_in >= options.sweeps)
+    throw Error(ErrorKind::config,
+                fmt::format("--burn-in {}: must be below --sweeps {}, which includes it", options.burn_in, options.sweeps));
+  if (options.holdout > 0 && !options.test.empty())
+    throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
+}
+
+std::string options_to_json(const FitOptions& options) {
+  nlohmann::ordered_json json;
+  for (const OptionField& field : fit_option_fields())
+    std::visit([&](auto member) { json[field.name] = options.*member; }, field.member);
+  return json.dump();
+}
+
+FitOptions options_from_json(const std::string& text) {
+  FitOptions options;
+  const auto json = nlohmann::json::parse(text);
+  for (const OptionField& field : fit_option_fields())
+    std::visit(
+        [&](auto member) {
+          using Value = std::remove_cvref_t<decltype(options.*member)>;
+          options.*member = json.at(field.name).template get<Value>();
+        },
+        field.member);
+  return options;
+}
+
+std::string options_as_markdown() {
+  const FitOptions defaults;
+  std::string text =
+      "# Options of `ztp fit`\n\nMade by `ztp fit --options-markdown` from the one list that the flags, the checks and\n"
+      "`options.json` come from.\n\n| flag | default | meaning |\n|---|---|---|\n";
+  for (const OptionField& field : fit_option_fields()) {
+    std::string value = field.default_text;
+    if (value.empty())
+      std::visit(
+          [&](auto member) {
+            using Value = std::remove_cvref_t<decltype(defaults.*member)>;
+            if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+              value = fmt::format("{}", fmt::join(defaults.*member, " "));
+            else
+              value = fmt::format("{}", defaults.*member);
+          },
+          field.member);
+    text += fmt::format("| `{}` | {} | {} |\n", field.flag(), value.empty() ? "none" : value, field.help);
+  }
+  return text;
+}
+
+}  // namespace ztp

@@ -1,0 +1,90 @@
+#include "run/prepare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <thread>
+
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
+
+double dirichlet_value(const std::string& item, const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 1e-6 && value <= 1e9))
+    throw Error(ErrorKind::config, fmt::format("--dirichlet {}: must be a number between 1e-6 and 1e9", item));
+  return value;
+}
+
+// Whether a network on some mode exists is checked by the caller; here the value for each mode is found.
+std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, const std::vector<Mode>& modes) {
+  std::vector<double> values(modes.size(), 0.1);
+  // What is said of one mode outweighs what is said of all, in whatever order.
+  for (const std::string& item : items)
+    if (item.find('=') == std::string::npos) std::fill(values.begin(), values.end(), dirichlet_value(item, item));
+  for (const std::string& item : items) {
+    const std::size_t equals = item.rfind('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = item.substr(0, equals);
+    const auto mode = std::find_if(modes.begin(), modes.end(), [&](const Mode& m) { return m.name == name; });
+    if (mode == modes.end()) {
+      std::vector<std::string> names;
+      for (const Mode& m : modes) names.push_back(m.name);
+      throw Error(ErrorKind::config, fmt::format("--dirichlet {}: no mode \"{}\"; the modes are {}", item, name,
+                                                 fmt::join(names, ", ")));
+    }
+    values[static_cast<std::size_t>(mode - modes.begin())] = dirichlet_value(item, item.substr(equals + 1));
+  }
+  return values;
+}
+
+}  // namespace
+
+FitOptions complete_options(const FitOptions& options, const std::vector<Mode>& modes) {
+  check_options(options);
+  dirichlet_of_modes(options.dirichlet, modes);
+  FitOptions complete = options;
+  if (complete.threads == 0) complete.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (complete.burn_in < 0) complete.burn_in = complete.sweeps / 2;
+  const double mean = std::min(0.5, 1 / static_cast<double>(complete.rank));
+  if (complete.beta_mean < 0) complete.beta_mean = mean;
+  if (complete.network_beta_mean < 0) complete.network_beta_mean = mean;
+  if (complete.sweeps - complete.burn_in < complete.keep_every)
+    throw Error(ErrorKind::config,
+                fmt::format("--keep-every {}: no draw would be kept in the {} sweeps after burn-in", complete.keep_every,
+                            complete.sweeps - complete.burn_in));
+  return complete;
+}
+
+Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes) {
+  return {dirichlet_of_modes(complete.dirichlet, modes),
+          {complete.gamma_shape, complete.beta_concentration, complete.beta_mean},
+          {complete.network_gamma_shape, complete.network_beta_concentration, complete.network_beta_mean}};
+}
+
+DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks) {
+  DrawLayout layout;
+  layout.R = static_cast<std::size_t>(complete.rank);
+  layout.networks = networks;
+  for (const Mode& mode : modes) layout.sizes.push_back(mode.labels.size());
+  return layout;
+}
+
+Schedule schedule(const FitOptions& complete, const DrawLayout& layout) {
+  Schedule result;
+  result.chains = static_cast<std::uint32_t>(complete.chains);
+  result.sweeps = static_cast<std::uint32_t>(complete.sweeps);
+  result.burn_in = static_cast<std::uint32_t>(complete.burn_in);
+  result.keep_every = static_cast<std::uint32_t>(complete.keep_every);
+  result.score_every = result.keep_every;
+  const std::uint64_t fit_in_file = std::max<std::uint64_t>(1, most_draw_bytes / layout.bytes());
+  return result.thinned_to(std::min<std::uint64_t>(static_cast<std::uint64_t>(complete.draws), fit_in_file));
+}
+
+}  // namespace ztp

@@ -1,0 +1,17 @@
+// From options as given to a problem and a schedule with every default filled in.
+#pragma once
+#include "run/draw_log.hpp"
+#include "sampler/batch.hpp"
+#include "ztp/options.hpp"
+#include "ztp/read.hpp"
+
+namespace ztp {
+
+// Fills in threads, burn-in and the means of the beta priors, and checks everything, MODE=A of --dirichlet included.
+FitOptions complete_options(const FitOptions& options, const std::vector<Mode>& modes);
+
+Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes);
+DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks);
+Schedule schedule(const FitOptions& complete, const DrawLayout& layout);
+
+}  // namespace ztp

@@ -1,0 +1,132 @@
+#include "run/run_info.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number_or_null(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
+
+double number_or_nan(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+}
+
+Json options_part(const RunInfo& info) {
+  Json json;
+  json["ztp_version"] = info.version;
+  json["format"] = 1;
+  json["command"] = info.command;
+  json["created"] = info.created;
+  json["fingerprint"] = info.fingerprint;
+  json["options"] = Json::parse(options_to_json(info.options));
+  json["keep_every_used"] = info.keep_every;
+  json["draws_planned"] = info.draws_planned;
+  json["ones"] = info.ones;
+  json["total_count"] = info.total_count;
+  json["test_ones"] = info.test_ones;
+  json["test_zeros"] = info.test_zeros;
+  json["modes"] = Json::array();
+  for (const auto& mode : info.modes)
+    json["modes"].push_back({{"name", mode.name},
+                             {"size", mode.size},
+                             {"numbered", mode.numbered},
+                             {"first", mode.first},
+                             {"dirichlet", mode.dirichlet}});
+  json["networks"] = Json::array();
+  for (const auto& network : info.networks)
+    json["networks"].push_back(
+        {{"mode", info.modes[network.mode].name}, {"source", network.source}, {"edges", network.edges}});
+  return json;
+}
+
+Json status_part(const RunInfo& info) {
+  Json json;
+  json["status"] = info.status;
+  json["draws"] = info.draws;
+  json["peak_memory_bytes"] = info.peak_memory;
+  json["auc_roc"] = number_or_null(info.auc_roc);
+  json["chains"] = Json::array();
+  for (const auto& chain : info.chains)
+    json["chains"].push_back({{"sweeps", chain.sweeps},
+                              {"seconds", chain.seconds},
+                              {"log_likelihood", chain.log_likelihood},
+                              {"occupied", chain.occupied},
+                              {"occupied_mean", number_or_null(chain.occupied_mean)}});
+  return json;
+}
+
+void read_options_part(const Json& json, RunInfo& info) {
+  info.version = json.at("ztp_version");
+  info.command = json.at("command");
+  info.created = json.at("created");
+  info.fingerprint = json.at("fingerprint");
+  info.options = options_from_json(json.at("options").dump());
+  info.keep_every = json.at("keep_every_used");
+  info.draws_planned = json.at("draws_planned");
+  info.ones = json.at("ones");
+  info.total_count = json.at("total_count");
+  info.test_ones = json.at("test_ones");
+  info.test_zeros = json.at("test_zeros");
+  for (const Json& mode : json.at("modes"))
+    info.modes.push_back({mode.at("name"), mode.at("size"), mode.at("numbered"), mode.at("first"), mode.at("dirichlet")});
+  for (const Json& network : json.at("networks")) {
+    RunInfo::NetworkInfo item{0, network.at("source"), network.at("edges")};
+    while (item.mode < info.modes.size() && info.modes[item.mode].name != network.at("mode")) ++item.mode;
+    if (item.mode == info.modes.size()) throw std::out_of_range("a network's mode is not among the modes");
+    info.networks.push_back(item);
+  }
+}
+
+void read_status_part(const Json& json, RunInfo& info) {
+  info.status = json.at("status");
+  info.draws = json.at("draws");
+  info.peak_memory = json.at("peak_memory_bytes");
+  info.auc_roc = number_or_nan(json.at("auc_roc"));
+  for (const Json& chain : json.at("chains"))
+    info.chains.push_back({chain.at("sweeps"), chain.at("seconds"), chain.at("log_likelihood"), chain.at("occupied"),
+                           number_or_nan(chain.at("occupied_mean"))});
+}
+
+}  // namespace
+
+void write_run_options(const std::string& run_dir, const RunInfo& info) {
+  write_text(run_dir + "/options.json", options_part(info).dump(2) + "\n");
+}
+
+void write_run_status(const std::string& run_dir, const RunInfo& info) {
+  write_text(run_dir + "/status.json", status_part(info).dump(2) + "\n");
+}
+
+RunInfo run_info(const std::string& run_dir) {
+  if (!std::filesystem::exists(run_dir + "/options.json"))
+    throw Error(ErrorKind::input, fmt::format("{}: not a run directory (no options.json in it)", run_dir));
+  RunInfo info;
+  std::string file = run_dir + "/options.json";
+  try {
+    read_options_part(Json::parse(read_text(file)), info);
+    file = run_dir + "/status.json";
+    read_status_part(Json::parse(read_text(file)), info);
+  } catch (const std::exception& error) {
+    if (dynamic_cast<const Error*>(&error) != nullptr) throw;
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", file, error.what()));
+  }
+  return info;
+}
+
+std::string run_info_as_json(const RunInfo& info) {
+  Json json = options_part(info);
+  json.update(status_part(info));
+  return json.dump(2);
+}
+
+}  // namespace ztp

@@ -1,0 +1,45 @@
+// The batch sampling loop: chains one after the other, each of so many sweeps. It opens no file and prints nothing: whoever runs
+// it watches through an Observer.
+#pragma once
+#include <functional>
+
+#include "sampler/chain.hpp"
+#include "sampler/held_out.hpp"
+#include "ztp/progress.hpp"
+
+namespace ztp {
+
+struct Schedule {
+  std::uint32_t chains = 1;
+  std::uint32_t sweeps = 1000;    // of each chain, burn-in included
+  std::uint32_t burn_in = 500;
+  std::uint32_t keep_every = 5;   // a draw is kept at burn_in + keep_every, burn_in + 2 keep_every, ...
+  std::uint32_t score_every = 5;  // during burn-in, held-out cells are scored this often
+
+  bool keeps(std::uint32_t t) const { return t > burn_in && (t - burn_in) % keep_every == 0; }
+  std::uint32_t draws_per_chain() const { return (sweeps - burn_in) / keep_every; }
+  // The same with keep_every raised, if need be, until all chains together keep at most this many draws.
+  Schedule thinned_to(std::uint64_t draws) const;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_draw(const Chain& chain, const SweepReport& report) = 0;
+  virtual void on_sweep(const Chain& chain, const SweepReport& report) = 0;
+  virtual bool stop_requested() = 0;
+};
+
+// Where to begin: a fresh run, or the sweep after a checkpoint.
+struct Position {
+  std::uint32_t chain = 0;
+  std::uint32_t sweep = 0;  // done already
+  double seconds = 0;
+};
+
+// Runs to the end of the schedule (true) or until a stop is requested (false). `restore` fills the statistics of the first chain
+// when position.sweep > 0. held_out may be null.
+bool run_batch(const Problem& problem, Kernel& kernel, const Schedule& schedule, Position position,
+               const std::function<void(Statistics&)>& restore, HeldOut* held_out, Observer& observer);
+
+}  // namespace ztp

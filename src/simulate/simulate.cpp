@@ -1,0 +1,219 @@
+#include "ztp/simulate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "io/text_writer.hpp"
+#include "simulate/sampler.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::uint64_t most_listed_labels = 1'000'000;
+
+std::size_t mode_index(const SimulateOptions& options, const std::string& name) {
+  const std::vector<std::string> names = mode_names(options);
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+// Calls use(set, collected) with the ones in the set that suits the sizes.
+template <class Use>
+void with_ones(Sampler& sampler, Use use) {
+  const std::vector<std::uint64_t>& dims = sampler.truth().options().dims;
+  const auto run = [&](auto set) {
+    const Collected collected = sampler.draw_ones(set);
+    use(set, collected);
+  };
+  if (KeySet::fits(dims))
+    run(KeySet(dims));
+  else
+    run(RecordSet(dims));
+}
+
+template <class Set>
+Buffer<std::uint32_t> coordinates(const Set& set, std::size_t width) {
+  Buffer<std::uint32_t> coords(set.size() * width);
+  for (std::size_t e = 0; e < set.size(); ++e) set.get(e, coords.data() + e * width);
+  return coords;
+}
+
+// Files of a simulation, and the list of them.
+class Output {
+ public:
+  Output(const Sampler& sampler, const std::string& directory, bool force) : sampler_(sampler), directory_(directory) {
+    make_output_directory(directory, force);
+    names_ = mode_names(sampler.truth().options());
+    if (force) remove_old();
+  }
+
+  template <class Set>
+  void write_cells(const std::string& name, const std::string& header, const Set& cells, std::size_t width) {
+    TextWriter file(path(name));
+    file.write(header);
+    std::array<std::uint32_t, 16> cell;
+    std::array<char, max_digits> first;  // the text of the first label, which stays the same for a while
+    std::uint64_t last = ~std::uint64_t{0};
+    std::size_t length = 0;
+    for (std::size_t e = 0; e < cells.size(); ++e) {
+      if (e % (1 << 20) == 0) sampler_.report("writing", static_cast<double>(e) / static_cast<double>(cells.size()));
+      cells.get(e, cell.data());
+      if (cell[0] != last) {
+        last = cell[0];
+        length = static_cast<std::size_t>(format_number(first.data(), last + 1) - first.data());
+      }
+      char* out = file.room(max_digits * (width + 1));
+      std::copy(first.begin(), first.end(), out);
+      out += length;
+      for (std::size_t k = 1; k < width; ++k) {
+        *out++ = '\t';
+        out = format_number(out, static_cast<std::uint64_t>(cell[k]) + 1);
+      }
+      *out++ = '\n';
+      file.advance(out);
+    }
+    finish(file, name);
+  }
+
+  void write_labels() {
+    const std::vector<std::uint64_t>& dims = sampler_.truth().options().dims;
+    for (std::size_t k = 0; k < dims.size(); ++k) {
+      if (dims[k] > most_listed_labels) continue;
+      make_output_directory(path("labels"), true);
+      const std::string name = fmt::format("labels/{}.txt", names_[k]);
+      TextWriter file(path(name));
+      for (std::uint64_t j = 1; j <= dims[k]; ++j) {
+        file.number(j);
+        file.put('\n');
+      }
+      finish(file, name);
+    }
+  }
+
+  void write_truth(std::uint64_t points) {
+    make_output_directory(path("truth"), true);
+    const std::vector<double>& shares = sampler_.truth().shares();
+    TextWriter file(path("truth/weights.tsv"));
+    file.write("#component\tlambda\n");
+    for (std::size_t r = 0; r < shares.size(); ++r)
+      file.write(fmt::format("{}\t{}\n", r + 1, shares[r] * static_cast<double>(points)));
+    finish(file, "truth/weights.tsv");
+    for (std::size_t k = 0; k < names_.size(); ++k) write_columns(k);
+  }
+
+  const std::vector<std::string>& files() const { return files_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+
+  void finish(TextWriter& file, const std::string& name) {
+    file.commit();
+    bytes_ = file.bytes();
+    files_.push_back(name);
+  }
+
+  void write_columns(std::size_t k) {
+    const Truth& truth = sampler_.truth();
+    const double least = 1e-6 / static_cast<double>(truth.options().dims[k]);
+    const std::string name = fmt::format("truth/{}.tsv", names_[k]);
+    TextWriter file(path(name));
+    file.write(fmt::format("#{}\tcomponent\tu\n", names_[k]));
+    for (std::size_t r = 0; r < truth.shares().size(); ++r) {
+      sampler_.report("writing the truth", static_cast<double>(r) / static_cast<double>(truth.shares().size()));
+      const SimulatedColumn column = truth.column(k, r);
+      for (std::size_t i = 0; i < column.ids.size(); ++i) {
+        if (column.u[i] <= least) continue;
+        char* out = format_number(file.room(3 * max_digits), static_cast<std::uint64_t>(column.ids[i]) + 1);
+        *out++ = '\t';
+        out = format_number(out, r + 1);
+        *out++ = '\t';
+        out = format_float(out, static_cast<float>(column.u[i]));
+        *out++ = '\n';
+        file.advance(out);
+      }
+    }
+    finish(file, name);
+  }
+
+  // A truth or a network of an earlier run beside a new tensor would be a trap.
+  void remove_old() {
+    const auto remove = [&](const std::string& name) {
+      std::error_code failure;
+      std::filesystem::remove(path(name), failure);
+      if (failure) throw Error(ErrorKind::io, fmt::format("{}: cannot be removed: {}", path(name), failure.message()));
+    };
+    remove("tensor.tsv");
+    remove("truth/weights.tsv");
+    for (const std::string& mode : names_) {
+      remove(fmt::format("labels/{}.txt", mode));
+      remove(fmt::format("network-{}.tsv", mode));
+      remove(fmt::format("truth/{}.tsv", mode));
+    }
+  }
+
+  const Sampler& sampler_;
+  std::string directory_;
+  std::vector<std::string> names_;
+  std::vector<std::string> files_;
+  std::uint64_t bytes_ = 0;  // of the last file
+};
+
+}  // namespace
+
+Simulated simulate(const SimulateOptions& options, const SimulateProgress& progress) {
+  Sampler sampler(options, progress);
+  Simulated result;
+  const std::vector<std::string> names = mode_names(options);
+  for (std::size_t k = 0; k < options.dims.size(); ++k)
+    result.tensor.modes.push_back({names[k], LabelTable::numbered(1, static_cast<std::uint32_t>(options.dims[k]))});
+  with_ones(sampler, [&](const auto& cells, const Collected& collected) {
+    result.tensor.coords = coordinates(cells, options.dims.size());
+    result.points = collected.points;
+    result.rounds = collected.rounds;
+  });
+  for (const double share : sampler.truth().shares())
+    result.lambda.push_back(share * static_cast<double>(result.points));
+  for (const auto& [mode, wanted] : options.edges) {
+    const std::size_t k = mode_index(options, mode);
+    KeySet edges({options.dims[k], options.dims[k]});
+    sampler.draw_edges(k, wanted, edges);
+    Network network;
+    network.mode = k;
+    network.source = "simulated";
+    network.edges = coordinates(edges, 2);
+    result.networks.push_back(std::move(network));
+  }
+  return result;
+}
+
+SimulateSummary write_simulation(const SimulateOptions& options, const std::string& directory, bool force,
+                                 bool with_truth, const SimulateProgress& progress) {
+  Sampler sampler(options, progress);
+  Output output(sampler, directory, force);
+  SimulateSummary summary;
+  summary.ones = options.ones;
+  summary.volume = 1;
+  for (const std::uint64_t n : options.dims) summary.volume *= static_cast<double>(n);
+  for (const auto& [mode, wanted] : options.edges) {
+    const std::size_t k = mode_index(options, mode);
+    KeySet edges({options.dims[k], options.dims[k]});
+    sampler.draw_edges(k, wanted, edges);
+    output.write_cells(fmt::format("network-{}.tsv", mode), fmt::format("#{0}\t{0}\n", mode), edges, 2);
+  }
+  with_ones(sampler, [&](const auto& cells, const Collected& collected) {
+    summary.points = collected.points;
+    summary.rounds = collected.rounds;
+    const std::string header = fmt::format("#{}\n", joined(mode_names(options), "\t"));
+    output.write_cells("tensor.tsv", header, cells, options.dims.size());
+    summary.bytes = output.bytes();
+  });
+  output.write_labels();
+  if (with_truth) output.write_truth(summary.points);
+  summary.files = output.files();
+  return summary;
+}
+
+}  // namespace ztp

@@ -1,0 +1,213 @@
+#include "simulate/truth.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "model/draws.hpp"
+#include "simulate/distinct.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t most_modes = 16;
+constexpr std::uint64_t most_ones = 10'000'000'000;
+constexpr std::size_t most_components = 1'000'000;
+
+// A random order of 0..size-1 that needs no memory: steps that can be undone on the next power of two, repeated while the
+// result lies outside (at most twice, on average).
+class Scatter {
+ public:
+  Scatter(StreamKey key, std::uint64_t index, std::uint64_t size)
+      : size_(size), mask_((std::uint64_t{1} << bits_for(size)) - 1), shift_((bits_for(size) + 1) / 2) {
+    Stream stream(key, 0, index);
+    for (Step& step : steps_) step = {stream.bits64() | 1, stream.bits64()};
+  }
+  std::uint64_t operator()(std::uint64_t x) const {
+    do {
+      for (const Step& step : steps_) {
+        x = (x * step.factor + step.term) & mask_;
+        x ^= x >> shift_;
+      }
+    } while (x >= size_);
+    return x;
+  }
+
+ private:
+  struct Step {
+    std::uint64_t factor, term;
+  };
+  std::uint64_t size_, mask_;
+  unsigned shift_;
+  Step steps_[4];
+};
+
+// Blocks of 1.5 n / R entities lie R on a circle of n: each entity is in one or two. Never so small that a block is a line of
+// cells, and never many times the points that fall into it, which would only be entities without ones.
+std::uint64_t block_size(std::uint64_t n, const SimulateOptions& options) {
+  const std::uint64_t rank = options.rank;
+  std::uint64_t points = options.ones / rank + 1;
+  for (const auto& [mode, edges] : options.edges) points = std::max(points, edges / rank + 1);
+  const std::uint64_t size = (3 * n + 2 * rank - 1) / (2 * rank);
+  return std::min(n, std::max<std::uint64_t>(3, std::min(size, std::max<std::uint64_t>(64, 4 * points))));
+}
+
+void normalise(Buffer<double>& values) {
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  for (double& value : values) value /= sum;
+}
+
+// Gamma(2) weights: uneven, but none that nobody would see.
+void draw_block_weights(StreamKey key, std::size_t r, Buffer<double>& u) {
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    const auto words = random_block(key, 0, r, static_cast<std::uint32_t>(i));
+    const auto uniform = [&](std::size_t w) {
+      return (static_cast<double>((words[w] | static_cast<std::uint64_t>(words[w + 1]) << 32) >> 12) + 0.5) * 0x1p-52;
+    };
+    u[i] = -std::log(uniform(0) * uniform(2));
+  }
+}
+
+// Gammas in logs, since at small `a` most of them underflow.
+void draw_dirichlet(StreamKey key, std::size_t r, double a, Buffer<double>& u) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t j = 0; j < u.size(); ++j) {
+    Stream stream(key, static_cast<std::uint32_t>(r), j);
+    u[j] = draw_log_gamma(stream, a);
+    largest = std::max(largest, u[j]);
+  }
+  for (double& value : u) value = std::exp(value - largest);
+}
+
+void check_names(const std::vector<std::string>& names) {
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const std::string& name = names[k];
+    if (name.empty() || name == "." || name == ".." || name.front() == ' ' ||
+        name.find_first_of(std::string_view("/=\t\n\r\0", 6)) != name.npos)
+      throw Error(ErrorKind::config,
+                  fmt::format("the mode name \"{}\" cannot be used in file names and headers", name));
+    if (name == "weights") throw Error(ErrorKind::config, "a mode cannot be named weights: truth/weights.tsv is taken");
+    if (std::count(names.begin(), names.end(), name) > 1)
+      throw Error(ErrorKind::config, fmt::format("the mode name \"{}\" is given twice", name));
+  }
+}
+
+void check_edges(const SimulateOptions& options, const std::vector<std::string>& names) {
+  for (std::size_t i = 0; i < options.edges.size(); ++i) {
+    const auto& [mode, edges] = options.edges[i];
+    if (std::find(names.begin(), names.end(), mode) == names.end())
+      throw Error(ErrorKind::usage,
+                  fmt::format("--edges {}={}: there is no such mode; they are: {}", mode, edges, joined(names, ", ")));
+    for (std::size_t other = 0; other < i; ++other)
+      if (options.edges[other].first == mode)
+        throw Error(ErrorKind::usage, fmt::format("--edges gives mode {} twice", mode));
+    if (edges == 0 || edges > most_ones)
+      throw Error(ErrorKind::config, fmt::format("--edges {}={}: it must be 1 to {}", mode, edges, most_ones));
+  }
+}
+
+}  // namespace
+
+std::string joined(const std::vector<std::string>& names, const char* between) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : between) + name;
+  return text;
+}
+
+std::vector<std::string> mode_names(const SimulateOptions& options) {
+  std::vector<std::string> names = options.mode_names;
+  for (std::size_t k = names.size(); names.size() < options.dims.size(); ++k)
+    names.push_back(fmt::format("mode{}", k + 1));
+  return names;
+}
+
+void check(const SimulateOptions& options) {
+  const auto refuse = [](const std::string& message) { throw Error(ErrorKind::config, message); };
+  if (options.dims.size() < 2 || options.dims.size() > most_modes)
+    refuse(fmt::format("--dims gives {} modes; it must be 2 to {}", options.dims.size(), most_modes));
+  for (const std::uint64_t n : options.dims)
+    if (n == 0 || n > max_mode_size)
+      refuse(fmt::format("--dims has {}; a mode has 1 to {} entities", n, max_mode_size));
+  if (options.ones == 0 || options.ones > most_ones)
+    refuse(fmt::format("--ones is {}; it must be 1 to {}", options.ones, most_ones));
+  if (options.rank == 0 || options.rank > most_components)
+    refuse(fmt::format("--rank is {}; it must be 1 to {}", options.rank, most_components));
+  if (!(options.dirichlet > 0 && options.dirichlet <= 1e6))
+    refuse(fmt::format("--dirichlet is {}; it must be above 0 and at most 1e6", options.dirichlet));
+  if (!options.mode_names.empty() && options.mode_names.size() != options.dims.size())
+    refuse(fmt::format("--mode-names gives {} names for {} modes", options.mode_names.size(), options.dims.size()));
+  check_names(mode_names(options));
+  check_edges(options, mode_names(options));
+}
+
+Truth::Truth(const SimulateOptions& options) : options_(options) {
+  check(options);
+  const bool planted = options.kind == SimulateKind::planted;
+  // Planted components are of like weight; those of the model have exponential weights (a gamma prior of shape 1: with the 0.1
+  // of a fit, which is there to empty components, one or two would take everything).
+  Buffer<double> weights(options.rank);
+  for (std::size_t r = 0; r < options.rank; ++r) {
+    Stream stream(key(simulate_stream::shares), 0, r);
+    weights[r] = std::exp(draw_log_gamma(stream, planted ? 4 : 1));
+  }
+  normalise(weights);
+  shares_.assign(weights.begin(), weights.end());
+  for (std::size_t k = 0; k < options.dims.size(); ++k) {
+    support_.push_back(planted ? block_size(options.dims[k], options) : options.dims[k]);
+    if (!planted) continue;
+    // A new order of the blocks in every mode: components that overlap in one mode need not do so in the next.
+    std::vector<std::uint32_t> order(options.rank);
+    std::iota(order.begin(), order.end(), 0u);
+    Stream stream(key(simulate_stream::order), 0, k);
+    for (std::size_t r = order.size(); r > 1; --r) std::swap(order[r - 1], order[stream.below(r)]);
+    place_.push_back(std::move(order));
+  }
+}
+
+Buffer<std::uint32_t> Truth::block(std::size_t k, std::size_t r) const {
+  const std::uint64_t n = options_.dims[k], size = support_[k];
+  Buffer<std::uint32_t> ids(size);
+  if (size == n) {
+    std::iota(ids.begin(), ids.end(), 0u);
+    return ids;
+  }
+  const Scatter scatter(key(simulate_stream::scatter), k, n);
+  const std::uint64_t start = place_[k][r] * n / options_.rank;
+  Buffer<std::uint64_t> found(size);
+  for (std::uint64_t i = 0; i < size; ++i) found[i] = scatter((start + i) % n);
+  sort_keys(found.data(), size, bits_for(n));
+  std::transform(found.begin(), found.end(), ids.begin(),
+                 [](std::uint64_t id) { return static_cast<std::uint32_t>(id); });
+  return ids;
+}
+
+SimulatedColumn Truth::column(std::size_t k, std::size_t r) const {
+  SimulatedColumn column;
+  column.u = Buffer<double>(support_[k]);
+  const StreamKey columns = key(simulate_stream::columns + static_cast<std::uint32_t>(k));
+  if (options_.kind == SimulateKind::planted) {
+    column.ids = block(k, r);
+    draw_block_weights(columns, r, column.u);
+  } else {
+    column.ids = Buffer<std::uint32_t>(support_[k]);
+    std::iota(column.ids.begin(), column.ids.end(), 0u);
+    draw_dirichlet(columns, r, options_.dirichlet, column.u);
+  }
+  normalise(column.u);
+  return column;
+}
+
+SimulateKind simulate_kind_named(const std::string& name) {
+  if (name == "planted") return SimulateKind::planted;
+  if (name == "model") return SimulateKind::model;
+  throw Error(ErrorKind::usage, fmt::format("--kind \"{}\" is neither planted nor model", name));
+}
+
+SimulatedColumn simulated_column(const SimulateOptions& options, std::size_t mode, std::size_t component) {
+  return Truth(options).column(mode, component);
+}
+
+}  // namespace ztp

@@ -1,0 +1,44 @@
+// The parameters a simulated tensor is drawn with, each a pure function of the options.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "ztp/simulate.hpp"
+
+namespace ztp {
+
+// What a stream of Purpose::simulate is for (the `mode` of its key). Part of the meaning of a seed: only append.
+namespace simulate_stream {
+inline constexpr std::uint32_t shares = 0, order = 1, scatter = 2, parts = 3, columns = 256, points = 512,
+                               edge_parts = 768, edge_ends = 1024;
+}
+
+// Checks options, with errors of kind usage or config.
+void check(const SimulateOptions& options);
+// mode1, mode2, ... where none are given.
+std::vector<std::string> mode_names(const SimulateOptions& options);
+std::string joined(const std::vector<std::string>& names, const char* between);
+
+class Truth {
+ public:
+  explicit Truth(const SimulateOptions& options);
+
+  const SimulateOptions& options() const { return options_; }
+  StreamKey key(std::uint32_t what) const { return stream_key(options_.seed, 0, Purpose::simulate, what); }
+  const std::vector<double>& shares() const { return shares_; }  // of the components; they add up to one
+  // Entities with positive weight in a column of mode k. The same for all components.
+  std::uint64_t support(std::size_t k) const { return support_[k]; }
+  SimulatedColumn column(std::size_t k, std::size_t r) const;
+
+ private:
+  Buffer<std::uint32_t> block(std::size_t k, std::size_t r) const;
+
+  SimulateOptions options_;
+  std::vector<double> shares_;
+  std::vector<std::uint64_t> support_;
+  std::vector<std::vector<std::uint32_t>> place_;  // planted: where component r's block lies in mode k
+};
+
+}  // namespace ztp

@@ -1,0 +1,16 @@
+// The hash of a label: one for all tables, so that a label is hashed once on its way from a block into the table of its mode.
+#pragma once
+#define XXH_INLINE_ALL  // labels are short: the call would cost as much as the hash
+#include <xxhash.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace ztp {
+
+// 32 bits are enough for the slots of a table of max_mode_size labels, filled to a half.
+inline std::uint32_t label_hash(std::string_view label) {
+  return static_cast<std::uint32_t>(XXH3_64bits(label.data(), label.size()));
+}
+
+}  // namespace ztp

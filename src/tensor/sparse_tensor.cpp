@@ -1,0 +1,163 @@
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+namespace {
+
+// In-place MSD radix sort on bytes, most significant byte of the first word first (McIlroy, Bostic and McIlroy 1993,
+// "American flag sort"): no second copy of the data, so that reading needs the memory of the result alone.
+class RecordSorter {
+ public:
+  RecordSorter(std::uint32_t* records, std::size_t width, std::int64_t* payload)
+      : records_(records), width_(width), payload_(payload) {}
+
+  void sort(std::size_t begin, std::size_t end, std::size_t digit) {
+    while (true) {
+      if (end - begin < 2 || digit == 4 * width_) return;
+      if (end - begin <= 24) return insertion_sort(begin, end);
+      if (partition(begin, end, digit)) break;
+      ++digit;  // all records share this byte
+    }
+    std::array<std::size_t, 257> bounds = bounds_;
+    for (std::size_t b = 0; b < 256; ++b) sort(bounds[b], bounds[b + 1], digit + 1);
+  }
+
+ private:
+  unsigned byte(std::size_t record, std::size_t digit) const {
+    return (records_[record * width_ + digit / 4] >> (24 - 8 * (digit % 4))) & 255u;
+  }
+
+  bool less(std::size_t a, std::size_t b) const {
+    const std::uint32_t* x = records_ + a * width_;
+    const std::uint32_t* y = records_ + b * width_;
+    return std::lexicographical_compare(x, x + width_, y, y + width_);
+  }
+
+  void swap(std::size_t a, std::size_t b) {
+    std::swap_ranges(records_ + a * width_, records_ + (a + 1) * width_, records_ + b * width_);
+    if (payload_ != nullptr) std::swap(payload_[a], payload_[b]);
+  }
+
+  void insertion_sort(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin + 1; i < end; ++i)
+      for (std::size_t j = i; j > begin && less(j, j - 1); --j) swap(j, j - 1);
+  }
+
+  // Groups the records by one byte and leaves the group bounds in bounds_; false if there is one group only.
+  bool partition(std::size_t begin, std::size_t end, std::size_t digit) {
+    std::array<std::size_t, 256> count{};
+    for (std::size_t i = begin; i < end; ++i) ++count[byte(i, digit)];
+    if (count[byte(begin, digit)] == end - begin) return false;
+    bounds_[0] = begin;
+    for (std::size_t b = 0; b < 256; ++b) bounds_[b + 1] = bounds_[b] + count[b];
+    std::array<std::size_t, 256> next;
+    std::copy(bounds_.begin(), bounds_.end() - 1, next.begin());
+    for (std::size_t b = 0; b < 256; ++b)
+      while (next[b] < bounds_[b + 1]) {
+        const unsigned home = byte(next[b], digit);
+        if (home == b)
+          ++next[b];
+        else
+          swap(next[b], next[home]++);
+      }
+    return true;
+  }
+
+  std::uint32_t* records_;
+  std::size_t width_;
+  std::int64_t* payload_;
+  std::array<std::size_t, 257> bounds_{};
+};
+
+}  // namespace
+
+void sort_records(std::uint32_t* records, std::size_t count, std::size_t width, std::int64_t* payload) {
+  RecordSorter(records, width, payload).sort(0, count, 0);
+}
+
+double SparseTensor::volume() const {
+  double cells = 1;
+  for (const Mode& mode : modes) cells *= mode.labels.size();
+  return cells;
+}
+
+bool SparseTensor::contains(const std::uint32_t* wanted) const {
+  const std::size_t width = order();
+  std::size_t low = 0, high = nnz();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const std::uint32_t* here = cell(middle);
+    if (std::lexicographical_compare(here, here + width, wanted, wanted + width))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < nnz() && std::equal(wanted, wanted + width, cell(low));
+}
+
+std::optional<std::size_t> SparseTensor::mode_named(const std::string& name) const {
+  for (std::size_t k = 0; k < modes.size(); ++k)
+    if (modes[k].name == name) return k;
+  return std::nullopt;
+}
+
+std::size_t SparseTensor::sort_and_merge() {
+  const std::size_t width = order(), before = nnz();
+  const bool counted = !counts.empty();
+  sort_records(coords.data(), before, width, counted ? counts.data() : nullptr);
+  std::size_t kept = 0;
+  for (std::size_t e = 0; e < before; ++e) {
+    if (kept > 0 && std::equal(cell(e), cell(e) + width, cell(kept - 1))) {
+      if (counted) counts[kept - 1] += counts[e];
+      continue;
+    }
+    if (kept != e) {
+      std::copy(cell(e), cell(e) + width, coords.data() + kept * width);
+      if (counted) counts[kept] = counts[e];
+    }
+    ++kept;
+  }
+  coords.resize(kept * width);
+  if (counted) counts.resize(kept);
+  return before - kept;
+}
+
+std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> networks) {
+  XXH3_state_t* state = XXH3_createState();
+  XXH3_64bits_reset(state);
+  const auto add = [&](const void* data, std::size_t bytes) { XXH3_64bits_update(state, data, bytes); };
+  const auto add_number = [&](std::uint64_t number) { add(&number, sizeof number); };
+  std::string scratch;
+  add_number(tensor.order());
+  for (const Mode& mode : tensor.modes) {
+    add_number(mode.name.size());
+    add(mode.name.data(), mode.name.size());
+    add_number(mode.labels.size());
+    if (mode.labels.is_numbered()) {
+      add_number(mode.labels.first_number());
+      continue;
+    }
+    for (std::uint32_t j = 0; j < mode.labels.size(); ++j) {
+      const std::string_view label = mode.labels.name(j, scratch);
+      add_number(label.size());
+      add(label.data(), label.size());
+    }
+  }
+  add(tensor.coords.data(), tensor.coords.size() * sizeof(std::uint32_t));
+  add(tensor.counts.data(), tensor.counts.size() * sizeof(std::int64_t));
+  for (const Network& network : networks) {
+    add_number(network.mode);
+    add_number(network.size());
+    add(network.edges.data(), network.edges.size() * sizeof(std::uint32_t));
+  }
+  const std::uint64_t hash = XXH3_64bits_digest(state);
+  XXH3_freeState(state);
+  return hash;
+}
+
+}  // namespace ztp

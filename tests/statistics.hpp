@@ -1,0 +1,94 @@
+// Goodness-of-fit tests as p-values: each is uniform on (0, 1), or larger, if the draws follow the stated distribution.
+#pragma once
+#include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+namespace ztp::test {
+
+// P(chi^2 >= observed), with neighbouring cells pooled until each expects at least ten. With one cell left there is nothing
+// to compare, and the answer is one.
+inline double chi_squared_p(std::span<const double> expected, std::span<const double> observed) {
+  double statistic = 0, expects = 0, holds = 0, last_expects = 0, last_holds = 0;
+  int cells = 0;
+  const auto add = [&](double e, double o, double sign) { statistic += sign * (o - e) * (o - e) / e; };
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    expects += expected[i];
+    holds += observed[i];
+    if (expects < 10) continue;
+    add(expects, holds, 1);
+    ++cells;
+    last_expects = expects;
+    last_holds = holds;
+    expects = holds = 0;
+  }
+  if (cells > 0 && expects + holds > 0) {  // what is left over joins the last full cell
+    add(last_expects, last_holds, -1);
+    add(last_expects + expects, last_holds + holds, 1);
+  }
+  if (cells < 2) return 1;
+  return boost::math::cdf(boost::math::complement(boost::math::chi_squared(cells - 1), std::max(statistic, 0.0)));
+}
+
+// P(D >= observed) of the one-sample Kolmogorov-Smirnov test; `u` are the distribution function's values at the draws, sorted.
+inline double kolmogorov_smirnov_p(std::span<const double> u) {
+  const double n = static_cast<double>(u.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    const double below = static_cast<double>(i) / n, above = static_cast<double>(i + 1) / n;
+    distance = std::max({distance, u[i] - below, above - u[i]});
+  }
+  const double x = (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * distance;  // Stephens (1970)
+  if (x < 0.3) return 1;
+  double p = 0;
+  for (int k = 1; k <= 100; ++k) p += (k % 2 == 1 ? 2 : -2) * std::exp(-2.0 * k * k * x * x);
+  return std::clamp(p, 0.0, 1.0);
+}
+
+// P(at least one of `draws` draws is as far out as one whose tail has this probability).
+inline double extreme_p(double tail, double draws) { return tail >= 1 ? 1 : -std::expm1(draws * std::log1p(-tail)); }
+
+// Two-sided p-value of a standard normal.
+inline double normal_p(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
+
+// Mean of a stationary series and the standard error of that mean from batches, which must be long against its
+// autocorrelation. (mean - truth) / error is Student's t with batches - 1 degrees of freedom.
+class BatchMeans {
+ public:
+  BatchMeans(std::size_t length, std::size_t batches) : per_batch_(length / batches) {}
+
+  void add(double value) {
+    sum_ += value;
+    if (++held_ < per_batch_) return;
+    means_.push_back(sum_ / static_cast<double>(held_));
+    sum_ = 0;
+    held_ = 0;
+  }
+  double mean() const { return std::accumulate(means_.begin(), means_.end(), 0.0) / static_cast<double>(means_.size()); }
+  double error() const {
+    const double n = static_cast<double>(means_.size()), center = mean();
+    double squares = 0;
+    for (const double m : means_) squares += (m - center) * (m - center);
+    return std::sqrt(squares / (n - 1) / n);
+  }
+
+ private:
+  std::size_t per_batch_;
+  std::size_t held_ = 0;
+  double sum_ = 0;
+  std::vector<double> means_;
+};
+
+// The limit that |t| passes with probability `level`, with so many batches.
+inline double two_sided_limit(double level, std::size_t batches) {
+  return boost::math::quantile(
+      boost::math::complement(boost::math::students_t(static_cast<double>(batches - 1)), level / 2));
+}
+
+}  // namespace ztp::test
