@@ -1,0 +1,25 @@
+#!/bin/sh
+# Fits the embedded data set (country x organisation x period, with the land borders as a network) and shows what came out.
+set -eu
+cd "$(dirname "$0")/.."
+ztp=build/release/ztp
+demo=build/demo
+mkdir -p "$demo"
+sh data/world/generate.sh "$demo/world"
+"$ztp" check "$demo/world/tensor.tsv" --labels "$demo/world/labels" --network "country=$demo/world/network-country.tsv" \
+  --rank 25
+echo
+"$ztp" fit "$demo/world/tensor.tsv" --labels "$demo/world/labels" --network "country=$demo/world/network-country.tsv" \
+  --rank 25 --holdout 0.1 --out "$demo/run" --force
+echo
+"$ztp" components "$demo/run" --top 5
+echo
+echo "Held-out cells (a tenth of the ones, five drawn zeros for each):"
+"$ztp" evaluate "$demo/run"
+echo
+echo "Memberships not in the data that the model thinks most probable for Ukraine, 2020-24:"
+"$ztp" recommend "$demo/run" country=Ukraine period=2020-24 --top 5
+echo
+echo "The run directory is $demo/run. Try:"
+echo "  $ztp recommend $demo/run country=Turkey --top 5"
+echo "  $ztp info $demo/run"
