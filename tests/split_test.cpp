@@ -1,5 +1,6 @@
 #include "ztp/split.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ SparseTensor made(const std::vector<std::uint32_t>& dims, std::size_t ones, unsi
   }
   SparseTensor tensor;
   for (std::size_t k = 0; k < dims.size(); ++k)
-    tensor.modes.push_back({"m" + std::to_string(k), LabelTable::numbered(1, dims[k])});
+    tensor.modes.push_back({fmt::format("m{}", k), LabelTable::numbered(1, dims[k])});
   for (const Cell& cell : cells) {
     tensor.coords.append(cell.data(), cell.size());
     if (counts) tensor.counts.push_back(static_cast<std::int64_t>(engine() % 9 + 1));

@@ -95,10 +95,12 @@ void add_simulate(CLI::App& app) {
   CLI::App* command = app.add_subcommand("simulate", "Make a synthetic tensor with a known truth, of any size");
   command->add_option("--dims", given->options.dims, "entities of each mode, separated by commas")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{max_mode_size}))
       ->required();
-  command->add_option("--ones", given->options.ones, "distinct ones, exactly")->check(CLI::PositiveNumber)->required();
-  command->add_option("--rank", given->options.rank, "components")->check(CLI::PositiveNumber);
+  command->add_option("--ones", given->options.ones, "distinct ones, exactly")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000'000'000}))
+      ->required();
+  command->add_option("--rank", given->options.rank, "components")->check(CLI::Range(1, 1'000'000));
   command
       ->add_option("--kind", given->kind,
                    "planted: each component is a block of entities in every mode; model: columns and weights from the "
@@ -109,8 +111,7 @@ void add_simulate(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--mode-names", given->options.mode_names, "names, separated by commas; else mode1, mode2, ...")
       ->delimiter(',');
-  command->add_option("--seed", given->options.seed, "the result is a function of the options and this")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", given->options.seed, "the result is a function of the options and this");
   command->add_option("--out", given->out, "the directory for tensor.tsv, labels/, network-MODE.tsv and truth/")
       ->required();
   command->add_flag("--no-truth", given->no_truth, "do not write truth/");

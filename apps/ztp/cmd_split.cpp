@@ -81,12 +81,11 @@ void add_split(CLI::App& app) {
   command->add_option("--holdout", given->options.holdout, "the part to hold out, of cells or ones")
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--zeros-per-one", given->options.zeros_per_one, "zeros for each test one, with ones and slices")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1'000'000'000));
   command->add_option("--mode", given->options.mode, "slices: the mode");
   command->add_option("--after", given->options.after, "slices: how many entities to keep, in the order of labels")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", given->options.seed, "the split is a function of the data, the options and this")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{max_mode_size}));
+  command->add_option("--seed", given->options.seed, "the split is a function of the data, the options and this");
   command->add_option("--out", given->out, "the directory for train.tsv, test.tsv and labels/MODE.txt")->required();
   command->add_flag("--force", given->force, "write into a directory that has contents, replacing files");
   command->add_flag("--json", given->json, "print one JSON object");

@@ -34,4 +34,7 @@ inline double log_shares(const Rates& rates, const std::uint32_t* cell, const st
 // Where the sum of float products says less than this, the rate is redone in logs.
 inline constexpr double smallest_float_rate = 1e-30;
 
+// Below this so is its likelihood: in a tensor of 10^300 cells and more the rate itself can underflow.
+inline constexpr double smallest_rate = 1e-150;
+
 }  // namespace ztp

@@ -1,5 +1,6 @@
 #include "model/draws.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -58,8 +59,10 @@ std::int64_t binomial_by_inversion(Stream& stream, std::int64_t trials, double p
   const double odds = p / (1 - p);
   double u = stream.uniform();
   double term = std::exp(static_cast<double>(trials) * std::log1p(-p));
+  // The mean is below ten: past a thousand only rounding of u is left, and it must not walk on to a billion.
+  const std::int64_t end = std::min<std::int64_t>(trials, 1000);
   std::int64_t k = 0;
-  while (u > term && k < trials) {
+  while (u > term && k < end) {
     u -= term;
     ++k;
     term *= odds * static_cast<double>(trials - k + 1) / static_cast<double>(k);
@@ -125,9 +128,9 @@ double draw_log_gamma(Stream& stream, double shape) {
 LogBeta draw_log_beta(Stream& stream, double a, double b) {
   const double x = draw_log_gamma(stream, a);
   const double y = draw_log_gamma(stream, b);
-  // log(e^x + e^y) from the larger of the two
-  const double log_sum = x > y ? x + std::log1p(std::exp(y - x)) : y + std::log1p(std::exp(x - y));
-  return {x - log_sum, y - log_sum};
+  // Of the odds x - y alone: a difference with log(e^x + e^y) would lose the smaller of the two logs.
+  const double rest = std::log1p(std::exp(-std::abs(x - y)));
+  return {std::min(x - y, 0.0) - rest, std::min(y - x, 0.0) - rest};
 }
 
 std::int64_t draw_poisson(Stream& stream, double mean) {

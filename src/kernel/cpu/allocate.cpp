@@ -112,6 +112,7 @@ class Allocator {
     const float total = products_.compute(cell);
     if (!(total > smallest_float_rate) || !(total < 1e30f)) return allocate_in_logs(e, cell);
     const double z = rates_.scale * static_cast<double>(total);
+    if (!(z > smallest_rate)) return allocate_in_logs(e, cell);
     Stream stream(key_, sweep_, e);
     const std::int64_t y = entries_.observed ? entries_.observed[e] : draw_zero_truncated_poisson(stream, z);
     count_likelihood(z, y);
