@@ -1,0 +1,52 @@
+#!/bin/sh
+# Every command, from the outside, with the numbers it must print.
+. "$2/tests/cli/common.sh.inc"
+
+for command in check split simulate fit resume predict evaluate components recommend info; do
+  expect 0 'Example' "$ztp" "$command" --help
+done
+expect 0 'Examples' "$ztp" --help
+expect 0 'ztp 0' "$ztp" --version
+
+"$ztp" simulate --dims 60,50,40 --ones 6000 --rank 4 --seed 3 --out sim >/dev/null
+[ "$(grep -vc '^#' sim/tensor.tsv)" -eq 6000 ] || { echo "FAILED: simulate wrote another number of ones"; failed=1; }
+"$ztp" split sim/tensor.tsv --holdout 0.1 --seed 1 --out parts >/dev/null
+expect 0 '"ones":600,"zeros":3000' sh -c '
+  "$1" fit parts/train.tsv --labels parts/labels --test parts/test.tsv --rank 8 --sweeps 200 --out run >log.txt 2>&1 || exit
+  "$1" evaluate run parts/test.tsv --json' - "$ztp"
+grep -q 'sweep 200/200' log.txt || { echo "FAILED: no plain progress lines when piped"; failed=1; }
+auc=$("$ztp" evaluate run --json | sed 's/.*"auc_roc":\([0-9.]*\).*/\1/')
+awk "BEGIN { exit !($auc > 0.85) }" || { echo "FAILED: AUC-ROC $auc on planted data"; failed=1; }
+
+expect 4 'exists' "$ztp" fit sim/tensor.tsv --rank 3 --out run
+expect 0 'component' "$ztp" components run --top 2
+expect 0 '"weight_q05"' "$ztp" components run --json --component 1
+expect 2 'the modes are mode1, mode2, mode3' "$ztp" components run --mode nothing
+expect 0 'probability' "$ztp" recommend run mode1=5 mode2=7 --top 3
+[ "$(grep -vc '^#' out.txt)" -eq 3 ] || { echo "FAILED: recommend printed another number of cells"; failed=1; }
+expect 3 'no mode1 is called "nobody"' "$ztp" recommend run mode1=nobody
+expect 0 'status       complete' "$ztp" info run
+expect 0 '"status": "complete"' "$ztp" info run --json
+expect 0 'Nothing to do' "$ztp" resume run
+
+# Prediction from a file and from standard input give the same numbers.
+cut -f1-3 parts/test.tsv | grep -v '^#' | head -5 >cells.tsv
+"$ztp" predict run cells.tsv >from_file.txt
+"$ztp" predict run - <cells.tsv >from_stdin.txt
+cmp from_file.txt from_stdin.txt || failed=1
+head -1 from_file.txt | grep -q "^#mode1	mode2	mode3	probability	sd	q05	q95$" || { echo "FAILED: header of predict"; failed=1; }
+[ "$(wc -l <from_file.txt)" -eq 6 ] || { echo "FAILED: lines of predict"; failed=1; }
+
+# Any door into the same data: .tsv, .tns and compressed standard input give the same fit.
+grep -v '^#' sim/tensor.tsv | tr '\t' ' ' | sed 's/$/ 1/' >tensor.tns
+for run in a b; do
+  [ $run = a ] && { gzip -c tensor.tns | "$ztp" fit - --format tns --rank 3 --sweeps 20 --out $run >/dev/null 2>&1; } ||
+    "$ztp" fit tensor.tns --rank 3 --sweeps 20 --threads 1 --out $run >/dev/null 2>&1
+done
+"$ztp" predict a cells.tsv >a.txt
+"$ztp" predict b cells.tsv >b.txt
+cmp a.txt b.txt || { echo "FAILED: a stream and a file give different fits"; failed=1; }
+
+# The options page is made from the list of options.
+"$ztp" fit --options-markdown | cmp - "$source_dir/docs/options.md" || { echo "FAILED: docs/options.md is out of date"; failed=1; }
+finish
