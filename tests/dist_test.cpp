@@ -109,13 +109,16 @@ void expect_follows(std::vector<double> sample, Law law, const std::string& what
   std::sort(sample.begin(), sample.end());
   const Tails first = law(sample.front()), last = law(sample.back());
   const double N = static_cast<double>(sample.size());
-  expect_plausible(test::kolmogorov_smirnov_p(sample, [&](double x) { return law(x).below; }, 200),
+  expect_plausible(test::kolmogorov_smirnov_p(
+                       sample, [&](double x) { return law(x).below; }, 200),
                    what + ", Kolmogorov-Smirnov");
   expect_plausible(test::extreme_p(first.below, N), what + ", smallest");
   expect_plausible(test::extreme_p(last.above, N), what + ", largest");
 }
 
-std::string named(const char* name, double first) { return fmt::format("{}({})", name, first); }
+std::string named(const char* name, double first) {
+  return fmt::format("{}({})", name, first);
+}
 std::string named(const char* name, double first, double second) {
   return fmt::format("{}({}, {})", name, first, second);
 }
@@ -175,7 +178,12 @@ void expect_uniform(std::vector<double> u, const std::string& what) {
   expect_plausible(test::chi_squared_p(std::vector<double>(1024, N / 2048), pairs), what + ", neighbours");
   expect_plausible(test::normal_p(sum / std::sqrt(N / 12)), what + ", mean");
   expect_plausible(test::normal_p(squares / std::sqrt(N / 180)), what + ", variance");
-  expect_follows(std::move(u), [](double x) { return Tails{x, 1 - x}; }, what);
+  expect_follows(
+      std::move(u),
+      [](double x) {
+        return Tails{x, 1 - x};
+      },
+      what);
 }
 
 // Along a stream, across the streams of one sweep (the entries), and across sweeps of one entry.
@@ -217,7 +225,9 @@ TEST(Random, BelowIsUnbiased) {
 // ---- continuous ---------------------------------------------------------------------------------------------------------
 
 TEST(Draws, Normal) {
-  const auto law = [](double x) { return Tails{0.5 * std::erfc(-x / std::sqrt(2.0)), 0.5 * std::erfc(x / std::sqrt(2.0))}; };
+  const auto law = [](double x) {
+    return Tails{0.5 * std::erfc(-x / std::sqrt(2.0)), 0.5 * std::erfc(x / std::sqrt(2.0))};
+  };
   expect_follows(sample([](Stream& s) { return draw_normal(s); }), law, "normal");
 }
 
@@ -232,8 +242,9 @@ Tails log_gamma_law(double shape, double x) {
 
 TEST(Draws, LogGamma) {
   for (const double shape : {1e-6, 1e-3, 0.01, 0.1, 0.5, 1.0, 1.1, 3.0, 30.0, 1e3, 1e6, 1e9})
-    expect_follows(sample([&](Stream& s) { return draw_log_gamma(s, shape); }),
-                   [&](double x) { return log_gamma_law(shape, x); }, named("log gamma", shape));
+    expect_follows(
+        sample([&](Stream& s) { return draw_log_gamma(s, shape); }), [&](double x) { return log_gamma_law(shape, x); },
+        named("log gamma", shape));
 }
 
 // The law of log(p / (1 - p)): where p or 1 - p underflows, by the first term of the incomplete beta's series.
@@ -254,8 +265,8 @@ Tails log_odds_law(double a, double b, double x) {
 // Both logs at once: their difference follows its law, and each is what the difference says it is to 14 digits, however
 // close to zero: 1 - p must not come from p, nor log p from a difference of large logs.
 TEST(Draws, LogBeta) {
-  const double settings[][2] = {{1e-6, 1}, {1e-3, 1e-3}, {1e-3, 5}, {0.01, 1.09}, {0.5, 0.5}, {1, 1},
-                                {2, 3.1},  {1e4, 0.1},   {0.1, 1e9}, {1e6, 2e6}, {5, 1e-6}};
+  const double settings[][2] = {{1e-6, 1}, {1e-3, 1e-3}, {1e-3, 5},  {0.01, 1.09}, {0.5, 0.5}, {1, 1},
+                                {2, 3.1},  {1e4, 0.1},   {0.1, 1e9}, {1e6, 2e6},   {5, 1e-6}};
   for (const auto& [a, b] : settings) {
     const auto pairs = sample([&](Stream& s) { return draw_log_beta(s, a, b); });
     std::vector<double> log_odds;
@@ -271,7 +282,8 @@ TEST(Draws, LogBeta) {
       log_odds.push_back(x);
     }
     EXPECT_LE(worst, 0) << named("log beta", a, b);
-    expect_follows(std::move(log_odds), [&](double x) { return log_odds_law(a, b, x); }, named("log beta", a, b));
+    expect_follows(
+        std::move(log_odds), [&](double x) { return log_odds_law(a, b, x); }, named("log beta", a, b));
   }
 }
 
@@ -306,19 +318,36 @@ TEST(Draws, ZeroTruncatedPoisson) {
 
 Discrete binomial_law(std::int64_t trials, double p) {
   const double n = static_cast<double>(trials);
-  return {[=](double k) { return k < 0 ? 0 : k >= n ? 1 : ibetac(k + 1, n - k, p); },
-          [=](double k) { return k < 0 ? 1 : k >= n ? 0 : ibeta(k + 1, n - k, p); }, n * p, std::sqrt(n * p * (1 - p))};
+  return {[=](double k) { return k < 0    ? 0
+                                 : k >= n ? 1
+                                          : ibetac(k + 1, n - k, p); },
+          [=](double k) { return k < 0    ? 1
+                                 : k >= n ? 0
+                                          : ibeta(k + 1, n - k, p); }, n * p, std::sqrt(n * p * (1 - p))};
 }
 
 TEST(Draws, Binomial) {
-  const std::pair<std::int64_t, double> settings[] = {
-      {1, 1e-9},      {1, 0.5},   {1, 0.999},     {2, 0.3},           {9, 0.7},             {20, 0.499},
-      {20, 0.5},      {21, 0.5},  {1000, 1e-3},   {1000, 0.00999},    {1000, 0.0101},       {1000, 0.999},
-      {100000, 0.37}, {1u << 30, 1e-9}, {1'000'000'000, 1e-9}, {1'000'000'000, 1e-8}, {1'000'000'000, 0.25},
-      {1'000'000'000, 0.999}};
+  const std::pair<std::int64_t, double> settings[] = {{1, 1e-9},
+                                                      {1, 0.5},
+                                                      {1, 0.999},
+                                                      {2, 0.3},
+                                                      {9, 0.7},
+                                                      {20, 0.499},
+                                                      {20, 0.5},
+                                                      {21, 0.5},
+                                                      {1000, 1e-3},
+                                                      {1000, 0.00999},
+                                                      {1000, 0.0101},
+                                                      {1000, 0.999},
+                                                      {100000, 0.37},
+                                                      {1u << 30, 1e-9},
+                                                      {1'000'000'000, 1e-9},
+                                                      {1'000'000'000, 1e-8},
+                                                      {1'000'000'000, 0.25},
+                                                      {1'000'000'000, 0.999}};
   for (const auto& [trials, p] : settings)
-    expect_follows(sample([&, n = trials, q = p](Stream& s) { return draw_binomial(s, n, q); }), binomial_law(trials, p),
-                   named("binomial", static_cast<double>(trials), p));
+    expect_follows(sample([&, n = trials, q = p](Stream& s) { return draw_binomial(s, n, q); }),
+                   binomial_law(trials, p), named("binomial", static_cast<double>(trials), p));
   Stream stream({{1, 2}}, 0, 0);
   EXPECT_EQ(draw_binomial(stream, 7, 0), 0);
   EXPECT_EQ(draw_binomial(stream, 7, 1), 7);
@@ -336,8 +365,8 @@ std::vector<std::int64_t> split(Stream& stream, std::int64_t total) {
 
 // Zero shares are never chosen, nothing is lost, each part is binomial, and so is the sum of two (their dependence).
 TEST(Draws, MultinomialPartsAreBinomial) {
-  for (const std::int64_t total : {std::int64_t{1}, std::int64_t{2}, std::int64_t{8}, std::int64_t{9}, std::int64_t{1816},
-                                   std::int64_t{5'000'000'000}}) {
+  for (const std::int64_t total : {std::int64_t{1}, std::int64_t{2}, std::int64_t{8}, std::int64_t{9},
+                                   std::int64_t{1816}, std::int64_t{5'000'000'000}}) {
     const auto all = sample([&](Stream& s) { return split(s, total); });
     std::vector<std::vector<std::int64_t>> parts(std::size(shares));
     std::vector<std::int64_t> two;

@@ -54,10 +54,14 @@ double kolmogorov_smirnov_p(std::span<const double> sample, Law law, std::size_t
 }
 
 // P(at least one of `draws` draws is as far out as one whose tail has this probability).
-inline double extreme_p(double tail, double draws) { return tail >= 1 ? 1 : -std::expm1(draws * std::log1p(-tail)); }
+inline double extreme_p(double tail, double draws) {
+  return tail >= 1 ? 1 : -std::expm1(draws * std::log1p(-tail));
+}
 
 // Two-sided p-value of a standard normal.
-inline double normal_p(double z) { return std::erfc(std::abs(z) / std::sqrt(2.0)); }
+inline double normal_p(double z) {
+  return std::erfc(std::abs(z) / std::sqrt(2.0));
+}
 
 // Mean of a stationary series and the standard error of that mean from batches, which must be long against its
 // autocorrelation. (mean - truth) / error is Student's t with batches - 1 degrees of freedom.
@@ -72,7 +76,9 @@ class BatchMeans {
     sum_ = 0;
     held_ = 0;
   }
-  double mean() const { return std::accumulate(means_.begin(), means_.end(), 0.0) / static_cast<double>(means_.size()); }
+  double mean() const {
+    return std::accumulate(means_.begin(), means_.end(), 0.0) / static_cast<double>(means_.size());
+  }
   double error() const {
     const double n = static_cast<double>(means_.size()), center = mean();
     double squares = 0;

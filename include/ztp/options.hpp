@@ -13,7 +13,7 @@ struct FitOptions {
   std::string likelihood = "binary";
   std::int64_t sweeps = 1000;
   std::int64_t burn_in = -1;
-  std::int64_t keep_every = 5;
+  std::int64_t keep_every = -1;
   std::int64_t draws = 100;
   std::int64_t chains = 1;
   std::uint64_t seed = 1;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -190,6 +191,7 @@ Dataset read_dataset(const ReadOptions& options) {
       if (data.networks[i].source == data.networks[j].source)
         data.warnings.push_back(fmt::format("{} is given as a network twice: its edges count twice as evidence",
                                             data.networks[i].source));
+  malloc_trim(0);  // the buffers of reading are gone; let their pages go, too
   return data;
 }
 

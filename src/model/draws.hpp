@@ -32,11 +32,15 @@ std::int64_t draw_binomial(Stream& stream, std::int64_t trials, double p);
 // part (M9). One unit is one search in the running sum; many units go by conditional binomials.
 template <class Add>
 void draw_multinomial(Stream& stream, std::int64_t total, std::span<const double> shares, Add add) {
+  if (total <= 0) return;
   double left = 0;
   for (const double share : shares) left += share;
+  // A share so small that its part could not come out positive with 53-bit uniforms is passed over. So a share that
+  // underflows in one kernel and not in another does not cost a random number in the one alone.
+  const double negligible = left * 0x1p-54 / static_cast<double>(total);
   std::size_t last = 0;  // where rounding of the running sum may leave a remainder
   for (std::size_t r = 0; r < shares.size(); ++r)
-    if (shares[r] > 0) last = r;
+    if (shares[r] > negligible) last = r;
   if (total <= 8) {
     for (std::int64_t unit = 0; unit < total; ++unit) {
       double target = stream.uniform() * left;
@@ -47,7 +51,7 @@ void draw_multinomial(Stream& stream, std::int64_t total, std::span<const double
     return;
   }
   for (std::size_t r = 0; r < shares.size() && total > 0; ++r) {
-    if (shares[r] <= 0) continue;
+    if (shares[r] <= negligible) continue;
     const double p = r == last ? 1.0 : shares[r] / left;
     const std::int64_t part = p >= 1.0 ? total : draw_binomial(stream, total, p);
     if (part > 0) add(r, part);

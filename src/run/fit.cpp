@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <chrono>
@@ -187,6 +188,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
     complete = run_batch(problem, *kernel, plan, from.position,
                          [&](Statistics& statistics) { read_statistics(run_dir, statistics); }, followed, recorder);
   }
+  malloc_trim(0);  // the chain is gone; writing needs room of its own
   const std::string log_path = run_dir + "/draws.log";
   if (info.draws > 0) {
     const DrawLogReader log(log_path, layout);

@@ -12,15 +12,20 @@ namespace {
   throw Error(status > 0 ? ErrorKind::io : ErrorKind::input, fmt::format("{}: {}", path, nc_strerror(status)));
 }
 
+// Chunks are written and read whole, once: caching them would only hold memory.
+void keep_no_chunks() { nc_set_chunk_cache(1 << 16, 1009, 0.75f); }
+
 }  // namespace
 
 NetcdfFile NetcdfFile::create(const std::string& path) {
+  keep_no_chunks();
   int id = -1;
   if (const int status = nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &id); status != NC_NOERR) fail(path, status);
   return NetcdfFile(path, id);
 }
 
 NetcdfFile NetcdfFile::open(const std::string& path) {
+  keep_no_chunks();
   int id = -1;
   if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR) fail(path, status);
   return NetcdfFile(path, id);

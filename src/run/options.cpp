@@ -22,7 +22,7 @@ std::vector<OptionField> make_fields() {
        {"binary", "count"}, ""},
       {"sweeps", "Gibbs sweeps of each chain, burn-in included", &F::sweeps, 1, many, {}, ""},
       {"burn_in", "sweeps thrown away before draws are kept", &F::burn_in, 0, many, {}, "half of the sweeps"},
-      {"keep_every", "sweeps between kept draws", &F::keep_every, 1, many, {}, ""},
+      {"keep_every", "sweeps between kept draws", &F::keep_every, 1, many, {}, "5, less in a run too short for --draws"},
       {"draws", "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
                 "would pass 4 GiB", &F::draws, 1, 1e6, {}, ""},
       {"chains", "independent chains, run one after the other and averaged in predictions", &F::chains, 1, 1000, {}, ""},

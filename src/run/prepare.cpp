@@ -52,6 +52,9 @@ FitOptions complete_options(const FitOptions& options, const std::vector<Mode>& 
   FitOptions complete = options;
   if (complete.threads == 0) complete.threads = std::max(1u, std::thread::hardware_concurrency());
   if (complete.burn_in < 0) complete.burn_in = complete.sweeps / 2;
+  if (complete.keep_every < 0)
+    complete.keep_every =
+        std::clamp<std::int64_t>((complete.sweeps - complete.burn_in) * complete.chains / complete.draws, 1, 5);
   const double mean = std::min(0.5, 1 / static_cast<double>(complete.rank));
   if (complete.beta_mean < 0) complete.beta_mean = mean;
   if (complete.network_beta_mean < 0) complete.network_beta_mean = mean;
