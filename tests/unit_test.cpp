@@ -252,9 +252,8 @@ TEST(Options, EachRangeIsEnforcedAndNamed) {
 }
 
 TEST(Netcdf, ModeNamesBecomeLegalNames) {
-  EXPECT_EQ(netcdf_name("user id"), "user_id");
-  EXPECT_EQ(netcdf_name("7days"), "mode_7days");
-  EXPECT_EQ(netcdf_name("draw"), "mode_draw");
+  EXPECT_EQ(netcdf_names({"user id", "7days", "draw", "user_id"}),
+            (std::vector<std::string>{"user_id", "mode_7days", "mode_draw", "user_id_4"}));
 }
 
 TEST(Rates, SearchOrderIsAPermutation) {

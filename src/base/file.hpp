@@ -21,16 +21,27 @@ class AtomicFile {
 
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
+  // For inner loops: at least `bytes` bytes to fill (at most 64 KiB), then where the filling stopped.
+  char* room(std::size_t bytes) {
+    if (capacity - used_ < bytes) flush();
+    return buffer_.data() + used_;
+  }
+  void advance(const char* end) { used_ = static_cast<std::size_t>(end - buffer_.data()); }
+  std::uint64_t bytes() const { return written_ + used_; }
   void commit();
 
  private:
   void flush();
+  void write_through(const char* data, std::size_t bytes);
 
+  static constexpr std::size_t capacity = 1 << 20;
   std::string path_;
   std::string temporary_;
   int fd_ = -1;
   Buffer<char> buffer_;
   std::size_t used_ = 0;
+  std::uint64_t written_ = 0;
+  std::uint64_t started_ = 0;  // bytes whose way to the disk has begun
 };
 
 // A file that only grows at its end: the draws and the trace of a running fit.

@@ -18,6 +18,12 @@ std::string draws_path(const std::string& run_dir) {
   return path;
 }
 
+std::vector<std::string> names_of(const RunInfo& info) {
+  std::vector<std::string> names;
+  for (const auto& mode : info.modes) names.push_back(mode.name);
+  return netcdf_names(names);
+}
+
 void check_shape(const NetcdfFile& file, int group, int variable, const std::vector<std::size_t>& expected,
                  const std::string& path) {
   if (file.shape(group, variable) != expected)
@@ -55,9 +61,9 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
   const std::vector<std::size_t> grid = file_.shape(stats, sweep);
   if (grid.size() != 2) throw Error(ErrorKind::input, fmt::format("{}: damaged: sample_stats/sweep", path));
   check_shape(file_, group_, lambda_, {grid[0], grid[1], R}, path);
-  for (const auto& mode : info.modes) {
-    factors_.push_back(file_.variable(group_, "u_" + netcdf_name(mode.name)));
-    check_shape(file_, group_, factors_.back(), {grid[0], grid[1], mode.size, R}, path);
+  for (std::size_t k = 0; k < info.modes.size(); ++k) {
+    factors_.push_back(file_.variable(group_, "u_" + names_of(info)[k]));
+    check_shape(file_, group_, factors_.back(), {grid[0], grid[1], info.modes[k].size, R}, path);
   }
   std::vector<std::int64_t> sweeps(grid[0] * grid[1]);
   file_.get(stats, sweep, {0, 0}, grid, sweeps.data());
@@ -89,7 +95,7 @@ void DrawsFile::load(std::size_t i, State& state) const {
 Matrix<float> load_mean_factor(const std::string& run_dir, const RunInfo& info, std::size_t chain, std::size_t k) {
   const NetcdfFile file = NetcdfFile::open(run_dir + "/means.nc");
   const int group = file.group("posterior_mean");
-  const int variable = file.variable(group, "u_" + netcdf_name(info.modes[k].name));
+  const int variable = file.variable(group, "u_" + names_of(info)[k]);
   Matrix<float> u(info.modes[k].size, static_cast<std::size_t>(info.options.rank));
   const std::vector<std::size_t> shape = file.shape(group, variable);
   if (shape.size() != 3 || shape[1] != u.rows() || shape[2] != u.columns() || chain >= shape[0])

@@ -41,6 +41,12 @@ struct Grid {
   }
 };
 
+std::vector<std::string> names_of(const std::vector<Mode>& modes) {
+  std::vector<std::string> names;
+  for (const Mode& mode : modes) names.push_back(mode.name);
+  return netcdf_names(names);
+}
+
 // The dimensions that both files share, with their coordinate variables.
 struct Dimensions {
   int component;
@@ -53,14 +59,15 @@ Dimensions add_dimensions(NetcdfFile& file, int group, const std::vector<Mode>& 
   std::vector<std::int64_t> numbers(R);
   std::iota(numbers.begin(), numbers.end(), 1);
   file.put(group, file.add_integers(group, "component", {dimensions.component}), {0}, {R}, numbers.data());
-  for (const Mode& mode : modes) {
-    const std::string name = netcdf_name(mode.name);
-    const std::uint32_t size = mode.labels.size();
-    dimensions.modes.push_back(file.add_dimension(group, name, size));
+  const std::vector<std::string> names = names_of(modes);
+  for (std::size_t k = 0; k < modes.size(); ++k) {
+    const LabelTable& table = modes[k].labels;
+    const std::uint32_t size = table.size();
+    dimensions.modes.push_back(file.add_dimension(group, names[k], size));
     if (size > most_label_coordinates) continue;
     std::vector<std::string> labels;
-    for (std::uint32_t j = 0; j < size; ++j) labels.push_back(mode.labels[j]);
-    file.put_strings(group, file.add_strings(group, name, {dimensions.modes.back()}), labels);
+    for (std::uint32_t j = 0; j < size; ++j) labels.push_back(table[j]);
+    file.put_strings(group, file.add_strings(group, names[k], {dimensions.modes.back()}), labels);
   }
   return dimensions;
 }
@@ -138,7 +145,7 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::
     for (const std::string& name : {weight, p})
       weights.push_back(file.add_floats(group, name, {chain, draw, dimensions.component}, {1, 1, R}));
   for (std::size_t k = 0; k < modes.size(); ++k)
-    factors.push_back(file.add_floats(group, "u_" + netcdf_name(modes[k].name),
+    factors.push_back(file.add_floats(group, "u_" + names_of(modes)[k],
                                       {chain, draw, dimensions.modes[k], dimensions.component},
                                       {1, 1, rows_at_a_time(layout.sizes[k], R), R}));
 
@@ -205,7 +212,7 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
       ++w;
     }
   for (std::size_t k = 0; k < modes.size(); ++k) {
-    const int variable = file.add_floats(group, "u_" + netcdf_name(modes[k].name),
+    const int variable = file.add_floats(group, "u_" + names_of(modes)[k],
                                          {chain, dimensions.modes[k], dimensions.component});
     const std::size_t step = rows_at_a_time(layout.sizes[k], R);
     for (std::size_t c = 0; c < grid.chains; ++c)

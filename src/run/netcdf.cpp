@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <netcdf.h>
 
+#include <algorithm>
+
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -152,15 +154,20 @@ void NetcdfFile::get(int group, int variable, const std::vector<std::size_t>& st
   check(nc_get_vara_longlong(group, variable, start.data(), count.data(), reinterpret_cast<long long*>(values)));
 }
 
-std::string netcdf_name(const std::string& text) {
-  std::string name;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    name += plain ? c : '_';
+std::vector<std::string> netcdf_names(const std::vector<std::string>& mode_names) {
+  std::vector<std::string> names;
+  for (const std::string& text : mode_names) {
+    std::string name;
+    for (const char c : text) {
+      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+      name += plain ? c : '_';
+    }
+    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "mode_" + name;
+    if (name == "chain" || name == "draw" || name == "component") name = "mode_" + name;
+    while (std::find(names.begin(), names.end(), name) != names.end()) name += fmt::format("_{}", names.size() + 1);
+    names.push_back(name);
   }
-  if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "mode_" + name;
-  if (name == "chain" || name == "draw" || name == "component") name = "mode_" + name;
-  return name;
+  return names;
 }
 
 }  // namespace ztp

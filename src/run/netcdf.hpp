@@ -53,7 +53,7 @@ class NetcdfFile {
   int id_ = -1;
 };
 
-// The names of netCDF objects allow less than mode names do.
-std::string netcdf_name(const std::string& text);
+// The names of netCDF objects allow less than mode names do: one name for each mode, all different.
+std::vector<std::string> netcdf_names(const std::vector<std::string>& mode_names);
 
 }  // namespace ztp
