@@ -1,5 +1,5 @@
-// Tiny models for the calibration tests: their prior and their data simulated by plain code that shares nothing with the
-// sampler, and a copy of the sampler's sweep into which bugs can be planted.
+// Tiny models for the calibration tests: their prior and their data simulated by plain code that shares nothing with
+// the sampler, and a copy of the sampler's sweep into which bugs can be planted.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -66,7 +66,7 @@ struct Model {
   }
 };
 
-// ---- simulation ---------------------------------------------------------------------------------------------------------
+// ---- simulation -----------------------------------------------------------------------------------------------------
 
 using Generator = std::mt19937_64;
 
@@ -154,7 +154,7 @@ inline Data simulate(Generator& generator, const Model& model, const Parameters&
   return data;
 }
 
-// ---- samplers -----------------------------------------------------------------------------------------------------------
+// ---- samplers -------------------------------------------------------------------------------------------------------
 
 // The data as the sampler reads them: the cells and pairs that are not zero.
 class Observed {
@@ -210,8 +210,8 @@ inline const char* name_of(Bug bug) {
   return names[static_cast<int>(bug)];
 }
 
-// One sweep as Chain does it, from the same pieces and the same random numbers, with a bug in it. `Bug::none` is Chain bit by
-// bit, and tested to be: what makes a twin fail is its bug and nothing else.
+// One sweep as Chain does it, from the same pieces and the same random numbers, with a bug in it. `Bug::none` is Chain
+// bit by bit, and tested to be: what makes a twin fail is its bug and nothing else.
 class Twin {
  public:
   Twin(const Problem& problem, Kernel& kernel, Bug bug) : problem_(problem), kernel_(kernel), bug_(bug) {

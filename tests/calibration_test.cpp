@@ -1,9 +1,9 @@
-// Does the sampler draw from the posterior of the model? Two ways to know: exact posterior means of tiny tensors, and Geweke's
-// joint test ("Getting it right", 2004). Each has twins with a planted bug, which it must catch.
+// Does the sampler draw from the posterior of the model? Two ways to know: exact posterior means of tiny tensors, and
+// Geweke's joint test ("Getting it right", 2004). Each has twins with a planted bug, which it must catch.
 //
-// Seeds: 1 for the sampler, 2 and 3 for the simulators; nothing is retried. False alarms: the exact tests look at 64 means
-// with a limit of 4 standard errors from 100 batches (Student's t with 99 degrees of freedom: 1.2e-4 each, 0.8 % together);
-// the joint tests share 1 % over all their functionals.
+// Seeds: 1 for the sampler, 2 and 3 for the simulators; nothing is retried. False alarms: the exact tests look at 64
+// means with a limit of 4 standard errors from 100 batches (Student's t with 99 degrees of freedom: 1.2e-4 each, 0.8 %
+// together); the joint tests share 1 % over all their functionals.
 #include "calibration.hpp"
 
 #include <fmt/format.h>
@@ -32,12 +32,13 @@ struct MakeTwin {
   Twin operator()(const Problem& problem, Kernel& kernel) const { return Twin(problem, kernel, bug); }
 };
 
-// ---- exact posterior means ----------------------------------------------------------------------------------------------
+// ---- exact posterior means ------------------------------------------------------------------------------------------
 //
-// With b_i = 1(y_i >= 1), the likelihood of ones O and zeros Z is prod_Z e^(-z_i) prod_O (1 - e^(-z_i)), which multiplied
-// out is a signed sum of exp(-sum_A z_i) over sets A. Under the prior each of these is a product over the components, which
-// are independent and alike: phi(A)^R. phi is an integral over the factors of one component, with lambda and p integrated out
-// beforehand:  psi(q) = E exp(-lambda q) = E (1 + q p / (1 - p))^(-g).  Links of a network are cells like any other.
+// With b_i = 1(y_i >= 1), the likelihood of ones O and zeros Z is prod_Z e^(-z_i) prod_O (1 - e^(-z_i)), which
+// multiplied out is a signed sum of exp(-sum_A z_i) over sets A. Under the prior each of these is a product over the
+// components, which are independent and alike: phi(A)^R. phi is an integral over the factors of one component, with
+// lambda and p integrated out beforehand:  psi(q) = E exp(-lambda q) = E (1 + q p / (1 - p))^(-g).  Links of a network
+// are cells like any other.
 
 struct Node {
   std::vector<double> value;  // a point of the simplex
@@ -374,13 +375,13 @@ TEST(Exact, TheExactMeansAreExact) {
   }
 }
 
-// ---- joint tests --------------------------------------------------------------------------------------------------------
+// ---- joint tests ----------------------------------------------------------------------------------------------------
 //
-// Two simulators of the joint law of parameters, data and latent counts. Marginal-conditional: parameters from the prior,
-// then all counts. Successive-conditional: a sweep on the data at hand, and the triple (parameters it drew, data it
-// conditioned on, counts it drew) is taken down; then data anew from the parameters, counts anew from both (draw_counts),
-// and on. If the sampler is right both have the same means of everything. Data refreshed before the triple is taken would hide
-// a sampler that ignores them.
+// Two simulators of the joint law of parameters, data and latent counts. Marginal-conditional: parameters from the
+// prior, then all counts. Successive-conditional: a sweep on the data at hand, and the triple (parameters it drew, data
+// it conditioned on, counts it drew) is taken down; then data anew from the parameters, counts anew from both
+// (draw_counts), and on. If the sampler is right both have the same means of everything. Data refreshed before the
+// triple is taken would hide a sampler that ignores them.
 
 using Functionals = std::vector<std::pair<const char*, double>>;
 
@@ -551,7 +552,7 @@ TEST(Joint, TwoNetworks) {
   expect_joint(joint_model({3, 4}, {0, 1}), {Bug::no_diagonal});
 }
 
-// ---- the twins ----------------------------------------------------------------------------------------------------------
+// ---- the twins ------------------------------------------------------------------------------------------------------
 
 // A twin without a bug is the chain bit by bit, so what the tests above catch is the bug.
 TEST(Twins, WithoutABugEqualTheChain) {

@@ -1,8 +1,8 @@
 // Do the draws follow their distributions, tails and extreme parameters included?
 //
-// Seed 20150712, one million draws for each setting, each draw from its own stream as in the kernels. At most 400 p-values
-// are looked at in this file and each fails below 1e-3 / 400: the whole file raises a false alarm with probability at most
-// 1e-3. The seed is fixed and nothing is retried.
+// Seed 20150712, one million draws for each setting, each draw from its own stream as in the kernels. At most 400
+// p-values are looked at in this file and each fails below 1e-3 / 400: the whole file raises a false alarm with
+// probability at most 1e-3. The seed is fixed and nothing is retried.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,8 @@ class LevelIsHonest : public testing::Environment {
 };
 const auto* const level_is_honest = testing::AddGlobalTestEnvironment(new LevelIsHonest);
 
-// One million results of draw(stream). Each setting has streams of its own, the same ones whichever tests run before it.
+// One million results of draw(stream). Each setting has streams of its own, the same ones whichever tests run before
+// it.
 template <class Draw>
 auto sample(Draw draw) {
   static std::string test_name;
@@ -123,7 +124,7 @@ std::string named(const char* name, double first, double second) {
   return fmt::format("{}({}, {})", name, first, second);
 }
 
-// ---- Philox and streams -------------------------------------------------------------------------------------------------
+// ---- Philox and streams ---------------------------------------------------------------------------------------------
 
 // Random123's published known answers for philox4x32-10, so that a seed means the same on every platform.
 TEST(Random, PhiloxKnownAnswers) {
@@ -222,7 +223,15 @@ TEST(Random, BelowIsUnbiased) {
   }
 }
 
-// ---- continuous ---------------------------------------------------------------------------------------------------------
+// The rejection methods for Poisson and binomial rest on this series, and so does the likelihood of counts.
+TEST(Draws, LogFactorial) {
+  EXPECT_NEAR(log_factorial(0), 0, 1e-15);
+  EXPECT_NEAR(log_factorial(1), 0, 1e-15);
+  for (double k = 2; k < 1e18; k = k < 100 ? k + 1 : std::floor(k * 1.7))
+    EXPECT_NEAR(log_factorial(k), boost::math::lgamma(k + 1), 1e-11 * boost::math::lgamma(k + 1)) << k;
+}
+
+// ---- continuous -----------------------------------------------------------------------------------------------------
 
 TEST(Draws, Normal) {
   const auto law = [](double x) {
@@ -287,7 +296,7 @@ TEST(Draws, LogBeta) {
   }
 }
 
-// ---- discrete -----------------------------------------------------------------------------------------------------------
+// ---- discrete -------------------------------------------------------------------------------------------------------
 
 constexpr double means[] = {1e-30, 1e-8, 1e-3, 0.5, 1, 5, 9.99, 10, 50, 1e3, 1e6, 1e9};
 

@@ -1,5 +1,5 @@
-// Oracle: the fast kernel against the reference, over awkward shapes. Parity: the fast kernel against itself, for any number
-// of threads, bit by bit. Everything is a function of the seed 7; there is no chance in a run.
+// Oracle: the fast kernel against the reference, over awkward shapes. Parity: the fast kernel against itself, for any
+// number of threads, bit by bit. Everything is a function of the seed 7; there is no chance in a run.
 #include "kernel/kernel.hpp"
 
 #include <fmt/format.h>
@@ -71,7 +71,8 @@ void place_entries(const Case& c, World& world) {
   }
 }
 
-// Factors as a chain would have them after its start: entries given to components at random, then columns from a Dirichlet.
+// Factors as a chain would have them after its start: entries given to components at random, then columns from a
+// Dirichlet.
 void draw_factors(const Case& c, World& world) {
   Pool pool(1);
   const auto reference = make_kernel("reference", pool);
@@ -87,7 +88,8 @@ void draw_factors(const Case& c, World& world) {
   }
 }
 
-// Sorted, as a tensor's entries are, unless asked otherwise: runs of equal leading coordinates are what cpu makes use of.
+// Sorted, as a tensor's entries are, unless asked otherwise: runs of equal leading coordinates are what cpu makes use
+// of.
 World make_world(const Case& c, bool sorted = true) {
   World world;
   place_entries(c, world);
@@ -168,13 +170,14 @@ std::vector<Case> all_cases() {
   return cases;
 }
 
-// ---- oracle -------------------------------------------------------------------------------------------------------------
+// ---- oracle ---------------------------------------------------------------------------------------------------------
 
-// The reference adds shares up in double, cpu in float: K products, R / 16 sums in a lane and 16 lanes, each rounded by at
-// most 2^-24, put every one of the R - 1 boundaries between components, and z itself, within delta of where they should be,
-// relative to the rate. So a unit is expected to land elsewhere with probability at most 2 R delta, and is allowed that plus
-// six standard deviations. Where one entry has many units, the binomial that splits them can reject a proposal in one kernel
-// and accept it in the other: then all that is left of the entry is drawn anew, and sqrt(y) units move at once.
+// The reference adds shares up in double, cpu in float: K products, R / 16 sums in a lane and 16 lanes, each rounded by
+// at most 2^-24, put every one of the R - 1 boundaries between components, and z itself, within delta of where they
+// should be, relative to the rate. So a unit is expected to land elsewhere with probability at most 2 R delta, and is
+// allowed that plus six standard deviations. Where one entry has many units, the binomial that splits them can reject a
+// proposal in one kernel and accept it in the other: then all that is left of the entry is drawn anew, and sqrt(y)
+// units move at once.
 double moves_allowed(const Case& c, const Allocation& reference, const World& world) {
   const double R = static_cast<double>(c.R), K = static_cast<double>(c.K);
   const double delta = (K + 1 + std::ceil(R / 16) + 16) * 0x1p-24;
@@ -234,8 +237,8 @@ TEST(Oracle, AllocateWhereTheVolumePassesTheLargestDouble) {
   }
 }
 
-// Shares made so that their float sum is rounded up fourteen times: one draw in a million runs past the end of the running
-// sum. It must stop at the last component that has a share, never at one that has none.
+// Shares made so that their float sum is rounded up fourteen times: one draw in a million runs past the end of the
+// running sum. It must stop at the last component that has a share, never at one that has none.
 TEST(Oracle, ShareZeroIsNeverChosen) {
   Pool pool(2);
   const auto cpu = make_kernel("cpu", pool);
@@ -302,8 +305,9 @@ Matrix<std::int64_t> sparse_counts(std::size_t rows, std::size_t R) {
   return S;
 }
 
-// cpu keeps log-gamma draws as floats. Down to u = 1e-30 none of them is beyond 80 (the draws are the same, and their largest
-// is near zero), so that three roundings by 2^-24 of at most 80 are 1.5e-5 of u; smaller values are compared with 1e-30.
+// cpu keeps log-gamma draws as floats. Down to u = 1e-30 none of them is beyond 80 (the draws are the same, and their
+// largest is near zero), so that three roundings by 2^-24 of at most 80 are 1.5e-5 of u; smaller values are compared
+// with 1e-30.
 TEST(Oracle, DrawColumns) {
   Pool pool(2);
   const auto cpu = make_kernel("cpu", pool), reference = make_kernel("reference", pool);
@@ -385,7 +389,7 @@ TEST(Oracle, ImputeDiagonal) {
     }
 }
 
-// ---- parity -------------------------------------------------------------------------------------------------------------
+// ---- parity ---------------------------------------------------------------------------------------------------------
 
 template <class T>
 bool same_bits(const Matrix<T>& a, const Matrix<T>& b) {
@@ -512,7 +516,8 @@ TEST(Parity, TwentySweepsOfAChainWithNetworks) {
   }
 }
 
-// What a checkpoint holds, the statistics and the sweep number, is all that a chain needs to go on as if it had not stopped.
+// What a checkpoint holds, the statistics and the sweep number, is all that a chain needs to go on as if it had not
+// stopped.
 TEST(Parity, ResumedEqualsUninterrupted) {
   Data data;
   fill(data);

@@ -12,8 +12,8 @@
 
 namespace ztp::test {
 
-// P(chi^2 >= observed), with neighbouring cells pooled until each expects at least ten. With one cell left there is nothing
-// to compare, and the answer is one.
+// P(chi^2 >= observed), with neighbouring cells pooled until each expects at least ten. With one cell left there is
+// nothing to compare, and the answer is one.
 inline double chi_squared_p(std::span<const double> expected, std::span<const double> observed) {
   double statistic = 0, expects = 0, holds = 0, last_expects = 0, last_holds = 0;
   int cells = 0;
@@ -36,8 +36,8 @@ inline double chi_squared_p(std::span<const double> expected, std::span<const do
   return boost::math::cdf(boost::math::complement(boost::math::chi_squared(cells - 1), std::max(statistic, 0.0)));
 }
 
-// P(D >= observed) of the one-sample Kolmogorov-Smirnov test. `sample` is sorted, `law` its distribution function. For a costly
-// law every stride-th order statistic will do: D can only come out smaller, by at most stride / n.
+// P(D >= observed) of the one-sample Kolmogorov-Smirnov test. `sample` is sorted, `law` its distribution function. For
+// a costly law every stride-th order statistic will do: D can only come out smaller, by at most stride / n.
 template <class Law>
 double kolmogorov_smirnov_p(std::span<const double> sample, Law law, std::size_t stride = 1) {
   const double n = static_cast<double>(sample.size());

@@ -99,6 +99,10 @@ std::int64_t binomial_by_rejection(Stream& stream, std::int64_t trials, double p
 
 }  // namespace
 
+double log_factorial(double k) {
+  return (k + 0.5) * std::log(k + 1) - (k + 1) + 0.5 * std::log(2 * std::numbers::pi) + stirling_rest(k);
+}
+
 double draw_normal(Stream& stream) {
   // Box and Muller (1958), one of the pair.
   const double radius = std::sqrt(-2 * std::log(stream.uniform()));

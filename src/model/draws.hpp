@@ -8,6 +8,9 @@
 
 namespace ztp {
 
+// log k!, which std::lgamma would give too, but not from several threads at once: it writes a global variable.
+double log_factorial(double k);
+
 double draw_normal(Stream& stream);
 
 // The logarithm of a Gamma(shape, 1) draw: for small shapes the draw itself underflows. shape > 0.

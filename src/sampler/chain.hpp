@@ -17,8 +17,8 @@ struct Problem {
   std::uint64_t seed = 0;
 };
 
-// What a chain carries from sweep to sweep is the statistics alone: a sweep draws all parameters from them and then new counts
-// from the parameters. A checkpoint therefore is the statistics and the sweep number.
+// What a chain carries from sweep to sweep is the statistics alone: a sweep draws all parameters from them and then new
+// counts from the parameters. A checkpoint therefore is the statistics and the sweep number.
 class Chain {
  public:
   Chain(const Problem& problem, Kernel& kernel, std::uint32_t number);
@@ -29,8 +29,8 @@ class Chain {
   void restore(std::uint32_t t) { t_ = t; }
   // One full Gibbs sweep. Returns the log-likelihood of the tensor and the networks at the parameters it drew.
   double sweep();
-  // The second half of a sweep alone: all latent counts anew, at the parameters of the last sweep. For data that have changed
-  // since then, as joint tests of the sampler change them.
+  // The second half of a sweep alone: all latent counts anew, at the parameters of the last sweep. For data that have
+  // changed since then, as joint tests of the sampler change them.
   double draw_counts();
 
   std::uint32_t number() const { return number_; }

@@ -133,7 +133,7 @@ class Allocator {
     const std::int64_t y = entries_.observed ? entries_.observed[e] : draw_zero_truncated_poisson(stream, z);
     const double count = static_cast<double>(y);
     if (entries_.observed)
-      log_likelihood_ += count * log_z - std::lgamma(count + 1);
+      log_likelihood_ += count * log_z - log_factorial(count);
     else
       log_likelihood_ += z < 1e-300 ? log_z : log_expm1(z);
     draw_multinomial(stream, y, shares_, [&](std::size_t i, std::int64_t part) { add_count(cell, order_[i], part); });
@@ -143,7 +143,7 @@ class Allocator {
   void count_likelihood(double z, std::int64_t y) {
     if (entries_.observed) {
       const double count = static_cast<double>(y);
-      log_likelihood_ += count * std::log(z) - std::lgamma(count + 1);
+      log_likelihood_ += count * std::log(z) - log_factorial(count);
       return;
     }
     if (z > 1) {

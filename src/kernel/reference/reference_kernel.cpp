@@ -34,7 +34,7 @@ class ReferenceKernel final : public Kernel {
       });
       const double count = static_cast<double>(y);
       if (entries.observed)
-        log_likelihood += count * log_z - std::lgamma(count + 1);
+        log_likelihood += count * log_z - log_factorial(count);
       else
         log_likelihood += z < 1e-300 ? log_z : log_expm1(z);
     }
