@@ -29,7 +29,6 @@ class Products {
       const float* before = k == 0 ? rates_.weight.data() : partial_.row(k - 1);
       multiply(before, rates_.u[k]->row(cell[k]), partial_.row(k));
       last_[k] = cell[k];
-      for (std::size_t later = k + 1; later < K_; ++later) last_[later] = no_row;
     }
     const float* before = partial_.row(K_ - 2);
     const float* row = rates_.u[K_ - 1]->row(cell[K_ - 1]);
