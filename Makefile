@@ -2,7 +2,7 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 
-.PHONY: all setup demo test install clean
+.PHONY: all setup demo test sanitize install clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -18,7 +18,15 @@ test:
 	@scripts/setup.sh test
 	@cmake --preset dev >/dev/null
 	@cmake --build build/dev
-	@ctest --test-dir build/dev --output-on-failure --no-tests=error
+	@ctest --test-dir build/dev --output-on-failure --no-tests=error -j 2
+
+# The whole suite under the address and undefined-behaviour sanitizers, then under the thread sanitizer.
+sanitize:
+	@scripts/setup.sh test
+	@for preset in asan tsan; do \
+	  cmake --preset $$preset >/dev/null && cmake --build build/$$preset && \
+	  ctest --test-dir build/$$preset --output-on-failure --no-tests=error -j 2 || exit 1; \
+	done
 
 install: all
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"

@@ -13,7 +13,7 @@ field() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" | head -1; }
 metric() { "$ztp" evaluate "$1" --json | field "$2"; }
 seconds_per_sweep() { "$ztp" info "$1" --json | awk -F'[:,]' '/"seconds":/ {s=$2} /"sweeps":/ && ++n == 2 {w=$2} END {print s / w}'; }
 
-# completion NAME RANK SPLITS SWEEPS: a random tenth of all cells held out
+# cells NAME RANK SWEEPS: a random tenth of all cells held out, five splits
 cells() {
   name=$1 rank=$2 sweeps=$3
   for split in 1 2 3 4 5; do
@@ -81,7 +81,7 @@ memory() {
   one_memory 'simulated, 20 million ones' 10 "$work/large/tensor.tsv"
 }
 
-# Seconds a sweep: five runs of 20 sweeps, the median.
+# Seconds a sweep: five runs of 10 sweeps, the median.
 speed() {
   "$ztp" simulate --dims 63731,63730,1837 --ones 737498 --rank 50 --seed 1 --no-truth --out "$work/face" >/dev/null
   for pair in "scholars $data/scholars/tensor.tsv.gz" "facebook-shape $work/face/tensor.tsv"; do

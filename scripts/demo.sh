@@ -17,8 +17,8 @@ echo
 echo "Held-out cells (a tenth of the ones, five drawn zeros for each):"
 "$ztp" evaluate "$demo/run"
 echo
-echo "Memberships not in the data that the model thinks most probable for Ukraine, 2020-24:"
-"$ztp" recommend "$demo/run" country=Ukraine period=2020-24 --top 5
+echo "Memberships the fit was not shown (a tenth was held out) that it thinks most probable for Switzerland, 2020-24:"
+"$ztp" recommend "$demo/run" country=Switzerland period=2020-24 --top 5
 echo
 echo "The run directory is $demo/run. Try:"
 echo "  $ztp recommend $demo/run country=Turkey --top 5"

@@ -151,6 +151,8 @@ TEST(Schedule, KeepsAndThins) {
   EXPECT_EQ(thinned.keep_every, 20u);
   EXPECT_EQ(thinned.chains * thinned.draws_per_chain(), 100u);
   EXPECT_GE(plan.thinned_to(1).draws_per_chain(), 1u);
+  Schedule odd{3, 13, 6, 2, 2};  // a step of 2 would pass the 7 sweeps after burn-in
+  EXPECT_EQ(odd.thinned_to(2).draws_per_chain(), 1u);
 }
 
 TEST(SectionFile, ReadsBackAndRefusesDamage) {
@@ -245,6 +247,9 @@ TEST(Options, EachRangeIsEnforcedAndNamed) {
   EXPECT_EQ(message([](FitOptions& o) { o.gamma_shape = -1; }), "--gamma-shape -1: must be between 1e-06 and 1000000000");
   EXPECT_EQ(message([](FitOptions& o) { o.likelihood = "x"; }), "--likelihood x: must be one of: binary, count");
   EXPECT_EQ(message([](FitOptions& o) { o.burn_in = 1000; }), "--burn-in 1000: must be below --sweeps 1000, which includes it");
+  EXPECT_EQ(message([](FitOptions& o) { o.burn_in = -5; }), "--burn-in -5: must be between 0 and 4294967295");
+  EXPECT_EQ(message([](FitOptions& o) { o.threads = -4; }), "--threads -4: must be between 1 and 1024");
+  EXPECT_EQ(message([](FitOptions& o) { o.chains = 200; }).substr(0, 12), "--draws 100:");
   EXPECT_EQ(message([](FitOptions& o) { o.beta_mean = 1.5; }).substr(0, 16), "--beta-mean 1.5:");
   EXPECT_EQ(message([](FitOptions& o) { o.beta_mean = std::nan(""); }).substr(0, 16), "--beta-mean nan:");
   EXPECT_EQ(message([](FitOptions& o) { o.holdout = 0.1, o.test = "t"; }).substr(0, 20), "--holdout and --test");
@@ -252,8 +257,8 @@ TEST(Options, EachRangeIsEnforcedAndNamed) {
 }
 
 TEST(Netcdf, ModeNamesBecomeLegalNames) {
-  EXPECT_EQ(netcdf_names({"user id", "7days", "draw", "user_id"}),
-            (std::vector<std::string>{"user_id", "mode_7days", "mode_draw", "user_id_4"}));
+  EXPECT_EQ(netcdf_names({"user id", "7days", "draw", "user_id", "p", "u_x"}),
+            (std::vector<std::string>{"user_id", "mode_7days", "mode_draw", "user_id_4", "mode_p", "mode_u_x"}));
 }
 
 TEST(Rates, SearchOrderIsAPermutation) {

@@ -79,6 +79,7 @@ void add_check(CLI::App& app) {
   command->add_option("--rank", given->options.rank, "rank of the fit to estimate")->check(CLI::Range(1, 100000));
   command->add_option("--sweeps", given->options.sweeps, "its sweeps")->check(CLI::PositiveNumber);
   command->add_option("--chains", given->options.chains, "its chains")->check(CLI::Range(1, 1000));
+  command->add_option("--holdout", given->options.holdout, "its share of held-out ones")->check(CLI::Range(0.0, 0.99));
   add_threads_flag(*command, given->read.threads);
   command->add_flag("--json", given->json, "as one JSON object");
   command->footer("Example:\n  ztp check ones.tsv --rank 50");
@@ -87,7 +88,7 @@ void add_check(CLI::App& app) {
     given->read.counts = given->options.likelihood == "count";
     const CheckReport report = check(given->read, given->options);
     if (given->json)
-      fmt::print("{}\n", as_json(report).dump(2));
+      fmt::print("{}\n", json_text(as_json(report), 2));
     else
       print_text(report, given->options);
   });

@@ -77,7 +77,7 @@ void run_components(const Given& given) {
       print_text(c, posterior.modes(), chosen);
   }
   if (given.json)
-    fmt::print("{}\n", json.dump(2));
+    fmt::print("{}\n", json_text(json, 2));
   else if (empty > 0)
     fmt::print("{} further components are empty (--all shows them)\n", empty);
 }
@@ -89,7 +89,7 @@ void add_components(CLI::App& app) {
   CLI::App* command = app.add_subcommand("components", "The components by weight, with their top entities");
   command->add_option("RUN", given->run, "the run directory")->required();
   command->add_option("--top", given->top, "entities of each mode");
-  command->add_option("--mode", given->modes, "only this mode (repeatable)");
+  command->add_option("--mode", given->modes, "only this mode (repeatable)")->allow_extra_args(false);
   command->add_option("--component", given->component, "only this component")->default_str("all that are not empty");
   command->add_option("--chain", given->chain, "of which chain; components of different chains do not correspond")
       ->check(CLI::Range(1, 1000));

@@ -32,7 +32,7 @@ void print_json(const Metrics& m) {
   json["calibration_error"] = number_or_null(m.calibration_error);
   json["ones"] = m.ones;
   json["zeros"] = m.zeros;
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", json_text(json));
 }
 
 void print_table(const Metrics& m) {

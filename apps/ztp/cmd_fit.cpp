@@ -10,7 +10,7 @@
 #include "progress.hpp"
 #include "ztp/error.hpp"
 #include "ztp/fit.hpp"
-#include "ztp/posterior.hpp"
+#include "ztp/run_info.hpp"
 
 namespace ztp::app {
 namespace {
@@ -21,6 +21,7 @@ struct FitCommand {
   std::string out;
   bool force = false;
   bool markdown = false;
+  bool json = false;
 };
 
 // One flag for each field of FitOptions, from the one list of them.
@@ -29,6 +30,7 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
     CLI::Option* option = std::visit(
         [&](auto member) { return command.add_option(field.flag(), options.*member, field.help); }, field.member);
     if (!field.default_text.empty()) option->default_str(field.default_text);
+    if (field.name == "seed") option->check(CLI::NonNegativeNumber);
     if (field.name == "dirichlet") option->default_str("0.1")->allow_extra_args(false);
   }
 }
@@ -44,8 +46,7 @@ std::string typed_command(const CLI::App& app) {
     for (std::size_t begin = program_end + 1; program_end != std::string::npos && begin < arguments.size();) {
       const std::size_t end = std::min(arguments.find('\0', begin), arguments.size());
       const std::string word = arguments.substr(begin, end - begin);
-      const bool plain = !word.empty() && word.find_first_of(" \t\n'\"\\$`*?;&|<>()#~!") == std::string::npos;
-      text += " " + (plain ? word : "'" + word + "'");
+      text += " " + quoted_for_shell(word);
       begin = end + 1;
     }
     return text;
@@ -53,13 +54,17 @@ std::string typed_command(const CLI::App& app) {
   return text + " " + app.get_name();
 }
 
-void finish(FitOutcome outcome, const std::string& run_dir) {
+void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
   if (outcome == FitOutcome::interrupted) {
-    fmt::print(stderr, "Interrupted; everything so far is in {}. To go on: ztp resume {}\n", run_dir, run_dir);
+    const std::string name = quoted_for_shell(run_dir);
+    fmt::print(stderr, "Interrupted; everything so far is in {}. To go on: ztp resume {}\n", name, name);
     throw CLI::RuntimeError(130);
   }
-  const Posterior posterior(run_dir, 1);
-  const RunInfo& info = posterior.info();
+  const RunInfo info = run_info(run_dir);
+  if (json) {
+    fmt::print("{}\n", run_info_as_json(info));
+    return;
+  }
   double seconds = 0;
   for (const auto& chain : info.chains) seconds += chain.seconds;
   fmt::print("{} draws of {} components in {} (sampling {})\n", info.draws, info.options.rank, run_dir,
@@ -78,6 +83,17 @@ FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command) {
   return callbacks;
 }
 
+// A flag without effect is a misunderstanding, and better said than ignored.
+void refuse_unused(const FitCommand& given, const CLI::App& command) {
+  const auto refuse = [&](const char* flag, const char* without) {
+    if (command.count(flag) > 0) throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", flag, without));
+  };
+  if (given.options.holdout <= 0) refuse("--zeros-per-one", "--holdout");
+  if (!given.read.networks.empty()) return;
+  for (const char* flag : {"--network-gamma-shape", "--network-beta-concentration", "--network-beta-mean"})
+    refuse(flag, "--network");
+}
+
 void run_fit(FitCommand& given, const CLI::App& command) {
   if (given.markdown) {
     fmt::print("{}", options_as_markdown());
@@ -85,7 +101,9 @@ void run_fit(FitCommand& given, const CLI::App& command) {
   }
   if (given.read.file.empty()) throw Error(ErrorKind::usage, "fit needs the FILE of ones; see ztp fit --help");
   if (given.out.empty()) throw Error(ErrorKind::usage, "fit needs --out RUN, the directory to make");
+  refuse_unused(given, command);
   check_options(given.options);
+  check_run_dir(given.out, given.force);
   given.read.counts = given.options.likelihood == "count";
   given.read.threads = given.options.threads > 0 ? static_cast<unsigned>(given.options.threads)
                                                  : std::max(1u, std::thread::hardware_concurrency());
@@ -96,7 +114,7 @@ void run_fit(FitCommand& given, const CLI::App& command) {
   const FitOutcome outcome =
       fit(std::move(data), given.options, given.out, callbacks_with(bar, command), given.force);
   bar.finish();
-  finish(outcome, given.out);
+  finish(outcome, given.out, given.json);
 }
 
 }  // namespace
@@ -109,6 +127,7 @@ void add_fit(CLI::App& app) {
   add_option_flags(*command, given->options);
   command->add_option("--out", given->out, "the run directory to make");
   command->add_flag("--force", given->force, "replace a run directory that is already there");
+  command->add_flag("--json", given->json, "print what was run as one JSON object");
   command->add_flag("--options-markdown", given->markdown, "print the table of options for the documentation")->group("");
   command->footer("Example:\n  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run");
   command->callback([given, command] { run_fit(*given, *command); });
@@ -118,11 +137,13 @@ void add_resume(CLI::App& app) {
   struct Resume {
     std::string run;
     unsigned threads = 0;
+    bool json = false;
   };
   auto given = std::make_shared<Resume>();
   CLI::App* command = app.add_subcommand("resume", "Go on with an interrupted fit, to the same result");
   command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_option("--threads", given->threads, "threads")->default_str("as before");
+  command->add_option("--threads", given->threads, "threads")->default_str("as before")->check(CLI::Range(1, 1024));
+  command->add_flag("--json", given->json, "print what was run as one JSON object");
   command->footer("Example:\n  ztp resume run");
   command->callback([given, command] {
     const RunInfo info = run_info(given->run);
@@ -134,7 +155,7 @@ void add_resume(CLI::App& app) {
     ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(info.options.sweeps));
     const FitOutcome outcome = resume(given->run, callbacks_with(bar, *command), given->threads);
     bar.finish();
-    finish(outcome, given->run);
+    finish(outcome, given->run, given->json);
   });
 }
 

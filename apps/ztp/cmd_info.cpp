@@ -37,10 +37,7 @@ void print_info(const RunInfo& info) {
     fmt::print("held out     {} ones, {} zeros, AUC-ROC {:.4f}\n", human_count(static_cast<double>(info.test_ones)),
                human_count(static_cast<double>(info.test_zeros)), info.auc_roc);
   if (info.peak_memory > 0) fmt::print("peak memory  {}\n", human_bytes(static_cast<double>(info.peak_memory)));
-  if (info.status == "complete") {
-    const std::string options = options_to_json(info.options);
-    fmt::print("options      {}\n", options);
-  }
+  fmt::print("options      {}\n", options_to_json(info.options));
 }
 
 }  // namespace

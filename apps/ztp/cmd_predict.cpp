@@ -44,7 +44,7 @@ std::string json_line(const Posterior& posterior, const std::uint32_t* cell, con
   json["q05"] = p.q05;
   json["q95"] = p.q95;
   if (counts) json["rate"] = p.rate;
-  return json.dump() + "\n";
+  return json_text(json) + "\n";
 }
 
 void run_predict(const Given& given) {

@@ -69,7 +69,7 @@ void run_recommend(const Given& given) {
     fmt::print("{}probability\tsd\tq05\tq95\twhy\n", header);
   }
   posterior.recommend(fixed, given.top, [&](const Recommendation& item) {
-    fmt::print("{}\n", given.json ? as_json(item, posterior.modes()).dump() : as_line(item, posterior.modes()));
+    fmt::print("{}\n", given.json ? json_text(as_json(item, posterior.modes())) : as_line(item, posterior.modes()));
     return true;
   });
 }

@@ -60,7 +60,7 @@ void print_summary(const SimulateCommand& given, const SimulateSummary& summary,
         {"dims", given.options.dims}, {"rank", given.options.rank}, {"ones", summary.ones},
         {"points", summary.points},   {"rounds", summary.rounds},   {"cells", summary.volume},
         {"seconds", seconds},         {"files", summary.files}};
-    fmt::print("{}\n", object.dump());
+    fmt::print("{}\n", json_text(object));
     return;
   }
   fmt::print("{} ones in {} cells, {} in {}/tensor.tsv, {}\n", human_count(static_cast<double>(summary.ones)),

@@ -17,7 +17,7 @@ struct SplitCommand {
   SplitOptions options;
   std::string protocol = "ones";
   std::string out;
-  bool counts = false;
+  std::string likelihood = "binary";
   bool force = false;
   bool json = false;
 };
@@ -44,7 +44,7 @@ void print_summary(const SplitCommand& given, std::uint64_t train_ones, const Sp
     const nlohmann::ordered_json summary = {
         {"out", given.out},         {"protocol", given.protocol},    {"seed", given.options.seed},
         {"train_ones", train_ones}, {"test_ones", result.test_ones}, {"test_zeros", result.test_zeros}};
-    fmt::print("{}\n", summary.dump());
+    fmt::print("{}\n", json_text(summary));
     return;
   }
   const auto count = [](std::uint64_t number) { return human_count(static_cast<double>(number)); };
@@ -52,13 +52,14 @@ void print_summary(const SplitCommand& given, std::uint64_t train_ones, const Sp
   fmt::print("test ones     {:>14}   {}/test.tsv\n", count(result.test_ones), given.out);
   fmt::print("test zeros    {:>14}\n", count(result.test_zeros));
   fmt::print("all labels are in {0}/labels; next: ztp fit {0}/train.tsv{1} --labels {0}/labels --out run\n", given.out,
-             given.counts ? " --likelihood count --values" : "");
+             given.read.counts ? " --likelihood count" : "");
 }
 
 void run_split(SplitCommand& given, const CLI::App& command) {
   given.options.protocol = protocol_named(given.protocol);
   check_flags(given, command);
-  if (given.counts) given.read.values = given.read.counts = true;
+  given.read.counts = given.likelihood == "count";
+  check_output_directory(given.out, given.force);
   const Dataset data = read_dataset(given.read);
   print_warnings(data);
   const Split result = split(data.tensor, given.options);
@@ -72,7 +73,8 @@ void add_split(CLI::App& app) {
   auto given = std::make_shared<SplitCommand>();
   CLI::App* command = app.add_subcommand("split", "Split a tensor into training ones and test cells");
   add_data_flags(*command, given->read, false);
-  command->add_flag("--counts", given->counts, "the last column is a count, to be kept in train.tsv");
+  command->add_option("--likelihood", given->likelihood, "count: the last column is a count, to be kept in train.tsv")
+      ->check(CLI::IsMember({"binary", "count"}));
   command
       ->add_option("--protocol", given->protocol,
                    "cells: a part of all cells, ones and zeros; ones: a part of the ones, and drawn zeros; slices: all "

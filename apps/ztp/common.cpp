@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 namespace ztp::app {
@@ -15,9 +16,11 @@ void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks)
   command.add_flag("--values", options.values, "the last column of a .tsv is a number; any nonzero is a one");
   command.add_option("--index-base", options.index_base, "first index of a .tns file")->check(CLI::Range(0, 1));
   command.add_option("--labels", options.labels,
-                     "MODE=FILE: all entities of a mode, one a line; or a directory with MODE.txt for each");
+                     "MODE=FILE: all entities of a mode, one a line; or a directory with MODE.txt for each")
+      ->allow_extra_args(false);
   if (with_networks)
-    command.add_option("--network", options.networks, "MODE=FILE: undirected edges between entities of a mode");
+    command.add_option("--network", options.networks, "MODE=FILE: undirected edges between entities of a mode")
+        ->allow_extra_args(false);
 }
 
 void add_threads_flag(CLI::App& command, unsigned& threads) {
@@ -27,6 +30,17 @@ void add_threads_flag(CLI::App& command, unsigned& threads) {
 
 void print_warnings(const Dataset& data) {
   for (const std::string& warning : data.warnings) fmt::print(stderr, "ztp: warning: {}\n", warning);
+}
+
+std::string json_text(const nlohmann::ordered_json& json, int indent) {
+  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string quoted_for_shell(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\n'\"\\$`*?[];&|<>()#~!{}") == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
 }
 
 std::string human_bytes(double bytes) {

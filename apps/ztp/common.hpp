@@ -1,5 +1,6 @@
 // What several subcommands share: the flags that describe input data, and small formatting helpers.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "ztp/read.hpp"
@@ -17,6 +18,11 @@ void add_threads_flag(CLI::App& command, unsigned& threads);
 
 // Warnings of reading, to standard error.
 void print_warnings(const Dataset& data);
+
+// Text that is not UTF-8 (labels can be anything) is shown with replacement characters.
+std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
+// A word as a shell would need it.
+std::string quoted_for_shell(const std::string& word);
 
 std::string human_bytes(double bytes);      // 1.2 GiB
 std::string human_count(double count);      // 1,401,944

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "commands.hpp"
@@ -48,6 +51,12 @@ int main(int argc, char** argv) {
   ztp::app::add_components(app);
   ztp::app::add_recommend(app);
   ztp::app::add_info(app);
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named)) {
+    fmt::print(stderr, "ztp: there is no command \"{}\"; 'ztp --help' lists them\n", argv[1]);
+    return 2;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::RuntimeError& error) {  // a command's own exit code
@@ -60,6 +69,13 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "ztp: out of memory; 'ztp check FILE --rank R' tells what a fit needs\n");
     return 7;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "ztp: {}\n", error.what());
+    return 1;
+  }
+  if (std::fflush(stdout) != 0) {
+    fmt::print(stderr, "ztp: cannot write to standard output: {}\n", std::strerror(errno));
+    return 6;
   }
   return 0;
 }

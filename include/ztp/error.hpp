@@ -9,7 +9,7 @@ enum class ErrorKind {
   usage,    // the call itself is wrong: a flag, an argument
   input,    // data that cannot be read as what it claims to be; the message names file:line:column
   config,   // options that do not fit together or do not fit the data
-  numeric,  // a number went bad; the message names mode, row and sweep
+  numeric,  // a number went bad; the message names the sweep and the place
   io,       // the operating system refused a read or a write
 };
 

@@ -21,6 +21,10 @@ enum class FitOutcome { complete, interrupted };
 FitOutcome fit(Dataset data, const FitOptions& options, const std::string& run_dir, const FitCallbacks& callbacks = {},
                bool replace = false);
 
+// The check that fit makes of run_dir, for those who would rather know before they read their data: Error (config) if it exists
+// and may not be replaced. Only a run directory or an empty one is ever replaced.
+void check_run_dir(const std::string& run_dir, bool replace);
+
 // Goes on from the checkpoint of an interrupted run, to the same draws as without the interruption. threads = 0: as before.
 FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks = {}, unsigned threads = 0);
 
@@ -30,6 +34,6 @@ struct FitCost {
   double draws_file = 0;
   std::uint64_t draws = 0;
 };
-FitCost estimate_cost(const Dataset& data, const FitOptions& options, std::size_t test_cells);
+FitCost estimate_cost(const Dataset& data, const FitOptions& options);
 
 }  // namespace ztp

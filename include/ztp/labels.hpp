@@ -27,8 +27,6 @@ class LabelTable {
   static std::uint32_t hash(std::string_view label);
   std::uint32_t add(std::string_view label, std::uint32_t hash);
   void fetch(std::uint32_t hash) const;
-  // Numbered form only: makes the table at least this long.
-  void grow(std::uint32_t size);
   std::size_t bytes() const;  // memory held
 
  private:

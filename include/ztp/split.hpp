@@ -45,6 +45,9 @@ void keep_training_ones(SparseTensor& tensor, Split& split);
 // then files of the same names are replaced. Each file appears only when it is complete.
 void write_split(const SparseTensor& tensor, const Split& split, const std::string& directory, bool force);
 
+// The check that write_split makes of the directory, for those who would rather know before they read their data.
+void check_output_directory(const std::string& directory, bool force);
+
 // "cells", "ones" or "slices"; any other word is an error of kind usage.
 Protocol protocol_named(const std::string& name);
 

@@ -126,9 +126,17 @@ void ReadFile::read(std::uint64_t offset, void* data, std::size_t bytes) const {
 }
 
 std::string read_text(const std::string& path) {
-  const ReadFile file(path);
-  std::string text(file.length(), '\0');
-  file.read(0, text.data(), text.size());
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw_io("open", path);
+  std::string text;
+  char buffer[1 << 16];
+  ssize_t got = 0;
+  while ((got = ::read(fd, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR))
+    if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
+  const int reason = errno;
+  ::close(fd);
+  errno = reason;
+  if (got < 0) throw_io("read", path);
   return text;
 }
 

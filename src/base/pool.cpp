@@ -1,17 +1,33 @@
 #include "base/pool.hpp"
 
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "ztp/error.hpp"
+
 namespace ztp {
 
 Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads), start_(threads_), done_(threads_) {
-  for (unsigned i = 1; i < threads_; ++i)
-    team_.emplace_back([this] {
-      while (true) {
-        start_.arrive_and_wait();
-        if (quit_) return;
-        work();
-        done_.arrive_and_wait();
-      }
-    });
+  try {
+    for (unsigned i = 1; i < threads_; ++i)
+      team_.emplace_back([this] {
+        while (true) {
+          start_.arrive_and_wait();
+          if (quit_) return;
+          work();
+          done_.arrive_and_wait();
+        }
+      });
+  } catch (const std::system_error& error) {
+    // Let those that have started go: they wait for a full team.
+    quit_ = true;
+    const std::size_t started = team_.size();
+    for (std::size_t missing = started; missing < threads_; ++missing) start_.arrive_and_drop();
+    team_.clear();
+    throw Error(ErrorKind::config, fmt::format("--threads {}: the system gives no more than {} ({})", threads_, started + 1,
+                                               error.what()));
+  }
 }
 
 Pool::~Pool() {

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
-#include "io/table.hpp"
+#include "io/dataset.hpp"
 #include "ztp/error.hpp"
 #include "ztp/read.hpp"
 
@@ -22,9 +22,17 @@ Format format_named(const std::string& name) {
   throw Error(ErrorKind::usage, fmt::format("--format {}: use tsv, tns or mtx", name));
 }
 
-// One label a line; of a line with TABs the first column counts, and lines that start with # are comments.
-LabelTable read_labels(const std::string& path) {
-  const std::string text = read_text(path);
+std::string mode_names(const std::vector<Mode>& modes) {
+  std::string text;
+  for (const Mode& mode : modes) text += (text.empty() ? "" : ", ") + mode.name;
+  return text;
+}
+
+}  // namespace
+
+LabelTable read_label_file(const std::string& path) {
+  std::string text = read_text(path);
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   LabelTable labels;
   std::size_t line_number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -44,27 +52,24 @@ LabelTable read_labels(const std::string& path) {
   return labels;
 }
 
+namespace {
+
 // The label files given, by mode name. A directory holds MODE.txt for each mode.
 std::vector<std::pair<std::string, LabelTable>> read_label_files(const std::vector<std::string>& given) {
   std::vector<std::pair<std::string, LabelTable>> tables;
   for (const std::string& item : given) {
-    if (fs::is_directory(item)) {
+    std::error_code no_access;
+    if (fs::is_directory(item, no_access)) {
       for (const auto& entry : fs::directory_iterator(item))
         if (entry.path().extension() == ".txt")
-          tables.emplace_back(entry.path().stem().string(), read_labels(entry.path().string()));
+          tables.emplace_back(entry.path().stem().string(), read_label_file(entry.path().string()));
       if (tables.empty()) throw Error(ErrorKind::input, fmt::format("--labels {}: no MODE.txt file in there", item));
     } else {
       const auto [mode, file] = split_assignment(item, "--labels");
-      tables.emplace_back(mode, read_labels(file));
+      tables.emplace_back(mode, read_label_file(file));
     }
   }
   return tables;
-}
-
-std::string mode_names(const std::vector<Mode>& modes) {
-  std::string text;
-  for (const Mode& mode : modes) text += (text.empty() ? "" : ", ") + mode.name;
-  return text;
 }
 
 // Replaces the labels found in the file by the full list, and the ids in the tensor with them.
@@ -136,12 +141,7 @@ Network read_network(const std::string& item, const SparseTensor& tensor, Pool& 
 
 // Reads all cells of the tensor file, in file order.
 void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
-  TableSpec spec;
-  spec.path = options.file;
-  spec.format = format_named(options.format);
-  spec.values = options.counts ? Values::counts : options.values ? Values::nonzero : Values::none;
-  spec.index_base = static_cast<std::uint32_t>(options.index_base);
-  TableReader reader(spec, pool);
+  TableReader reader(tensor_table(options), pool);
   SparseTensor& tensor = data.tensor;
   CellBlock block;
   while (reader.next(block)) {
@@ -161,6 +161,15 @@ void check_total(const SparseTensor& tensor, const std::string& file) {
 }
 
 }  // namespace
+
+TableSpec tensor_table(const ReadOptions& options) {
+  TableSpec spec;
+  spec.path = options.file;
+  spec.format = format_named(options.format);
+  spec.values = options.counts ? Values::counts : options.values ? Values::nonzero : Values::none;
+  spec.index_base = static_cast<std::uint32_t>(options.index_base);
+  return spec;
+}
 
 std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag) {
   const std::size_t equals = text.find('=');
@@ -200,6 +209,7 @@ TestCells read_test_cells(const std::string& file, const std::vector<Mode>& mode
   TableSpec spec;
   spec.path = file;
   spec.values = Values::zero_one;
+  spec.header_names_modes = true;
   for (const Mode& mode : modes) {
     spec.closed.push_back(&mode.labels);
     spec.closed_names.push_back(mode.name);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "ztp/error.hpp"
+
 namespace ztp {
 namespace {
 
@@ -67,6 +69,16 @@ TsvHeader take_tsv_header(LineBlocks& lines) {
   lines.drop();
   while (lines.peek(line) && line.empty()) lines.drop();
   return header;
+}
+
+// Columns in another order would be read without a complaint, and so would a first cell whose label begins with #.
+void check_header_names(const TsvHeader& header, const std::vector<std::string>& modes) {
+  for (std::size_t k = 0; k < modes.size(); ++k)
+    if (header.names[k].text != modes[k])
+      throw BadLine{header.line, header.names[k].column,
+                    fmt::format("the header names {} where the run has the mode {}; the first line, if it begins with #, "
+                                "must name the modes in their order: #{}",
+                                quoted(header.names[k].text), quoted(std::string_view(modes[k])), fmt::join(modes, " TAB "))};
 }
 
 void check_order(std::size_t order, const TableSpec& spec, std::uint64_t line) {
@@ -158,6 +170,10 @@ Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
     const bool either = spec.optional_value && spec.values == Values::none;
     if (layout.columns != expected) throw ragged(line, text, expected, expected + (either ? 1 : 0), Format::tsv);
     check_header_width(header, layout.order, layout.has_value, line, text);
+    if (header.line != 0 && spec.header_names_modes) check_header_names(header, spec.closed_names);
+    if (header.line != 0 && !spec.header_names_modes && spec.closed[0]->find("#" + std::string(header.names[0].text)))
+      throw BadLine{header.line, 1, fmt::format("a first line that begins with # is a header, but {} is also an entity; "
+                                                "put a header line before it", quoted("#" + std::string(header.names[0].text)))};
   }
   for (std::size_t k = layout.names.size(); k < layout.order; ++k) layout.names.push_back(mode_name(spec, k));
   return layout;
@@ -167,6 +183,8 @@ Layout read_layout(LineBlocks& lines, const TableSpec& spec) {
   Format format = spec.format;
   if (format == Format::detect && spec.path != "-") format = format_of_name(spec.path);
   if (format == Format::detect) format = format_of_first_line(lines);
+  if (format != Format::tns && spec.index_base != 1 && spec.closed.empty())
+    throw Error(ErrorKind::usage, fmt::format("--index-base {}: {} is not a .tns file", spec.index_base, spec.path));
   Layout layout = format == Format::tsv   ? tsv_layout(lines, spec)
                   : format == Format::tns ? tns_layout(lines, spec)
                                           : mtx_layout(lines, spec);

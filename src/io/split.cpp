@@ -92,6 +92,7 @@ std::uint64_t part_of(double holdout, std::uint64_t total, const char* what) {
 template <class Held>
 void part_ones(const SparseTensor& tensor, Held held, Split& split) {
   const std::size_t order = tensor.order();
+  split.coords.reserve(tensor.coords.size());
   for (std::size_t e = 0; e < tensor.nnz(); ++e) {
     const bool test = held(e);
     (test ? split.test.coords : split.coords).append(tensor.cell(e), order);

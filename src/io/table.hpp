@@ -36,6 +36,7 @@ struct TableSpec {
   // makes it a place. One table may serve several columns.
   std::vector<const LabelTable*> closed;
   std::vector<std::string> closed_names;  // mode names, for messages
+  bool header_names_modes = false;        // a header of a closed .tsv must name these modes in this order
 };
 
 // Cells of one block of the file, in file order.

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "ztp/error.hpp"
+#include "ztp/split.hpp"
 
 namespace ztp {
 namespace {
@@ -56,16 +57,22 @@ char* format_float(char* out, float number) {
   return std::to_chars(out, out + max_digits, number).ptr;
 }
 
-void make_output_directory(const std::string& directory, bool force) {
+void check_output_directory(const std::string& directory, bool force) {
   std::error_code failure;
-  std::filesystem::create_directories(directory, failure);
-  if (failure) throw Error(ErrorKind::io, fmt::format("{}: cannot be made: {}", directory, failure.message()));
+  if (force || !std::filesystem::exists(directory, failure)) return;
   const bool empty = std::filesystem::is_empty(directory, failure);
   if (failure) throw Error(ErrorKind::io, fmt::format("{}: cannot be read: {}", directory, failure.message()));
-  if (!empty && !force)
+  if (!empty)
     throw Error(
         ErrorKind::config,
         fmt::format("{}: the directory is not empty; choose another, or replace its files with --force", directory));
+}
+
+void make_output_directory(const std::string& directory, bool force) {
+  check_output_directory(directory, force);
+  std::error_code failure;
+  std::filesystem::create_directories(directory, failure);
+  if (failure) throw Error(ErrorKind::io, fmt::format("{}: cannot be made: {}", directory, failure.message()));
 }
 
 }  // namespace ztp

@@ -30,6 +30,7 @@ void write_cell(TextWriter& file, const std::vector<Mode>& modes, const std::uin
 void write_label_file(const std::string& path, const LabelTable& labels) {
   TextWriter file(path);
   std::string scratch;
+  if (labels.size() > 0 && labels.name(0, scratch).starts_with('#')) file.write("#label\n");
   for (std::uint32_t j = 0; j < labels.size(); ++j) {
     file.write(labels.name(j, scratch));
     file.put('\n');

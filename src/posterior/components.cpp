@@ -37,15 +37,15 @@ std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t 
 
 }  // namespace
 
-void add_rate_shares(const Rates& rates, const std::uint32_t* cell, std::vector<double>& share) {
-  std::vector<double> product(rates.R);
+double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<double>& parts) {
+  parts.resize(rates.R);
   double sum = 0;
   for (std::size_t r = 0; r < rates.R; ++r) {
-    product[r] = static_cast<double>(rates.weight[r]);
-    for (std::size_t k = 0; k < rates.u.size(); ++k) product[r] *= static_cast<double>(rates.u[k]->row(cell[k])[r]);
-    sum += product[r];
+    parts[r] = rates.scale * static_cast<double>(rates.weight[r]);
+    for (std::size_t k = 0; k < rates.u.size(); ++k) parts[r] *= static_cast<double>(rates.u[k]->row(cell[k])[r]);
+    sum += parts[r];
   }
-  for (std::size_t r = 0; sum > 0 && r < rates.R; ++r) share[r] += product[r] / sum;
+  return sum;
 }
 
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
@@ -61,14 +61,17 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     const std::vector<double> log_weight = impl_->draws.log_weights(i);
     for (std::size_t r = 0; r < R; ++r) weights[r].push_back(static_cast<float>(std::exp(log_weight[r])));
   }
-  std::vector<double> share(R, 0.0);
+  std::vector<double> share(R, 0.0), parts;
   const SparseTensor tensor = load_data(impl_->run_dir, impl_->info).tensor;
   const std::vector<std::size_t> ones = spread(tensor.nnz(), ones_for_shares);
   const std::vector<std::size_t> picked = spread(mine.size(), draws_for_shares);
   for (const std::size_t pick : picked) {
     impl_->draws.load(mine[pick], impl_->state);
-    const Rates rates = impl_->rates();
-    for (const std::size_t e : ones) add_rate_shares(rates, tensor.cell(e), share);
+    const Rates rates = rates_of(impl_->state);
+    for (const std::size_t e : ones) {
+      const double z = rate_parts(rates, tensor.cell(e), parts);
+      for (std::size_t r = 0; z > 0 && r < R; ++r) share[r] += parts[r] / z;                                   // (M4)
+    }
   }
 
   std::vector<Component> components(R);

@@ -13,7 +13,8 @@ namespace {
 
 std::string draws_path(const std::string& run_dir) {
   const std::string path = run_dir + "/draws.nc";
-  if (!std::filesystem::exists(path))
+  std::error_code no_access;
+  if (!std::filesystem::exists(path, no_access))
     throw Error(ErrorKind::input, fmt::format("{}: no draws yet; 'ztp resume {}' goes on", run_dir, run_dir));
   return path;
 }

@@ -9,7 +9,6 @@ namespace ztp {
 
 struct Posterior::Impl {
   Impl(const std::string& dir, unsigned threads);
-  Rates rates() const;  // of the draw in `state`
   std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
 
   std::string run_dir;
@@ -21,8 +20,10 @@ struct Posterior::Impl {
   State state;  // the draw that was loaded last
 };
 
-// Adds to share[r] the part of the cell's rate that component r has (M4); nothing if the rate is zero.
-void add_rate_shares(const Rates& rates, const std::uint32_t* cell, std::vector<double>& share);
+Rates rates_of(const State& state);
+
+// The parts of a cell's rate that the components have, z_r, and their sum z.                            (M2)
+double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<double>& parts);
 
 // Quantile q of sorted values, interpolating linearly between order statistics.
 double quantile(const float* sorted, std::size_t count, double q);

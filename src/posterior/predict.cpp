@@ -33,6 +33,7 @@ Prediction summarise(float* probability, std::size_t draws, double rate) {
 TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes) {
   TableSpec spec;
   spec.path = file;
+  spec.header_names_modes = true;
   for (const Mode& mode : modes) {
     spec.closed.push_back(&mode.labels);
     spec.closed_names.push_back(mode.name);
@@ -55,7 +56,7 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
       pool(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
       kernel(make_kernel("cpu", pool)), draws(dir, info) {}
 
-Rates Posterior::Impl::rates() const {
+Rates rates_of(const State& state) {
   std::vector<const Matrix<float>*> u;
   for (const auto& matrix : state.u) u.push_back(&matrix);
   return make_rates(std::move(u), state.tensor.log_weight);
@@ -66,7 +67,7 @@ std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coo
   const double D = static_cast<double>(draws.draws().size());
   for (std::size_t i = 0; i < draws.draws().size(); ++i) {
     draws.load(i, state);
-    kernel->score(coords, count, rates(), z.data());
+    kernel->score(coords, count, rates_of(state), z.data());
     for (std::size_t e = 0; e < count; ++e) mean[e] -= std::expm1(-z[e]);                                    // (M16)
   }
   for (double& value : mean) value /= D;
@@ -86,7 +87,7 @@ std::vector<Prediction> Posterior::predict(const std::uint32_t* coords, std::siz
   std::vector<double> z(count), rate(count, 0.0);
   for (std::size_t i = 0; i < D; ++i) {
     impl_->draws.load(i, impl_->state);
-    impl_->kernel->score(coords, count, impl_->rates(), z.data());
+    impl_->kernel->score(coords, count, rates_of(impl_->state), z.data());
     for (std::size_t e = 0; e < count; ++e) {
       probability[e * D + i] = static_cast<float>(-std::expm1(-z[e]));                                       // (M16)
       rate[e] += z[e];

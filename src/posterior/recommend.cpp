@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t beam_cells = 20000;
 constexpr int most_rounds = 6;
+constexpr std::size_t cells_explained = 1000;
 constexpr double most_row_bytes = 8.0 * (1 << 30);
 
 // The search for one question: which entities of the open modes can still be part of the answer, and the rows they need.
@@ -163,6 +164,35 @@ double reached_by(const std::vector<double>& score, const Buffer<std::uint32_t>&
   return unseen[top - 1];
 }
 
+// Of each cell, the rate that each component has, summed over the draws of the first chain: components of different chains do
+// not correspond.
+std::vector<std::vector<double>> mean_rate_parts(const DrawsFile& draws, State& state, const Buffer<std::uint32_t>& coords,
+                                                 std::size_t count) {
+  std::vector<std::vector<double>> sum(count);
+  std::vector<double> parts;
+  for (std::size_t i = 0; i < draws.draws().size() && draws.draws()[i].chain == draws.draws()[0].chain; ++i) {
+    draws.load(i, state);
+    const Rates rates = rates_of(state);
+    for (std::size_t e = 0; e < count; ++e) {
+      rate_parts(rates, coords.data() + e * state.u.size(), parts);
+      sum[e].resize(parts.size(), 0.0);
+      for (std::size_t r = 0; r < parts.size(); ++r) sum[e][r] += parts[r];
+    }
+  }
+  return sum;
+}
+
+// Components with at least a hundredth of the rate, largest first.
+std::vector<Recommendation::Part> largest_parts(const std::vector<double>& rate) {
+  double total = 0;
+  for (const double part : rate) total += part;
+  std::vector<Recommendation::Part> parts;
+  for (std::size_t r = 0; r < rate.size(); ++r)
+    if (rate[r] > 0.01 * total) parts.push_back({r + 1, rate[r] / total});
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+  return parts;
+}
+
 }  // namespace
 
 void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
@@ -190,25 +220,15 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   TopSearch search(std::move(question.open()), question.weight(), question.scale(), R, cell, top, impl_->pool);
   const std::vector<ScoredCell> found =
       search.run([&](const std::uint32_t* candidate) { return ones.contains(candidate); });
-  if (found.empty()) return;
-
-  Buffer<std::uint32_t> coords;
-  for (const ScoredCell& item : found) coords.append(item.cell.data(), order);
-  const std::vector<Prediction> predictions = predict(coords.data(), found.size());
-  std::vector<std::vector<double>> share(found.size(), std::vector<double>(R, 0.0));
-  double first_chain = 0;  // components of different chains do not correspond
-  for (std::size_t i = 0; i < draws() && impl_->draws.draws()[i].chain == impl_->draws.draws()[0].chain; ++i) {
-    impl_->draws.load(i, impl_->state);
-    const Rates rates = impl_->rates();
-    for (std::size_t e = 0; e < found.size(); ++e) add_rate_shares(rates, found[e].cell.data(), share[e]);
-    first_chain += 1;
-  }
-  for (std::size_t e = 0; e < found.size(); ++e) {
-    Recommendation item{found[e].cell, predictions[e], {}};
-    for (std::size_t r = 0; r < R; ++r)
-      if (share[e][r] / first_chain >= 0.01) item.parts.push_back({r + 1, share[e][r] / first_chain});
-    std::sort(item.parts.begin(), item.parts.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
-    if (!yield(item)) return;
+  // In portions, so that memory stays bounded however many are asked for.
+  for (std::size_t first = 0; first < found.size(); first += cells_explained) {
+    const std::size_t count = std::min(cells_explained, found.size() - first);
+    Buffer<std::uint32_t> coords;
+    for (std::size_t e = 0; e < count; ++e) coords.append(found[first + e].cell.data(), order);
+    const std::vector<Prediction> predictions = predict(coords.data(), count);
+    const std::vector<std::vector<double>> rate = mean_rate_parts(impl_->draws, impl_->state, coords, count);
+    for (std::size_t e = 0; e < count; ++e)
+      if (!yield({found[first + e].cell, predictions[e], largest_parts(rate[e])})) return;
   }
 }
 

@@ -83,7 +83,6 @@ void TopSearch::descend(std::size_t level, const std::vector<float>& weight) {
 }
 
 void TopSearch::offer(double score) {
-  ++scored_;
   ScoredCell candidate{score, cell_};
   if (best_.size() == top_ && !better(candidate, best_.front())) return;
   if ((*skip_)(cell_.data())) return;

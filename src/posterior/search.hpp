@@ -33,7 +33,6 @@ class TopSearch {
 
   // Cells for which skip() is true do not count. Best first.
   std::vector<ScoredCell> run(const std::function<bool(const std::uint32_t*)>& skip);
-  std::uint64_t cells_scored() const { return scored_; }
 
  private:
   void descend(std::size_t level, const std::vector<float>& weight);
@@ -49,7 +48,6 @@ class TopSearch {
   Pool& pool_;
   const std::function<bool(const std::uint32_t*)>* skip_ = nullptr;
   std::vector<ScoredCell> best_;     // a heap, the worst of the best on top
-  std::uint64_t scored_ = 0;
 };
 
 // Mean over draws of 1 - exp(-scale[d] * sum_r a[d, r] b[d, r]).

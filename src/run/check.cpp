@@ -1,12 +1,15 @@
 #include "ztp/check.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <tuple>
 
-#include "io/table.hpp"
+#include "io/dataset.hpp"
 #include "run/prepare.hpp"
 
 namespace ztp {
@@ -23,7 +26,7 @@ double resident_bytes() {
   std::ifstream file("/proc/self/statm");
   double total = 0, resident = 0;
   file >> total >> resident;
-  return resident * 4096;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell) {
@@ -35,12 +38,7 @@ std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell)
 // Reads the file once more, remembering lines, and lists the repeated cells.
 void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& report) {
   Pool pool(read.threads);
-  TableSpec spec;
-  spec.path = read.file;
-  spec.format = read.format == "tns" ? Format::tns : read.format == "mtx" ? Format::mtx
-                : read.format == "tsv" ? Format::tsv : Format::detect;
-  spec.values = read.counts ? Values::counts : read.values ? Values::nonzero : Values::none;
-  spec.index_base = static_cast<std::uint32_t>(read.index_base);
+  TableSpec spec = tensor_table(read);
   spec.keep_lines = true;
   for (const Mode& mode : data.tensor.modes) {
     spec.closed.push_back(&mode.labels);
@@ -56,18 +54,21 @@ void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& 
     for (const std::uint64_t line : block.lines) lines.push_back(static_cast<std::int64_t>(line));
   }
   sort_records(coords.data(), lines.size(), K, lines.data());
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::size_t>> repeats;  // line, first line, where in coords
   for (std::size_t begin = 0, end = 0; begin < lines.size(); begin = end) {
     const std::uint32_t* cell = coords.data() + begin * K;
     for (end = begin + 1; end < lines.size() && std::equal(cell, cell + K, coords.data() + end * K);) ++end;
     if (end - begin < 2) continue;
     std::sort(lines.begin() + begin, lines.begin() + end);
-    for (std::size_t i = begin + 1; i < end; ++i)
-      report.duplicate_examples.push_back(
-          {static_cast<std::uint64_t>(lines[i]), static_cast<std::uint64_t>(lines[begin]), cell_text(data.tensor.modes, cell)});
+    for (std::size_t i = begin + 1; i < end; ++i) repeats.push_back({lines[i], lines[begin], begin});
   }
-  std::sort(report.duplicate_examples.begin(), report.duplicate_examples.end(),
-            [](const auto& a, const auto& b) { return a.line < b.line; });
-  if (report.duplicate_examples.size() > most_examples) report.duplicate_examples.resize(most_examples);
+  const std::size_t shown = std::min(most_examples, repeats.size());
+  std::partial_sort(repeats.begin(), repeats.begin() + static_cast<std::ptrdiff_t>(shown), repeats.end());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto [line, first_line, at] = repeats[i];
+    report.duplicate_examples.push_back({static_cast<std::uint64_t>(line), static_cast<std::uint64_t>(first_line),
+                                         cell_text(data.tensor.modes, coords.data() + at * K)});
+  }
 }
 
 void describe_modes(const SparseTensor& tensor, CheckReport& report) {
@@ -152,8 +153,8 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   for (const Network& network : data.networks)
     report.networks.emplace_back(data.tensor.modes[network.mode].name, network.size());
   describe_modes(data.tensor, report);
-  if (data.duplicates > 0 && read.file != "-") find_duplicates(read, data, report);
-  report.cost = estimate_cost(data, options, 0);
+  if (data.duplicates > 0 && std::filesystem::is_regular_file(read.file)) find_duplicates(read, data, report);
+  report.cost = estimate_cost(data, options);
   report.cost.memory += program;
   report.seconds_per_sweep = time_sweep(data, options);
   return report;

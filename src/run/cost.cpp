@@ -11,7 +11,7 @@ constexpr double MiB = 1 << 20;
 constexpr double sampling_code_bytes = 4 * MiB;  // code and small buffers that come into use, measured
 constexpr double writing_bytes = 11 * MiB;  // netCDF, HDF5 and their buffers, measured
 
-// The three stages of a fit do not overlap: reading, sampling, and writing draws.nc. Everything of size nnz, n_k R or test
+// The stages of a fit do not overlap: reading, splitting, sampling, and writing draws.nc. Everything of size nnz, n_k R or test
 // cells is counted; the rest is a few MiB.
 double reading_bytes(const Dataset& data, double threads) {
   const double K = static_cast<double>(data.tensor.order());
@@ -19,7 +19,12 @@ double reading_bytes(const Dataset& data, double threads) {
   return std::min(13 * MiB * threads, static_cast<double>(data.lines) * K * 12);
 }
 
-double sampling_bytes(const Dataset& data, std::size_t R, std::size_t test_cells) {
+// The training ones are copied; the numbers of the drawn zeros, then their cells.
+double splitting_bytes(double ones, double K, double one_bytes, double test_cells) {
+  return sampling_code_bytes + ones * one_bytes + test_cells * (8 + 2 * (4 * K + 1));
+}
+
+double sampling_bytes(const Dataset& data, std::size_t R, double test_cells) {
   const double K = static_cast<double>(data.tensor.order()), stride = static_cast<double>(padded(R));
   double bytes = 0, largest_partials = 0;
   for (const Mode& mode : data.tensor.modes) {
@@ -28,24 +33,28 @@ double sampling_bytes(const Dataset& data, std::size_t R, std::size_t test_cells
     largest_partials = std::max(largest_partials, rows / 256 * stride * (sizeof(float) + sizeof(double)));
   }
   // cells, outcome, running sum, current probability, and the sorted keys of the AUC
-  return sampling_code_bytes + bytes + largest_partials + static_cast<double>(test_cells) * (4 * K + 1 + 8 + 8 + 8);
+  return sampling_code_bytes + bytes + largest_partials + test_cells * (4 * K + 1 + 8 + 8 + 8);
 }
 
 }  // namespace
 
-FitCost estimate_cost(const Dataset& data, const FitOptions& given, std::size_t test_cells) {
+FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
   const FitOptions options = complete_options(given, data.tensor.modes);
+  const double held_out = options.holdout * static_cast<double>(data.tensor.nnz());
+  const double test_cells = held_out * (1 + static_cast<double>(options.zeros_per_one));
   const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks.size());
   const Schedule plan = schedule(options, layout);
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
   FitCost cost;
   cost.draws = std::uint64_t{plan.chains} * plan.draws_per_chain();
   cost.draws_file = static_cast<double>(cost.draws) * static_cast<double>(layout.bytes());
-  cost.memory = ones * (4 * K + (data.tensor.counts.empty() ? 0 : 8));
+  const double one_bytes = 4 * K + (data.tensor.counts.empty() ? 0 : 8);
+  cost.memory = ones * one_bytes;
   for (const Network& network : data.networks) cost.memory += 8 * static_cast<double>(network.size());
   for (const Mode& mode : data.tensor.modes) cost.memory += static_cast<double>(mode.labels.bytes());
   cost.memory += std::max({reading_bytes(data, static_cast<double>(options.threads)),
-                           sampling_bytes(data, layout.R, test_cells), writing_bytes});
+                           sampling_bytes(data, layout.R, test_cells) - held_out * one_bytes, writing_bytes,
+                           held_out > 0 ? splitting_bytes(ones, K, one_bytes, test_cells) : 0.0});
   return cost;
 }
 

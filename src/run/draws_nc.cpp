@@ -15,7 +15,7 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t bytes_at_a_time = 4 << 20;
-constexpr std::uint32_t most_label_coordinates = 1000000;  // beyond this labels stay in labels/ alone
+constexpr std::uint32_t most_label_coordinates = 100000;  // netCDF strings are slow: beyond this labels stay in labels/ alone
 
 std::size_t rows_at_a_time(std::size_t rows, std::size_t R) {
   return std::clamp<std::size_t>(bytes_at_a_time / (4 * R), 1, std::max<std::size_t>(rows, 1));
@@ -64,6 +64,12 @@ Dimensions add_dimensions(NetcdfFile& file, int group, const std::vector<Mode>& 
     const LabelTable& table = modes[k].labels;
     const std::uint32_t size = table.size();
     dimensions.modes.push_back(file.add_dimension(group, names[k], size));
+    if (table.is_numbered()) {
+      std::vector<std::int64_t> labels(size);
+      std::iota(labels.begin(), labels.end(), std::int64_t{table.first_number()});
+      file.put(group, file.add_integers(group, names[k], {dimensions.modes.back()}), {0}, {size}, labels.data());
+      continue;
+    }
     if (size > most_label_coordinates) continue;
     std::vector<std::string> labels;
     for (std::uint32_t j = 0; j < size; ++j) labels.push_back(table[j]);

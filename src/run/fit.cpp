@@ -106,16 +106,11 @@ class Recorder final : public Observer {
   double last_checkpoint_;
 };
 
-void replace_directory(const std::string& run_dir, bool replace) {
+void make_run_dir(const std::string& run_dir, bool replace) {
+  check_run_dir(run_dir, replace);
   std::error_code error;
-  if (fs::exists(run_dir)) {
-    if (!replace)
-      throw Error(ErrorKind::config, fmt::format("{} exists; choose another --out, or --force to replace it", run_dir));
-    if (!fs::is_empty(run_dir) && !fs::exists(run_dir + "/options.json"))
-      throw Error(ErrorKind::config, fmt::format("{} is not a run directory; it is not replaced", run_dir));
-    fs::remove_all(run_dir, error);
-    if (error) throw Error(ErrorKind::io, fmt::format("cannot remove {}: {}", run_dir, error.message()));
-  }
+  fs::remove_all(run_dir, error);
+  if (error) throw Error(ErrorKind::io, fmt::format("cannot remove {}: {}", run_dir, error.message()));
   fs::create_directories(run_dir, error);
   if (error) throw Error(ErrorKind::io, fmt::format("cannot create {}: {}", run_dir, error.message()));
 }
@@ -208,6 +203,15 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
 
 }  // namespace
 
+void check_run_dir(const std::string& run_dir, bool replace) {
+  std::error_code error;
+  if (!fs::exists(run_dir, error)) return;
+  if (!replace)
+    throw Error(ErrorKind::config, fmt::format("{} exists; choose another --out, or --force to replace it", run_dir));
+  if (!fs::is_directory(run_dir, error) || (!fs::is_empty(run_dir, error) && !fs::exists(run_dir + "/options.json", error)))
+    throw Error(ErrorKind::config, fmt::format("{} is not a run directory; it is not replaced", run_dir));
+}
+
 FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir, const FitCallbacks& callbacks,
                bool replace) {
   const FitOptions options = complete_options(given, data.tensor.modes);
@@ -232,12 +236,12 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   info.keep_every = plan.keep_every;
   info.draws_planned = std::uint64_t{plan.chains} * plan.draws_per_chain();
 
-  replace_directory(run_dir, replace);
+  make_run_dir(run_dir, replace);
+  write_run_options(run_dir, info);  // first: from now on the directory is known as a run, and --force may replace it
+  write_run_status(run_dir, info);
   store_labels(run_dir, data.tensor.modes);
   store_data(run_dir, data);
   if (test.size() > 0) write_test_file(run_dir + "/test.tsv", data.tensor.modes, test);
-  write_run_status(run_dir, info);
-  write_run_options(run_dir, info);
   return run(data, test, info, run_dir, {}, callbacks, threads);
 }
 
@@ -253,6 +257,8 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, uns
   const unsigned used = threads > 0 ? threads : static_cast<unsigned>(info.options.threads);
   TestCells test;
   if (info.test_ones + info.test_zeros > 0) test = read_test_cells(run_dir + "/test.tsv", data.tensor.modes, used);
+  info.status = "running";
+  write_run_status(run_dir, info);
   return run(data, test, info, run_dir, from, callbacks, used);
 }
 

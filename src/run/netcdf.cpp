@@ -163,7 +163,10 @@ std::vector<std::string> netcdf_names(const std::vector<std::string>& mode_names
       name += plain ? c : '_';
     }
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "mode_" + name;
-    if (name == "chain" || name == "draw" || name == "component") name = "mode_" + name;
+    for (const char* taken : {"chain", "draw", "component", "lambda", "p"})
+      if (name == taken) name = "mode_" + name;
+    for (const char* begin : {"u_", "beta_", "h_"})
+      if (name.starts_with(begin)) name = "mode_" + name;
     while (std::find(names.begin(), names.end(), name) != names.end()) name += fmt::format("_{}", names.size() + 1);
     names.push_back(name);
   }

@@ -49,19 +49,17 @@ std::vector<OptionField> make_fields() {
   throw Error(ErrorKind::config, fmt::format("{} {}: must be {}", field.flag(), value, allowed));
 }
 
-bool follows_others(const OptionField& field, double value) { return !field.default_text.empty() && value <= 0; }
-
 void check_field(const OptionField& field, const FitOptions& options) {
-  const auto in_range = [&](double value) {
-    if (follows_others(field, value) && value != 0) return;  // the untouched default
-    if (field.name == "threads" && value == 0) return;
+  static const FitOptions untouched;
+  const auto in_range = [&](double value, double default_value) {
+    if (value == default_value) return;  // it may stand for "follows from other options"
     if (!(value >= field.smallest && value <= field.largest))
       bad_value(field, fmt::format("{}", value), fmt::format("between {} and {}", field.smallest, field.largest));
   };
   if (auto number = std::get_if<std::int64_t FitOptions::*>(&field.member)) {
-    in_range(static_cast<double>(options.**number));
+    in_range(static_cast<double>(options.**number), static_cast<double>(untouched.**number));
   } else if (auto real = std::get_if<double FitOptions::*>(&field.member)) {
-    in_range(options.**real);
+    in_range(options.**real, untouched.**real);
   } else if (auto text = std::get_if<std::string FitOptions::*>(&field.member)) {
     const std::string& value = options.**text;
     if (!field.choices.empty() && std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end())
@@ -87,6 +85,9 @@ void check_options(const FitOptions& options) {
   if (options.burn_in >= options.sweeps)
     throw Error(ErrorKind::config,
                 fmt::format("--burn-in {}: must be below --sweeps {}, which includes it", options.burn_in, options.sweeps));
+  if (options.draws < options.chains)
+    throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
+                                               options.draws, options.chains));
   if (options.holdout > 0 && !options.test.empty())
     throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
 }
@@ -95,7 +96,7 @@ std::string options_to_json(const FitOptions& options) {
   nlohmann::ordered_json json;
   for (const OptionField& field : fit_option_fields())
     std::visit([&](auto member) { json[field.name] = options.*member; }, field.member);
-  return json.dump();
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 FitOptions options_from_json(const std::string& text) {

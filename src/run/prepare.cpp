@@ -22,7 +22,7 @@ double dirichlet_value(const std::string& item, const std::string& text) {
   return value;
 }
 
-// Whether a network on some mode exists is checked by the caller; here the value for each mode is found.
+// One value for each mode.
 std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, const std::vector<Mode>& modes) {
   std::vector<double> values(modes.size(), 0.1);
   // What is said of one mode outweighs what is said of all, in whatever order.

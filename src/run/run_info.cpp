@@ -70,7 +70,7 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.command = json.at("command");
   info.created = json.at("created");
   info.fingerprint = json.at("fingerprint");
-  info.options = options_from_json(json.at("options").dump());
+  info.options = options_from_json(json.at("options").dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   info.keep_every = json.at("keep_every_used");
   info.draws_planned = json.at("draws_planned");
   info.ones = json.at("ones");
@@ -100,15 +100,16 @@ void read_status_part(const Json& json, RunInfo& info) {
 }  // namespace
 
 void write_run_options(const std::string& run_dir, const RunInfo& info) {
-  write_text(run_dir + "/options.json", options_part(info).dump(2) + "\n");
+  write_text(run_dir + "/options.json", options_part(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 void write_run_status(const std::string& run_dir, const RunInfo& info) {
-  write_text(run_dir + "/status.json", status_part(info).dump(2) + "\n");
+  write_text(run_dir + "/status.json", status_part(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 RunInfo run_info(const std::string& run_dir) {
-  if (!std::filesystem::exists(run_dir + "/options.json"))
+  std::error_code no_access;
+  if (!std::filesystem::exists(run_dir + "/options.json", no_access))
     throw Error(ErrorKind::input, fmt::format("{}: not a run directory (no options.json in it)", run_dir));
   RunInfo info;
   std::string file = run_dir + "/options.json";
@@ -126,7 +127,7 @@ RunInfo run_info(const std::string& run_dir) {
 std::string run_info_as_json(const RunInfo& info) {
   Json json = options_part(info);
   json.update(status_part(info));
-  return json.dump(2);
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 }  // namespace ztp

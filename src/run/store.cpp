@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "base/file.hpp"
 #include "base/section_file.hpp"
+#include "io/dataset.hpp"
 #include "io/write_cells.hpp"
 #include "ztp/error.hpp"
 
@@ -32,13 +32,7 @@ std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info) {
       continue;
     }
     const std::string path = label_file(run_dir, mode.name);
-    const std::string text = read_text(path);
-    LabelTable labels;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      labels.add(std::string_view(text).substr(begin, end - begin));
-      begin = end + 1;
-    }
+    LabelTable labels = read_label_file(path);
     if (labels.size() != mode.size)
       throw Error(ErrorKind::input,
                   fmt::format("{}: damaged: {} labels, but the run has {}", path, labels.size(), mode.size));

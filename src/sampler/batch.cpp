@@ -1,5 +1,6 @@
 #include "sampler/batch.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 
@@ -14,6 +15,7 @@ Schedule Schedule::thinned_to(std::uint64_t draws) const {
   Schedule result = *this;
   while (result.keep_every < sweeps - burn_in && std::uint64_t{chains} * result.draws_per_chain() > draws)
     result.keep_every += keep_every;
+  result.keep_every = std::min(result.keep_every, sweeps - burn_in);  // every chain keeps its last draw at least
   return result;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "model/draws.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -36,14 +35,12 @@ Rates Chain::rates() const {
 void Chain::start() {
   const SparseTensor& tensor = *problem_.tensor;
   statistics_.clear();
-  const std::vector<double> equal(problem_.R, 1.0);
   for (std::size_t e = 0; e < tensor.nnz(); ++e) {
     Stream stream(key(Purpose::start), 0, e);
     const std::int64_t y = tensor.counts.empty() ? 1 : tensor.counts[e];
-    draw_multinomial(stream, y, equal, [&](std::size_t r, std::int64_t part) {
-      for (std::size_t k = 0; k < tensor.order(); ++k) statistics_.rows[k].row(tensor.cell(e)[k])[r] += part;
-      statistics_.tensor[r] += part;
-    });
+    const std::size_t r = stream.below(problem_.R);  // all of a count together: split up, every component would start the same
+    for (std::size_t k = 0; k < tensor.order(); ++k) statistics_.rows[k].row(tensor.cell(e)[k])[r] += y;
+    statistics_.tensor[r] += y;
   }
   for (std::size_t m = 0; m < problem_.networks.size(); ++m) {
     const Network& network = problem_.networks[m];

@@ -91,10 +91,6 @@ void LabelTable::rehash(std::size_t slots) {
   slots_.swap(grown);
 }
 
-void LabelTable::grow(std::uint32_t size) {
-  size_ = std::max(size_, size);
-}
-
 std::size_t LabelTable::bytes() const {
   return characters_.capacity() + ends_.capacity() * sizeof(ends_[0]) + slots_.capacity() * sizeof(slots_[0]);
 }

@@ -51,6 +51,13 @@ printf 'a\tx\nb\ty\nc\tx\n' >three.tsv
 expect 0 '1 self-loops ignored' "$ztp" check three.tsv --network mode1=loops.tsv
 expect 0 'network     mode1: 1 edges' "$ztp" check three.tsv --network mode1=loops.tsv
 
+expect 2 'not a .tns file' "$ztp" check good.tsv --index-base 0
+expect 2 'there is no command "chek"' "$ztp" chek good.tsv
+expect 2 '--zeros-per-one has no effect' "$ztp" fit good.tsv --rank 2 --zeros-per-one 3 --out run
+expect 2 '--network-beta-mean has no effect' "$ztp" fit good.tsv --rank 2 --network-beta-mean 0.5 --out run
+expect 4 '--burn-in -5' "$ztp" fit good.tsv --rank 2 --burn-in -5 --out run
+expect 2 '--seed' "$ztp" fit good.tsv --rank 2 --seed -1 --out run
+
 # A fit that cannot begin leaves nothing behind.
 expect 3 'ragged.tsv:2' "$ztp" fit ragged.tsv --out run
 [ ! -e run ] || { echo "FAILED: a run directory was left behind"; failed=1; }

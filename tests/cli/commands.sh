@@ -47,6 +47,25 @@ done
 "$ztp" predict b cells.tsv >b.txt
 cmp a.txt b.txt || { echo "FAILED: a stream and a file give different fits"; failed=1; }
 
+# Names and labels that are easily taken for something else: modes called like variables, labels that begin with #, labels that
+# are not UTF-8, flags before the file.
+printf '#p\tu_p\n#a\tx\nb\t\351\n#a\t\351\nc\tx\nb\tz\n' >odd.tsv
+printf '#a\tb\n' >no_header.tsv
+printf '#from\tto\n#a\tb\n' >edges.tsv
+"$ztp" split odd.tsv --holdout 0.2 --zeros-per-one 1 --out odd >/dev/null
+expect 3 'put a header line before it' "$ztp" check odd.tsv --network p=no_header.tsv
+expect 0 'draws' "$ztp" fit --labels odd/labels --network p=edges.tsv odd/train.tsv --rank 2 --sweeps 20 --out odd-run
+expect 0 '"probability"' "$ztp" recommend odd-run --top 3 --json
+expect 0 '"label"' "$ztp" components odd-run --all --json
+printf '#a\tx\nb\tx\n' >first.tsv
+expect 3 'must name the modes in their order' "$ztp" predict odd-run first.tsv
+printf '#u_p\tp\nx\tb\n' >swapped.tsv
+expect 3 'swapped.tsv:1' "$ztp" predict odd-run swapped.tsv
+printf '#p\tu_p\n#a\tx\nb\tx\n' >right.tsv
+expect 0 '#a' "$ztp" predict odd-run right.tsv
+expect 6 'standard output' sh -c '"$1" info run >/dev/full' - "$ztp"
+expect 0 '"status": "complete"' "$ztp" fit odd.tsv --rank 2 --sweeps 20 --out odd-json --json
+
 # The options page is made from the list of options.
 "$ztp" fit --options-markdown | cmp - "$source_dir/docs/options.md" || { echo "FAILED: docs/options.md is out of date"; failed=1; }
 finish
