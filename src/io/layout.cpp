@@ -78,7 +78,7 @@ void check_header_names(const TsvHeader& header, const std::vector<std::string>&
       throw BadLine{header.line, header.names[k].column,
                     fmt::format("the header names {} where the run has the mode {}; the first line, if it begins with #, "
                                 "must name the modes in their order: #{}",
-                                quoted(header.names[k].text), quoted(std::string_view(modes[k])), fmt::join(modes, " TAB "))};
+                                quoted(header.names[k].text), ztp::quoted(modes[k]), fmt::join(modes, " TAB "))};
 }
 
 void check_order(std::size_t order, const TableSpec& spec, std::uint64_t line) {
@@ -173,7 +173,7 @@ Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
     if (header.line != 0 && spec.header_names_modes) check_header_names(header, spec.closed_names);
     if (header.line != 0 && !spec.header_names_modes && spec.closed[0]->find("#" + std::string(header.names[0].text)))
       throw BadLine{header.line, 1, fmt::format("a first line that begins with # is a header, but {} is also an entity; "
-                                                "put a header line before it", quoted("#" + std::string(header.names[0].text)))};
+                                                "put a header line before it", ztp::quoted("#" + std::string(header.names[0].text)))};
   }
   for (std::size_t k = layout.names.size(); k < layout.order; ++k) layout.names.push_back(mode_name(spec, k));
   return layout;

@@ -50,7 +50,7 @@ cmp a.txt b.txt || { echo "FAILED: a stream and a file give different fits"; fai
 # Names and labels that are easily taken for something else: modes called like variables, labels that begin with #, labels that
 # are not UTF-8, flags before the file.
 printf '#p\tu_p\n#a\tx\nb\t\351\n#a\t\351\nc\tx\nb\tz\n' >odd.tsv
-printf '#a\tb\n' >no_header.tsv
+printf '#a\tb\nb\tc\n' >no_header.tsv
 printf '#from\tto\n#a\tb\n' >edges.tsv
 "$ztp" split odd.tsv --holdout 0.2 --zeros-per-one 1 --out odd >/dev/null
 expect 3 'put a header line before it' "$ztp" check odd.tsv --network p=no_header.tsv
