@@ -81,6 +81,13 @@ void check_header_names(const TsvHeader& header, const std::vector<std::string>&
                                 quoted(header.names[k].text), ztp::quoted(modes[k]), fmt::join(modes, " TAB "))};
 }
 
+void check_header_is_no_cell(const TsvHeader& header, const LabelTable& labels) {
+  const std::string first = fmt::format("#{}", header.names[0].text);
+  if (!labels.find(first)) return;
+  throw BadLine{header.line, 1, fmt::format("a first line that begins with # is a header, but {} is also an entity; put a "
+                                            "header line before it", ztp::quoted(first))};
+}
+
 void check_order(std::size_t order, const TableSpec& spec, std::uint64_t line) {
   if (order >= 2 && order <= max_modes) return;
   std::string what = counted(order, "column") + " of labels";
@@ -171,9 +178,7 @@ Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
     if (layout.columns != expected) throw ragged(line, text, expected, expected + (either ? 1 : 0), Format::tsv);
     check_header_width(header, layout.order, layout.has_value, line, text);
     if (header.line != 0 && spec.header_names_modes) check_header_names(header, spec.closed_names);
-    if (header.line != 0 && !spec.header_names_modes && spec.closed[0]->find("#" + std::string(header.names[0].text)))
-      throw BadLine{header.line, 1, fmt::format("a first line that begins with # is a header, but {} is also an entity; "
-                                                "put a header line before it", ztp::quoted("#" + std::string(header.names[0].text)))};
+    if (header.line != 0 && !spec.header_names_modes) check_header_is_no_cell(header, *spec.closed[0]);
   }
   for (std::size_t k = layout.names.size(); k < layout.order; ++k) layout.names.push_back(mode_name(spec, k));
   return layout;
