@@ -1,15 +1,18 @@
 // Lines and bytes a second of reading one file on one thread:  bench_read FILE
 // First the text alone (lines to coordinates), then all of read_dataset (sorted, duplicates merged).
+#include "ztp/read.hpp"
+
 #include <fmt/format.h>
 
 #include <chrono>
 #include <filesystem>
 
 #include "io/table.hpp"
-#include "ztp/read.hpp"
 
 namespace {
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -67,7 +67,8 @@ TEST(Recovery, RanksHeldOutCellsAsWellAsTheTruth) {
   Posterior posterior(dir / "run");
   const TestCells test = read_test_cells(dir / "run/test.tsv", posterior.modes());
   MetricsCollector best;
-  for (std::size_t e = 0; e < test.size(); ++e) best.add(truth.probability(test.coords.data() + 3 * e), test.outcome[e] != 0);
+  for (std::size_t e = 0; e < test.size(); ++e)
+    best.add(truth.probability(test.coords.data() + 3 * e), test.outcome[e] != 0);
   const double best_auc = best.finish().auc_roc;
   EXPECT_GT(best_auc, 0.9);
   EXPECT_GT(posterior.evaluate().auc_roc, best_auc - 0.01);
@@ -148,7 +149,8 @@ TEST(Recovery, NetworkPlacesEntitiesWithoutData) {
     Posterior posterior(run);
     const std::vector<Prediction> predictions = posterior.predict(parts.test.coords.data(), parts.test.size());
     MetricsCollector collector;
-    for (std::size_t e = 0; e < parts.test.size(); ++e) collector.add(predictions[e].probability, parts.test.outcome[e] != 0);
+    for (std::size_t e = 0; e < parts.test.size(); ++e)
+      collector.add(predictions[e].probability, parts.test.outcome[e] != 0);
     auc.push_back(collector.finish().auc_roc);
   }
   EXPECT_GT(auc[1], auc[0] + 0.05) << "without " << auc[0] << ", with " << auc[1];

@@ -71,7 +71,8 @@ std::vector<double> predictions_of(const std::string& run) {
   const std::size_t order = posterior.modes().size();
   std::vector<std::uint32_t> cells;
   for (std::uint32_t i = 0; i < 12; ++i)
-    for (std::size_t k = 0; k < order; ++k) cells.push_back((i * 5 + static_cast<std::uint32_t>(k)) % posterior.info().modes[k].size);
+    for (std::size_t k = 0; k < order; ++k)
+      cells.push_back((i * 5 + static_cast<std::uint32_t>(k)) % posterior.info().modes[k].size);
   std::vector<double> values;
   for (const Prediction& p : posterior.predict(cells.data(), 12))
     values.insert(values.end(), {p.probability, p.sd, p.q05, p.q95});
@@ -137,7 +138,8 @@ TEST(Fit, ReferenceAndCpuKernelAgreeInWhatTheyPredict) {
     auc.push_back(run_info(dir / kernel).auc_roc);
   }
   EXPECT_GT(auc[0], 0.7);
-  EXPECT_NEAR(auc[0], auc[1], 0.02);  // both are posterior means over the same model; chains part after the first flipped draw
+  EXPECT_NEAR(auc[0], auc[1],
+              0.02);  // both are posterior means over the same model; chains part after the first flipped draw
 }
 
 // The AUC followed while sampling is that of the posterior mean that evaluate computes from draws.nc.
@@ -169,7 +171,8 @@ TEST(Predict, QuantilesEncloseTheMeanAndReadsFiles) {
   });
   EXPECT_EQ(cells, 2u);
   write_text(dir / "bad.tsv", "1\t2\t13\n");
-  EXPECT_THROW(posterior.predict_file(dir / "bad.tsv", [](const std::uint32_t*, const Prediction*, std::size_t) {}), Error);
+  EXPECT_THROW(posterior.predict_file(dir / "bad.tsv", [](const std::uint32_t*, const Prediction*, std::size_t) {}),
+               Error);
 }
 
 // Branch and bound against scoring every cell, for every pattern of given modes.
@@ -200,8 +203,7 @@ TEST(Recommend, EqualsBruteForce) {
     std::set<std::vector<std::uint32_t>> test_ones;
     TestCells test = read_test_cells(dir / "run/test.tsv", posterior.modes());
     for (std::size_t e = 0; e < test.size(); ++e)
-      if (test.outcome[e] != 0)
-        test_ones.insert({test.coords[3 * e], test.coords[3 * e + 1], test.coords[3 * e + 2]});
+      if (test.outcome[e] != 0) test_ones.insert({test.coords[3 * e], test.coords[3 * e + 1], test.coords[3 * e + 2]});
     for (std::size_t e = 0; e < all.size(); ++e) {
       const std::vector<std::uint32_t> cell(cells.begin() + static_cast<std::ptrdiff_t>(3 * e),
                                             cells.begin() + static_cast<std::ptrdiff_t>(3 * e + 3));
@@ -282,8 +284,9 @@ TEST(Fit, RefusesWhatDoesNotFit) {
   options = quick();
   options.holdout = 0;
   Dataset data = blocks(12, 3);
-  write_text(dir / "leak.tsv", std::to_string(data.tensor.cell(0)[0] + 1) + "\t" + std::to_string(data.tensor.cell(0)[1] + 1) +
-                                   "\t" + std::to_string(data.tensor.cell(0)[2] + 1) + "\t1\n");
+  write_text(dir / "leak.tsv", std::to_string(data.tensor.cell(0)[0] + 1) + "\t" +
+                                   std::to_string(data.tensor.cell(0)[1] + 1) + "\t" +
+                                   std::to_string(data.tensor.cell(0)[2] + 1) + "\t1\n");
   options.test = dir / "leak.tsv";
   EXPECT_THROW(fit(blocks(12, 3), options, dir / "b"), Error) << "test cells must not be training ones";
   EXPECT_FALSE(std::filesystem::exists(dir / "b"));

@@ -68,7 +68,8 @@ TEST(SparseTensor, RecordSortEqualsStandardSort) {
       std::sort(expected.begin(), expected.end());
       sort_records(records.data(), count, 3, payload.data());
       for (std::size_t i = 0; i < count; ++i) {
-        ASSERT_TRUE(std::equal(expected[i].begin(), expected[i].end(), records.begin() + static_cast<std::ptrdiff_t>(3 * i)));
+        ASSERT_TRUE(
+            std::equal(expected[i].begin(), expected[i].end(), records.begin() + static_cast<std::ptrdiff_t>(3 * i)));
         ASSERT_EQ(payload[i], static_cast<std::int64_t>(expected[i][0]) * 7 + expected[i][2]);
       }
     }
@@ -244,9 +245,11 @@ TEST(Options, EachRangeIsEnforcedAndNamed) {
     return "accepted";
   };
   EXPECT_EQ(message([](FitOptions& o) { o.rank = 0; }), "--rank 0: must be between 1 and 100000");
-  EXPECT_EQ(message([](FitOptions& o) { o.gamma_shape = -1; }), "--gamma-shape -1: must be between 1e-06 and 1000000000");
+  EXPECT_EQ(message([](FitOptions& o) { o.gamma_shape = -1; }),
+            "--gamma-shape -1: must be between 1e-06 and 1000000000");
   EXPECT_EQ(message([](FitOptions& o) { o.likelihood = "x"; }), "--likelihood x: must be one of: binary, count");
-  EXPECT_EQ(message([](FitOptions& o) { o.burn_in = 1000; }), "--burn-in 1000: must be below --sweeps 1000, which includes it");
+  EXPECT_EQ(message([](FitOptions& o) { o.burn_in = 1000; }),
+            "--burn-in 1000: must be below --sweeps 1000, which includes it");
   EXPECT_EQ(message([](FitOptions& o) { o.burn_in = -5; }), "--burn-in -5: must be between 0 and 4294967295");
   EXPECT_EQ(message([](FitOptions& o) { o.threads = -4; }), "--threads -4: must be between 1 and 1024");
   EXPECT_EQ(message([](FitOptions& o) { o.chains = 200; }).substr(0, 12), "--draws 100:");

@@ -28,7 +28,8 @@ std::vector<std::size_t> chosen_modes(const Given& given, const std::vector<Mode
   for (const Mode& mode : modes) names.push_back(mode.name);
   for (const std::string& name : given.modes)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      throw Error(ErrorKind::usage, fmt::format("--mode {}: no such mode; the modes are {}", name, fmt::join(names, ", ")));
+      throw Error(ErrorKind::usage,
+                  fmt::format("--mode {}: no such mode; the modes are {}", name, fmt::join(names, ", ")));
   for (std::size_t k = 0; k < modes.size(); ++k)
     if (given.modes.empty() || std::find(given.modes.begin(), given.modes.end(), names[k]) != given.modes.end())
       chosen.push_back(k);
@@ -44,7 +45,8 @@ void print_text(const Component& c, const std::vector<Mode>& modes, const std::v
   }
 }
 
-nlohmann::ordered_json as_json(const Component& c, const std::vector<Mode>& modes, const std::vector<std::size_t>& chosen) {
+nlohmann::ordered_json as_json(const Component& c, const std::vector<Mode>& modes,
+                               const std::vector<std::size_t>& chosen) {
   nlohmann::ordered_json json;
   json["component"] = c.number;
   json["weight"] = c.weight;
@@ -61,8 +63,8 @@ void run_components(const Given& given) {
   Posterior posterior(given.run, given.threads);
   const std::vector<std::size_t> chosen = chosen_modes(given, posterior.modes());
   if (given.component > static_cast<std::size_t>(posterior.info().options.rank))
-    throw Error(ErrorKind::usage, fmt::format("--component {}: the run has {}", given.component,
-                                              posterior.info().options.rank));
+    throw Error(ErrorKind::usage,
+                fmt::format("--component {}: the run has {}", given.component, posterior.info().options.rank));
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::size_t empty = 0;
   for (const Component& c : posterior.components(given.top, given.chain - 1)) {

@@ -48,8 +48,8 @@ void print_table(const Metrics& m) {
 void run_evaluate(const Given& given) {
   Posterior posterior(given.run, given.threads);
   if (given.test.empty() && posterior.info().test_ones + posterior.info().test_zeros == 0)
-    throw Error(ErrorKind::usage, fmt::format("{} held out no cells: name a TEST file (labels and a last column 0 or 1)",
-                                              given.run));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} held out no cells: name a TEST file (labels and a last column 0 or 1)", given.run));
   const Metrics metrics = posterior.evaluate(given.test);
   if (given.json)
     print_json(metrics);
@@ -63,7 +63,8 @@ void add_evaluate(CLI::App& app) {
   auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("evaluate", "How good the predictions of test cells are");
   command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_option("TEST", given->test, "labels and a last column 0 or 1")->default_str("the cells the fit held out");
+  command->add_option("TEST", given->test, "labels and a last column 0 or 1")
+      ->default_str("the cells the fit held out");
   add_threads_flag(*command, given->threads);
   command->add_flag("--json", given->json, "as one JSON object");
   command->footer(

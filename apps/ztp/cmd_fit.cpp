@@ -86,7 +86,8 @@ FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command) {
 // A flag without effect is a misunderstanding, and better said than ignored.
 void refuse_unused(const FitCommand& given, const CLI::App& command) {
   const auto refuse = [&](const char* flag, const char* without) {
-    if (command.count(flag) > 0) throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", flag, without));
+    if (command.count(flag) > 0)
+      throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", flag, without));
   };
   if (given.options.holdout <= 0) refuse("--zeros-per-one", "--holdout");
   if (!given.read.networks.empty()) return;
@@ -111,8 +112,7 @@ void run_fit(FitCommand& given, const CLI::App& command) {
   Dataset data = read_dataset(given.read);
   print_warnings(data);
   ProgressBar bar(static_cast<std::uint32_t>(given.options.chains), static_cast<std::uint32_t>(given.options.sweeps));
-  const FitOutcome outcome =
-      fit(std::move(data), given.options, given.out, callbacks_with(bar, command), given.force);
+  const FitOutcome outcome = fit(std::move(data), given.options, given.out, callbacks_with(bar, command), given.force);
   bar.finish();
   finish(outcome, given.out, given.json);
 }
@@ -128,7 +128,8 @@ void add_fit(CLI::App& app) {
   command->add_option("--out", given->out, "the run directory to make");
   command->add_flag("--force", given->force, "replace a run directory that is already there");
   command->add_flag("--json", given->json, "print what was run as one JSON object");
-  command->add_flag("--options-markdown", given->markdown, "print the table of options for the documentation")->group("");
+  command->add_flag("--options-markdown", given->markdown, "print the table of options for the documentation")
+      ->group("");
   command->footer("Example:\n  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run");
   command->callback([given, command] { run_fit(*given, *command); });
 }

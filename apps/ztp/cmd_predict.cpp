@@ -56,12 +56,13 @@ void run_predict(const Given& given) {
     print_checked(header + "probability\tsd\tq05\tq95" + (counts ? "\trate\n" : "\n"));
   }
   const std::size_t order = posterior.modes().size();
-  posterior.predict_file(given.cells, [&](const std::uint32_t* coords, const Prediction* predictions, std::size_t count) {
-    std::string text;
-    for (std::size_t e = 0; e < count; ++e)
-      text += (given.json ? json_line : tsv_line)(posterior, coords + e * order, predictions[e], counts);
-    print_checked(text);
-  });
+  posterior.predict_file(
+      given.cells, [&](const std::uint32_t* coords, const Prediction* predictions, std::size_t count) {
+        std::string text;
+        for (std::size_t e = 0; e < count; ++e)
+          text += (given.json ? json_line : tsv_line)(posterior, coords + e * order, predictions[e], counts);
+        print_checked(text);
+      });
 }
 
 }  // namespace

@@ -15,8 +15,9 @@ void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks)
       ->check(CLI::IsMember({"tsv", "tns", "mtx"}));
   command.add_flag("--values", options.values, "the last column of a .tsv is a number; any nonzero is a one");
   command.add_option("--index-base", options.index_base, "first index of a .tns file")->check(CLI::Range(0, 1));
-  command.add_option("--labels", options.labels,
-                     "MODE=FILE: all entities of a mode, one a line; or a directory with MODE.txt for each")
+  command
+      .add_option("--labels", options.labels,
+                  "MODE=FILE: all entities of a mode, one a line; or a directory with MODE.txt for each")
       ->allow_extra_args(false);
   if (with_networks)
     command.add_option("--network", options.networks, "MODE=FILE: undirected edges between entities of a mode")

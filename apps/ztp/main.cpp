@@ -15,11 +15,16 @@ namespace {
 
 int exit_code(ztp::ErrorKind kind) {
   switch (kind) {
-    case ztp::ErrorKind::usage: return 2;
-    case ztp::ErrorKind::input: return 3;
-    case ztp::ErrorKind::config: return 4;
-    case ztp::ErrorKind::numeric: return 5;
-    case ztp::ErrorKind::io: return 6;
+    case ztp::ErrorKind::usage:
+      return 2;
+    case ztp::ErrorKind::input:
+      return 3;
+    case ztp::ErrorKind::config:
+      return 4;
+    case ztp::ErrorKind::numeric:
+      return 5;
+    case ztp::ErrorKind::io:
+      return 6;
   }
   return 1;
 }

@@ -21,7 +21,9 @@ void on_signal(int number) {
   if (stop_count > 1) _exit(128 + number);
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 }  // namespace
 
@@ -32,10 +34,15 @@ void install_stop_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-bool stop_signalled() { return stop_count > 0; }
+bool stop_signalled() {
+  return stop_count > 0;
+}
 
 ProgressBar::ProgressBar(std::uint32_t chains, std::uint32_t sweeps)
-    : terminal_(isatty(STDERR_FILENO) != 0), chains_(chains), sweeps_(sweeps), begin_(now()),
+    : terminal_(isatty(STDERR_FILENO) != 0),
+      chains_(chains),
+      sweeps_(sweeps),
+      begin_(now()),
       last_auc_(std::numeric_limits<double>::quiet_NaN()) {}
 
 void ProgressBar::show(const SweepReport& report) {

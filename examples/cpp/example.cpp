@@ -5,7 +5,8 @@
 
 int main(int, char** argv) {
   const std::string data = argv[1], run = argv[2];
-  ztp::ReadOptions files{.file = data + "/tensor.tsv", .labels = {data + "/labels"},
+  ztp::ReadOptions files{.file = data + "/tensor.tsv",
+                         .labels = {data + "/labels"},
                          .networks = {"country=" + data + "/network-country.tsv"}};
   ztp::FitOptions options{.rank = 20, .sweeps = 200};
   ztp::fit(ztp::read_dataset(files), options, run);

@@ -26,11 +26,11 @@ struct CheckReport {
     std::uint64_t line = 0, first_line = 0;
     std::string cell;
   };
-  std::vector<Duplicate> duplicate_examples;  // the first few, by line
+  std::vector<Duplicate> duplicate_examples;                    // the first few, by line
   std::vector<std::pair<std::string, std::uint64_t>> networks;  // mode, edges
   std::vector<std::string> warnings;
   // Of a fit with these options:
-  FitCost cost;               // memory includes the program itself
+  FitCost cost;  // memory includes the program itself
   double seconds_per_sweep = 0;
 };
 

@@ -37,7 +37,7 @@ struct OptionField {
   std::string name;  // "burn_in"; the flag is --burn-in
   std::string help;
   Member member;
-  double smallest = 0;   // numbers: the allowed range
+  double smallest = 0;  // numbers: the allowed range
   double largest = 0;
   std::vector<std::string> choices;  // strings: the allowed values, if only some are
   std::string default_text;          // where the default follows from other options

@@ -28,10 +28,10 @@ struct Component {
   double weight = 0;       // lambda: expected latent count, posterior mean
   double weight_q05 = 0;
   double weight_q95 = 0;
-  double share = 0;        // of the training ones, the part that this component explains
+  double share = 0;  // of the training ones, the part that this component explains
   struct Entity {
     std::uint32_t id = 0;
-    double value = 0;      // posterior mean of u
+    double value = 0;  // posterior mean of u
   };
   std::vector<std::vector<Entity>> top;  // for each mode, largest first
 };
@@ -43,7 +43,7 @@ struct Recommendation {
     std::size_t component = 0;  // from 1
     double share = 0;           // of the cell's rate, posterior mean within the chain shown
   };
-  std::vector<Part> parts;      // largest first
+  std::vector<Part> parts;  // largest first
 };
 
 class Posterior {

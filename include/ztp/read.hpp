@@ -10,11 +10,11 @@
 namespace ztp {
 
 struct ReadOptions {
-  std::string file;             // .tsv, .tns or .mtx, plain or .gz or .zst; "-" is standard input
-  std::string format;           // "tsv", "tns" or "mtx"; empty: by the name, then by the first line
-  bool values = false;          // the last column of a .tsv is a number
-  bool counts = false;          // the numbers are counts, to be kept (--likelihood count)
-  int index_base = 1;           // of a .tns file
+  std::string file;                   // .tsv, .tns or .mtx, plain or .gz or .zst; "-" is standard input
+  std::string format;                 // "tsv", "tns" or "mtx"; empty: by the name, then by the first line
+  bool values = false;                // the last column of a .tsv is a number
+  bool counts = false;                // the numbers are counts, to be kept (--likelihood count)
+  int index_base = 1;                 // of a .tns file
   std::vector<std::string> labels;    // "MODE=FILE", or one directory with MODE.txt for each mode
   std::vector<std::string> networks;  // "MODE=FILE"
   unsigned threads = 1;

@@ -29,26 +29,26 @@ struct RunInfo {
     std::uint64_t edges = 0;
   };
   std::vector<NetworkInfo> networks;
-  std::uint64_t ones = 0;          // training ones
-  std::uint64_t total_count = 0;   // with counts, their sum
+  std::uint64_t ones = 0;         // training ones
+  std::uint64_t total_count = 0;  // with counts, their sum
   std::uint64_t test_ones = 0;
   std::uint64_t test_zeros = 0;
-  std::uint32_t keep_every = 0;    // after thinning to the number of draws
+  std::uint32_t keep_every = 0;  // after thinning to the number of draws
   std::uint64_t draws_planned = 0;
 
   // status.json: written at every checkpoint and at the end
-  std::string status;              // "running", "interrupted" or "complete"
+  std::string status;  // "running", "interrupted" or "complete"
   struct ChainStatus {
     std::uint32_t sweeps = 0;
-    double seconds = 0;            // of sampling
-    double log_likelihood = 0;     // of the last sweep
-    std::size_t occupied = 0;      // of the last sweep
-    double occupied_mean = 0;      // over kept draws; NaN without any
+    double seconds = 0;         // of sampling
+    double log_likelihood = 0;  // of the last sweep
+    std::size_t occupied = 0;   // of the last sweep
+    double occupied_mean = 0;   // over kept draws; NaN without any
   };
   std::vector<ChainStatus> chains;
-  std::uint64_t draws = 0;         // kept so far
-  std::uint64_t peak_memory = 0;   // bytes
-  double auc_roc = 0;              // of the held-out cells, posterior mean so far; NaN if not followed
+  std::uint64_t draws = 0;        // kept so far
+  std::uint64_t peak_memory = 0;  // bytes
+  double auc_roc = 0;             // of the held-out cells, posterior mean so far; NaN if not followed
 };
 
 // Reads both files. Error (input) if the directory is not a run.

@@ -30,10 +30,10 @@ struct SparseTensor {
 // An undirected network between the entities of one mode: each edge once, i < j, sorted.
 struct Network {
   std::size_t mode = 0;
-  std::string source;              // where it came from, for messages
-  Buffer<std::uint32_t> edges;     // edges x 2
-  std::uint64_t self_loops = 0;    // dropped while reading
-  std::uint64_t duplicates = 0;    // merged while reading
+  std::string source;            // where it came from, for messages
+  Buffer<std::uint32_t> edges;   // edges x 2
+  std::uint64_t self_loops = 0;  // dropped while reading
+  std::uint64_t duplicates = 0;  // merged while reading
   std::size_t size() const { return edges.size() / 2; }
 };
 

@@ -88,12 +88,15 @@ AppendFile::AppendFile(std::string path, std::uint64_t length) : path_(std::move
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd_ < 0) throw_io("open", path_);
   if (file_length(fd_, path_) < length)
-    throw Error(ErrorKind::input, fmt::format("{}: shorter than the checkpoint says; the run cannot be resumed", path_));
+    throw Error(ErrorKind::input,
+                fmt::format("{}: shorter than the checkpoint says; the run cannot be resumed", path_));
   if (::ftruncate(fd_, static_cast<off_t>(length)) != 0) throw_io("truncate", path_);
   if (::lseek(fd_, 0, SEEK_END) < 0) throw_io("seek in", path_);
 }
 
-AppendFile::~AppendFile() { ::close(fd_); }
+AppendFile::~AppendFile() {
+  ::close(fd_);
+}
 
 void AppendFile::append(const void* data, std::size_t bytes) {
   write_all(fd_, static_cast<const char*>(data), bytes, path_);
@@ -110,7 +113,9 @@ ReadFile::ReadFile(std::string path) : path_(std::move(path)) {
   length_ = file_length(fd_, path_);
 }
 
-ReadFile::~ReadFile() { ::close(fd_); }
+ReadFile::~ReadFile() {
+  ::close(fd_);
+}
 
 void ReadFile::read(std::uint64_t offset, void* data, std::size_t bytes) const {
   char* place = static_cast<char*>(data);

@@ -10,7 +10,9 @@
 namespace ztp {
 
 inline constexpr std::size_t lanes = 16;
-inline std::size_t padded(std::size_t columns) { return (columns + lanes - 1) / lanes * lanes; }
+inline std::size_t padded(std::size_t columns) {
+  return (columns + lanes - 1) / lanes * lanes;
+}
 
 template <class T>
 class Matrix {

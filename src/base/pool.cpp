@@ -25,8 +25,8 @@ Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads), start_(thre
     const std::size_t started = team_.size();
     for (std::size_t missing = started; missing < threads_; ++missing) start_.arrive_and_drop();
     team_.clear();
-    throw Error(ErrorKind::config, fmt::format("--threads {}: the system gives no more than {} ({})", threads_, started + 1,
-                                               error.what()));
+    throw Error(ErrorKind::config, fmt::format("--threads {}: the system gives no more than {} ({})", threads_,
+                                               started + 1, error.what()));
   }
 }
 

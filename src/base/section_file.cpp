@@ -24,7 +24,9 @@ std::uint64_t checksum(const std::string& name, const void* data, std::size_t by
 
 }  // namespace
 
-SectionWriter::SectionWriter(const std::string& path) : file_(path) { file_.write(magic, sizeof magic); }
+SectionWriter::SectionWriter(const std::string& path) : file_(path) {
+  file_.write(magic, sizeof magic);
+}
 
 void SectionWriter::section(const std::string& name, const void* data, std::size_t bytes) {
   const SectionHead head{static_cast<std::uint32_t>(name.size()), 0, bytes};

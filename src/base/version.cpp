@@ -1,5 +1,7 @@
 #include "ztp/version.hpp"
 
 namespace ztp {
-const char* version() { return ZTP_VERSION; }
+const char* version() {
+  return ZTP_VERSION;
+}
 }  // namespace ztp

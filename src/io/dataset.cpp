@@ -1,3 +1,5 @@
+#include "io/dataset.hpp"
+
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -5,7 +7,6 @@
 #include <filesystem>
 
 #include "base/file.hpp"
-#include "io/dataset.hpp"
 #include "ztp/error.hpp"
 #include "ztp/read.hpp"
 
@@ -43,7 +44,8 @@ LabelTable read_label_file(const std::string& path) {
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     line = line.substr(0, line.find('\t'));
     if (line.empty() || (line_number == 1 && line[0] == '#')) continue;
-    if (line.find('\0') != line.npos) throw Error(ErrorKind::input, fmt::format("{}:{}: a NUL byte", path, line_number));
+    if (line.find('\0') != line.npos)
+      throw Error(ErrorKind::input, fmt::format("{}:{}: a NUL byte", path, line_number));
     const std::uint32_t before = labels.size();
     if (labels.add(line) != before)
       throw Error(ErrorKind::input, fmt::format("{}:{}:1: label \"{}\" is there twice", path, line_number, line));
@@ -97,12 +99,13 @@ void apply_labels(SparseTensor& tensor, const std::string& mode_name, LabelTable
   found = std::move(full);
 }
 
-Network read_network(const std::string& item, const SparseTensor& tensor, Pool& pool, std::vector<std::string>& warnings) {
+Network read_network(const std::string& item, const SparseTensor& tensor, Pool& pool,
+                     std::vector<std::string>& warnings) {
   const auto [mode_name, file] = split_assignment(item, "--network");
   const auto k = tensor.mode_named(mode_name);
   if (!k)
-    throw Error(ErrorKind::config,
-                fmt::format("--network {}: no mode \"{}\"; the modes are {}", item, mode_name, mode_names(tensor.modes)));
+    throw Error(ErrorKind::config, fmt::format("--network {}: no mode \"{}\"; the modes are {}", item, mode_name,
+                                               mode_names(tensor.modes)));
   TableSpec spec;
   spec.path = file;
   spec.closed = {&tensor.modes[*k].labels, &tensor.modes[*k].labels};
@@ -132,8 +135,7 @@ Network read_network(const std::string& item, const SparseTensor& tensor, Pool& 
   network.duplicates = network.size() - kept;
   network.edges.resize(2 * kept);
   if (kept == 0) throw Error(ErrorKind::input, fmt::format("{}: no edge between two different entities", file));
-  if (network.self_loops > 0)
-    warnings.push_back(fmt::format("{}: {} self-loops ignored", file, network.self_loops));
+  if (network.self_loops > 0) warnings.push_back(fmt::format("{}: {} self-loops ignored", file, network.self_loops));
   if (network.duplicates > 0)
     warnings.push_back(fmt::format("{}: {} repeated edges merged (a b and b a are one)", file, network.duplicates));
   return network;
@@ -183,9 +185,9 @@ Dataset read_dataset(const ReadOptions& options) {
   Dataset data;
   read_cells(options, pool, data);
   SparseTensor& tensor = data.tensor;
-  if (tensor.nnz() == 0)
-    throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", options.file));
-  for (auto& [mode, labels] : read_label_files(options.labels)) apply_labels(tensor, mode, std::move(labels), options.file);
+  if (tensor.nnz() == 0) throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", options.file));
+  for (auto& [mode, labels] : read_label_files(options.labels))
+    apply_labels(tensor, mode, std::move(labels), options.file);
   check_total(tensor, options.file);
   data.duplicates = tensor.sort_and_merge();
   if (data.duplicates > 0)
@@ -198,8 +200,8 @@ Dataset read_dataset(const ReadOptions& options) {
   for (std::size_t i = 0; i < data.networks.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (data.networks[i].source == data.networks[j].source)
-        data.warnings.push_back(fmt::format("{} is given as a network twice: its edges count twice as evidence",
-                                            data.networks[i].source));
+        data.warnings.push_back(
+            fmt::format("{} is given as a network twice: its edges count twice as evidence", data.networks[i].source));
   malloc_trim(0);  // the buffers of reading are gone; let their pages go, too
   return data;
 }

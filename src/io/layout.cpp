@@ -75,17 +75,20 @@ TsvHeader take_tsv_header(LineBlocks& lines) {
 void check_header_names(const TsvHeader& header, const std::vector<std::string>& modes) {
   for (std::size_t k = 0; k < modes.size(); ++k)
     if (header.names[k].text != modes[k])
-      throw BadLine{header.line, header.names[k].column,
-                    fmt::format("the header names {} where the run has the mode {}; the first line, if it begins with #, "
-                                "must name the modes in their order: #{}",
-                                quoted(header.names[k].text), ztp::quoted(modes[k]), fmt::join(modes, " TAB "))};
+      throw BadLine{
+          header.line, header.names[k].column,
+          fmt::format("the header names {} where the run has the mode {}; the first line, if it begins with #, "
+                      "must name the modes in their order: #{}",
+                      quoted(header.names[k].text), ztp::quoted(modes[k]), fmt::join(modes, " TAB "))};
 }
 
 void check_header_is_no_cell(const TsvHeader& header, const LabelTable& labels) {
   const std::string first = fmt::format("#{}", header.names[0].text);
   if (!labels.find(first)) return;
-  throw BadLine{header.line, 1, fmt::format("a first line that begins with # is a header, but {} is also an entity; put a "
-                                            "header line before it", ztp::quoted(first))};
+  throw BadLine{header.line, 1,
+                fmt::format("a first line that begins with # is a header, but {} is also an entity; put a "
+                            "header line before it",
+                            ztp::quoted(first))};
 }
 
 void check_order(std::size_t order, const TableSpec& spec, std::uint64_t line) {

@@ -11,7 +11,9 @@
 namespace ztp {
 
 // log(exp(z) - 1): the likelihood of a one, with exp(-z) taken out into the rate of all cells.           (M10)
-inline double log_expm1(double z) { return z > 30 ? z + std::log1p(-std::exp(-z)) : std::log(std::expm1(z)); }
+inline double log_expm1(double z) {
+  return z > 30 ? z + std::log1p(-std::exp(-z)) : std::log(std::expm1(z));
+}
 
 // The rate of one cell in logs, and the shares of its components relative to the largest, in search order. For cells whose
 // rate underflows (many modes): slow, and exact where the product of floats is not.

@@ -20,15 +20,15 @@ struct Rates {
   std::vector<float> weight;            // R, padded with zeros
   std::vector<double> log_weight;       // R, of the unscaled weights: where a rate underflows, shares come from logs
   double scale = 0;
-  double log_volume = 0;                // sum_k log n_k
-  double total = 0;                     // sum_r of the unscaled weights: the rate of all cells together
+  double log_volume = 0;  // sum_k log n_k
+  double total = 0;       // sum_r of the unscaled weights: the rate of all cells together
 };
 Rates make_rates(std::vector<const Matrix<float>*> u, const std::vector<double>& log_weight, double factor = 1);
 
 // The ones (or edges) whose latent counts are to be drawn.
 struct Entries {
-  const std::uint32_t* coords = nullptr;  // count x K
-  const std::int64_t* observed = nullptr; // counts, if they are observed; else each is zero-truncated Poisson
+  const std::uint32_t* coords = nullptr;   // count x K
+  const std::int64_t* observed = nullptr;  // counts, if they are observed; else each is zero-truncated Poisson
   std::size_t count = 0;
 };
 

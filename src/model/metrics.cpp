@@ -8,7 +8,9 @@
 namespace ztp {
 namespace {
 
-double probability_of(std::uint64_t key) { return std::bit_cast<double>(key & ~std::uint64_t{1}); }
+double probability_of(std::uint64_t key) {
+  return std::bit_cast<double>(key & ~std::uint64_t{1});
+}
 
 // Calls group(begin, end, ones) for each run of equal probabilities in keys[0..size), which are sorted.
 template <class Group>

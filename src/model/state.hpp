@@ -15,9 +15,9 @@ struct WeightPrior {
 };
 
 struct Hyperparameters {
-  std::vector<double> dirichlet;      // a_k, one for each mode
-  WeightPrior tensor;                 // g, c, eps
-  WeightPrior network;                // f, d, alpha; the same for every network
+  std::vector<double> dirichlet;  // a_k, one for each mode
+  WeightPrior tensor;             // g, c, eps
+  WeightPrior network;            // f, d, alpha; the same for every network
 };
 
 // The R weights of the tensor (lambda, p) or of a network (beta, h), in logs: an empty component's weight underflows.
@@ -29,16 +29,17 @@ struct Weights {
 
 struct State {
   std::size_t R = 0;
-  std::vector<Matrix<float>> u;    // K matrices n_k x R, holding n_k u^(k)[j, r]: a product over many modes stays in range
-  Weights tensor;                  // lambda, p
-  std::vector<Weights> networks;   // beta, h of each network
+  std::vector<Matrix<float>>
+      u;           // K matrices n_k x R, holding n_k u^(k)[j, r]: a product over many modes stays in range
+  Weights tensor;  // lambda, p
+  std::vector<Weights> networks;  // beta, h of each network
 };
 
 // Latent counts summed up. In batch all of it is integer, so the order of the sums does not matter.
 struct Statistics {
-  std::vector<Matrix<std::int64_t>> rows;            // K matrices: S^(k)[j, r] = s^(k)[j, r] + sum over networks of v[j, r]
-  std::vector<std::int64_t> tensor;                  // s_r
-  std::vector<std::vector<std::int64_t>> networks;   // v_r of each network
+  std::vector<Matrix<std::int64_t>> rows;  // K matrices: S^(k)[j, r] = s^(k)[j, r] + sum over networks of v[j, r]
+  std::vector<std::int64_t> tensor;        // s_r
+  std::vector<std::vector<std::int64_t>> networks;  // v_r of each network
   void clear();
 };
 

@@ -26,10 +26,9 @@ std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t 
   std::vector<std::uint32_t> ids(u.rows());
   std::iota(ids.begin(), ids.end(), 0u);
   const std::size_t count = std::min(top, ids.size());
-  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
-                    [&](std::uint32_t a, std::uint32_t b) {
-                      return u.row(a)[r] != u.row(b)[r] ? u.row(a)[r] > u.row(b)[r] : a < b;
-                    });
+  std::partial_sort(
+      ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
+      [&](std::uint32_t a, std::uint32_t b) { return u.row(a)[r] != u.row(b)[r] ? u.row(a)[r] > u.row(b)[r] : a < b; });
   std::vector<Component::Entity> result;
   for (std::size_t i = 0; i < count; ++i) result.push_back({ids[i], static_cast<double>(u.row(ids[i])[r])});
   return result;
@@ -70,7 +69,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     const Rates rates = rates_of(impl_->state);
     for (const std::size_t e : ones) {
       const double z = rate_parts(rates, tensor.cell(e), parts);
-      for (std::size_t r = 0; z > 0 && r < R; ++r) share[r] += parts[r] / z;                                   // (M4)
+      for (std::size_t r = 0; z > 0 && r < R; ++r) share[r] += parts[r] / z;  // (M4)
     }
   }
 

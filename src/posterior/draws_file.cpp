@@ -53,7 +53,9 @@ void read_rows(const NetcdfFile& file, int group, int variable, std::vector<std:
 }  // namespace
 
 DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
-    : info_(info), file_(NetcdfFile::open(draws_path(run_dir))), group_(file_.group("posterior")),
+    : info_(info),
+      file_(NetcdfFile::open(draws_path(run_dir))),
+      group_(file_.group("posterior")),
       lambda_(file_.variable(group_, "lambda")) {
   const std::string path = run_dir + "/draws.nc";
   const std::size_t R = static_cast<std::size_t>(info.options.rank);

@@ -20,7 +20,7 @@ class DrawsFile {
   const std::vector<Index>& draws() const { return draws_; }  // all there are, chain after chain
   void load(std::size_t i, State& state) const;               // fills u (times n_k) and the weights; p is not read
   void load_factor(std::size_t i, std::size_t k, Matrix<float>& u) const;
-  std::vector<double> log_weights(std::size_t i) const;       // log lambda
+  std::vector<double> log_weights(std::size_t i) const;  // log lambda
 
  private:
   const RunInfo& info_;

@@ -52,9 +52,12 @@ double quantile(const float* sorted, std::size_t count, double q) {
 }
 
 Posterior::Impl::Impl(const std::string& dir, unsigned threads)
-    : run_dir(dir), info(run_info(dir)), modes(load_modes(dir, info)),
+    : run_dir(dir),
+      info(run_info(dir)),
+      modes(load_modes(dir, info)),
       pool(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
-      kernel(make_kernel("cpu", pool)), draws(dir, info) {}
+      kernel(make_kernel("cpu", pool)),
+      draws(dir, info) {}
 
 Rates rates_of(const State& state) {
   std::vector<const Matrix<float>*> u;
@@ -68,7 +71,7 @@ std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coo
   for (std::size_t i = 0; i < draws.draws().size(); ++i) {
     draws.load(i, state);
     kernel->score(coords, count, rates_of(state), z.data());
-    for (std::size_t e = 0; e < count; ++e) mean[e] -= std::expm1(-z[e]);                                    // (M16)
+    for (std::size_t e = 0; e < count; ++e) mean[e] -= std::expm1(-z[e]);  // (M16)
   }
   for (double& value : mean) value /= D;
   return mean;
@@ -76,10 +79,18 @@ std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coo
 
 Posterior::Posterior(const std::string& run_dir, unsigned threads) : impl_(std::make_unique<Impl>(run_dir, threads)) {}
 Posterior::~Posterior() = default;
-const RunInfo& Posterior::info() const { return impl_->info; }
-const std::vector<Mode>& Posterior::modes() const { return impl_->modes; }
-std::size_t Posterior::draws() const { return impl_->draws.draws().size(); }
-std::size_t Posterior::cells_at_a_time() const { return std::max<std::size_t>(1, bytes_for_probabilities / 4 / draws()); }
+const RunInfo& Posterior::info() const {
+  return impl_->info;
+}
+const std::vector<Mode>& Posterior::modes() const {
+  return impl_->modes;
+}
+std::size_t Posterior::draws() const {
+  return impl_->draws.draws().size();
+}
+std::size_t Posterior::cells_at_a_time() const {
+  return std::max<std::size_t>(1, bytes_for_probabilities / 4 / draws());
+}
 
 std::vector<Prediction> Posterior::predict(const std::uint32_t* coords, std::size_t count) {
   const std::size_t D = draws();
@@ -89,7 +100,7 @@ std::vector<Prediction> Posterior::predict(const std::uint32_t* coords, std::siz
     impl_->draws.load(i, impl_->state);
     impl_->kernel->score(coords, count, rates_of(impl_->state), z.data());
     for (std::size_t e = 0; e < count; ++e) {
-      probability[e * D + i] = static_cast<float>(-std::expm1(-z[e]));                                       // (M16)
+      probability[e * D + i] = static_cast<float>(-std::expm1(-z[e]));  // (M16)
       rate[e] += z[e];
     }
   }

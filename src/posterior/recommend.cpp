@@ -114,7 +114,8 @@ class Question {
     }
   }
 
-  void multiply_by_largest(const Matrix<float>& u, const std::vector<std::uint32_t>& ids, std::vector<float>& rest) const {
+  void multiply_by_largest(const Matrix<float>& u, const std::vector<std::uint32_t>& ids,
+                           std::vector<float>& rest) const {
     std::vector<float> largest(R_, 0.0f);
     for (const std::uint32_t id : ids)
       for (std::size_t r = 0; r < R_; ++r) largest[r] = std::max(largest[r], u.row(id)[r]);
@@ -160,14 +161,15 @@ double reached_by(const std::vector<double>& score, const Buffer<std::uint32_t>&
   for (std::size_t i = 0; i < score.size(); ++i)
     if (!ones.contains(cells.data() + i * ones.order())) unseen.push_back(score[i]);
   if (unseen.size() < top) return 0;
-  std::nth_element(unseen.begin(), unseen.begin() + static_cast<std::ptrdiff_t>(top - 1), unseen.end(), std::greater<>());
+  std::nth_element(unseen.begin(), unseen.begin() + static_cast<std::ptrdiff_t>(top - 1), unseen.end(),
+                   std::greater<>());
   return unseen[top - 1];
 }
 
 // Of each cell, the rate that each component has, summed over the draws of the first chain: components of different chains do
 // not correspond.
-std::vector<std::vector<double>> mean_rate_parts(const DrawsFile& draws, State& state, const Buffer<std::uint32_t>& coords,
-                                                 std::size_t count) {
+std::vector<std::vector<double>> mean_rate_parts(const DrawsFile& draws, State& state,
+                                                 const Buffer<std::uint32_t>& coords, std::size_t count) {
   std::vector<std::vector<double>> sum(count);
   std::vector<double> parts;
   for (std::size_t i = 0; i < draws.draws().size() && draws.draws()[i].chain == draws.draws()[0].chain; ++i) {
@@ -207,15 +209,18 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   for (int round = 0; round < most_rounds && !question.open().empty(); ++round) {
     const std::vector<std::vector<double>> bound = question.candidate_bounds(impl_->pool);
     const Buffer<std::uint32_t> cells = beam(question.open(), bound, cell);
-    reached = std::max(reached, reached_by(impl_->mean_probabilities(cells.data(), cells.size() / order), cells, ones, top));
+    reached =
+        std::max(reached, reached_by(impl_->mean_probabilities(cells.data(), cells.size() / order), cells, ones, top));
     if (!question.prune(bound, reached)) break;
   }
   double bytes = 0;
   for (const OpenMode& mode : question.open())
     bytes += static_cast<double>(mode.ids.size()) * static_cast<double>(draws() * R * sizeof(float));
   if (bytes > most_row_bytes)
-    throw Error(ErrorKind::config, fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
-                                               "give another mode, or a smaller --top", bytes / 0x1p30));
+    throw Error(ErrorKind::config,
+                fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
+                            "give another mode, or a smaller --top",
+                            bytes / 0x1p30));
   question.load_rows();
   TopSearch search(std::move(question.open()), question.weight(), question.scale(), R, cell, top, impl_->pool);
   const std::vector<ScoredCell> found =

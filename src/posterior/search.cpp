@@ -32,10 +32,16 @@ double mean_probability(const float* a, const float* b, const std::vector<double
 
 TopSearch::TopSearch(std::vector<OpenMode> open, std::vector<float> weight, std::vector<double> scale, std::size_t R,
                      std::vector<std::uint32_t> cell, std::size_t top, Pool& pool)
-    : open_(std::move(open)), weight_(std::move(weight)), scale_(std::move(scale)), R_(R), cell_(std::move(cell)),
-      top_(top), pool_(pool) {
+    : open_(std::move(open)),
+      weight_(std::move(weight)),
+      scale_(std::move(scale)),
+      R_(R),
+      cell_(std::move(cell)),
+      top_(top),
+      pool_(pool) {
   // Few candidates first: the last mode is scored in bulk.
-  std::sort(open_.begin(), open_.end(), [](const OpenMode& a, const OpenMode& b) { return a.ids.size() < b.ids.size(); });
+  std::sort(open_.begin(), open_.end(),
+            [](const OpenMode& a, const OpenMode& b) { return a.ids.size() < b.ids.size(); });
 }
 
 std::vector<ScoredCell> TopSearch::run(const std::function<bool(const std::uint32_t*)>& skip) {
@@ -61,8 +67,8 @@ std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<float
 }
 
 void TopSearch::descend(std::size_t level, const std::vector<float>& weight) {
-  if (level == open_.size()) return offer(mean_probability(weight.data(), std::vector<float>(weight.size(), 1.0f).data(),
-                                                           scale_, R_));
+  if (level == open_.size())
+    return offer(mean_probability(weight.data(), std::vector<float>(weight.size(), 1.0f).data(), scale_, R_));
   const OpenMode& mode = open_[level];
   const std::vector<double> bound = bounds(level, weight);
   std::vector<std::size_t> order(mode.ids.size());

@@ -14,10 +14,10 @@ namespace ztp {
 
 // One open mode, cut down to its candidates: rows[c * width + x] with x running over (draw, component).
 struct OpenMode {
-  std::size_t mode = 0;                  // which mode of the tensor
-  std::vector<std::uint32_t> ids;        // its candidates
-  std::vector<float> rows;               // candidates x width
-  std::vector<float> largest;            // width: over the candidates
+  std::size_t mode = 0;            // which mode of the tensor
+  std::vector<std::uint32_t> ids;  // its candidates
+  std::vector<float> rows;         // candidates x width
+  std::vector<float> largest;      // width: over the candidates
 };
 
 struct ScoredCell {
@@ -47,7 +47,7 @@ class TopSearch {
   std::size_t top_;
   Pool& pool_;
   const std::function<bool(const std::uint32_t*)>* skip_ = nullptr;
-  std::vector<ScoredCell> best_;     // a heap, the worst of the best on top
+  std::vector<ScoredCell> best_;  // a heap, the worst of the best on top
 };
 
 // Mean over draws of 1 - exp(-scale[d] * sum_r a[d, r] b[d, r]).

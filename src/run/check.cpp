@@ -16,10 +16,12 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t most_examples = 20;
-constexpr double timed_products = 1e8;       // ones times components that are tried out to estimate the time of a sweep
+constexpr double timed_products = 1e8;  // ones times components that are tried out to estimate the time of a sweep
 constexpr std::size_t timed_draws = 4000000;  // likewise rows times components
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 // What the program holds now, before any data.
 double resident_bytes() {
@@ -109,16 +111,19 @@ double time_sweep(const Dataset& data, const FitOptions& options) {
     Matrix<float> part(timed, R);
     const double begin = now();
     kernel->draw_columns(counts, 0.1, stream_key(1, 0, Purpose::columns), 1, part);
-    column_seconds += (now() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) / static_cast<double>(timed);
+    column_seconds +=
+        (now() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) / static_cast<double>(timed);
     for (std::size_t j = 0; j < rows; ++j)
       for (std::size_t r = 0; r < R; ++r) u[k].row(j)[r] = part.row(j % timed)[r] + 0.01f;
   }
-  const std::size_t wanted = std::max<std::size_t>(4096, static_cast<std::size_t>(timed_products / static_cast<double>(R)));
+  const std::size_t wanted =
+      std::max<std::size_t>(4096, static_cast<std::size_t>(timed_products / static_cast<double>(R)));
   const std::size_t step = std::max<std::size_t>(1, data.tensor.nnz() / wanted);
   Buffer<std::uint32_t> coords;  // stretches of 64 neighbours: neighbours share rows, as in a sweep
   for (std::size_t e = 0; e < data.tensor.nnz(); ++e) {
     if (e / 64 % step != 0) continue;
-    for (std::size_t k = 0; k < K; ++k) coords.push_back(static_cast<std::uint32_t>(data.tensor.cell(e)[k] % u[k].rows()));
+    for (std::size_t k = 0; k < K; ++k)
+      coords.push_back(static_cast<std::uint32_t>(data.tensor.cell(e)[k] % u[k].rows()));
   }
   std::vector<const Matrix<float>*> factors;
   std::vector<std::int64_t> totals(R, 0);

@@ -10,7 +10,9 @@
 namespace ztp {
 namespace {
 
-std::string file_of(const std::string& run_dir) { return run_dir + "/checkpoint.bin"; }
+std::string file_of(const std::string& run_dir) {
+  return run_dir + "/checkpoint.bin";
+}
 
 struct Head {
   std::uint32_t chain, sweep;
@@ -24,8 +26,8 @@ void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Che
                       const Statistics& statistics) {
   SectionWriter file(file_of(run_dir));
   file.section("fingerprint", info.fingerprint.data(), info.fingerprint.size());
-  const Head head{checkpoint.position.chain,      checkpoint.position.sweep,    checkpoint.position.seconds,
-                  checkpoint.draw_log_length,     checkpoint.trace_length,      checkpoint.held_out_draws};
+  const Head head{checkpoint.position.chain,  checkpoint.position.sweep, checkpoint.position.seconds,
+                  checkpoint.draw_log_length, checkpoint.trace_length,   checkpoint.held_out_draws};
   file.values("position", &head, 1);
   file.values("held_out", checkpoint.held_out_sum.data(), checkpoint.held_out_sum.size());
   file.values("tensor", statistics.tensor.data(), statistics.tensor.size());
@@ -40,7 +42,8 @@ std::optional<Checkpoint> read_checkpoint(const std::string& run_dir, const RunI
   if (!std::filesystem::exists(file_of(run_dir))) return std::nullopt;
   const SectionReader file(file_of(run_dir));
   if (file.text("fingerprint") != info.fingerprint)
-    throw Error(ErrorKind::input, fmt::format("{}: belongs to other data than {}/options.json", file_of(run_dir), run_dir));
+    throw Error(ErrorKind::input,
+                fmt::format("{}: belongs to other data than {}/options.json", file_of(run_dir), run_dir));
   Head head;
   file.read("position", &head, sizeof head);
   Checkpoint checkpoint;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double MiB = 1 << 20;
 constexpr double sampling_code_bytes = 4 * MiB;  // code and small buffers that come into use, measured
-constexpr double writing_bytes = 11 * MiB;  // netCDF, HDF5 and their buffers, measured
+constexpr double writing_bytes = 11 * MiB;       // netCDF, HDF5 and their buffers, measured
 
 // The stages of a fit do not overlap: reading, splitting, sampling, and writing draws.nc. Everything of size nnz, n_k R or test
 // cells is counted; the rest is a few MiB.

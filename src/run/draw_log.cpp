@@ -50,7 +50,9 @@ void put_weights(FloatSink& sink, const Weights& weights) {
   for (const double value : weights.log_p) sink.put(static_cast<float>(std::exp(value)));
 }
 
-std::uint64_t record_bytes(const DrawLayout& layout) { return sizeof(DrawHead) + layout.bytes() + sizeof(std::uint64_t); }
+std::uint64_t record_bytes(const DrawLayout& layout) {
+  return sizeof(DrawHead) + layout.bytes() + sizeof(std::uint64_t);
+}
 
 }  // namespace
 
@@ -91,7 +93,9 @@ DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layou
   }
 }
 
-std::uint64_t DrawLogReader::record(std::size_t i) const { return i * record_bytes(layout_); }
+std::uint64_t DrawLogReader::record(std::size_t i) const {
+  return i * record_bytes(layout_);
+}
 
 void DrawLogReader::read(std::size_t i, std::uint64_t first, std::size_t count, float* values) const {
   file_.read(record(i) + sizeof(DrawHead) + 4 * first, values, count * sizeof(float));

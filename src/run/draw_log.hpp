@@ -17,8 +17,8 @@ struct DrawLayout {
   std::vector<std::uint32_t> sizes;  // n_k
   std::size_t networks = 0;
 
-  std::uint64_t weights(std::size_t set) const { return 2 * R * set; }         // 0: the tensor; 1 + m: network m
-  std::uint64_t factor(std::size_t k) const;                                   // where u of mode k begins
+  std::uint64_t weights(std::size_t set) const { return 2 * R * set; }  // 0: the tensor; 1 + m: network m
+  std::uint64_t factor(std::size_t k) const;                            // where u of mode k begins
   std::uint64_t floats() const { return factor(sizes.size()); }
   std::uint64_t bytes() const { return 4 * floats(); }
 };

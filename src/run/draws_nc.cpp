@@ -15,7 +15,8 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t bytes_at_a_time = 4 << 20;
-constexpr std::uint32_t most_label_coordinates = 100000;  // netCDF strings are slow: beyond this labels stay in labels/ alone
+constexpr std::uint32_t most_label_coordinates =
+    100000;  // netCDF strings are slow: beyond this labels stay in labels/ alone
 
 std::size_t rows_at_a_time(std::size_t rows, std::size_t R) {
   return std::clamp<std::size_t>(bytes_at_a_time / (4 * R), 1, std::max<std::size_t>(rows, 1));
@@ -218,8 +219,8 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
       ++w;
     }
   for (std::size_t k = 0; k < modes.size(); ++k) {
-    const int variable = file.add_floats(group, "u_" + names_of(modes)[k],
-                                         {chain, dimensions.modes[k], dimensions.component});
+    const int variable =
+        file.add_floats(group, "u_" + names_of(modes)[k], {chain, dimensions.modes[k], dimensions.component});
     const std::size_t step = rows_at_a_time(layout.sizes[k], R);
     for (std::size_t c = 0; c < grid.chains; ++c)
       for (std::size_t j = 0; j < layout.sizes[k]; j += step) {

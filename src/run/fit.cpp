@@ -45,8 +45,12 @@ class Recorder final : public Observer {
  public:
   Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
            HeldOut* held_out, const Checkpoint& from)
-      : run_dir_(run_dir), info_(info), callbacks_(callbacks), held_out_(held_out),
-        trace_(run_dir + "/trace.tsv", from.trace_length), draws_(run_dir + "/draws.log", layout, from.draw_log_length),
+      : run_dir_(run_dir),
+        info_(info),
+        callbacks_(callbacks),
+        held_out_(held_out),
+        trace_(run_dir + "/trace.tsv", from.trace_length),
+        draws_(run_dir + "/draws.log", layout, from.draw_log_length),
         last_checkpoint_(wall_clock()) {
     if (trace_.length() == 0) trace_.append("chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\n");
   }
@@ -119,15 +123,15 @@ RunInfo describe(const Dataset& data, const FitOptions& options, const TestCells
   RunInfo info;
   info.version = version();
   info.command = command;
-  info.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(
-                                                          std::chrono::system_clock::now())));
+  info.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                             fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
   info.fingerprint = fmt::format("{:016x}", fingerprint(data.tensor, data.networks));
   info.options = options;
   const Hyperparameters hyper = hyperparameters(options, data.tensor.modes);
   for (std::size_t k = 0; k < data.tensor.order(); ++k) {
     const LabelTable& labels = data.tensor.modes[k].labels;
-    info.modes.push_back({data.tensor.modes[k].name, labels.size(), labels.is_numbered(), labels.first_number(),
-                          hyper.dirichlet[k]});
+    info.modes.push_back(
+        {data.tensor.modes[k].name, labels.size(), labels.is_numbered(), labels.first_number(), hyper.dirichlet[k]});
   }
   for (const Network& network : data.networks)
     info.networks.push_back({static_cast<std::uint32_t>(network.mode), network.source, network.size()});
@@ -155,7 +159,8 @@ void check_apart(const TestCells& test, const SparseTensor& tensor, const std::s
   for (std::size_t i = 0; i < test.size(); ++i) shared += tensor.contains(test.coords.data() + i * tensor.order());
   if (shared > 0)
     throw Error(ErrorKind::config, fmt::format("{}: {} of its cells are ones of the training data; 'ztp split' makes "
-                                               "training and test files that are apart", file, shared));
+                                               "training and test files that are apart",
+                                               file, shared));
 }
 
 // Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read.
@@ -180,8 +185,9 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   bool complete = false;
   {
     Recorder recorder(run_dir, info, layout, callbacks, followed, from);
-    complete = run_batch(problem, *kernel, plan, from.position,
-                         [&](Statistics& statistics) { read_statistics(run_dir, statistics); }, followed, recorder);
+    complete = run_batch(
+        problem, *kernel, plan, from.position, [&](Statistics& statistics) { read_statistics(run_dir, statistics); },
+        followed, recorder);
   }
   malloc_trim(0);  // the chain is gone; writing needs room of its own
   const std::string log_path = run_dir + "/draws.log";
@@ -208,7 +214,8 @@ void check_run_dir(const std::string& run_dir, bool replace) {
   if (!fs::exists(run_dir, error)) return;
   if (!replace)
     throw Error(ErrorKind::config, fmt::format("{} exists; choose another --out, or --force to replace it", run_dir));
-  if (!fs::is_directory(run_dir, error) || (!fs::is_empty(run_dir, error) && !fs::exists(run_dir + "/options.json", error)))
+  if (!fs::is_directory(run_dir, error) ||
+      (!fs::is_empty(run_dir, error) && !fs::exists(run_dir + "/options.json", error)))
     throw Error(ErrorKind::config, fmt::format("{} is not a run directory; it is not replaced", run_dir));
 }
 

@@ -15,7 +15,9 @@ namespace {
 }
 
 // Chunks are written and read whole, once: caching them would only hold memory.
-void keep_no_chunks() { nc_set_chunk_cache(1 << 16, 1009, 0.75f); }
+void keep_no_chunks() {
+  nc_set_chunk_cache(1 << 16, 1009, 0.75f);
+}
 
 }  // namespace
 
@@ -33,7 +35,9 @@ NetcdfFile NetcdfFile::open(const std::string& path) {
   return NetcdfFile(path, id);
 }
 
-NetcdfFile::NetcdfFile(NetcdfFile&& other) noexcept : path_(std::move(other.path_)), id_(other.id_) { other.id_ = -1; }
+NetcdfFile::NetcdfFile(NetcdfFile&& other) noexcept : path_(std::move(other.path_)), id_(other.id_) {
+  other.id_ = -1;
+}
 
 NetcdfFile::~NetcdfFile() {
   if (id_ >= 0) nc_close(id_);

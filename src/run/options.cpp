@@ -16,29 +16,78 @@ constexpr double huge = 1e9;
 std::vector<OptionField> make_fields() {
   using F = FitOptions;
   return {
-      {"rank", "upper bound R on the number of components; the prior empties those that are not needed", &F::rank, 1,
-       100000, {}, ""},
-      {"likelihood", "what a cell is: binary (a one or not) or count (last column of the file)", &F::likelihood, 0, 0,
-       {"binary", "count"}, ""},
+      {"rank",
+       "upper bound R on the number of components; the prior empties those that are not needed",
+       &F::rank,
+       1,
+       100000,
+       {},
+       ""},
+      {"likelihood",
+       "what a cell is: binary (a one or not) or count (last column of the file)",
+       &F::likelihood,
+       0,
+       0,
+       {"binary", "count"},
+       ""},
       {"sweeps", "Gibbs sweeps of each chain, burn-in included", &F::sweeps, 1, many, {}, ""},
       {"burn_in", "sweeps thrown away before draws are kept", &F::burn_in, 0, many, {}, "half of the sweeps"},
-      {"keep_every", "sweeps between kept draws", &F::keep_every, 1, many, {}, "5, less in a run too short for --draws"},
-      {"draws", "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
-                "would pass 4 GiB", &F::draws, 1, 1e6, {}, ""},
-      {"chains", "independent chains, run one after the other and averaged in predictions", &F::chains, 1, 1000, {}, ""},
+      {"keep_every",
+       "sweeps between kept draws",
+       &F::keep_every,
+       1,
+       many,
+       {},
+       "5, less in a run too short for --draws"},
+      {"draws",
+       "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
+       "would pass 4 GiB",
+       &F::draws,
+       1,
+       1e6,
+       {},
+       ""},
+      {"chains",
+       "independent chains, run one after the other and averaged in predictions",
+       &F::chains,
+       1,
+       1000,
+       {},
+       ""},
       {"seed", "every draw is a function of it", &F::seed, 0, 1.8446744073709552e19, {}, ""},
       {"threads", "threads; the draws do not depend on their number", &F::threads, 1, 1024, {}, "all cores"},
-      {"dirichlet", "Dirichlet parameter a of the factor columns: A for all modes, or MODE=A (repeatable)", &F::dirichlet,
-       0, 0, {}, ""},
+      {"dirichlet",
+       "Dirichlet parameter a of the factor columns: A for all modes, or MODE=A (repeatable)",
+       &F::dirichlet,
+       0,
+       0,
+       {},
+       ""},
       {"gamma_shape", "shape g of the gamma prior of the weights", &F::gamma_shape, 1e-6, huge, {}, ""},
       {"beta_concentration", "c of the prior p ~ Beta(c eps, c (1 - eps))", &F::beta_concentration, 1e-6, huge, {}, ""},
       {"beta_mean", "eps of the same prior", &F::beta_mean, 1e-12, 1 - 1e-12, {}, "1/R, at most 1/2"},
-      {"network_gamma_shape", "shape f of the gamma prior of a network's weights", &F::network_gamma_shape, 1e-6, huge,
-       {}, ""},
-      {"network_beta_concentration", "d of the prior h ~ Beta(d alpha, d (1 - alpha))", &F::network_beta_concentration,
-       1e-6, huge, {}, ""},
+      {"network_gamma_shape",
+       "shape f of the gamma prior of a network's weights",
+       &F::network_gamma_shape,
+       1e-6,
+       huge,
+       {},
+       ""},
+      {"network_beta_concentration",
+       "d of the prior h ~ Beta(d alpha, d (1 - alpha))",
+       &F::network_beta_concentration,
+       1e-6,
+       huge,
+       {},
+       ""},
       {"network_beta_mean", "alpha of the same prior", &F::network_beta_mean, 1e-12, 1 - 1e-12, {}, "1/R, at most 1/2"},
-      {"holdout", "share of the ones to hold out and follow, with drawn zeros beside them", &F::holdout, 0, 0.99, {}, ""},
+      {"holdout",
+       "share of the ones to hold out and follow, with drawn zeros beside them",
+       &F::holdout,
+       0,
+       0.99,
+       {},
+       ""},
       {"zeros_per_one", "zero cells drawn for each held-out one", &F::zeros_per_one, 0, 1e6, {}, ""},
       {"test", "file of cells with a last column 0 or 1 to follow instead of a drawn hold-out", &F::test, 0, 0, {}, ""},
       {"kernel", "what computes: cpu, or the slow reference", &F::kernel, 0, 0, {"cpu", "reference"}, ""},
@@ -83,8 +132,8 @@ const std::vector<OptionField>& fit_option_fields() {
 void check_options(const FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) check_field(field, options);
   if (options.burn_in >= options.sweeps)
-    throw Error(ErrorKind::config,
-                fmt::format("--burn-in {}: must be below --sweeps {}, which includes it", options.burn_in, options.sweeps));
+    throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",
+                                               options.burn_in, options.sweeps));
   if (options.draws < options.chains)
     throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
                                                options.draws, options.chains));
@@ -115,7 +164,8 @@ FitOptions options_from_json(const std::string& text) {
 std::string options_as_markdown() {
   const FitOptions defaults;
   std::string text =
-      "# Options of `ztp fit`\n\nMade by `ztp fit --options-markdown` from the one list that the flags, the checks and\n"
+      "# Options of `ztp fit`\n\nMade by `ztp fit --options-markdown` from the one list that the flags, the checks "
+      "and\n"
       "`options.json` come from.\n\n| flag | default | meaning |\n|---|---|---|\n";
   for (const OptionField& field : fit_option_fields()) {
     std::string value = field.default_text;

@@ -36,8 +36,8 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
     if (mode == modes.end()) {
       std::vector<std::string> names;
       for (const Mode& m : modes) names.push_back(m.name);
-      throw Error(ErrorKind::config, fmt::format("--dirichlet {}: no mode \"{}\"; the modes are {}", item, name,
-                                                 fmt::join(names, ", ")));
+      throw Error(ErrorKind::config,
+                  fmt::format("--dirichlet {}: no mode \"{}\"; the modes are {}", item, name, fmt::join(names, ", ")));
     }
     values[static_cast<std::size_t>(mode - modes.begin())] = dirichlet_value(item, item.substr(equals + 1));
   }
@@ -59,9 +59,8 @@ FitOptions complete_options(const FitOptions& options, const std::vector<Mode>& 
   if (complete.beta_mean < 0) complete.beta_mean = mean;
   if (complete.network_beta_mean < 0) complete.network_beta_mean = mean;
   if (complete.sweeps - complete.burn_in < complete.keep_every)
-    throw Error(ErrorKind::config,
-                fmt::format("--keep-every {}: no draw would be kept in the {} sweeps after burn-in", complete.keep_every,
-                            complete.sweeps - complete.burn_in));
+    throw Error(ErrorKind::config, fmt::format("--keep-every {}: no draw would be kept in the {} sweeps after burn-in",
+                                               complete.keep_every, complete.sweeps - complete.burn_in));
   return complete;
 }
 

@@ -15,7 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number_or_null(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
+Json number_or_null(double value) {
+  return std::isnan(value) ? Json(nullptr) : Json(value);
+}
 
 double number_or_nan(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
@@ -70,7 +72,8 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.command = json.at("command");
   info.created = json.at("created");
   info.fingerprint = json.at("fingerprint");
-  info.options = options_from_json(json.at("options").dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  info.options =
+      options_from_json(json.at("options").dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   info.keep_every = json.at("keep_every_used");
   info.draws_planned = json.at("draws_planned");
   info.ones = json.at("ones");
@@ -78,7 +81,8 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.test_ones = json.at("test_ones");
   info.test_zeros = json.at("test_zeros");
   for (const Json& mode : json.at("modes"))
-    info.modes.push_back({mode.at("name"), mode.at("size"), mode.at("numbered"), mode.at("first"), mode.at("dirichlet")});
+    info.modes.push_back(
+        {mode.at("name"), mode.at("size"), mode.at("numbered"), mode.at("first"), mode.at("dirichlet")});
   for (const Json& network : json.at("networks")) {
     RunInfo::NetworkInfo item{0, network.at("source"), network.at("edges")};
     while (item.mode < info.modes.size() && info.modes[item.mode].name != network.at("mode")) ++item.mode;
@@ -100,11 +104,13 @@ void read_status_part(const Json& json, RunInfo& info) {
 }  // namespace
 
 void write_run_options(const std::string& run_dir, const RunInfo& info) {
-  write_text(run_dir + "/options.json", options_part(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  write_text(run_dir + "/options.json",
+             options_part(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 void write_run_status(const std::string& run_dir, const RunInfo& info) {
-  write_text(run_dir + "/status.json", status_part(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  write_text(run_dir + "/status.json",
+             status_part(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 RunInfo run_info(const std::string& run_dir) {

@@ -11,7 +11,7 @@ namespace ztp {
 
 struct Schedule {
   std::uint32_t chains = 1;
-  std::uint32_t sweeps = 1000;    // of each chain, burn-in included
+  std::uint32_t sweeps = 1000;  // of each chain, burn-in included
   std::uint32_t burn_in = 500;
   std::uint32_t keep_every = 5;   // a draw is kept at burn_in + keep_every, burn_in + 2 keep_every, ...
   std::uint32_t score_every = 5;  // during burn-in, held-out cells are scored this often

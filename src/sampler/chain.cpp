@@ -38,7 +38,8 @@ void Chain::start() {
   for (std::size_t e = 0; e < tensor.nnz(); ++e) {
     Stream stream(key(Purpose::start), 0, e);
     const std::int64_t y = tensor.counts.empty() ? 1 : tensor.counts[e];
-    const std::size_t r = stream.below(problem_.R);  // all of a count together: split up, every component would start the same
+    const std::size_t r =
+        stream.below(problem_.R);  // all of a count together: split up, every component would start the same
     for (std::size_t k = 0; k < tensor.order(); ++k) statistics_.rows[k].row(tensor.cell(e)[k])[r] += y;
     statistics_.tensor[r] += y;
   }
@@ -100,7 +101,8 @@ double Chain::draw_network_counts(std::size_t m) {
   std::int64_t* totals = statistics_.networks[m].data();
   const Rates edge_rates = make_rates({&u, &u}, state_.networks[m].log_weight, 2);
   const Entries entries{network.edges.data(), nullptr, network.size()};
-  const double edges = kernel_.allocate(entries, edge_rates, key(Purpose::edge_counts, m), t_, {{&rows, &rows}, totals});
+  const double edges =
+      kernel_.allocate(entries, edge_rates, key(Purpose::edge_counts, m), t_, {{&rows, &rows}, totals});
   const double diagonal =
       kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);
   // All pairs and the diagonal together have rate sum_r beta_r, half of edge_rates.total; the diagonal is not data.

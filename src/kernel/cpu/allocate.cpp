@@ -12,7 +12,8 @@
 namespace ztp::cpu {
 namespace {
 
-constexpr std::size_t entries_per_block = 4096;  // fixed: sums of log-likelihoods are made in this order for any threads
+constexpr std::size_t entries_per_block =
+    4096;  // fixed: sums of log-likelihoods are made in this order for any threads
 
 // The products weight[r] prod_k u[k][i_k, r] of one cell after another. Cells come sorted, so the product over the leading
 // modes is kept for as long as their coordinates stay the same.
@@ -92,9 +93,19 @@ std::size_t find_component(const Products& products, float total, double u) {
 // One block of entries: draws and adds up.
 class Allocator {
  public:
-  Allocator(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, const Sums& sums, bool shared)
-      : entries_(entries), rates_(rates), key_(key), sweep_(sweep), sums_(sums), shared_(shared), K_(rates.u.size()),
-        products_(rates), order_(search_order(rates.R)), shares_(rates.R), totals_(rates.R, 0) {}
+  Allocator(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, const Sums& sums,
+            bool shared)
+      : entries_(entries),
+        rates_(rates),
+        key_(key),
+        sweep_(sweep),
+        sums_(sums),
+        shared_(shared),
+        K_(rates.u.size()),
+        products_(rates),
+        order_(search_order(rates.R)),
+        shares_(rates.R),
+        totals_(rates.R, 0) {}
 
   double run(std::size_t begin, std::size_t end) {
     std::fill(totals_.begin(), totals_.end(), 0);

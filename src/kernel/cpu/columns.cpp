@@ -9,7 +9,8 @@
 namespace ztp::cpu {
 namespace {
 
-constexpr std::size_t rows_per_block = 256;  // fixed: column sums are made over these blocks in this order for any threads
+constexpr std::size_t rows_per_block =
+    256;  // fixed: column sums are made over these blocks in this order for any threads
 
 }  // namespace
 

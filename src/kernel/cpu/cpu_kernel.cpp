@@ -32,6 +32,8 @@ class CpuKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_cpu_kernel(Pool& pool) { return std::make_unique<CpuKernel>(pool); }
+std::unique_ptr<Kernel> make_cpu_kernel(Pool& pool) {
+  return std::make_unique<CpuKernel>(pool);
+}
 
 }  // namespace ztp

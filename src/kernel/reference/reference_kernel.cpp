@@ -26,9 +26,8 @@ class ReferenceKernel final : public Kernel {
         throw Error(ErrorKind::numeric, fmt::format("sweep {}: one number {} has rate zero or infinity", sweep, e + 1));
       const double z = std::exp(log_z);
       Stream stream(key, sweep, e);
-      const std::int64_t y =
-          entries.observed ? entries.observed[e] : draw_zero_truncated_poisson(stream, z);                  // (M3)
-      draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) {                           // (M4)
+      const std::int64_t y = entries.observed ? entries.observed[e] : draw_zero_truncated_poisson(stream, z);  // (M3)
+      draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) {                              // (M4)
         for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[order[i]] += part;
         sums.totals[order[i]] += part;
       });
@@ -89,6 +88,8 @@ class ReferenceKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_reference_kernel() { return std::make_unique<ReferenceKernel>(); }
+std::unique_ptr<Kernel> make_reference_kernel() {
+  return std::make_unique<ReferenceKernel>();
+}
 
 }  // namespace ztp
