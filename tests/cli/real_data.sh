@@ -1,0 +1,16 @@
+#!/bin/sh
+# Kinship and UMLS, if they are under $ZTP_DATA (they may not be redistributed; without them this test is skipped): a short fit
+# must rank a held-out tenth of all cells nearly as well as the long ones of docs/results.md.
+[ -n "${ZTP_DATA:-}" ] && [ -d "$ZTP_DATA/kinship" ] && [ -d "$ZTP_DATA/umls" ] || { echo "no data under ZTP_DATA: skipped"; exit 77; }
+. "$2/tests/cli/common.sh.inc"
+
+for name in kinship umls; do
+  "$ztp" split "$ZTP_DATA/$name/tensor.tsv.gz" --protocol cells --holdout 0.1 --seed 1 --out $name >/dev/null
+  "$ztp" fit $name/train.tsv --labels $name/labels --test $name/test.tsv --rank 40 --dirichlet 0.05 --sweeps 300 \
+    --out run-$name >/dev/null 2>&1
+  auc=$("$ztp" evaluate run-$name --json | sed 's/.*"auc_roc":\([0-9.]*\).*/\1/')
+  wanted=$([ $name = kinship ] && echo 0.94 || echo 0.99)
+  awk "BEGIN { exit !($auc > $wanted) }" || { echo "FAILED: $name: AUC-ROC $auc, wanted $wanted"; failed=1; }
+done
+expect 0 '135 entities' "$ztp" check "$ZTP_DATA/umls/tensor.tsv.gz" --labels "concept_j=$ZTP_DATA/umls/concept-labels.tsv"
+finish
