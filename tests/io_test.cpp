@@ -18,6 +18,7 @@
 
 #include "io/source.hpp"
 #include "io/table.hpp"
+#include "temp_dir.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -97,15 +98,8 @@ std::string zstd(const std::string& text) {
 
 class IoTest : public testing::Test {
  protected:
-  IoTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ztp_io_test_XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    directory_ = pattern;
-  }
-  ~IoTest() override { std::filesystem::remove_all(directory_); }
-
   std::string file(const std::string& name, const std::string& content) {
-    const std::string path = (directory_ / name).string();
+    const std::string path = directory_ / name;
     std::ofstream(path, std::ios::binary) << content;
     return path;
   }
@@ -140,7 +134,7 @@ class IoTest : public testing::Test {
     EXPECT_NE(message.find(part), message.npos) << "message: " << message << "\nexpected: " << part;
   }
 
-  std::filesystem::path directory_;
+  test::TempDir directory_;
 };
 
 // A random .tsv of many lines with empty ones among them, every label seen at several places.
@@ -518,9 +512,9 @@ TEST_F(IoTest, ABadLineInFrontOfATruncationIsReportedFirst) {
 
 TEST_F(IoTest, MissingFilesAndDirectoriesAreIoErrors) {
   TableSpec table;
-  table.path = (directory_ / "none.tsv").string();
+  table.path = directory_ / "none.tsv";
   EXPECT_EQ(error_of(table, ErrorKind::io), std::string("F: cannot open: ") + std::strerror(ENOENT));
-  table.path = directory_.string();
+  table.path = directory_.path();
   EXPECT_EQ(error_of(table, ErrorKind::io), std::string("F: cannot read: ") + std::strerror(EISDIR));
 }
 

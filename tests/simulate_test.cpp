@@ -14,6 +14,7 @@
 #include "simulate/alias.hpp"
 #include "simulate/distinct.hpp"
 #include "simulate/sampler.hpp"
+#include "temp_dir.hpp"
 #include "ztp/error.hpp"
 #include "ztp/read.hpp"
 
@@ -279,47 +280,37 @@ TEST(Simulate, RefusesTheImpossible) {
   EXPECT_THROW(simulate_kind_named("fancy"), Error);
 }
 
-class Directory {
- public:
-  Directory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ztp-simulate-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~Directory() { std::filesystem::remove_all(path); }
-  std::string path;
-};
-
 TEST(Simulate, WritesFilesThatReadBack) {
-  const Directory directory;
+  const test::TempDir directory;
   SimulateOptions options = made({300, 200, 20}, 5000, 6, 15);
   options.mode_names = {"user", "item", "week"};
   options.edges = {{"user", 500}};
   const Simulated wanted = simulate(options);
-  const SimulateSummary summary = write_simulation(options, directory.path, false);
+  const SimulateSummary summary = write_simulation(options, directory.path(), false);
   EXPECT_EQ(summary.points, wanted.points);
   ReadOptions read;
-  read.file = directory.path + "/tensor.tsv";
-  read.labels = {directory.path + "/labels"};
-  read.networks = {"user=" + directory.path + "/network-user.tsv"};
+  read.file = directory.path() + "/tensor.tsv";
+  read.labels = {directory.path() + "/labels"};
+  read.networks = {"user=" + directory.path() + "/network-user.tsv"};
   const Dataset back = read_dataset(read);
   EXPECT_TRUE(same(back.tensor.coords, wanted.tensor.coords));
   EXPECT_TRUE(same(back.networks[0].edges, wanted.networks[0].edges));
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path()))
     EXPECT_EQ(entry.path().string().find(".part"), std::string::npos);
 
-  EXPECT_THROW(write_simulation(options, directory.path, false), Error);
+  EXPECT_THROW(write_simulation(options, directory.path(), false), Error);
   options.edges.clear();
-  write_simulation(options, directory.path, true, false);  // takes the old truth and network away
-  EXPECT_FALSE(std::filesystem::exists(directory.path + "/network-user.tsv"));
-  EXPECT_FALSE(std::filesystem::exists(directory.path + "/truth/weights.tsv"));
+  write_simulation(options, directory.path(), true, false);  // takes the old truth and network away
+  EXPECT_FALSE(std::filesystem::exists(directory.path() + "/network-user.tsv"));
+  EXPECT_FALSE(std::filesystem::exists(directory.path() + "/truth/weights.tsv"));
 }
 
 TEST(Simulate, WritesTheTruth) {
-  const Directory directory;
+  const test::TempDir directory;
   const SimulateOptions options = made({300, 200, 20}, 5000, 6, 16);
-  write_simulation(options, directory.path, false);
+  write_simulation(options, directory.path(), false);
   const auto truth = truth_of(options);
-  std::ifstream file(directory.path + "/truth/mode2.tsv");
+  std::ifstream file(directory.path() + "/truth/mode2.tsv");
   std::string header;
   std::getline(file, header);
   EXPECT_EQ(header, "#mode2\tcomponent\tu");
@@ -329,7 +320,7 @@ TEST(Simulate, WritesTheTruth) {
     EXPECT_NEAR(u / truth[1].at(component - 1).at(entity - 1), 1, 1e-6);
   for (const auto& column : truth[1]) entries += column.size();
   EXPECT_EQ(lines, entries);
-  std::ifstream weights(directory.path + "/truth/weights.tsv");
+  std::ifstream weights(directory.path() + "/truth/weights.tsv");
   std::getline(weights, header);
   const Simulated wanted = simulate(options);
   for (double lambda; weights >> component >> lambda;) EXPECT_DOUBLE_EQ(lambda, wanted.lambda.at(component - 1));

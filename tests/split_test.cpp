@@ -13,6 +13,7 @@
 #include <set>
 
 #include "io/text_writer.hpp"
+#include "temp_dir.hpp"
 #include "ztp/error.hpp"
 #include "ztp/read.hpp"
 
@@ -249,34 +250,24 @@ TEST(Split, RefusesWhatCannotBeDone) {
   EXPECT_THROW(protocol_named("rows"), Error);
 }
 
-class Directory {
- public:
-  Directory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "ztp-split-XXXXXX").string();
-    path = mkdtemp(pattern.data());
-  }
-  ~Directory() { std::filesystem::remove_all(path); }
-  std::string path;
-};
-
 TEST(Split, WritesFilesThatReadBack) {
-  const Directory directory;
+  const test::TempDir directory;
   const SparseTensor tensor = made({9, 8, 7}, 100, 17);
   const Split parts = split(tensor, with(Protocol::ones, 0.2, 1));
-  write_split(tensor, parts, directory.path + "/new/out", false);
-  EXPECT_THROW(write_split(tensor, parts, directory.path + "/new/out", false), Error);
-  write_split(tensor, parts, directory.path + "/new/out", true);
+  write_split(tensor, parts, directory.path() + "/new/out", false);
+  EXPECT_THROW(write_split(tensor, parts, directory.path() + "/new/out", false), Error);
+  write_split(tensor, parts, directory.path() + "/new/out", true);
   ReadOptions read;
-  read.file = directory.path + "/new/out/train.tsv";
-  read.labels = {directory.path + "/new/out/labels"};
+  read.file = directory.path() + "/new/out/train.tsv";
+  read.labels = {directory.path() + "/new/out/labels"};
   const Dataset back = read_dataset(read);
   EXPECT_EQ(cells_of(back.tensor.coords, 3), cells_of(parts.coords, 3));
   EXPECT_EQ(back.tensor.modes[2].name, "m2");
   EXPECT_EQ(back.tensor.modes[2].labels[6], "7");
-  const TestCells test = read_test_cells(directory.path + "/new/out/test.tsv", back.tensor.modes);
+  const TestCells test = read_test_cells(directory.path() + "/new/out/test.tsv", back.tensor.modes);
   EXPECT_EQ(cells_of(test.coords, 3), cells_of(parts.test.coords, 3));
   EXPECT_TRUE(std::equal(test.outcome.begin(), test.outcome.end(), parts.test.outcome.begin()));
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path))
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory.path()))
     EXPECT_EQ(entry.path().string().find(".part"), std::string::npos);
 }
 
@@ -291,15 +282,15 @@ TEST(TextWriter, WritesNumbersAsTheyAre) {
 }
 
 TEST(TextWriter, LeavesNothingBehindWithoutCommit) {
-  const Directory directory;
-  { TextWriter(directory.path + "/a").write(std::string(3 << 20, 'x')); }
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path));
-  TextWriter file(directory.path + "/a");
+  const test::TempDir directory;
+  { TextWriter(directory.path() + "/a").write(std::string(3 << 20, 'x')); }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  TextWriter file(directory.path() + "/a");
   file.write(std::string(3 << 20, 'x'));
   file.put('y');
-  EXPECT_FALSE(std::filesystem::exists(directory.path + "/a"));
+  EXPECT_FALSE(std::filesystem::exists(directory.path() + "/a"));
   file.commit();
-  EXPECT_EQ(std::filesystem::file_size(directory.path + "/a"), (3u << 20) + 1);
+  EXPECT_EQ(std::filesystem::file_size(directory.path() + "/a"), (3u << 20) + 1);
   EXPECT_EQ(file.bytes(), (3u << 20) + 1);
 }
 
