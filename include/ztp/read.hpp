@@ -10,19 +10,24 @@
 namespace ztp {
 
 struct ReadOptions {
-  std::string file;                   // .tsv, .tns or .mtx, plain or .gz or .zst; "-" is standard input
-  std::string format;                 // "tsv", "tns" or "mtx"; empty: by the name, then by the first line
-  bool values = false;                // the last column of a .tsv is a number
-  bool counts = false;                // the numbers are counts, to be kept (--likelihood count)
-  int index_base = 1;                 // of a .tns file
-  std::vector<std::string> labels;    // "MODE=FILE", or one directory with MODE.txt for each mode
-  std::vector<std::string> networks;  // "MODE=FILE"
+  std::string file;                         // .tsv, .tns or .mtx, plain or .gz or .zst; "-" is standard input
+  std::string format;                       // "tsv", "tns" or "mtx"; empty: by the name, then by the first line
+  bool values = false;                      // the last column of a .tsv is a number
+  bool counts = false;                      // the numbers are counts, to be kept (--likelihood count)
+  int index_base = 1;                       // of a .tns file
+  std::vector<std::string> labels;          // "MODE=FILE", or one directory with MODE.txt for each mode
+  std::vector<std::string> networks;        // "MODE=FILE"
+  std::string missing;                      // file of cells that were not observed
+  std::vector<std::string> missing_slices;  // "MODE=FILE": entities all of whose cells were not observed
+  std::vector<std::string>
+      missing_pairs;  // "MODE=FILE", or "MODE:N=FILE" for the mode's N-th network: unobserved pairs
   unsigned threads = 1;
 };
 
 struct Dataset {
   SparseTensor tensor;
   std::vector<Network> networks;
+  Missing missing;
   std::uint64_t lines = 0;       // cells given, duplicates included
   std::uint64_t duplicates = 0;  // of them merged away
   std::uint64_t zeros = 0;       // cells given with the value zero, ignored

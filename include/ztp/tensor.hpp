@@ -1,5 +1,6 @@
 // The data: a K-way tensor as the sorted list of its ones (or positive counts), and undirected networks over a mode.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -27,13 +28,24 @@ struct SparseTensor {
   std::size_t sort_and_merge();
 };
 
+// Cells that were not observed: neither ones nor zeros. Each of them is in one slice or more, or in the list, never in both, and
+// none is a one of the tensor.
+struct Missing {
+  std::vector<std::vector<std::uint32_t>> slices;  // for each mode, the entities all of whose cells are missing; sorted
+  Buffer<std::uint32_t> cells;                     // listed cells x K; sorted, none twice, none in a slice
+  bool empty() const {
+    return cells.size() == 0 && std::all_of(slices.begin(), slices.end(), [](const auto& s) { return s.empty(); });
+  }
+};
+
 // An undirected network between the entities of one mode: each edge once, i < j, sorted.
 struct Network {
   std::size_t mode = 0;
-  std::string source;            // where it came from, for messages
-  Buffer<std::uint32_t> edges;   // edges x 2
-  std::uint64_t self_loops = 0;  // dropped while reading
-  std::uint64_t duplicates = 0;  // merged while reading
+  std::string source;             // where it came from, for messages
+  Buffer<std::uint32_t> edges;    // edges x 2
+  Buffer<std::uint32_t> missing;  // pairs x 2 that were not observed; i < j, sorted, none twice, none an edge
+  std::uint64_t self_loops = 0;   // dropped while reading
+  std::uint64_t duplicates = 0;   // merged while reading
   std::size_t size() const { return edges.size() / 2; }
 };
 
