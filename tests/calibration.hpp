@@ -110,11 +110,7 @@ inline std::int64_t poisson(Generator& generator, double mean) {
 }
 
 inline Statistics empty_statistics(const Model& model) {
-  Statistics s;
-  for (const std::uint32_t n : model.sizes) s.rows.emplace_back(n, model.R);
-  s.tensor.assign(model.R, 0);
-  s.networks.assign(model.network_modes.size(), std::vector<std::int64_t>(model.R, 0));
-  return s;
+  return make_statistics(model.sizes, model.network_modes.size(), model.R);
 }
 
 // Pairs and diagonal of network m, straight from section 3 of the specification.
@@ -215,15 +211,10 @@ inline const char* name_of(Bug bug) {
 class Twin {
  public:
   Twin(const Problem& problem, Kernel& kernel, Bug bug) : problem_(problem), kernel_(kernel), bug_(bug) {
-    state_.R = problem.R;
-    state_.tensor = Weights(problem.R);
-    for (const Mode& mode : problem.tensor->modes) {
-      state_.u.emplace_back(mode.labels.size(), problem.R);
-      statistics_.rows.emplace_back(mode.labels.size(), problem.R);
-    }
-    statistics_.tensor.assign(problem.R, 0);
-    state_.networks.assign(problem.networks.size(), Weights(problem.R));
-    statistics_.networks.assign(problem.networks.size(), std::vector<std::int64_t>(problem.R, 0));
+    std::vector<std::uint32_t> sizes;
+    for (const Mode& mode : problem.tensor->modes) sizes.push_back(mode.labels.size());
+    state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
+    statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
   }
 
   const State& state() const { return state_; }

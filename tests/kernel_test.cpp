@@ -529,7 +529,7 @@ TEST(Parity, ResumedEqualsUninterrupted) {
   first.start();
   run(first, 3);
   std::swap(second.statistics(), first.statistics());
-  second.restore(first.sweeps_done());
+  second.restore(first.sweeps_done(), first.state().shapes);
   run(second, 3);
   expect_same(second, whole, "resumed");
 }

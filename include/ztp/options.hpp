@@ -18,6 +18,8 @@ struct FitOptions {
   std::int64_t chains = 1;
   std::uint64_t seed = 1;
   std::int64_t threads = 0;
+  std::string start = "allocation";
+  std::string learn;
   std::vector<std::string> dirichlet = {"0.1"};
   double gamma_shape = 0.1;
   double beta_concentration = 1;
@@ -28,6 +30,7 @@ struct FitOptions {
   double holdout = 0;
   std::int64_t zeros_per_one = 5;
   std::string test;
+  std::string holdout_as = "zero";
   std::string kernel = "cpu";
 };
 
@@ -46,6 +49,13 @@ struct OptionField {
 };
 
 const std::vector<OptionField>& fit_option_fields();
+
+// What --learn names.
+struct Learned {
+  bool dirichlet = false;
+  bool gamma_shape = false;
+};
+Learned learned(const FitOptions& options);
 
 // Throws Error (config) that names the flag, the value and what is allowed.
 void check_options(const FitOptions& options);

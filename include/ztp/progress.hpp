@@ -2,16 +2,21 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace ztp {
 
 struct SweepReport {
-  std::uint32_t chain = 0;    // from 0
-  std::uint32_t sweep = 0;    // from 1
-  double seconds = 0;         // of sampling alone, since the chain's start
-  double log_likelihood = 0;  // of the tensor and its networks, at the parameters of this sweep
-  std::size_t occupied = 0;   // components with at least one count
-  double auc_roc = 0;         // of the held-out cells; NaN if they were not scored in this sweep
+  std::uint32_t chain = 0;       // from 0
+  std::uint32_t sweep = 0;       // from 1
+  double seconds = 0;            // of sampling alone, since the chain's start
+  double log_likelihood = 0;     // of the tensor and its networks, at the parameters of this sweep
+  std::size_t occupied = 0;      // components with at least one count from the ones
+  std::size_t network_only = 0;  // components with counts from edges alone
+  double total_weight = 0;       // sum of lambda: the expected number of counts in all cells
+  std::vector<double> learned;   // hyperparameters that are learned: a of each mode, g, f of each network
+  std::vector<double> watched;   // probabilities of the watched cells; empty in sweeps that do not record them
+  double auc_roc = 0;            // of the held-out cells; NaN if they were not scored in this sweep
 };
 
 }  // namespace ztp

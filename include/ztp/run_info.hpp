@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ztp/options.hpp"
@@ -40,12 +41,15 @@ struct RunInfo {
   std::string status;  // "running", "interrupted" or "complete"
   struct ChainStatus {
     std::uint32_t sweeps = 0;
-    double seconds = 0;         // of sampling
-    double log_likelihood = 0;  // of the last sweep
-    std::size_t occupied = 0;   // of the last sweep
-    double occupied_mean = 0;   // over kept draws; NaN without any
+    double seconds = 0;            // of sampling
+    double log_likelihood = 0;     // of the last sweep
+    std::size_t occupied = 0;      // of the last sweep
+    double occupied_mean = 0;      // over kept draws; NaN without any
+    std::size_t network_only = 0;  // components that only networks use, of the last sweep
   };
   std::vector<ChainStatus> chains;
+  // The posterior of the number of occupied components, over the kept draws of all chains: number and probability.
+  std::vector<std::pair<std::size_t, double>> rank;
   std::uint64_t draws = 0;        // kept so far
   std::uint64_t peak_memory = 0;  // bytes
   double auc_roc = 0;             // of the held-out cells, posterior mean so far; NaN if not followed

@@ -12,17 +12,25 @@ __extension__ using uint128 = unsigned __int128;
 
 // What a stream of random numbers is for. The values are part of the meaning of a seed: never renumber, only append.
 enum class Purpose : std::uint32_t {
-  start = 1,         // initial allocation of ones, index = one
-  columns = 2,       // factor columns u, mode = k, index = (row, component)
-  weights = 3,       // p and lambda, index = component
-  counts = 4,        // latent counts of the ones, index = one
-  edge_start = 5,    // initial allocation of edges, mode = network, index = edge
-  edge_counts = 6,   // latent counts of the edges, mode = network, index = edge
-  edge_weights = 7,  // h and beta, mode = network, index = component
-  diagonal = 8,      // imputed diagonal counts, mode = network, index = component
-  holdout = 9,       // which ones are held out, index = one
-  zeros = 10,        // drawn zero cells, index = test one
-  simulate = 11,     // synthetic data
+  start = 1,           // initial allocation of ones, index = one
+  columns = 2,         // factor columns u, mode = k, index = (row, component)
+  weights = 3,         // p and lambda, index = component
+  counts = 4,          // latent counts of the ones, index = one
+  edge_start = 5,      // initial allocation of edges, mode = network, index = edge
+  edge_counts = 6,     // latent counts of the edges, mode = network, index = edge
+  edge_weights = 7,    // h and beta, mode = network, index = component
+  diagonal = 8,        // imputed diagonal counts, mode = network, index = component
+  holdout = 9,         // which ones are held out, index = one
+  zeros = 10,          // drawn zero cells, index = test one
+  simulate = 11,       // synthetic data
+  missing_cells = 12,  // latent counts of listed missing cells, index = cell
+  missing_pairs = 13,  // likewise of a network's missing pairs, mode = network, index = pair
+  slice_totals = 14,   // latent counts of the missing slices of a mode, index = component
+  slice_places =
+      15,  // where they fall, mode = (mode of the slices) K + (mode placed), index = (block of rows, component)
+  learn_dirichlet = 16,  // a, mode = k
+  watch = 18,            // cells whose probabilities are followed
+  learn_shape = 17,      // g; mode = 1 + m: f of network m
 };
 
 struct StreamKey {

@@ -33,6 +33,15 @@ inline double log_shares(const Rates& rates, const std::uint32_t* cell, const st
   return largest + std::log(sum);
 }
 
+// Below exp of this a Poisson draw from 53-bit uniforms is zero for sure.
+inline constexpr double log_smallest_mean = -40;
+
+// The latent count of an entry with rate z.                                                          (M3), (M17)
+inline std::int64_t draw_entry(Stream& stream, const Entries& entries, std::size_t e, double z) {
+  if (entries.missing) return draw_poisson(stream, z);
+  return entries.observed ? entries.observed[e] : draw_zero_truncated_poisson(stream, z);
+}
+
 // Where the sum of float products says less than this, the rate is redone in logs.
 inline constexpr double smallest_float_rate = 1e-30;
 

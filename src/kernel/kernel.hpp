@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/matrix.hpp"
@@ -25,12 +26,23 @@ struct Rates {
 };
 Rates make_rates(std::vector<const Matrix<float>*> u, const std::vector<double>& log_weight, double factor = 1);
 
-// The ones (or edges) whose latent counts are to be drawn.
+// The ones (or edges, or listed missing cells) whose latent counts are to be drawn.
 struct Entries {
   const std::uint32_t* coords = nullptr;   // count x K
   const std::int64_t* observed = nullptr;  // counts, if they are observed; else each is zero-truncated Poisson
   std::size_t count = 0;
+  bool missing = false;  // not observed at all: each is Poisson, zero included
 };
+
+// Some rows of a mode: those j with mask[j] == wanted, or all of them without a mask.
+struct Rows {
+  const std::uint8_t* mask = nullptr;
+  std::uint8_t wanted = 1;
+  bool contains(std::size_t j) const { return mask == nullptr || mask[j] == wanted; }
+};
+
+// How often each positive value occurs in a matrix of counts, by value.
+using Tally = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 // Where latent counts are added up: rows[k][i_k, r] and totals[r].
 struct Sums {
@@ -42,13 +54,17 @@ struct Sums {
 // add up their parts of the rate side by side.
 std::vector<std::size_t> search_order(std::size_t R);
 
+// Counts are placed on blocks of this many rows first and on rows second, so that rows without any are hardly looked at. Part of
+// what a seed means.
+inline constexpr std::size_t rows_per_place = 256;
+
 class Kernel {
  public:
   virtual ~Kernel() = default;
 
   // y_e and its parts y_er, added into sums.                                               (M3), (M4)
   // Reads coordinates and rates, writes sums, O(count R K). Returns the log-likelihood of the entries without the part that
-  // all cells share: sum of log(exp(z) - 1), or of y log z - log y! for observed counts.
+  // all cells share, -z: sum of log(exp(z) - 1), or of y log z - log y! for observed counts, or of z for missing cells.
   virtual double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
                           const Sums& sums) = 0;
 
@@ -61,6 +77,17 @@ class Kernel {
   // Reads u and log beta, adds into S and v, O(n R). Returns the rate of the whole diagonal.
   virtual double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
                                  std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) = 0;
+
+  // sum over the rows of u^(k)[j, r], for each r: O(n R).
+  virtual std::vector<double> column_mass(const Matrix<float>& u, Rows rows) = 0;
+
+  // Places totals[r] counts on the rows in proportion to u[., r], adding into S.                (M18)
+  // Reads u, O(n R + blocks of rows that get any).
+  virtual void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
+                     std::uint32_t sweep, Matrix<std::int64_t>& S) = 0;
+
+  // What learning the Dirichlet parameter needs to know of S, O(n R).                           (M20)
+  virtual Tally tally(const Matrix<std::int64_t>& S) = 0;
 
   // z of every cell, O(count R K).
   virtual void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) = 0;

@@ -10,6 +10,29 @@ void Statistics::clear() {
   for (auto& matrix : rows) matrix.clear();
   std::fill(tensor.begin(), tensor.end(), 0);
   for (auto& totals : networks) std::fill(totals.begin(), totals.end(), 0);
+  std::fill(from_ones.begin(), from_ones.end(), 0);
+  std::fill(from_edges.begin(), from_edges.end(), 0);
+}
+
+State make_state(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R,
+                 const Hyperparameters& hyper) {
+  State state;
+  state.R = R;
+  state.shapes = {hyper.dirichlet, hyper.tensor.shape, std::vector<double>(networks, hyper.network.shape)};
+  for (const std::uint32_t n : sizes) state.u.emplace_back(n, R);
+  state.tensor = Weights(R);
+  state.networks.assign(networks, Weights(R));
+  return state;
+}
+
+Statistics make_statistics(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R) {
+  Statistics statistics;
+  for (const std::uint32_t n : sizes) statistics.rows.emplace_back(n, R);
+  statistics.tensor.assign(R, 0);
+  statistics.networks.assign(networks, std::vector<std::int64_t>(R, 0));
+  statistics.from_ones.assign(R, 0);
+  statistics.from_edges.assign(R, 0);
+  return statistics;
 }
 
 void draw_weights(const WeightPrior& prior, const std::vector<std::int64_t>& totals, std::uint64_t seed,
@@ -26,9 +49,25 @@ void draw_weights(const WeightPrior& prior, const std::vector<std::int64_t>& tot
   }
 }
 
+std::vector<double> learned_values(const Shapes& shapes, const Hyperparameters& hyper) {
+  std::vector<double> values;
+  if (hyper.learn_dirichlet) values = shapes.dirichlet;
+  if (!hyper.learn_shapes) return values;
+  values.push_back(shapes.tensor);
+  values.insert(values.end(), shapes.networks.begin(), shapes.networks.end());
+  return values;
+}
+
 std::size_t occupied(const Statistics& statistics) {
   return static_cast<std::size_t>(
-      std::count_if(statistics.tensor.begin(), statistics.tensor.end(), [](std::int64_t s) { return s > 0; }));
+      std::count_if(statistics.from_ones.begin(), statistics.from_ones.end(), [](std::int64_t s) { return s > 0; }));
+}
+
+std::size_t network_only(const Statistics& statistics) {
+  std::size_t count = 0;
+  for (std::size_t r = 0; r < statistics.from_ones.size(); ++r)
+    count += statistics.from_ones[r] == 0 && statistics.from_edges[r] > 0;
+  return count;
 }
 
 }  // namespace ztp

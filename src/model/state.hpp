@@ -18,6 +18,15 @@ struct Hyperparameters {
   std::vector<double> dirichlet;  // a_k, one for each mode
   WeightPrior tensor;             // g, c, eps
   WeightPrior network;            // f, d, alpha; the same for every network
+  bool learn_dirichlet = false;   // the a_k above are the medians of their priors, and drawn in every sweep
+  bool learn_shapes = false;      // likewise g and f
+};
+
+// The values in use of the hyperparameters that may be learned.
+struct Shapes {
+  std::vector<double> dirichlet;  // a_k
+  double tensor = 0;              // g
+  std::vector<double> networks;   // f of each network
 };
 
 // The R weights of the tensor (lambda, p) or of a network (beta, h), in logs: an empty component's weight underflows.
@@ -29,6 +38,7 @@ struct Weights {
 
 struct State {
   std::size_t R = 0;
+  Shapes shapes;
   std::vector<Matrix<float>>
       u;           // K matrices n_k x R, holding n_k u^(k)[j, r]: a product over many modes stays in range
   Weights tensor;  // lambda, p
@@ -40,15 +50,28 @@ struct Statistics {
   std::vector<Matrix<std::int64_t>> rows;  // K matrices: S^(k)[j, r] = s^(k)[j, r] + sum over networks of v[j, r]
   std::vector<std::int64_t> tensor;        // s_r
   std::vector<std::vector<std::int64_t>> networks;  // v_r of each network
+  // What of it comes from data, not from imputed cells. Only reported: the conditionals do not tell them apart.
+  std::vector<std::int64_t> from_ones;   // R
+  std::vector<std::int64_t> from_edges;  // R, all networks together
   void clear();
 };
 
+// Everything of the right size and zero, for these sizes of modes.
+State make_state(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R,
+                 const Hyperparameters& hyper);
+Statistics make_statistics(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R);
+
 // p_r ~ Beta(c eps + s_r, c (1 - eps) + g), lambda_r ~ Gamma(g + s_r, scale p_r)            (M6), (M7)
-// Reads the totals, writes the weights, O(R).
+// Reads the totals, writes the weights, O(R). prior.shape is the g in use.
 void draw_weights(const WeightPrior& prior, const std::vector<std::int64_t>& totals, std::uint64_t seed,
                   std::uint32_t chain, std::uint32_t sweep, int network, Weights& weights);
 
-// Components with at least one count, s_r >= 0.5.
+// Those of the shapes that are learned: a_1, ..., a_K, g, f_1, ....
+std::vector<double> learned_values(const Shapes& shapes, const Hyperparameters& hyper);
+
+// Components with at least one count from the ones of the tensor: imputed counts occupy nothing.
 std::size_t occupied(const Statistics& statistics);
+// Components with counts from edges and none from ones: they say nothing of the tensor.
+std::size_t network_only(const Statistics& statistics);
 
 }  // namespace ztp

@@ -13,14 +13,15 @@ struct Checkpoint {
   Position position;
   std::uint64_t draw_log_length = 0;
   std::uint64_t trace_length = 0;
+  std::uint64_t cells_length = 0;
   std::uint64_t held_out_draws = 0;
   std::vector<double> held_out_sum;
 };
 
 void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint,
-                      const Statistics& statistics);
-// Nothing if the run has no checkpoint yet. The statistics are read by read_statistics, when there is a chain to hold them.
+                      const Chain& chain);
+// Nothing if the run has no checkpoint yet. What the chain carries is read by restore_chain, when there is one.
 std::optional<Checkpoint> read_checkpoint(const std::string& run_dir, const RunInfo& info);
-void read_statistics(const std::string& run_dir, Statistics& statistics);
+void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, Chain& chain);
 
 }  // namespace ztp

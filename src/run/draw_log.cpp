@@ -57,7 +57,7 @@ std::uint64_t record_bytes(const DrawLayout& layout) {
 }  // namespace
 
 std::uint64_t DrawLayout::factor(std::size_t k) const {
-  std::uint64_t offset = weights(1 + networks);
+  std::uint64_t offset = hyperparameters() + learned;
   for (std::size_t before = 0; before < k; ++before) offset += std::uint64_t{sizes[before]} * R;
   return offset;
 }
@@ -73,6 +73,7 @@ void DrawLogWriter::append(const State& state, const SweepReport& report) {
   FloatSink sink(file_, hash.get());
   put_weights(sink, state.tensor);
   for (const Weights& weights : state.networks) put_weights(sink, weights);
+  for (const double value : report.learned) sink.put(static_cast<float>(value));
   for (const Matrix<float>& u : state.u) {
     const float n = static_cast<float>(u.rows());
     for (std::size_t j = 0; j < u.rows(); ++j)

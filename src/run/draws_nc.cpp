@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "run/netcdf.hpp"
+#include "run/prepare.hpp"
 
 namespace ztp {
 namespace {
@@ -156,10 +157,17 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::
                                       {chain, draw, dimensions.modes[k], dimensions.component},
                                       {1, 1, rows_at_a_time(layout.sizes[k], R), R}));
 
+  std::vector<int> learned;
+  for (const std::string& name : netcdf_names(learned_names(info.options, modes, layout.networks)))
+    learned.push_back(file.add_floats(group, name, {chain, draw}));
+
   std::vector<float> buffer;
   for (std::size_t i = 0; i < log.draws(); ++i) {
     log.verify(i);
     const auto [c, d] = grid.places[i];
+    buffer.resize(learned.size());
+    log.read(i, layout.hyperparameters(), learned.size(), buffer.data());
+    for (std::size_t l = 0; l < learned.size(); ++l) file.put(group, learned[l], {c, d}, {1, 1}, &buffer[l]);
     buffer.resize(R);
     for (std::size_t w = 0; w < weights.size(); ++w) {
       log.read(i, w * R, R, buffer.data());

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "run/prepare.hpp"
 #include "run/run_info.hpp"
 #include "run/store.hpp"
+#include "run/watch.hpp"
 #include "ztp/error.hpp"
 #include "ztp/split.hpp"
 #include "ztp/version.hpp"
@@ -44,15 +46,25 @@ double wall_clock() {
 class Recorder final : public Observer {
  public:
   Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
-           HeldOut* held_out, const Checkpoint& from)
+           HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned, std::size_t watched)
       : run_dir_(run_dir),
         info_(info),
         callbacks_(callbacks),
         held_out_(held_out),
         trace_(run_dir + "/trace.tsv", from.trace_length),
+        cells_(run_dir + "/cells.tsv", from.cells_length),
         draws_(run_dir + "/draws.log", layout, from.draw_log_length),
         last_checkpoint_(wall_clock()) {
-    if (trace_.length() == 0) trace_.append("chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\n");
+    if (trace_.length() == 0) {
+      std::string header = "chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\ttotal_weight\tnetwork_only";
+      for (const std::string& name : learned) header += "\t" + name;
+      trace_.append(header + "\n");
+    }
+    if (cells_.length() == 0) {
+      std::string header = "chain\tsweep";
+      for (std::size_t i = 1; i <= watched; ++i) header += fmt::format("\tc{}", i);
+      cells_.append(header + "\n");
+    }
   }
 
   void on_draw(const Chain& chain, const SweepReport& report) override {
@@ -62,13 +74,22 @@ class Recorder final : public Observer {
 
   void on_sweep(const Chain& chain, const SweepReport& report) override {
     const std::string auc = std::isnan(report.auc_roc) ? "" : fmt::format("{:.6f}", report.auc_roc);
-    trace_.append(fmt::format("{}\t{}\t{:.6f}\t{:.6f}\t{}\t{}\n", report.chain, report.sweep, report.seconds,
-                              report.log_likelihood, report.occupied, auc));
+    std::string line =
+        fmt::format("{}\t{}\t{:.6f}\t{:.6f}\t{}\t{}\t{:.6g}\t{}", report.chain, report.sweep, report.seconds,
+                    report.log_likelihood, report.occupied, auc, report.total_weight, report.network_only);
+    for (const double value : report.learned) line += fmt::format("\t{:.6g}", value);
+    trace_.append(line + "\n");
+    if (!report.watched.empty()) {
+      line = fmt::format("{}\t{}", report.chain, report.sweep);
+      for (const double value : report.watched) line += fmt::format("\t{:.6g}", value);
+      cells_.append(line + "\n");
+    }
     auto& now = status(report);
     now.sweeps = report.sweep;
     now.seconds = report.seconds;
     now.log_likelihood = report.log_likelihood;
     now.occupied = report.occupied;
+    now.network_only = report.network_only;
     if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
     if (callbacks_.on_sweep) callbacks_.on_sweep(report);
     const bool stopping = stop_requested();
@@ -80,22 +101,24 @@ class Recorder final : public Observer {
  private:
   RunInfo::ChainStatus& status(const SweepReport& report) {
     while (info_.chains.size() <= report.chain)
-      info_.chains.push_back({0, 0, 0, 0, std::numeric_limits<double>::quiet_NaN()});
+      info_.chains.push_back({0, 0, 0, 0, std::numeric_limits<double>::quiet_NaN(), 0});
     return info_.chains[report.chain];
   }
 
   void checkpoint(const Chain& chain, const SweepReport& report) {
     trace_.sync();
+    cells_.sync();
     draws_.sync();
     Checkpoint now;
     now.position = {report.chain, report.sweep, report.seconds};
     now.draw_log_length = draws_.length();
     now.trace_length = trace_.length();
+    now.cells_length = cells_.length();
     if (held_out_ != nullptr) {
       now.held_out_draws = held_out_->draws();
       now.held_out_sum = held_out_->sum();
     }
-    write_checkpoint(run_dir_, info_, now, chain.statistics());
+    write_checkpoint(run_dir_, info_, now, chain);
     info_.peak_memory = peak_memory();
     write_run_status(run_dir_, info_);
     last_checkpoint_ = wall_clock();
@@ -106,6 +129,7 @@ class Recorder final : public Observer {
   const FitCallbacks& callbacks_;
   HeldOut* held_out_;
   AppendFile trace_;
+  AppendFile cells_;
   DrawLogWriter draws_;
   double last_checkpoint_;
 };
@@ -143,14 +167,18 @@ RunInfo describe(const Dataset& data, const FitOptions& options, const TestCells
   return info;
 }
 
-// The posterior mean of the occupied rank of each chain.
+// The posterior of the occupied rank, and its mean in each chain.
 void summarise_rank(const DrawLogReader& log, RunInfo& info) {
   std::vector<double> sum(info.chains.size(), 0), draws(info.chains.size(), 0);
+  std::map<std::size_t, double> times;
   for (std::size_t i = 0; i < log.draws(); ++i) {
+    times[log.head(i).occupied] += 1;
     sum[log.head(i).chain] += static_cast<double>(log.head(i).occupied);
     draws[log.head(i).chain] += 1;
   }
   for (std::size_t c = 0; c < info.chains.size(); ++c) info.chains[c].occupied_mean = sum[c] / draws[c];
+  info.rank.assign(times.begin(), times.end());
+  for (auto& [number, probability] : info.rank) probability /= static_cast<double>(log.draws());
 }
 
 // A test cell that is a training one is predicted from itself: its score would mean nothing.
@@ -172,22 +200,26 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   Problem problem;
   problem.tensor = &data.tensor;
   problem.networks = data.networks;
+  problem.missing = data.missing.empty() ? nullptr : &data.missing;
   problem.hyper = hyperparameters(info.options, data.tensor.modes);
   problem.R = layout.R;
   problem.seed = info.options.seed;
+  problem.start_from_prior = info.options.start == "prior";
   HeldOut held_out(test, *kernel);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
   held_out.draws() = from.held_out_draws;
-  HeldOut* followed = test.size() > 0 ? &held_out : nullptr;
+  const TestCells watched = watched_cells(data.tensor, test, info.options.seed);
+  const Followed followed{test.size() > 0 ? &held_out : nullptr, &watched};
 
   const Schedule plan = schedule(info.options, layout);
   info.draws = from.draw_log_length / (layout.bytes() + sizeof(DrawHead) + sizeof(std::uint64_t));
   bool complete = false;
   {
-    Recorder recorder(run_dir, info, layout, callbacks, followed, from);
+    Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from,
+                      learned_names(info.options, data.tensor.modes, data.networks.size()), watched.size());
     complete = run_batch(
-        problem, *kernel, plan, from.position, [&](Statistics& statistics) { read_statistics(run_dir, statistics); },
-        followed, recorder);
+        problem, *kernel, plan, from.position, [&](Chain& chain) { restore_chain(run_dir, from, chain); }, followed,
+        recorder);
   }
   malloc_trim(0);  // the chain is gone; writing needs room of its own
   const std::string log_path = run_dir + "/draws.log";
@@ -249,6 +281,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   store_labels(run_dir, data.tensor.modes);
   store_data(run_dir, data);
   if (test.size() > 0) write_test_file(run_dir + "/test.tsv", data.tensor.modes, test);
+  write_test_file(run_dir + "/watched.tsv", data.tensor.modes, watched_cells(data.tensor, test, options.seed));
   return run(data, test, info, run_dir, {}, callbacks, threads);
 }
 

@@ -56,6 +56,22 @@ std::vector<OptionField> make_fields() {
        ""},
       {"seed", "every draw is a function of it", &F::seed, 0, 1.8446744073709552e19, {}, ""},
       {"threads", "threads; the draws do not depend on their number", &F::threads, 1, 1024, {}, "all cores"},
+      {"start",
+       "where a chain begins: allocation (each one in a random component) or prior (parameters drawn from the prior)",
+       &F::start,
+       0,
+       0,
+       {"allocation", "prior"},
+       ""},
+      {"learn",
+       "hyperparameters to draw with the rest: dirichlet (one for each mode), gamma-shape, or dirichlet,gamma-shape; "
+       "the "
+       "values of --dirichlet and of the gamma shapes become the medians of their priors",
+       &F::learn,
+       0,
+       0,
+       {},
+       ""},
       {"dirichlet",
        "Dirichlet parameter a of the factor columns: A for all modes, or MODE=A (repeatable)",
        &F::dirichlet,
@@ -90,6 +106,13 @@ std::vector<OptionField> make_fields() {
        ""},
       {"zeros_per_one", "zero cells drawn for each held-out one", &F::zeros_per_one, 0, 1e6, {}, ""},
       {"test", "file of cells with a last column 0 or 1 to follow instead of a drawn hold-out", &F::test, 0, 0, {}, ""},
+      {"holdout_as",
+       "what held-out cells are to the fit: zero (as in the paper) or missing (unknown, imputed)",
+       &F::holdout_as,
+       0,
+       0,
+       {"zero", "missing"},
+       ""},
       {"kernel", "what computes: cpu, or the slow reference", &F::kernel, 0, 0, {"cpu", "reference"}, ""},
   };
 }
@@ -129,7 +152,25 @@ const std::vector<OptionField>& fit_option_fields() {
   return fields;
 }
 
+Learned learned(const FitOptions& options) {
+  Learned result;
+  for (std::size_t begin = 0; begin < options.learn.size();) {
+    const std::size_t end = std::min(options.learn.find(',', begin), options.learn.size());
+    const std::string word = options.learn.substr(begin, end - begin);
+    if (word == "dirichlet")
+      result.dirichlet = true;
+    else if (word == "gamma-shape")
+      result.gamma_shape = true;
+    else
+      throw Error(ErrorKind::config, fmt::format("--learn {}: \"{}\" cannot be learned; dirichlet and gamma-shape can",
+                                                 options.learn, word));
+    begin = end + 1;
+  }
+  return result;
+}
+
 void check_options(const FitOptions& options) {
+  learned(options);
   for (const OptionField& field : fit_option_fields()) check_field(field, options);
   if (options.burn_in >= options.sweeps)
     throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",
@@ -137,6 +178,8 @@ void check_options(const FitOptions& options) {
   if (options.draws < options.chains)
     throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
                                                options.draws, options.chains));
+  if (options.holdout_as != "zero" && options.holdout == 0 && options.test.empty())
+    throw Error(ErrorKind::config, "--holdout-as has no effect without --holdout or --test");
   if (options.holdout > 0 && !options.test.empty())
     throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
 }

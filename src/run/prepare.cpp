@@ -12,6 +12,7 @@
 namespace ztp {
 namespace {
 
+constexpr std::uint32_t most_watched_sweeps = 2000;  // of each chain: enough to judge it, and cells.tsv stays small
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
 
 double dirichlet_value(const std::string& item, const std::string& text) {
@@ -67,13 +68,27 @@ FitOptions complete_options(const FitOptions& options, const std::vector<Mode>& 
 Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes) {
   return {dirichlet_of_modes(complete.dirichlet, modes),
           {complete.gamma_shape, complete.beta_concentration, complete.beta_mean},
-          {complete.network_gamma_shape, complete.network_beta_concentration, complete.network_beta_mean}};
+          {complete.network_gamma_shape, complete.network_beta_concentration, complete.network_beta_mean},
+          learned(complete).dirichlet,
+          learned(complete).gamma_shape};
+}
+
+std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
+                                       std::size_t networks) {
+  std::vector<std::string> names;
+  if (learned(complete).dirichlet)
+    for (const Mode& mode : modes) names.push_back("dirichlet_" + mode.name);
+  if (!learned(complete).gamma_shape) return names;
+  names.push_back("gamma_shape");
+  for (std::size_t m = 1; m <= networks; ++m) names.push_back(fmt::format("gamma_shape_network_{}", m));
+  return names;
 }
 
 DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks) {
   DrawLayout layout;
   layout.R = static_cast<std::size_t>(complete.rank);
   layout.networks = networks;
+  layout.learned = learned_names(complete, modes, networks).size();
   for (const Mode& mode : modes) layout.sizes.push_back(mode.labels.size());
   return layout;
 }
@@ -85,6 +100,7 @@ Schedule schedule(const FitOptions& complete, const DrawLayout& layout) {
   result.burn_in = static_cast<std::uint32_t>(complete.burn_in);
   result.keep_every = static_cast<std::uint32_t>(complete.keep_every);
   result.score_every = result.keep_every;
+  result.watch_every = std::max(1u, (result.sweeps - result.burn_in) / most_watched_sweeps);
   const std::uint64_t fit_in_file = std::max<std::uint64_t>(1, most_draw_bytes / layout.bytes());
   return result.thinned_to(std::min<std::uint64_t>(static_cast<std::uint64_t>(complete.draws), fit_in_file));
 }

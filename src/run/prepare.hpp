@@ -11,6 +11,9 @@ namespace ztp {
 FitOptions complete_options(const FitOptions& options, const std::vector<Mode>& modes);
 
 Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes);
+// Names of the learned hyperparameters, in the order of learned_values: columns of the trace and variables of draws.nc.
+std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
+                                       std::size_t networks);
 DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks);
 Schedule schedule(const FitOptions& complete, const DrawLayout& layout);
 

@@ -63,7 +63,11 @@ Json status_part(const RunInfo& info) {
                               {"seconds", chain.seconds},
                               {"log_likelihood", chain.log_likelihood},
                               {"occupied", chain.occupied},
-                              {"occupied_mean", number_or_null(chain.occupied_mean)}});
+                              {"occupied_mean", number_or_null(chain.occupied_mean)},
+                              {"network_only", chain.network_only}});
+  json["rank_posterior"] = Json::array();
+  for (const auto& [number, probability] : info.rank)
+    json["rank_posterior"].push_back({{"occupied", number}, {"probability", probability}});
   return json;
 }
 
@@ -98,7 +102,10 @@ void read_status_part(const Json& json, RunInfo& info) {
   info.auc_roc = number_or_nan(json.at("auc_roc"));
   for (const Json& chain : json.at("chains"))
     info.chains.push_back({chain.at("sweeps"), chain.at("seconds"), chain.at("log_likelihood"), chain.at("occupied"),
-                           number_or_nan(chain.at("occupied_mean"))});
+                           number_or_nan(chain.at("occupied_mean")), chain.value("network_only", std::size_t{0})});
+  if (!json.contains("rank_posterior")) return;  // a run of ztp 0.1.0
+  for (const Json& item : json.at("rank_posterior"))
+    info.rank.emplace_back(item.at("occupied"), item.at("probability"));
 }
 
 }  // namespace

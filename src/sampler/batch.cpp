@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 namespace ztp {
@@ -9,6 +10,29 @@ namespace {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void describe(const Chain& chain, SweepReport& report) {
+  report.occupied = occupied(chain.statistics());
+  report.network_only = network_only(chain.statistics());
+  report.total_weight = chain.rates().total;
+  report.learned = chain.learned();
+}
+
+void look_at_cells(const Chain& chain, Kernel& kernel, const Schedule& schedule, const Followed& followed,
+                   SweepReport& report) {
+  const std::uint32_t t = report.sweep;
+  report.auc_roc = std::numeric_limits<double>::quiet_NaN();
+  report.watched.clear();
+  if (followed.held_out != nullptr && schedule.keeps(t))
+    report.auc_roc = followed.held_out->score_and_keep(chain.rates());
+  else if (followed.held_out != nullptr && t <= schedule.burn_in && t % schedule.score_every == 0)
+    report.auc_roc = followed.held_out->score(chain.rates());
+  if (followed.watched == nullptr || t <= schedule.burn_in || (t - schedule.burn_in) % schedule.watch_every != 0)
+    return;
+  report.watched.resize(followed.watched->size());
+  kernel.score(followed.watched->coords.data(), report.watched.size(), chain.rates(), report.watched.data());
+  for (double& value : report.watched) value = -std::expm1(-value);
 }
 
 }  // namespace
@@ -22,14 +46,13 @@ Schedule Schedule::thinned_to(std::uint64_t draws) const {
 }
 
 bool run_batch(const Problem& problem, Kernel& kernel, const Schedule& schedule, Position position,
-               const std::function<void(Statistics&)>& restore, HeldOut* held_out, Observer& observer) {
+               const std::function<void(Chain&)>& restore, const Followed& followed, Observer& observer) {
   for (std::uint32_t c = position.chain; c < schedule.chains; ++c) {
     Chain chain(problem, kernel, c);
     SweepReport report;
     report.chain = c;
     if (c == position.chain && position.sweep > 0) {
-      restore(chain.statistics());
-      chain.restore(position.sweep);
+      restore(chain);
       report.seconds = position.seconds;
     } else {
       chain.start();
@@ -40,14 +63,9 @@ bool run_batch(const Problem& problem, Kernel& kernel, const Schedule& schedule,
       report.log_likelihood = chain.sweep();
       report.seconds += now() - begin;
       report.sweep = chain.sweeps_done();
-      report.occupied = occupied(chain.statistics());
-      report.auc_roc = std::numeric_limits<double>::quiet_NaN();
-      const bool keep = schedule.keeps(report.sweep);
-      if (held_out != nullptr && keep)
-        report.auc_roc = held_out->score_and_keep(chain.rates());
-      else if (held_out != nullptr && report.sweep <= schedule.burn_in && report.sweep % schedule.score_every == 0)
-        report.auc_roc = held_out->score(chain.rates());
-      if (keep) observer.on_draw(chain, report);
+      describe(chain, report);
+      look_at_cells(chain, kernel, schedule, followed, report);
+      if (schedule.keeps(report.sweep)) observer.on_draw(chain, report);
       observer.on_sweep(chain, report);
     }
   }

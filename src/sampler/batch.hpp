@@ -15,6 +15,7 @@ struct Schedule {
   std::uint32_t burn_in = 500;
   std::uint32_t keep_every = 5;   // a draw is kept at burn_in + keep_every, burn_in + 2 keep_every, ...
   std::uint32_t score_every = 5;  // during burn-in, held-out cells are scored this often
+  std::uint32_t watch_every = 1;  // after burn-in
 
   bool keeps(std::uint32_t t) const { return t > burn_in && (t - burn_in) % keep_every == 0; }
   std::uint32_t draws_per_chain() const { return (sweeps - burn_in) / keep_every; }
@@ -37,9 +38,16 @@ struct Position {
   double seconds = 0;
 };
 
-// Runs to the end of the schedule (true) or until a stop is requested (false). `restore` fills the statistics of the first chain
-// when position.sweep > 0. held_out may be null.
+// Cells that are looked at while the chains run. Each may be null.
+struct Followed {
+  HeldOut* held_out = nullptr;
+  const TestCells* watched =
+      nullptr;  // their probabilities are reported after burn-in, every schedule.watch_every sweeps
+};
+
+// Runs to the end of the schedule (true) or until a stop is requested (false). `restore` puts the first chain back where it was
+// when position.sweep > 0.
 bool run_batch(const Problem& problem, Kernel& kernel, const Schedule& schedule, Position position,
-               const std::function<void(Statistics&)>& restore, HeldOut* held_out, Observer& observer);
+               const std::function<void(Chain&)>& restore, const Followed& followed, Observer& observer);
 
 }  // namespace ztp

@@ -4,22 +4,39 @@
 
 #include <cmath>
 
+#include "model/draws.hpp"
+#include "model/learn.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 
+namespace {
+
+std::vector<std::uint32_t> sizes_of(const SparseTensor& tensor) {
+  std::vector<std::uint32_t> sizes;
+  for (const Mode& mode : tensor.modes) sizes.push_back(mode.labels.size());
+  return sizes;
+}
+
+}  // namespace
+
 Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number)
     : problem_(problem), kernel_(kernel), number_(number) {
-  const std::size_t R = problem.R;
-  state_.R = R;
-  state_.tensor = Weights(R);
-  statistics_.tensor.assign(R, 0);
-  for (const Mode& mode : problem.tensor->modes) {
-    state_.u.emplace_back(mode.labels.size(), R);
-    statistics_.rows.emplace_back(mode.labels.size(), R);
+  const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
+  state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
+  statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
+  in_slice_.resize(sizes.size());
+  if (problem.missing == nullptr) return;
+  for (std::size_t k = 0; k < problem.missing->slices.size(); ++k) {
+    if (problem.missing->slices[k].empty()) continue;
+    in_slice_[k].assign(sizes[k], 0);
+    for (const std::uint32_t j : problem.missing->slices[k]) in_slice_[k][j] = 1;
   }
-  state_.networks.assign(problem.networks.size(), Weights(R));
-  statistics_.networks.assign(problem.networks.size(), std::vector<std::int64_t>(R, 0));
+}
+
+void Chain::restore(std::uint32_t t, const Shapes& shapes) {
+  t_ = t;
+  state_.shapes = shapes;
 }
 
 StreamKey Chain::key(Purpose purpose, std::size_t mode) const {
@@ -35,6 +52,8 @@ Rates Chain::rates() const {
 void Chain::start() {
   const SparseTensor& tensor = *problem_.tensor;
   statistics_.clear();
+  t_ = 0;
+  if (problem_.start_from_prior) return;  // no counts: the first sweep draws from the prior
   for (std::size_t e = 0; e < tensor.nnz(); ++e) {
     Stream stream(key(Purpose::start), 0, e);
     const std::int64_t y = tensor.counts.empty() ? 1 : tensor.counts[e];
@@ -43,6 +62,7 @@ void Chain::start() {
     for (std::size_t k = 0; k < tensor.order(); ++k) statistics_.rows[k].row(tensor.cell(e)[k])[r] += y;
     statistics_.tensor[r] += y;
   }
+  statistics_.from_ones = statistics_.tensor;
   for (std::size_t m = 0; m < problem_.networks.size(); ++m) {
     const Network& network = problem_.networks[m];
     for (std::size_t e = 0; e < network.size(); ++e) {
@@ -52,11 +72,11 @@ void Chain::start() {
       statistics_.networks[m][r] += 1;
     }
   }
-  t_ = 0;
 }
 
 double Chain::sweep() {
   ++t_;
+  learn();
   draw_parameters();
   return draw_counts();
 }
@@ -69,15 +89,45 @@ double Chain::draw_counts() {
   return log_likelihood;
 }
 
+// Hyperparameters given the counts, with what depends on them integrated out.                          (M20), (M21)
+// Reads the statistics, writes state_.shapes, O(R sum_k n_k) for the tallies.
+void Chain::learn() {
+  const Hyperparameters& hyper = problem_.hyper;
+  const auto shape = [&](const WeightPrior& prior, const std::vector<std::int64_t>& totals, std::size_t set,
+                         double& value) {
+    Stream stream(key(Purpose::learn_shape, set), t_, 0);
+    value = draw_gamma_shape(stream, value, prior, totals);
+  };
+  for (std::size_t k = 0; hyper.learn_dirichlet && k < state_.u.size(); ++k) {
+    std::vector<std::int64_t> totals = statistics_.tensor;
+    for (std::size_t m = 0; m < problem_.networks.size(); ++m)
+      for (std::size_t r = 0; problem_.networks[m].mode == k && r < problem_.R; ++r)
+        totals[r] += 2 * statistics_.networks[m][r];
+    Stream stream(key(Purpose::learn_dirichlet, k), t_, 0);
+    state_.shapes.dirichlet[k] =
+        draw_dirichlet_parameter(stream, state_.shapes.dirichlet[k], hyper.dirichlet[k],
+                                 static_cast<double>(state_.u[k].rows()), kernel_.tally(statistics_.rows[k]), totals);
+  }
+  if (!hyper.learn_shapes) return;
+  shape(hyper.tensor, statistics_.tensor, 0, state_.shapes.tensor);
+  for (std::size_t m = 0; m < state_.networks.size(); ++m)
+    shape(hyper.network, statistics_.networks[m], 1 + m, state_.shapes.networks[m]);
+}
+
 // u, p, lambda, h, beta given the counts.                                            (M5), (M6), (M7), (M13), (M14)
 // Reads the statistics, writes the state, O(R sum_k n_k).
 void Chain::draw_parameters() {
+  const auto with_shape = [](WeightPrior prior, double shape) {
+    prior.shape = shape;
+    return prior;
+  };
   for (std::size_t k = 0; k < state_.u.size(); ++k)
-    kernel_.draw_columns(statistics_.rows[k], problem_.hyper.dirichlet[k], key(Purpose::columns, k), t_, state_.u[k]);
-  draw_weights(problem_.hyper.tensor, statistics_.tensor, problem_.seed, number_, t_, -1, state_.tensor);
+    kernel_.draw_columns(statistics_.rows[k], state_.shapes.dirichlet[k], key(Purpose::columns, k), t_, state_.u[k]);
+  draw_weights(with_shape(problem_.hyper.tensor, state_.shapes.tensor), statistics_.tensor, problem_.seed, number_, t_,
+               -1, state_.tensor);
   for (std::size_t m = 0; m < state_.networks.size(); ++m)
-    draw_weights(problem_.hyper.network, statistics_.networks[m], problem_.seed, number_, t_, static_cast<int>(m),
-                 state_.networks[m]);
+    draw_weights(with_shape(problem_.hyper.network, state_.shapes.networks[m]), statistics_.networks[m], problem_.seed,
+                 number_, t_, static_cast<int>(m), state_.networks[m]);
 }
 
 // Latent counts of the ones given the parameters.                                                    (M3), (M4)
@@ -88,25 +138,73 @@ double Chain::draw_tensor_counts() {
   Sums sums{{}, statistics_.tensor.data()};
   for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
   const Entries entries{tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz()};
-  // (M10): every cell adds -z to the log-likelihood, and all z together are sum_r lambda_r.
-  return kernel_.allocate(entries, tensor_rates, key(Purpose::counts), t_, sums) - tensor_rates.total;
+  // (M10): every observed cell adds -z to the log-likelihood, and all z together are sum_r lambda_r.
+  const double ones = kernel_.allocate(entries, tensor_rates, key(Purpose::counts), t_, sums);
+  statistics_.from_ones = statistics_.tensor;
+  return ones - (tensor_rates.total - impute_missing(tensor_rates));
 }
 
-// Latent counts of the edges of network m and of its diagonal.                                      (M11), (M12)
-// Reads the state, adds into the statistics, O(edges R + n R).
+// Latent counts of the missing cells, each exactly once: slices mode by mode, then the list.        (M17), (M18)
+// Reads the state, adds into the statistics, O(list R K + R sum_k n_k). Returns the rate of all missing cells.
+double Chain::impute_missing(const Rates& rates) {
+  if (problem_.missing == nullptr) return 0;
+  double rate = 0;
+  for (std::size_t k = 0; k < in_slice_.size(); ++k)
+    if (!in_slice_[k].empty()) rate += impute_slices(k);
+  Sums sums{{}, statistics_.tensor.data()};
+  for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
+  const Buffer<std::uint32_t>& cells = problem_.missing->cells;
+  const Entries entries{cells.data(), nullptr, cells.size() / in_slice_.size(), true};
+  return rate + kernel_.allocate(entries, rates, key(Purpose::missing_cells), t_, sums);
+}
+
+// The missing slices of mode k, outside those of the modes before it. For each component the counts of that block of cells are
+// one Poisson total, and its coordinates are independent: missing rows in mode k, observed rows before it, all rows after it.
+double Chain::impute_slices(std::size_t k) {
+  const std::size_t K = in_slice_.size();
+  std::vector<Rows> rows(K);
+  for (std::size_t other = 0; other <= k; ++other)
+    if (!in_slice_[other].empty())
+      rows[other] = {in_slice_[other].data(), static_cast<std::uint8_t>(other == k ? 1 : 0)};
+  std::vector<double> mean(problem_.R);
+  for (std::size_t r = 0; r < problem_.R; ++r) mean[r] = std::exp(state_.tensor.log_weight[r]);
+  for (std::size_t other = 0; other <= k; ++other) {
+    if (rows[other].mask == nullptr) continue;
+    const std::vector<double> mass = kernel_.column_mass(state_.u[other], rows[other]);
+    for (std::size_t r = 0; r < problem_.R; ++r) mean[r] *= mass[r];
+  }
+  std::vector<std::int64_t> totals(problem_.R);
+  double rate = 0;
+  for (std::size_t r = 0; r < problem_.R; ++r) {
+    Stream stream(key(Purpose::slice_totals, k), t_, r);
+    totals[r] = draw_poisson(stream, mean[r]);
+    statistics_.tensor[r] += totals[r];
+    rate += mean[r];
+  }
+  for (std::size_t other = 0; other < K; ++other)
+    kernel_.place(state_.u[other], rows[other], totals, key(Purpose::slice_places, k * K + other), t_,
+                  statistics_.rows[other]);
+  return rate;
+}
+
+// Latent counts of the edges of network m, of its missing pairs and of its diagonal.                (M11), (M12), (M17)
+// Reads the state, adds into the statistics, O((edges + missing pairs) R + n R).
 double Chain::draw_network_counts(std::size_t m) {
   const Network& network = problem_.networks[m];
   const Matrix<float>& u = state_.u[network.mode];
   Matrix<std::int64_t>& rows = statistics_.rows[network.mode];
   std::int64_t* totals = statistics_.networks[m].data();
   const Rates edge_rates = make_rates({&u, &u}, state_.networks[m].log_weight, 2);
-  const Entries entries{network.edges.data(), nullptr, network.size()};
-  const double edges =
-      kernel_.allocate(entries, edge_rates, key(Purpose::edge_counts, m), t_, {{&rows, &rows}, totals});
+  const Sums sums{{&rows, &rows}, totals};
+  const Entries edges{network.edges.data(), nullptr, network.size()};
+  double log_likelihood = kernel_.allocate(edges, edge_rates, key(Purpose::edge_counts, m), t_, sums);
+  for (std::size_t r = 0; r < problem_.R; ++r) statistics_.from_edges[r] += totals[r];
+  const Entries missing{network.missing.data(), nullptr, network.missing.size() / 2, true};
+  log_likelihood += kernel_.allocate(missing, edge_rates, key(Purpose::missing_pairs, m), t_, sums);
   const double diagonal =
       kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);
   // All pairs and the diagonal together have rate sum_r beta_r, half of edge_rates.total; the diagonal is not data.
-  return edges - (edge_rates.total / 2 - diagonal);
+  return log_likelihood - (edge_rates.total / 2 - diagonal);
 }
 
 void Chain::check_invariants() const {

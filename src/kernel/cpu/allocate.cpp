@@ -124,7 +124,11 @@ class Allocator {
     const double z = rates_.scale * static_cast<double>(total);
     if (!(z > smallest_rate)) return allocate_in_logs(e, cell);
     Stream stream(key_, sweep_, e);
-    const std::int64_t y = entries_.observed ? entries_.observed[e] : draw_zero_truncated_poisson(stream, z);
+    const std::int64_t y = draw_entry(stream, entries_, e, z);
+    if (y == 0) {  // a missing cell, as most of them
+      log_likelihood_ += z;
+      return;
+    }
     count_likelihood(z, y);
     if (y == 1) {
       add_count(cell, find_component(products_, total, stream.uniform()), 1);
@@ -136,13 +140,16 @@ class Allocator {
 
   void allocate_in_logs(std::size_t e, const std::uint32_t* cell) {
     const double log_z = log_shares(rates_, cell, order_, shares_);
+    if (entries_.missing && log_z < log_smallest_mean) return;  // surely zero
     if (!std::isfinite(log_z))
       throw Error(ErrorKind::numeric, fmt::format("sweep {}: one number {} has rate zero or infinity", sweep_, e + 1));
     const double z = std::exp(log_z);
     Stream stream(key_, sweep_, e);
-    const std::int64_t y = entries_.observed ? entries_.observed[e] : draw_zero_truncated_poisson(stream, z);
+    const std::int64_t y = draw_entry(stream, entries_, e, z);
     const double count = static_cast<double>(y);
-    if (entries_.observed)
+    if (entries_.missing)
+      log_likelihood_ += z;
+    else if (entries_.observed)
       log_likelihood_ += count * log_z - log_factorial(count);
     else
       log_likelihood_ += z < 1e-300 ? log_z : log_expm1(z);
@@ -151,6 +158,10 @@ class Allocator {
 
   // Adds log(exp(z) - 1) by multiplying, and takes a logarithm only when the product leaves a safe range.
   void count_likelihood(double z, std::int64_t y) {
+    if (entries_.missing) {
+      log_likelihood_ += z;
+      return;
+    }
     if (entries_.observed) {
       const double count = static_cast<double>(y);
       log_likelihood_ += count * std::log(z) - log_factorial(count);

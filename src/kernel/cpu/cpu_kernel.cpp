@@ -2,6 +2,7 @@
 
 #include "kernel/cpu/allocate.hpp"
 #include "kernel/cpu/columns.hpp"
+#include "kernel/cpu/place.hpp"
 
 namespace ztp {
 namespace {
@@ -22,6 +23,14 @@ class CpuKernel final : public Kernel {
                          std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) override {
     return cpu::impute_diagonal(pool_, u, log_beta, key, sweep, S, v);
   }
+  std::vector<double> column_mass(const Matrix<float>& u, Rows rows) override {
+    return cpu::column_mass(pool_, u, rows);
+  }
+  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
+             std::uint32_t sweep, Matrix<std::int64_t>& S) override {
+    cpu::place(pool_, u, rows, totals, key, sweep, S);
+  }
+  Tally tally(const Matrix<std::int64_t>& S) override { return cpu::tally(pool_, S); }
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
     cpu::score(pool_, coords, count, rates, z);
   }

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
 
+#include "base/pool.hpp"
 #include "kernel/entry_draw.hpp"
 #include "ztp/error.hpp"
 
@@ -22,17 +25,20 @@ class ReferenceKernel final : public Kernel {
     for (std::size_t e = 0; e < entries.count; ++e) {
       const std::uint32_t* cell = entries.coords + e * K;
       const double log_z = log_shares(rates, cell, order, shares);
+      if (entries.missing && log_z < log_smallest_mean) continue;  // surely zero
       if (!std::isfinite(log_z))
         throw Error(ErrorKind::numeric, fmt::format("sweep {}: one number {} has rate zero or infinity", sweep, e + 1));
       const double z = std::exp(log_z);
       Stream stream(key, sweep, e);
-      const std::int64_t y = entries.observed ? entries.observed[e] : draw_zero_truncated_poisson(stream, z);  // (M3)
-      draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) {                              // (M4)
+      const std::int64_t y = draw_entry(stream, entries, e, z);                    // (M3), (M17)
+      draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) {  // (M4)
         for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[order[i]] += part;
         sums.totals[order[i]] += part;
       });
       const double count = static_cast<double>(y);
-      if (entries.observed)
+      if (entries.missing)
+        log_likelihood += z;
+      else if (entries.observed)
         log_likelihood += count * log_z - log_factorial(count);
       else
         log_likelihood += z < 1e-300 ? log_z : log_expm1(z);
@@ -76,6 +82,41 @@ class ReferenceKernel final : public Kernel {
       v[r] += total;
     }
     return rate;
+  }
+
+  std::vector<double> column_mass(const Matrix<float>& u, Rows rows) override {
+    std::vector<double> mass(u.columns(), 0.0);
+    for (std::size_t j = 0; j < u.rows(); ++j)
+      for (std::size_t r = 0; r < u.columns(); ++r)
+        if (rows.contains(j)) mass[r] += static_cast<double>(u.row(j)[r]) / static_cast<double>(u.rows());
+    return mass;
+  }
+
+  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
+             std::uint32_t sweep, Matrix<std::int64_t>& S) override {
+    const Blocks blocks{u.rows(), rows_per_place};
+    for (std::size_t r = 0; r < u.columns(); ++r) {
+      std::vector<double> row_share(u.rows(), 0.0), block_share(blocks.count(), 0.0);
+      for (std::size_t j = 0; j < u.rows(); ++j) {
+        if (rows.contains(j)) row_share[j] = static_cast<double>(u.row(j)[r]);
+        block_share[j / rows_per_place] += row_share[j];
+      }
+      Stream stream(key, sweep, r);
+      draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t in_block) {
+        Stream within(key, sweep, ((b + 1) << 32) | r);
+        const std::span shares(row_share.data() + blocks.begin(b), blocks.end(b) - blocks.begin(b));
+        draw_multinomial(within, in_block, shares,
+                         [&](std::size_t i, std::int64_t part) { S.row(blocks.begin(b) + i)[r] += part; });
+      });
+    }
+  }
+
+  Tally tally(const Matrix<std::int64_t>& S) override {
+    std::map<std::int64_t, std::int64_t> count;
+    for (std::size_t j = 0; j < S.rows(); ++j)
+      for (std::size_t r = 0; r < S.columns(); ++r)
+        if (S.row(j)[r] > 0) ++count[S.row(j)[r]];
+    return {count.begin(), count.end()};
   }
 
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {

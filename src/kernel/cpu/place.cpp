@@ -1,0 +1,86 @@
+#include "kernel/cpu/place.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <span>
+
+#include "model/draws.hpp"
+
+namespace ztp::cpu {
+namespace {
+
+// Sums of u over the wanted rows of each block, a row a block. The blocks are fixed, and so is the order of the sums.
+Matrix<double> block_sums(Pool& pool, const Matrix<float>& u, Rows rows) {
+  const Blocks blocks{u.rows(), rows_per_place};
+  Matrix<double> sums(blocks.count(), u.columns());
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    double* sum = sums.row(b);
+    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j) {
+      if (!rows.contains(j)) continue;
+      const float* row = u.row(j);
+      for (std::size_t r = 0; r < u.columns(); ++r) sum[r] += static_cast<double>(row[r]);
+    }
+  });
+  return sums;
+}
+
+}  // namespace
+
+std::vector<double> column_mass(Pool& pool, const Matrix<float>& u, Rows rows) {
+  const Matrix<double> sums = block_sums(pool, u, rows);
+  std::vector<double> mass(u.columns(), 0.0);
+  for (std::size_t b = 0; b < sums.rows(); ++b)
+    for (std::size_t r = 0; r < mass.size(); ++r) mass[r] += sums.row(b)[r];
+  for (double& value : mass) value /= static_cast<double>(u.rows());
+  return mass;
+}
+
+void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
+           std::uint32_t sweep, Matrix<std::int64_t>& S) {
+  if (std::all_of(totals.begin(), totals.end(), [](std::int64_t total) { return total == 0; })) return;
+  const Blocks blocks{u.rows(), rows_per_place};
+  const Matrix<double> sums = block_sums(pool, u, rows);
+  // Each component owns its column of these counts and of S, so components can be placed side by side.
+  pool.for_blocks(u.columns(), [&](std::size_t r) {
+    if (totals[r] == 0) return;
+    std::vector<double> block_share(blocks.count()), row_share(rows_per_place);
+    for (std::size_t b = 0; b < blocks.count(); ++b) block_share[b] = sums.row(b)[r];
+    Stream stream(key, sweep, r);
+    draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t in_block) {
+      const std::size_t begin = blocks.begin(b), size = blocks.end(b) - begin;
+      for (std::size_t i = 0; i < size; ++i)
+        row_share[i] = rows.contains(begin + i) ? static_cast<double>(u.row(begin + i)[r]) : 0.0;
+      Stream within(key, sweep, ((b + 1) << 32) | r);
+      draw_multinomial(within, in_block, std::span<const double>(row_share.data(), size),
+                       [&](std::size_t i, std::int64_t part) { S.row(begin + i)[r] += part; });
+    });
+  });
+}
+
+Tally tally(Pool& pool, const Matrix<std::int64_t>& S) {
+  constexpr std::int64_t small = 256;
+  std::vector<std::int64_t> count(small, 0);
+  std::map<std::int64_t, std::int64_t> large;
+  std::mutex mutex;
+  const Blocks blocks{S.rows(), 4096};
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    std::vector<std::int64_t> block_count(small, 0);
+    std::map<std::int64_t, std::int64_t> block_large;
+    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
+      for (std::size_t r = 0; r < S.columns(); ++r) {
+        const std::int64_t value = S.row(j)[r];
+        ++(value < small ? block_count[static_cast<std::size_t>(value)] : block_large[value]);
+      }
+    const std::lock_guard lock(mutex);  // integers: the order does not matter
+    for (std::size_t value = 0; value < count.size(); ++value) count[value] += block_count[value];
+    for (const auto& [value, times] : block_large) large[value] += times;
+  });
+  Tally result;
+  for (std::size_t value = 1; value < count.size(); ++value)
+    if (count[value] > 0) result.emplace_back(value, count[value]);
+  result.insert(result.end(), large.begin(), large.end());
+  return result;
+}
+
+}  // namespace ztp::cpu
