@@ -22,6 +22,7 @@ class ReferenceKernel final : public Kernel {
     const std::vector<std::size_t> order = search_order(rates.R);
     std::vector<double> shares(rates.R);
     double log_likelihood = 0;
+    if (sums.parts != nullptr) sums.parts->assign(1, {});
     for (std::size_t e = 0; e < entries.count; ++e) {
       const std::uint32_t* cell = entries.coords + e * K;
       const double log_z = log_shares(rates, cell, order, shares);
@@ -34,6 +35,8 @@ class ReferenceKernel final : public Kernel {
       draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) {  // (M4)
         for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[order[i]] += part;
         sums.totals[order[i]] += part;
+        if (sums.parts != nullptr)
+          sums.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(order[i]), part});
       });
       const double count = static_cast<double>(y);
       if (entries.missing)
