@@ -1,4 +1,4 @@
-// The data inside a run directory: labels/, data.bin (ones, counts, networks), test.tsv. With them a run can be resumed, and
+// The data inside a run directory: labels/, data.bin (ones, counts, networks, what is missing), test.tsv. With them a run can be resumed, and
 // queried for unseen cells, wherever the original files have gone.
 #pragma once
 #include <string>
