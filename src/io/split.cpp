@@ -262,6 +262,8 @@ Split split_slices(const SparseTensor& tensor, const SplitOptions& options) {
     throw Error(ErrorKind::config,
                 fmt::format("the entities of mode {} after the first {} have no ones", options.mode, options.after));
   add_zeros(tensor, box, result.test_ones, options, result);  // every one of the box is held out
+  result.slices_of = mode;
+  result.slices_from = options.after;
   return result;
 }
 
@@ -292,6 +294,9 @@ void write_split(const SparseTensor& tensor, const Split& split, const std::stri
     write_label_file(fmt::format("{}/labels/{}.txt", directory, mode.name), mode.labels);
   write_ones_file(directory + "/train.tsv", tensor.modes, split.coords, split.counts);
   write_test_file(directory + "/test.tsv", tensor.modes, split.test);
+  if (split.slices_of)
+    write_label_file(fmt::format("{}/missing-{}.txt", directory, tensor.modes[*split.slices_of].name),
+                     tensor.modes[*split.slices_of].labels, split.slices_from);
 }
 
 Protocol protocol_named(const std::string& name) {
