@@ -37,9 +37,10 @@ struct Split {
   std::uint32_t slices_from = 0;         // slices: this entity and those after it are held out
 };
 
-// A pure function of the tensor and the options. Every subset of the stated size is equally likely.
+// A pure function of the tensor and the options. Every subset of the stated size is equally likely. Missing cells are never held
+// out: what is not known to be a zero cannot be a test zero.
 // Throws Error (usage: unknown mode; config: options that do not fit the tensor).
-Split split(const SparseTensor& tensor, const SplitOptions& options);
+Split split(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing = {});
 
 // Turns the tensor into its training part, without a copy. Modes and labels stay complete.
 void keep_training_ones(SparseTensor& tensor, Split& split);
