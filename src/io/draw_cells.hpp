@@ -38,8 +38,8 @@ class Box {
   std::vector<std::uint32_t> size_;
 };
 
-// Turns numbers of the cells outside `excluded` (sorted), counted among themselves, into numbers of cells of the box. Both ascend,
-// so that one walk along them does.
+// Turns numbers of the cells outside `excluded` (sorted), counted among themselves, into numbers of cells of the box. Both
+// ascend, so that one walk along them does.
 void number_around(const Box& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers);
 
 // `wanted` cells of the box outside `excluded`, sorted. Of a box that is small enough to number its cells, with `population` such
