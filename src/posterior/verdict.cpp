@@ -136,8 +136,8 @@ std::string remedy(const RunInfo& info, const Diagnosis& diagnosis, const Worst&
   const double needed = factor * static_cast<double>(diagnosis.draws);
   if (diagnosis.status != "complete" && needed <= planned) return "";  // the rest of the run may do
   const std::string flag = more_chains ? fmt::format("--chains {}", enough_chains) : "";
-  if (needed <= planned)
-    return more_chains ? fmt::format("Run with {}: that is enough by the numbers above.", flag) : "";
+  if (needed <= planned && (!more_chains || chains == 1)) return "";  // a single chain was told so before
+  if (needed <= planned) return fmt::format("Run with {}: that would be enough by the numbers above.", flag);
   const std::int64_t sweeps = round_number_above(needed * static_cast<double>(info.options.sweeps) / planned);
   const std::string text = fmt::format("Run with --sweeps {}{}{}", sweeps, shortfall > most ? " or more" : "",
                                        more_chains ? " and " + flag : "");
