@@ -215,8 +215,9 @@ void Chain::split_and_merge() {
   const std::size_t proposals =
       static_cast<std::size_t>(std::ceil(problem_.split_merge * static_cast<double>(occupied(statistics_))));
   const bool only_tokens = problem_.missing == nullptr && problem_.networks.empty();
-  split_merge_->run(allocation_, state_.shapes, proposals, key(Purpose::split_merge), t_, only_tokens, statistics_,
-                    network_ends());
+  const std::vector<std::vector<std::int64_t>> ends = network_ends();
+  split_merge_->run({allocation_, state_.shapes, ends, only_tokens}, proposals, key(Purpose::split_merge), t_,
+                    statistics_);
 }
 
 // For each mode and component, the counts of the column that come from networks: two for each edge.

@@ -2,38 +2,43 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ztp {
 namespace {
 
-constexpr int launch_scans = 3;  // restricted Gibbs scans before the one whose probability counts
+constexpr int launch_scans = 2;  // restricted Gibbs scans before the one whose probability counts
+
+// A sum of logarithms as a product that is logged only when it leaves a safe range.
+class LogProduct {
+ public:
+  void multiply(double x) {
+    product_ *= x;
+    if (product_ > 1e-150 && product_ < 1e150) return;
+    sum_ += std::log(product_);
+    product_ = 1;
+  }
+  double log() const { return sum_ + std::log(product_); }
+
+ private:
+  double product_ = 1, sum_ = 0;
+};
 
 }  // namespace
 
 SplitMerge::SplitMerge(const SparseTensor& tensor, const Hyperparameters& hyper, std::size_t R)
-    : tensor_(tensor), hyper_(hyper), R_(R), K_(tensor.order()), members_(R) {
+    : tensor_(tensor), prior_(hyper.tensor), R_(R), K_(tensor.order()), members_(R) {
   for (const Mode& mode : tensor.modes) value_.emplace_back(mode.labels.size());
-  for (Sizes& sizes : sizes_) sizes.columns.resize(K_);
 }
 
-SplitMerge::Outcome SplitMerge::run(const Allocation& allocation, const Shapes& shapes, std::size_t proposals,
-                                    StreamKey key, std::uint32_t sweep, bool only_tokens, Statistics& statistics,
-                                    const std::vector<std::vector<std::int64_t>>& network_ends) {
-  shapes_ = &shapes;
+void SplitMerge::run(const Given& given, std::size_t proposals, StreamKey key, std::uint32_t sweep,
+                     Statistics& statistics) {
+  given_ = &given;
   statistics_ = &statistics;
-  network_ends_ = &network_ends;
-  only_tokens_ = only_tokens;
-  load(allocation);
-  Outcome outcome;
-  if (entry_.size() < 2) return outcome;
+  load(given.allocation);
+  if (entry_.size() < 2) return;
   Stream stream(key, sweep, 0);
-  for (std::size_t p = 0; p < proposals; ++p) {
-    const std::size_t before = occupied_;
-    propose(stream);
-    outcome.splits += occupied_ > before;
-    outcome.merges += occupied_ < before;
-  }
-  return outcome;
+  for (std::size_t p = 0; p < proposals; ++p) propose(stream);
 }
 
 void SplitMerge::load(const Allocation& allocation) {
@@ -43,7 +48,7 @@ void SplitMerge::load(const Allocation& allocation) {
   for (auto& members : members_) members.clear();
   for (const auto& block : allocation)
     for (const Part& part : block)
-      for (std::uint32_t unit = 0; unit < part.count; ++unit) {
+      for (std::int64_t unit = 0; unit < part.count; ++unit) {
         place_.push_back(static_cast<std::uint32_t>(members_[part.component].size()));
         members_[part.component].push_back(static_cast<std::uint32_t>(entry_.size()));
         entry_.push_back(part.entry);
@@ -53,173 +58,193 @@ void SplitMerge::load(const Allocation& allocation) {
       std::count_if(members_.begin(), members_.end(), [](const auto& members) { return !members.empty(); }));
 }
 
-// Two tokens at random: of one component, a split that parts them is proposed; of two, their merger. The launch state depends on
-// the two tokens and the set of the others alone, never on who is where, so the last scan's probability is that of the proposal.
-bool SplitMerge::propose(Stream& stream) {
-  const std::uint32_t i = static_cast<std::uint32_t>(stream.below(entry_.size()));
-  std::uint32_t j = static_cast<std::uint32_t>(stream.below(entry_.size() - 1));
-  if (j >= i) ++j;
-  const std::size_t r = component_[i];
-  const bool split = component_[j] == r;
-  std::size_t s = component_[j];
-  if (split) {
-    if (occupied_ == R_) return false;
-    std::size_t skip = stream.below(R_ - occupied_);  // the new component is any of those without tokens
-    for (s = 0;; ++s)
-      if (members_[s].empty() && skip-- == 0) break;
-  }
-  gather(i, j, r, s, stream);
-  std::vector<std::uint8_t> actual;
-  if (!split)
-    for (const std::uint32_t token : tokens_) actual.push_back(component_[token] == s ? right : left);
-  reset(r, s);
-  put(i, left, 1);
-  put(j, right, 1);
-  launch(stream);
-  const double log_q = scan(stream, split ? nullptr : &actual);
-  reset(r, s);
-  const double empties = static_cast<double>(R_ - occupied_ + (split ? 0 : 1));  // as seen by the split
-  const double log_split = log_ratio(i, j) + std::log(empties) - log_q;
-  if (std::log(stream.uniform()) >= (split ? log_split : -log_split)) return false;
-  if (split) {
-    move(j, s);
-    for (std::size_t t = 0; t < tokens_.size(); ++t)
-      if (side_[t] == right) move(tokens_[t], s);
+// Two different tokens. The second is any; the first is any, or any of a component that is: so that small ones get their turn.
+std::pair<std::uint32_t, std::uint32_t> SplitMerge::pick(Stream& stream, bool by_component) const {
+  std::uint32_t i = 0;
+  if (by_component) {
+    const auto& members = members_[nth_component(stream.below(occupied_), true)];
+    i = members[stream.below(members.size())];
   } else {
-    move(j, r);
-    for (std::size_t t = 0; t < tokens_.size(); ++t)
-      if (side_[t] == right) move(tokens_[t], r);
+    i = static_cast<std::uint32_t>(stream.below(entry_.size()));
   }
-  return true;
+  const std::uint32_t j = static_cast<std::uint32_t>(stream.below(entry_.size() - 1));
+  return {i, j < i ? j : j + 1};
 }
 
-// tokens_: those of components r and s without i and j, shuffled: their order does not tell where they are.
-void SplitMerge::gather(std::uint32_t i, std::uint32_t j, std::size_t r, std::size_t s, Stream& stream) {
-  tokens_.clear();
-  for (const std::size_t component : {r, s})
+std::size_t SplitMerge::nth_component(std::size_t n, bool with_tokens) const {
+  std::size_t r = 0;
+  while (members_[r].empty() == with_tokens || n-- > 0) ++r;
+  return r;
+}
+
+// Two tokens of one component: a split that parts them is proposed; of two: their merger. The launch state depends on the two
+// tokens and on the set of the others, never on who is where, so the probability of the last scan is that of the proposal.
+void SplitMerge::propose(Stream& stream) {
+  const bool by_component = stream.uniform() < 0.5;
+  const auto [i, j] = pick(stream, by_component);
+  r_ = component_[i];
+  s_ = component_[j];
+  const bool split = r_ == s_;
+  if (split) {
+    if (occupied_ == R_) return;
+    s_ = nth_component(stream.below(R_ - occupied_), false);
+  }
+  gather(i, j, stream);
+  const std::vector<Side> now = side_;
+  fill_factors();
+  take_all_out();
+  launch(stream);
+  const double log_q = scan(stream, split ? nullptr : &now);
+  take_all_out();
+  // As the split sees it: pi(split) / pi(merged) * P(merger proposed) / P(split proposed), (M23)
+  const double occupied_before = static_cast<double>(occupied_ - (split ? 0 : 1));
+  double log_accept = log_ratio() + std::log(static_cast<double>(R_) - occupied_before) - log_q;
+  if (by_component) {
+    const double all = static_cast<double>(tokens_.size()), left_size = static_cast<double>(size_[left]);
+    log_accept += std::log(occupied_before * all / ((occupied_before + 1) * left_size));
+  }
+  if (std::log(stream.uniform()) >= (split ? log_accept : -log_accept)) return;
+  for (std::size_t t = 0; t < tokens_.size(); ++t)
+    if (side_[t] == right) move(tokens_[t], split ? s_ : r_);
+}
+
+// tokens_, cells_ and side_: i, j and all others of the two components, shuffled.
+void SplitMerge::gather(std::uint32_t i, std::uint32_t j, Stream& stream) {
+  tokens_.assign({i, j});
+  for (const std::size_t component : {r_, s_})
     for (const std::uint32_t token : members_[component])
       if (token != i && token != j) tokens_.push_back(token);
-  for (std::size_t t = tokens_.size(); t > 1; --t) std::swap(tokens_[t - 1], tokens_[stream.below(t)]);
-  side_.assign(tokens_.size(), left);
+  for (std::size_t t = tokens_.size(); t > 3; --t) std::swap(tokens_[t - 1], tokens_[2 + stream.below(t - 2)]);
+  cells_.resize(tokens_.size() * K_);
+  side_.resize(tokens_.size());
+  for (std::size_t t = 0; t < tokens_.size(); ++t) {
+    std::copy_n(tensor_.cell(entry_[tokens_[t]]), K_, &cells_[t * K_]);
+    side_[t] = component_[tokens_[t]] == s_ ? right : left;
+  }
+  side_[1] = right;
 }
 
-// Takes all tokens of the proposal out: what is left of components r (left, joint) and s (right) are counts that are not tokens.
-void SplitMerge::reset(std::size_t r, std::size_t s) {
-  const auto base = [&](std::size_t component) {
-    return static_cast<double>(statistics_->tensor[component] - static_cast<std::int64_t>(members_[component].size()));
-  };
-  for (std::size_t side = left; side <= joint; ++side) {
-    const std::size_t component = side == right ? s : r;
-    Sizes& sizes = sizes_[side];
-    sizes.tokens = 0;
-    sizes.base = base(component);
-    for (std::size_t k = 0; k < K_; ++k)
-      sizes.columns[k] = static_cast<double>(value_[k].size()) * shapes_->dirichlet[k] + sizes.base +
-                         static_cast<double>((*network_ends_)[k][component]);
-  }
+// Takes all tokens out: what stays of r_ and s_ are counts that are not tokens.
+void SplitMerge::take_all_out() {
+  size_ = {0, 0, 0};
   const auto for_each_place = [&](auto body) {
-    for (const std::size_t component : {r, s})
-      for (const std::uint32_t token : members_[component])
-        for (std::size_t k = 0; k < K_; ++k) body(k, tensor_.cell(entry_[token])[k], component);
+    for (std::size_t t = 0; t < tokens_.size(); ++t)
+      for (std::size_t k = 0; k < K_; ++k) body(t, k, cells_[t * K_ + k]);
   };
-  if (only_tokens_) {
-    for_each_place([&](std::size_t k, std::uint32_t row, std::size_t) { value_[k][row].fill(shapes_->dirichlet[k]); });
+  if (given_->only_tokens) {
+    for_each_place(
+        [&](std::size_t, std::size_t k, std::uint32_t j) { value_[k][j].fill(given_->shapes.dirichlet[k]); });
     return;
   }
-  for_each_place([&](std::size_t k, std::uint32_t row, std::size_t) {
-    const std::int64_t* S = statistics_->rows[k].row(row);
-    const double a = shapes_->dirichlet[k];
-    value_[k][row] = {a + static_cast<double>(S[r]), a + static_cast<double>(S[s]), a + static_cast<double>(S[r])};
+  for_each_place([&](std::size_t, std::size_t k, std::uint32_t j) {
+    const std::int64_t* S = statistics_->rows[k].row(j);
+    const double a = given_->shapes.dirichlet[k], in_r = a + static_cast<double>(S[r_]);
+    value_[k][j] = {in_r, a + static_cast<double>(S[s_]), in_r};
   });
-  for_each_place([&](std::size_t k, std::uint32_t row, std::size_t component) {
-    if (component == s) value_[k][row][right] -= 1;
-    if (component == r) value_[k][row][left] -= 1, value_[k][row][joint] -= 1;
+  for_each_place([&](std::size_t t, std::size_t k, std::uint32_t j) {
+    Values& value = value_[k][j];
+    if (component_[tokens_[t]] == s_)
+      value[right] -= 1;
+    else
+      value[left] -= 1, value[joint] -= 1;
   });
 }
 
-// What all tokens share of the probability that the next one belongs to this side.
-double SplitMerge::factor(int side) const {
-  const Sizes& sizes = sizes_[static_cast<std::size_t>(side)];
-  const WeightPrior& prior = hyper_.tensor;
-  const double count = sizes.base + sizes.tokens;
-  double denominator = prior.concentration + shapes_->tensor + count;
-  for (std::size_t k = 0; k < K_; ++k) denominator *= sizes.columns[k] + sizes.tokens;
-  return (shapes_->tensor + count) * (prior.concentration * prior.mean + count) / denominator;
+// (M22): with s tokens and other counts in the component, the next token is there with probability proportional to
+// (g + s) (c eps + s) / (c + g + s) prod_k (a_k + S[j_k]) / (n_k a_k + S).  All but the numerators of the product, for each size.
+void SplitMerge::fill_factors() {
+  const double g = given_->shapes.tensor, c = prior_.concentration;
+  for (const Side side : {left, right, joint}) {
+    const std::size_t component = side == right ? s_ : r_;
+    const double base =
+        static_cast<double>(statistics_->tensor[component]) - static_cast<double>(members_[component].size());
+    factor_[side].resize(tokens_.size() + 1);
+    for (std::size_t n = 0; n <= tokens_.size(); ++n) {
+      const double s = base + static_cast<double>(n);
+      double denominator = c + g + s;
+      for (std::size_t k = 0; k < K_; ++k)
+        denominator *= static_cast<double>(value_[k].size()) * given_->shapes.dirichlet[k] + s +
+                       static_cast<double>(given_->network_ends[k][component]);
+      factor_[side][n] = (g + s) * (c * prior_.mean + s) / denominator;
+    }
+  }
 }
 
-double SplitMerge::predictive(std::uint32_t token, int side) const {
-  double product = factor(side);
-  const std::uint32_t* cell = tensor_.cell(entry_[token]);
-  for (std::size_t k = 0; k < K_; ++k) product *= value_[k][cell[k]][static_cast<std::size_t>(side)];
+double SplitMerge::predictive(std::size_t t, Side side) const {
+  double product = factor_[side][size_[side]];
+  for (std::size_t k = 0; k < K_; ++k) product *= value_[k][cells_[t * K_ + k]][side];
   return product;
 }
 
-void SplitMerge::put(std::uint32_t token, int side, double count) {
-  const std::uint32_t* cell = tensor_.cell(entry_[token]);
-  for (std::size_t k = 0; k < K_; ++k) value_[k][cell[k]][static_cast<std::size_t>(side)] += count;
-  sizes_[static_cast<std::size_t>(side)].tokens += count;
+void SplitMerge::put(std::size_t t, Side side) {
+  for (std::size_t k = 0; k < K_; ++k) value_[k][cells_[t * K_ + k]][side] += 1;
+  ++size_[side];
 }
 
+void SplitMerge::take(std::size_t t, Side side) {
+  for (std::size_t k = 0; k < K_; ++k) value_[k][cells_[t * K_ + k]][side] -= 1;
+  --size_[side];
+}
+
+// One token after the other, given those before it, and then some restricted Gibbs scans.
 void SplitMerge::launch(Stream& stream) {
-  for (std::size_t t = 0; t < tokens_.size(); ++t) {
-    const double a = predictive(tokens_[t], left), b = predictive(tokens_[t], right);
-    side_[t] = stream.uniform() * (a + b) < a ? left : right;
-    put(tokens_[t], side_[t], 1);
+  put(0, left);
+  put(1, right);
+  for (std::size_t t = 2; t < tokens_.size(); ++t) {
+    const double in_left = predictive(t, left), in_right = predictive(t, right);
+    side_[t] = stream.uniform() * (in_left + in_right) < in_left ? left : right;
+    put(t, side_[t]);
   }
   for (int i = 0; i < launch_scans; ++i) scan(stream, nullptr);
 }
 
 // One restricted Gibbs scan, free or to a given end. Returns its log-probability.
-double SplitMerge::scan(Stream& stream, const std::vector<std::uint8_t>* forced) {
-  double log_q = 0;
-  for (std::size_t t = 0; t < tokens_.size(); ++t) {
-    put(tokens_[t], side_[t], -1);
-    const double a = predictive(tokens_[t], left), b = predictive(tokens_[t], right);
+double SplitMerge::scan(Stream& stream, const std::vector<Side>* forced) {
+  LogProduct q;
+  for (std::size_t t = 2; t < tokens_.size(); ++t) {
+    take(t, side_[t]);
+    const double in_left = predictive(t, left), in_right = predictive(t, right), sum = in_left + in_right;
     if (forced != nullptr)
       side_[t] = (*forced)[t];
     else
-      side_[t] = stream.uniform() * (a + b) < a ? left : right;
-    log_q += std::log((side_[t] == left ? a : b) / (a + b));
-    put(tokens_[t], side_[t], 1);
+      side_[t] = stream.uniform() * sum < in_left ? left : right;
+    q.multiply((side_[t] == left ? in_left : in_right) / sum);
+    put(t, side_[t]);
   }
-  return log_q;
+  return q.log();
 }
 
-// log of (probability of the tokens on two sides / all on one), adding one token after the other.
-double SplitMerge::log_ratio(std::uint32_t i, std::uint32_t j) {
-  double sum = 0;
-  const auto add = [&](std::uint32_t token, int side) {
-    sum += std::log(predictive(token, side) / predictive(token, joint));
-    put(token, side, 1);
-    put(token, joint, 1);
-  };
-  add(i, left);
-  add(j, right);
-  for (std::size_t t = 0; t < tokens_.size(); ++t) add(tokens_[t], side_[t]);
-  return sum;
+// log of pi(tokens on two sides) / pi(all on one), adding one token after the other.
+double SplitMerge::log_ratio() {
+  LogProduct ratio;
+  for (std::size_t t = 0; t < tokens_.size(); ++t) {
+    ratio.multiply(predictive(t, side_[t]) / predictive(t, joint));
+    put(t, side_[t]);
+    put(t, joint);
+  }
+  return ratio.log();
 }
 
 void SplitMerge::move(std::uint32_t token, std::size_t to) {
   const std::size_t from = component_[token];
   if (from == to) return;
-  const std::uint32_t last = members_[from].back();
-  members_[from][place_[token]] = last;
-  place_[last] = place_[token];
-  members_[from].pop_back();
-  occupied_ -= members_[from].empty();
-  occupied_ += members_[to].empty();
-  place_[token] = static_cast<std::uint32_t>(members_[to].size());
-  members_[to].push_back(token);
+  auto &source = members_[from], &target = members_[to];
+  place_[source.back()] = place_[token];
+  source[place_[token]] = source.back();
+  source.pop_back();
+  occupied_ = occupied_ + target.empty() - source.empty();
+  place_[token] = static_cast<std::uint32_t>(target.size());
+  target.push_back(token);
   component_[token] = static_cast<std::uint32_t>(to);
-  const std::uint32_t* cell = tensor_.cell(entry_[token]);
   for (std::size_t k = 0; k < K_; ++k) {
-    --statistics_->rows[k].row(cell[k])[from];
-    ++statistics_->rows[k].row(cell[k])[to];
+    std::int64_t* S = statistics_->rows[k].row(tensor_.cell(entry_[token])[k]);
+    --S[from];
+    ++S[to];
   }
-  --statistics_->tensor[from];
-  ++statistics_->tensor[to];
-  --statistics_->from_ones[from];
-  ++statistics_->from_ones[to];
+  for (auto* totals : {&statistics_->tensor, &statistics_->from_ones}) {
+    --(*totals)[from];
+    ++(*totals)[to];
+  }
 }
 
 }  // namespace ztp

@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kernel/kernel.hpp"
@@ -11,60 +12,60 @@
 
 namespace ztp {
 
-// Given the latent counts, each unit of them (a token) belongs to one component, and a component's tokens are independent draws of a
-// cell from the product of its columns: a mixture. The moves are those of Jain and Neal (2004) for mixtures, on the tokens of the
-// ones; counts of missing cells and of networks stay where they are.                                              (M22)
+// Given the latent counts, each unit of them (a token) belongs to one component, and the tokens of a component are independent draws
+// of a cell from the product of its columns: a mixture. The moves are those of Jain and Neal (2004) for mixtures, on the tokens of
+// the ones; counts of missing cells and of networks stay where they are.                                       (M22), (M23)
 class SplitMerge {
  public:
   SplitMerge(const SparseTensor& tensor, const Hyperparameters& hyper, std::size_t R);
 
-  struct Outcome {
-    std::size_t splits = 0, merges = 0;  // accepted
+  struct Given {
+    const Allocation& allocation;  // the parts of all ones, whose sums the statistics hold beside whatever else
+    const Shapes& shapes;          // a_k and g in use
+    const std::vector<std::vector<std::int64_t>>& network_ends;  // [k][r]: counts of column r of mode k from networks
+    bool only_tokens;                                            // there are no counts but those of the ones
   };
-  // Makes `proposals` proposals and keeps the statistics in step. `allocation`: the parts of all ones, whose sums the statistics
-  // hold beside whatever else. `network_ends[k][r]`: of the counts of column r of mode k, those from networks. `only_tokens`: there are no counts but
-  // those of the ones. Serial, O(tokens K) for each component looked at.
-  Outcome run(const Allocation& allocation, const Shapes& shapes, std::size_t proposals, StreamKey key,
-              std::uint32_t sweep, bool only_tokens, Statistics& statistics,
-              const std::vector<std::vector<std::int64_t>>& network_ends);
+  // Makes `proposals` proposals and keeps the statistics in step. Serial, O(K tokens of the components looked at).
+  void run(const Given& given, std::size_t proposals, StreamKey key, std::uint32_t sweep, Statistics& statistics);
 
  private:
-  enum Side { left = 0, right = 1, joint = 2 };
-  struct Sizes {
-    double tokens;                // of this side
-    double base;                  // imputed counts of its component
-    std::vector<double> columns;  // n_k a_k + counts of column k that are not tokens
-  };
+  enum Side : std::uint8_t { left = 0, right = 1, joint = 2 };
+  using Values = std::array<double, 3>;  // for each side
 
   void load(const Allocation& allocation);
-  bool propose(Stream& stream);
-  void gather(std::uint32_t i, std::uint32_t j, std::size_t r, std::size_t s, Stream& stream);
-  void reset(std::size_t r, std::size_t s);
-  double factor(int side) const;
-  double predictive(std::uint32_t token, int side) const;
-  void put(std::uint32_t token, int side, double count);
+  std::pair<std::uint32_t, std::uint32_t> pick(Stream& stream, bool by_component) const;
+  std::size_t nth_component(std::size_t n, bool with_tokens) const;
+  void propose(Stream& stream);
+  void gather(std::uint32_t i, std::uint32_t j, Stream& stream);
+  void take_all_out();
+  void fill_factors();
+  double predictive(std::size_t t, Side side) const;
+  void put(std::size_t t, Side side);
+  void take(std::size_t t, Side side);
   void launch(Stream& stream);
-  double scan(Stream& stream, const std::vector<std::uint8_t>* forced);
-  double log_ratio(std::uint32_t i, std::uint32_t j);
+  double scan(Stream& stream, const std::vector<Side>* forced);
+  double log_ratio();
   void move(std::uint32_t token, std::size_t to);
 
   const SparseTensor& tensor_;
-  const Hyperparameters& hyper_;
+  const WeightPrior& prior_;
   std::size_t R_, K_;
-  const Shapes* shapes_ = nullptr;
+  const Given* given_ = nullptr;
   Statistics* statistics_ = nullptr;
-  const std::vector<std::vector<std::int64_t>>* network_ends_ = nullptr;
-  bool only_tokens_ = false;
 
   std::vector<std::uint32_t> entry_, component_, place_;  // of each token; place_ within members_
   std::vector<std::vector<std::uint32_t>> members_;       // tokens of each component
-  std::size_t occupied_ = 0;
+  std::size_t occupied_ = 0;                              // components with tokens
 
-  // Of the proposal at hand
-  std::vector<std::uint32_t> tokens_;                      // of both components but for the two that were picked
-  std::vector<std::uint8_t> side_;                         // of each of them
-  std::vector<std::vector<std::array<double, 3>>> value_;  // [mode][row][side]: a + counts there
-  std::array<Sizes, 3> sizes_;
+  // The proposal at hand: components r_ (left) and s_ (right), or r_ alone (joint)
+  std::size_t r_ = 0, s_ = 0;
+  std::vector<std::uint32_t> tokens_;  // of both; the two that were picked come first
+  std::vector<std::uint32_t> cells_;   // their cells, tokens x K
+  std::vector<Side> side_;             // where each of them is
+  std::array<std::size_t, 3> size_{};  // tokens on each side
+  std::array<std::vector<double>, 3>
+      factor_;                              // [side][tokens there]: what all tokens share of the predictive probability
+  std::vector<std::vector<Values>> value_;  // [mode][row]: a + counts there, for rows of the tokens
 };
 
 }  // namespace ztp

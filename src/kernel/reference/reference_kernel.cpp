@@ -105,12 +105,14 @@ class ReferenceKernel final : public Kernel {
         block_share[j / rows_per_place] += row_share[j];
       }
       Stream stream(key, sweep, r);
-      draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t in_block) {
+      std::vector<std::int64_t> in_block(blocks.count(), 0);
+      draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t part) { in_block[b] += part; });
+      for (std::size_t b = 0; b < in_block.size(); ++b) {
         Stream within(key, sweep, ((b + 1) << 32) | r);
         const std::span shares(row_share.data() + blocks.begin(b), blocks.end(b) - blocks.begin(b));
-        draw_multinomial(within, in_block, shares,
+        draw_multinomial(within, in_block[b], shares,
                          [&](std::size_t i, std::int64_t part) { S.row(blocks.begin(b) + i)[r] += part; });
-      });
+      }
     }
   }
 
