@@ -143,7 +143,7 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   const double program = resident_bytes();
   CheckReport report;
   const Dataset data = read_dataset(read);
-  const FitOptions options = complete_options(given, data.tensor.modes);
+  const FitOptions options = complete_options(given, data.tensor);
   report.ones = data.tensor.nnz();
   report.volume = data.tensor.volume();
   report.duplicates = data.duplicates;

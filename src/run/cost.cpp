@@ -39,7 +39,7 @@ double sampling_bytes(const Dataset& data, std::size_t R, double test_cells) {
 }  // namespace
 
 FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
-  const FitOptions options = complete_options(given, data.tensor.modes);
+  const FitOptions options = complete_options(given, data.tensor);
   const double held_out = options.holdout * static_cast<double>(data.tensor.nnz());
   const double test_cells = held_out * (1 + static_cast<double>(options.zeros_per_one));
   const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks.size());

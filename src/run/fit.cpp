@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -201,6 +202,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   Pool pool(threads);
   const std::unique_ptr<Kernel> kernel = make_kernel(info.options.kernel, pool);
   const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks.size());
+  const Schedule plan = schedule(info.options, layout);
   Problem problem;
   problem.tensor = &data.tensor;
   problem.networks = data.networks;
@@ -208,6 +210,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   problem.hyper = hyperparameters(info.options, data.tensor.modes);
   problem.R = layout.R;
   problem.seed = info.options.seed;
+  problem.learn_after = std::min(50u, plan.burn_in / 2);
   problem.regroup = info.options.sampler == "collapsed";
   problem.start_from_prior = info.options.start == "prior";
   HeldOut held_out(test, *kernel);
@@ -216,7 +219,6 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   const TestCells watched = watched_cells(data.tensor, test, info.options.seed);
   const Followed followed{test.size() > 0 ? &held_out : nullptr, &watched};
 
-  const Schedule plan = schedule(info.options, layout);
   info.draws = from.draw_log_length / (layout.bytes() + sizeof(DrawHead) + sizeof(std::uint64_t));
   bool complete = false;
   {
@@ -258,7 +260,7 @@ void check_run_dir(const std::string& run_dir, bool replace) {
 
 FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir, const FitCallbacks& callbacks,
                bool replace) {
-  const FitOptions options = complete_options(given, data.tensor.modes);
+  const FitOptions options = complete_options(given, data.tensor);
   const unsigned threads = static_cast<unsigned>(options.threads);
   if ((options.likelihood == "count") != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -10,6 +11,14 @@
 #include "ztp/error.hpp"
 
 namespace ztp {
+namespace {
+
+// A count below 2^52 as a double, in a form that compilers make vectors of: there is no such instruction before AVX-512.
+double to_double(std::int64_t count) {
+  return std::bit_cast<double>(count + 0x4330000000000000) - 0x1p52;
+}
+
+}  // namespace
 
 Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size_t R)
     : tensor_(tensor),
@@ -19,7 +28,7 @@ Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size
       split_merge_(tensor, prior, R),
       factor_(padded(R), 0.0),
       product_(padded(R)) {
-  for (const Mode& mode : tensor.modes) value_.emplace_back(mode.labels.size(), R);
+  for (const Mode& mode : tensor.modes) sizes_.push_back(mode.labels.size());
 }
 
 void Regroup::run(const Allocation& allocation, const Shapes& shapes,
@@ -55,10 +64,6 @@ void Regroup::load(const Allocation& allocation, Stream stream) {
 
 // One Gibbs scan over all tokens.                                                                              (M22)
 void Regroup::scan(Stream stream) {
-  for (std::size_t k = 0; k < K_; ++k)
-    for (std::size_t j = 0; j < value_[k].rows(); ++j)
-      for (std::size_t r = 0; r < R_; ++r)
-        value_[k].row(j)[r] = shapes_->dirichlet[k] + static_cast<double>(statistics_->rows[k].row(j)[r]);
   for (std::size_t r = 0; r < R_; ++r) set_factor(r);
   for (std::size_t t = 0; t < tokens_.size(); ++t) {
     const std::uint32_t* cell = tensor_.cell(tokens_.entry[t]);
@@ -72,17 +77,12 @@ void Regroup::set_factor(std::size_t r) {
   const double s = static_cast<double>(statistics_->tensor[r]), g = shapes_->tensor, c = prior_.concentration;
   double denominator = c + g + s;
   for (std::size_t k = 0; k < K_; ++k)
-    denominator *=
-        static_cast<double>(value_[k].rows()) * shapes_->dirichlet[k] + s + static_cast<double>((*network_ends_)[k][r]);
+    denominator *= sizes_[k] * shapes_->dirichlet[k] + s + static_cast<double>((*network_ends_)[k][r]);
   factor_[r] = (g + s) * (c * prior_.mean + s) / denominator;
 }
 
 void Regroup::change(const std::uint32_t* cell, std::size_t r, std::int64_t by) {
-  for (std::size_t k = 0; k < K_; ++k) {
-    std::int64_t& S = statistics_->rows[k].row(cell[k])[r];
-    S += by;  // the value is made anew from the integer, so that no rounding adds up
-    value_[k].row(cell[k])[r] = shapes_->dirichlet[k] + static_cast<double>(S);
-  }
+  for (std::size_t k = 0; k < K_; ++k) statistics_->rows[k].row(cell[k])[r] += by;
   statistics_->tensor[r] += by;
   statistics_->from_ones[r] += by;
   set_factor(r);
@@ -96,8 +96,9 @@ std::size_t Regroup::draw_component(const std::uint32_t* cell, double uniform) {
     double product[lanes];
     for (std::size_t l = 0; l < lanes; ++l) product[l] = factor_[b + l];
     for (std::size_t k = 0; k < K_; ++k) {
-      const double* row = value_[k].row(cell[k]) + b;
-      for (std::size_t l = 0; l < lanes; ++l) product[l] *= row[l];
+      const std::int64_t* S = statistics_->rows[k].row(cell[k]) + b;
+      const double a = shapes_->dirichlet[k];
+      for (std::size_t l = 0; l < lanes; ++l) product[l] *= a + to_double(S[l]);
     }
     for (std::size_t l = 0; l < lanes; ++l) {
       product_[b + l] = product[l];
@@ -132,8 +133,8 @@ std::size_t Regroup::draw_in_logs(const std::uint32_t* cell, double uniform) {
     const double s = static_cast<double>(statistics_->tensor[r]);
     double sum = std::log((g + s) * (c * prior_.mean + s) / (c + g + s));
     for (std::size_t k = 0; k < K_; ++k)
-      sum += std::log(value_[k].row(cell[k])[r] / (static_cast<double>(value_[k].rows()) * shapes_->dirichlet[k] + s +
-                                                   static_cast<double>((*network_ends_)[k][r])));
+      sum += std::log((shapes_->dirichlet[k] + static_cast<double>(statistics_->rows[k].row(cell[k])[r])) /
+                      (sizes_[k] * shapes_->dirichlet[k] + s + static_cast<double>((*network_ends_)[k][r])));
     product_[r] = sum;
     largest = std::max(largest, sum);
   }
