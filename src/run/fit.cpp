@@ -186,6 +186,19 @@ void summarise_rank(const DrawLogReader& log, RunInfo& info) {
   for (auto& [number, probability] : info.rank) probability /= static_cast<double>(log.draws());
 }
 
+// Posterior means of the learned hyperparameters.
+void summarise_learned(const DrawLogReader& log, const std::vector<std::string>& names, RunInfo& info) {
+  std::vector<double> sum(names.size(), 0);
+  std::vector<float> values(names.size());
+  for (std::size_t i = 0; i < log.draws(); ++i) {
+    log.read(i, log.layout().hyperparameters(), values.size(), values.data());
+    for (std::size_t l = 0; l < values.size(); ++l) sum[l] += static_cast<double>(values[l]);
+  }
+  info.learned.clear();
+  for (std::size_t l = 0; l < names.size(); ++l)
+    info.learned.emplace_back(names[l], sum[l] / static_cast<double>(log.draws()));
+}
+
 // A test cell that is a training one is predicted from itself: its score would mean nothing.
 void check_apart(const TestCells& test, const SparseTensor& tensor, const std::string& file) {
   std::uint64_t shared = 0;
@@ -220,10 +233,10 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   const Followed followed{test.size() > 0 ? &held_out : nullptr, &watched};
 
   info.draws = from.draw_log_length / (layout.bytes() + sizeof(DrawHead) + sizeof(std::uint64_t));
+  const std::vector<std::string> learned = learned_names(info.options, data.tensor.modes, data.networks.size());
   bool complete = false;
   {
-    Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from,
-                      learned_names(info.options, data.tensor.modes, data.networks.size()), watched.size());
+    Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from, learned, watched.size());
     complete = run_batch(
         problem, *kernel, plan, from.position, [&](Chain& chain) { restore_chain(run_dir, from, chain); }, followed,
         recorder);
@@ -233,6 +246,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   if (info.draws > 0) {
     const DrawLogReader log(log_path, layout);
     summarise_rank(log, info);
+    summarise_learned(log, learned, info);
     write_draws_nc(run_dir, info, data.tensor.modes, log);
     write_means_nc(run_dir, info, data.tensor.modes, log);
   }
