@@ -3,7 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +18,7 @@
 #include "run/checkpoint.hpp"
 #include "run/draws_nc.hpp"
 #include "run/prepare.hpp"
+#include "run/recorder.hpp"
 #include "run/run_info.hpp"
 #include "run/store.hpp"
 #include "run/watch.hpp"
@@ -30,110 +30,6 @@ namespace ztp {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double seconds_between_checkpoints = 600;
-
-std::uint64_t peak_memory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-double wall_clock() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Writes the trace, the draws and the checkpoints of a running fit.
-class Recorder final : public Observer {
- public:
-  Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
-           HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned, std::size_t watched)
-      : run_dir_(run_dir),
-        info_(info),
-        callbacks_(callbacks),
-        held_out_(held_out),
-        trace_(run_dir + "/trace.tsv", from.trace_length),
-        cells_(run_dir + "/cells.tsv", from.cells_length),
-        draws_(run_dir + "/draws.log", layout, from.draw_log_length),
-        last_checkpoint_(wall_clock()) {
-    if (trace_.length() == 0) {
-      std::string header = "chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\ttotal_weight\tnetwork_only";
-      for (const std::string& name : learned) header += "\t" + name;
-      trace_.append(header + "\n");
-    }
-    if (cells_.length() == 0) {
-      std::string header = "chain\tsweep";
-      for (std::size_t i = 1; i <= watched; ++i) header += fmt::format("\tc{}", i);
-      cells_.append(header + "\n");
-    }
-  }
-
-  void on_draw(const Chain& chain, const SweepReport& report) override {
-    draws_.append(chain.state(), report);
-    ++info_.draws;
-  }
-
-  void on_sweep(const Chain& chain, const SweepReport& report) override {
-    const std::string auc = std::isnan(report.auc_roc) ? "" : fmt::format("{:.6f}", report.auc_roc);
-    std::string line =
-        fmt::format("{}\t{}\t{:.6f}\t{:.6f}\t{}\t{}\t{:.6g}\t{}", report.chain, report.sweep, report.seconds,
-                    report.log_likelihood, report.occupied, auc, report.total_weight, report.network_only);
-    for (const double value : report.learned) line += fmt::format("\t{:.6g}", value);
-    trace_.append(line + "\n");
-    if (!report.watched.empty()) {
-      line = fmt::format("{}\t{}", report.chain, report.sweep);
-      for (const double value : report.watched) line += fmt::format("\t{:.6g}", value);
-      cells_.append(line + "\n");
-    }
-    auto& now = status(report);
-    now.sweeps = report.sweep;
-    now.seconds = report.seconds;
-    now.log_likelihood = report.log_likelihood;
-    now.occupied = report.occupied;
-    now.network_only = report.network_only;
-    if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
-    if (callbacks_.on_sweep) callbacks_.on_sweep(report);
-    const bool stopping = stop_requested();
-    if (stopping || wall_clock() - last_checkpoint_ > seconds_between_checkpoints) checkpoint(chain, report);
-  }
-
-  bool stop_requested() override { return callbacks_.stop_requested && callbacks_.stop_requested(); }
-
- private:
-  RunInfo::ChainStatus& status(const SweepReport& report) {
-    while (info_.chains.size() <= report.chain)
-      info_.chains.push_back({0, 0, 0, 0, std::numeric_limits<double>::quiet_NaN(), 0});
-    return info_.chains[report.chain];
-  }
-
-  void checkpoint(const Chain& chain, const SweepReport& report) {
-    trace_.sync();
-    cells_.sync();
-    draws_.sync();
-    Checkpoint now;
-    now.position = {report.chain, report.sweep, report.seconds};
-    now.draw_log_length = draws_.length();
-    now.trace_length = trace_.length();
-    now.cells_length = cells_.length();
-    if (held_out_ != nullptr) {
-      now.held_out_draws = held_out_->draws();
-      now.held_out_sum = held_out_->sum();
-    }
-    write_checkpoint(run_dir_, info_, now, chain);
-    info_.peak_memory = peak_memory();
-    write_run_status(run_dir_, info_);
-    last_checkpoint_ = wall_clock();
-  }
-
-  const std::string run_dir_;
-  RunInfo& info_;
-  const FitCallbacks& callbacks_;
-  HeldOut* held_out_;
-  AppendFile trace_;
-  AppendFile cells_;
-  DrawLogWriter draws_;
-  double last_checkpoint_;
-};
 
 void make_run_dir(const std::string& run_dir, bool replace) {
   check_run_dir(run_dir, replace);
