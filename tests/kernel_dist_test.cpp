@@ -42,9 +42,9 @@ INSTANTIATE_TEST_SUITE_P(Each, KernelDraws, testing::Values("cpu", "reference"),
 
 // ---- draw_columns ---------------------------------------------------------------------------------------------------
 
-// A column holds floats, so that a share below 1e-38 is lost and its log-odds with it. Kolmogorov and Smirnov's distance
-// is therefore taken over log-odds in (-80, 80) only, with what lies outside counted on its side: it can only come out
-// smaller.
+// A column holds floats, so that a share below 1e-38 is lost and its log-odds with it. Kolmogorov and Smirnov's
+// distance is therefore taken over log-odds in (-80, 80) only, with what lies outside counted on its side: it can only
+// come out smaller.
 double log_odds_p(std::vector<double> sample, double a, double b) {
   std::sort(sample.begin(), sample.end());
   const double n = static_cast<double>(sample.size());
