@@ -76,7 +76,6 @@ TEST_P(KernelDraws, ColumnsOfTwoRowsAreBetas) {
                               {1e-6, 1, 1},
                               {0.1, 0, 1'000'000'000},
                               {0.1, 1'000'000'000, 1'000'000},
-                              {0.1, 100'000'000, 100'000'000},
                               {0.1, 1'000'000'000, 1'000'000'000}};
   Matrix<std::int64_t> S(2, columns);
   Matrix<float> u(2, columns);
@@ -236,9 +235,8 @@ class PartCounts {
 };
 
 TEST_P(KernelDraws, CountsOfOnesAreZeroTruncated) {
-  const Cells settings[] = {{1e-30, five},       {1e-8, five},      {1e-3, five},     {0.5, twenty},
-                            {5, five},           {12, three},       {1e3, three},     {1e9, three},
-                            {1e-30, five, -107}, {0.7, five, -107}, {1e9, three, 107}};
+  const Cells settings[] = {{1e-30, five}, {1e-8, five}, {1e-3, five},        {0.5, twenty},     {12, three},
+                            {1e3, three},  {1e9, three}, {1e-30, five, -107}, {0.7, five, -107}, {1e9, three, 107}};
   std::uint32_t number = 0;
   for (const Cells& cells : settings) {
     PartCounts counts(cells, test::part_of_a_one_law, fmt::format("{}: one, {}", name(), cells.name()));
