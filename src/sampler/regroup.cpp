@@ -1,14 +1,11 @@
 #include "sampler/regroup.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
-
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -16,6 +13,13 @@ namespace {
 // A count below 2^52 as a double, in a form that compilers make vectors of: there is no such instruction before AVX-512.
 double to_double(std::int64_t count) {
   return std::bit_cast<double>(count + 0x4330000000000000) - 0x1p52;
+}
+
+std::int64_t units(const Allocation& allocation) {
+  std::int64_t sum = 0;
+  for (const auto& block : allocation)
+    for (const Part& part : block) sum += part.count;
+  return sum;
 }
 
 }  // namespace
@@ -28,6 +32,9 @@ Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size
       split_merge_(tensor, prior, R),
       factor_(padded(R), 0.0),
       product_(padded(R)) {
+  const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
+  most_tokens_ = std::max({std::int64_t{1'000'000}, 16 * static_cast<std::int64_t>(tensor.nnz()), counts});
+  most_tokens_ = std::min<std::int64_t>(most_tokens_, std::numeric_limits<std::uint32_t>::max());
   for (const Mode& mode : tensor.modes) sizes_.push_back(mode.labels.size());
 }
 
@@ -38,6 +45,7 @@ void Regroup::run(const Allocation& allocation, const Shapes& shapes,
   network_ends_ = &network_ends;
   statistics_ = &statistics;
   const StreamKey key = stream_key(seed, chain, Purpose::regroup);
+  if (units(allocation) > most_tokens_) return;
   load(allocation, Stream(key, sweep, 0));
   scan(Stream(key, sweep, 1));
   split_merge_.run({shapes, network_ends, only_tokens}, Stream(key, sweep, 2), tokens_, statistics);
@@ -57,9 +65,6 @@ void Regroup::load(const Allocation& allocation, Stream stream) {
         tokens_.component.push_back(part.component);
         if (now > first) std::swap(tokens_.component[now], tokens_.component[first + stream.below(now - first + 1)]);
       }
-  if (tokens_.size() > std::numeric_limits<std::uint32_t>::max())
-    throw Error(ErrorKind::numeric,
-                fmt::format("{} latent counts are too many to regroup; use --sampler plain", tokens_.size()));
 }
 
 // One Gibbs scan over all tokens.                                                                              (M22)

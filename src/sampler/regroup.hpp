@@ -37,6 +37,9 @@ class Regroup {
   std::vector<double> sizes_;  // n_k
   Tokens tokens_;
   SplitMerge split_merge_;
+  // Where everything is a one, latent counts have no upper limit. A sweep with more is left as it is; the moves do not change their
+  // number, so that does no harm to the law.
+  std::int64_t most_tokens_;
   const Shapes* shapes_ = nullptr;
   const std::vector<std::vector<std::int64_t>>* network_ends_ = nullptr;
   Statistics* statistics_ = nullptr;
