@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <functional>
 
 #include "base/file.hpp"
@@ -32,6 +33,13 @@ std::string make_run(const TempDir& dir, std::int64_t chains, std::size_t order 
   options.threads = 1;
   fit(std::move(data), options, dir / "run");
   return dir / "run";
+}
+
+// The same without the cells that the fit watched: for tests that make up their own, or want none.
+std::string make_bare_run(const TempDir& dir, std::int64_t chains) {
+  const std::string run = make_run(dir, chains);
+  for (const char* name : {"/cells.tsv", "/watched.tsv"}) std::filesystem::remove(run + name);
+  return run;
 }
 
 using Value = std::function<double(std::size_t chain, std::size_t sweep)>;
@@ -95,7 +103,7 @@ const Quantity& quantity(const Diagnosis& diagnosis, const std::string& name) {
 
 TEST(Diagnose, GoodChains) {
   const TempDir dir;
-  const std::string run = make_run(dir, 4);
+  const std::string run = make_bare_run(dir, 4);
   write_trace(run, {.sweeps = {400, 400, 400, 400}});
   write_cells(run, 4, 3, [](std::size_t, std::size_t) { return 0; });
   const Diagnosis d = diagnose(run);
@@ -117,7 +125,7 @@ TEST(Diagnose, GoodChains) {
 
 TEST(Diagnose, PredictionsAgreeAndTheRankDoesNot) {
   const TempDir dir;
-  const std::string run = make_run(dir, 2);
+  const std::string run = make_bare_run(dir, 2);
   Made made{.sweeps = {400, 400}};
   made.occupied = [](std::size_t c, std::size_t t) { return std::floor((c == 0 ? 23.6 : 35.5) + even(c, t)); };
   write_trace(run, made);
@@ -133,7 +141,7 @@ TEST(Diagnose, PredictionsAgreeAndTheRankDoesNot) {
 
 TEST(Diagnose, TheWorstCellIsNamed) {
   const TempDir dir;
-  const std::string run = make_run(dir, 4);
+  const std::string run = make_bare_run(dir, 4);
   write_trace(run, {.sweeps = {400, 400, 400, 400}});
   write_cells(run, 4, 5, [](std::size_t c, std::size_t i) { return i == 3 && c == 2 ? 0.2 : 0.0; });
   write_text(run + "/watched.tsv", "#m1\tm2\toutcome\n1\t1\t0\n1\t2\t0\n1\t3\t0\n#a b\t4\t1\n2\t2\t0\n");
@@ -152,7 +160,7 @@ TEST(Diagnose, TheWorstCellIsNamed) {
 
 TEST(Diagnose, OneChain) {
   const TempDir dir;
-  const std::string run = make_run(dir, 1);
+  const std::string run = make_bare_run(dir, 1);
   write_trace(run, {.sweeps = {400}});
   const Diagnosis d = diagnose(run);
   EXPECT_EQ(d.verdict, Verdict::one_chain);
@@ -167,7 +175,7 @@ TEST(Diagnose, OneChain) {
 // Chains agree, but a slow wave makes few draws of many: the remedy is the number of sweeps.
 TEST(Diagnose, FewEffectiveDraws) {
   const TempDir dir;
-  const std::string run = make_run(dir, 4);
+  const std::string run = make_bare_run(dir, 4);
   Made made{.sweeps = {400, 400, 400, 400}};
   made.log_likelihood = slow;
   write_trace(run, made);
@@ -180,7 +188,7 @@ TEST(Diagnose, FewEffectiveDraws) {
 
 TEST(Diagnose, TooShort) {
   const TempDir dir;
-  const std::string run = make_run(dir, 2);
+  const std::string run = make_bare_run(dir, 2);
   write_trace(run, {.sweeps = {249, 249}});
   EXPECT_EQ(diagnose(run).verdict, Verdict::too_short);
   EXPECT_EQ(diagnose(run).draws, 49u);
@@ -193,7 +201,7 @@ TEST(Diagnose, TooShort) {
 
 TEST(Diagnose, ConstantRank) {
   const TempDir dir;
-  const std::string run = make_run(dir, 2);
+  const std::string run = make_bare_run(dir, 2);
   Made made{.sweeps = {400, 400}};
   made.occupied = [](std::size_t, std::size_t) { return 5; };
   write_trace(run, made);
@@ -211,9 +219,10 @@ TEST(Diagnose, ConstantRank) {
 // An interrupted run: the last chain has only begun, and its last line is half written.
 TEST(Diagnose, InterruptedRun) {
   const TempDir dir;
-  const std::string run = make_run(dir, 3);
+  const std::string run = make_bare_run(dir, 3);
   write_text(run + "/status.json",
-             R"({"status": "interrupted", "draws": 1, "peak_memory_bytes": 0, "auc_roc": null, "chains": []})");
+             R"({"status": "interrupted", "draws": 1, "peak_memory_bytes": 0, "auc_roc": null, "chains": [],
+                 "learned": {}, "rank_posterior": []})");
   write_trace(run, {.sweeps = {400, 390, 210}});
   write_text(run + "/trace.tsv", read_text(run + "/trace.tsv") + "211\t2\t5\t0.1");
   const Diagnosis d = diagnose(run);
@@ -226,7 +235,7 @@ TEST(Diagnose, InterruptedRun) {
 
 TEST(Diagnose, DamageIsLocated) {
   const TempDir dir;
-  const std::string run = make_run(dir, 1);
+  const std::string run = make_bare_run(dir, 1);
   const std::string header = "chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\n";
   const auto expect_error = [&](const std::string& file, const std::string& text, const std::string& place) {
     write_text(run + file, text);
@@ -261,6 +270,8 @@ TEST(Diagnose, RealRuns) {
     const Diagnosis d = diagnose(make_run(dir, 2, order));
     EXPECT_EQ(d.draws, 200u);
     EXPECT_TRUE(std::isfinite(quantity(d, "log-likelihood").mean));
+    EXPECT_EQ(d.cells.size(), 64u);
+    ASSERT_EQ(d.cells.front().labels.size(), order);
     EXPECT_GT(d.seconds, 0);
     EXPECT_FALSE(d.sentences.empty());
   }
