@@ -83,7 +83,7 @@ learn() {
       split_cells $name $split
       for a in 0.01 0.05 0.1 0.3 0.5 1 dirichlet dirichlet,gamma-shape; do
         case $a in dirichlet*) set -- --learn $a ;; *) set -- --dirichlet $a ;; esac
-        fit $(cells $name $split) "$@" --rank $rank --sweeps $sweeps --chains $chains --seed $split --out "$work/run"
+        fit $(cells $name $split) "$@" --sampler collapsed --rank $rank --sweeps $sweeps --chains $chains --seed $split --out "$work/run"
         printf 'learn\t%s\tR %s\tsplit %s\t%s\t%.4f\t%.5f\n' $name $rank $split $a "$(metric "$work/run" auc_roc)" "$(metric "$work/run" log_loss)"
       done
     done

@@ -13,9 +13,8 @@
 namespace ztp {
 namespace {
 
-constexpr std::uint32_t most_watched_sweeps = 2000;  // of each chain: enough to judge it, and cells.tsv stays small
-constexpr std::int64_t most_units_collapsed =
-    200000;  // by default: the moves are serial, and large data mix by averaging
+constexpr std::uint32_t most_watched_sweeps = 2000;   // of each chain: enough to judge it, and cells.tsv stays small
+constexpr std::int64_t most_units_collapsed = 50000;  // by default: above, the moves cost more than they gain
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
 
 double dirichlet_value(const std::string& item, const std::string& text) {
