@@ -38,7 +38,7 @@ void print_rank(const RunInfo& info) {
     largest = std::max(largest, chain.occupied_mean);
   }
   if (largest - smallest > 1)
-    fmt::print("             chains disagree ({:.1f} to {:.1f} on average): this run does not identify the rank\n",
+    fmt::print("             chains differ ({:.1f} to {:.1f} on average): 'ztp diagnose' tells whether they disagree\n",
                smallest, largest);
   if (largest > 0.99 * static_cast<double>(info.options.rank) && info.options.rank > 1)
     fmt::print("             nearly all of the {} components are occupied: the bound may be too low\n",
@@ -55,8 +55,9 @@ void print_info(const RunInfo& info) {
     return count == 0 ? "" : fmt::format(", {} {} missing", human_count(static_cast<double>(count)), what);
   };
   for (const auto& mode : info.modes)
-    fmt::print("mode         {}: {} entities{}, dirichlet {}\n", mode.name, human_count(mode.size),
-               missing(mode.missing_entities, "of them"), mode.dirichlet);
+    fmt::print("mode         {}: {} entities{}, dirichlet {}{}\n", mode.name, human_count(mode.size),
+               missing(mode.missing_entities, "of them"), mode.dirichlet,
+               learned(info.options).dirichlet ? " (median of its prior)" : "");
   for (const auto& network : info.networks)
     fmt::print("network      {}: {} edges from {}{}\n", info.modes[network.mode].name,
                human_count(static_cast<double>(network.edges)), network.source,
@@ -80,7 +81,8 @@ void print_info(const RunInfo& info) {
   std::size_t network_only = 0;
   for (const auto& chain : info.chains) network_only = std::max(network_only, chain.network_only);
   if (network_only > 0)
-    fmt::print("             {} more are used by a network alone and say nothing of the tensor\n", network_only);
+    fmt::print("             besides, components used by a network alone, which say nothing of the tensor: {}\n",
+               network_only);
   if (info.test_ones + info.test_zeros > 0)
     fmt::print("held out     {} ones, {} zeros, AUC-ROC {:.4f}\n", human_count(static_cast<double>(info.test_ones)),
                human_count(static_cast<double>(info.test_zeros)), info.auc_roc);

@@ -31,7 +31,8 @@ struct Entries {
   const std::uint32_t* coords = nullptr;   // count x K
   const std::int64_t* observed = nullptr;  // counts, if they are observed; else each is zero-truncated Poisson
   std::size_t count = 0;
-  bool missing = false;  // not observed at all: each is Poisson, zero included
+  bool missing = false;   // not observed at all: each is Poisson, zero included
+  bool anywhere = false;  // a one of rate zero is no error but goes to any component: for a chain's first sweep
 };
 
 // Some rows of a mode: those j with mask[j] == wanted, or all of them without a mask.

@@ -22,6 +22,7 @@
 #include "run/run_info.hpp"
 #include "run/store.hpp"
 #include "run/watch.hpp"
+#include "tensor/missing.hpp"
 #include "ztp/error.hpp"
 #include "ztp/split.hpp"
 #include "ztp/version.hpp"
@@ -174,6 +175,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   const unsigned threads = static_cast<unsigned>(options.threads);
   if ((options.likelihood == "count") != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
+  check_missing(data.tensor, data.networks, data.missing);
   TestCells test;
   if (!options.test.empty()) {
     test = read_test_cells(options.test, data.tensor.modes, threads);
@@ -199,7 +201,11 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   store_labels(run_dir, data.tensor.modes);
   store_data(run_dir, data);
   if (test.size() > 0) write_test_file(run_dir + "/test.tsv", data.tensor.modes, test);
-  write_test_file(run_dir + "/watched.tsv", data.tensor.modes, watched_cells(data.tensor, test, options.seed));
+  const TestCells watched = watched_cells(data.tensor, test, options.seed);
+  if (test.size() > 0)  // only then are they held out, and have an outcome
+    write_test_file(run_dir + "/watched.tsv", data.tensor.modes, watched);
+  else
+    write_ones_file(run_dir + "/watched.tsv", data.tensor.modes, watched.coords, {});
   return run(data, test, info, run_dir, {}, callbacks, threads);
 }
 

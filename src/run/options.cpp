@@ -66,7 +66,8 @@ std::vector<OptionField> make_fields() {
        {"auto", "plain", "collapsed"},
        ""},
       {"start",
-       "where a chain begins: allocation (each one in a random component) or prior (parameters drawn from the prior)",
+       "where a chain begins: allocation (each one in a random component) or prior (parameters drawn with no counts at "
+       "all)",
        &F::start,
        0,
        0,
@@ -173,6 +174,8 @@ Learned learned(const FitOptions& options) {
     else
       throw Error(ErrorKind::config, fmt::format("--learn {}: \"{}\" cannot be learned; dirichlet and gamma-shape can",
                                                  options.learn, word));
+    if (end + 1 == options.learn.size())
+      throw Error(ErrorKind::config, fmt::format("--learn {}: nothing after the last comma", options.learn));
     begin = end + 1;
   }
   return result;

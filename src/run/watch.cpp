@@ -1,5 +1,7 @@
 #include "run/watch.hpp"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -35,8 +37,9 @@ TestCells watched_cells(const SparseTensor& tensor, const TestCells& held_out, s
     for (const bool one : {true, false}) add_held_out(cells, held_out, tensor.order(), one, stream);
     return cells;
   }
-  for (std::size_t i = 0; i < of_each_kind; ++i)
-    add(cells, tensor.cell(stream.below(tensor.nnz())), tensor.order(), true);
+  std::set<std::size_t> ones;
+  while (ones.size() < std::min(of_each_kind, tensor.nnz())) ones.insert(stream.below(tensor.nnz()));
+  for (const std::size_t e : ones) add(cells, tensor.cell(e), tensor.order(), true);
   std::vector<std::uint32_t> cell(tensor.order());
   for (std::size_t i = 0; i < of_each_kind; ++i) {
     for (std::size_t k = 0; k < cell.size(); ++k)

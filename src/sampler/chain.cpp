@@ -54,7 +54,7 @@ void Chain::start() {
   const SparseTensor& tensor = *problem_.tensor;
   statistics_.clear();
   t_ = 0;
-  if (problem_.start_from_prior) return;  // no counts: the first sweep draws from the prior
+  if (problem_.start_from_prior) return;  // no counts: the first sweep draws from what the prior leaves open
   for (std::size_t e = 0; e < tensor.nnz(); ++e) {
     Stream stream(key(Purpose::start), 0, e);
     const std::int64_t y = tensor.counts.empty() ? 1 : tensor.counts[e];
@@ -138,7 +138,8 @@ double Chain::draw_tensor_counts() {
   const Rates tensor_rates = rates();
   Sums sums{{}, statistics_.tensor.data()};
   for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
-  const Entries entries{tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz()};
+  const Entries entries{tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz(),
+                        false, problem_.start_from_prior && t_ == 1};
   // (M10): every observed cell adds -z to the log-likelihood, and all z together are sum_r lambda_r.
   if (regroup_) sums.parts = &allocation_;
   const double ones = kernel_.allocate(entries, tensor_rates, key(Purpose::counts), t_, sums);
@@ -198,7 +199,7 @@ double Chain::draw_network_counts(std::size_t m) {
   std::int64_t* totals = statistics_.networks[m].data();
   const Rates edge_rates = make_rates({&u, &u}, state_.networks[m].log_weight, 2);
   const Sums sums{{&rows, &rows}, totals};
-  const Entries edges{network.edges.data(), nullptr, network.size()};
+  const Entries edges{network.edges.data(), nullptr, network.size(), false, problem_.start_from_prior && t_ == 1};
   double log_likelihood = kernel_.allocate(edges, edge_rates, key(Purpose::edge_counts, m), t_, sums);
   for (std::size_t r = 0; r < problem_.R; ++r) statistics_.from_edges[r] += totals[r];
   const Entries missing{network.missing.data(), nullptr, network.missing.size() / 2, true};

@@ -22,18 +22,17 @@ struct Problem {
   // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all alike, and
   // would send a to infinity.
   std::uint32_t learn_after = 0;
-  bool regroup =
-      false;  // also redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
+  bool regroup = false;  // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
 };
 
-// What a chain carries from sweep to sweep is the statistics alone: a sweep draws all parameters from them and then new
-// counts from the parameters. A checkpoint therefore is the statistics and the sweep number.
+// What a chain carries from sweep to sweep is the statistics, and the hyperparameters where they are learned: a sweep draws all
+// parameters from them and then new counts from the parameters. A checkpoint therefore is these and the sweep number.
 class Chain {
  public:
   Chain(const Problem& problem, Kernel& kernel, std::uint32_t number);
 
-  // As the problem says: y = 1 for every one, its component uniform at random; or parameters drawn from the prior, which gets stuck
-  // with few components unless the sampler can split them (docs/model.md, section 2).
+  // As the problem says: y = 1 for every one, its component uniform at random; or no counts, so that the first parameters come from
+  // the prior, which gets stuck with few components unless the sampler can split them (docs/model.md, section 2).
   void start();
   // One full Gibbs sweep. Returns the log-likelihood of the tensor and the networks at the parameters it drew.
   double sweep();

@@ -15,6 +15,10 @@ constexpr double tokens_looked_at = 0.5;  // in one run, on average and at most,
 class LogProduct {
  public:
   void multiply(double x) {
+    if (!(x > 1e-150 && x < 1e150)) {
+      sum_ += std::log(x);
+      return;
+    }
     product_ *= x;
     if (product_ > 1e-150 && product_ < 1e150) return;
     sum_ += std::log(product_);
@@ -39,11 +43,24 @@ void SplitMerge::run(const Given& given, Stream stream, Tokens& tokens, Statisti
   given_ = &given;
   statistics_ = &statistics;
   all_ = &tokens;
-  if (tokens.size() < 2) return;
+  if (tokens.size() < 2 || !products_stay_in_range()) return;
   load();
   const std::size_t proposals = std::max(fewest_proposals, R_);
   const double budget = tokens_looked_at * static_cast<double>(tokens.size()) / static_cast<double>(proposals);
   for (std::size_t p = 0; p < proposals; ++p) propose(stream, budget);
+}
+
+// With very many modes a product of (M22) could leave the range of a double. That is judged by what the moves do not change.
+bool SplitMerge::products_stay_in_range() const {
+  double log_range = 0;
+  for (std::size_t k = 0; k < K_; ++k) {
+    double counts = 0;
+    for (std::size_t r = 0; r < R_; ++r)
+      counts += static_cast<double>(statistics_->tensor[r] + given_->network_ends[k][r]);
+    const double a = given_->shapes.dirichlet[k];
+    log_range += std::log(1 + static_cast<double>(value_[k].size()) * a + counts) + std::max(0.0, -std::log(a));
+  }
+  return log_range < 650;
 }
 
 void SplitMerge::load() {
@@ -106,7 +123,7 @@ void SplitMerge::propose(Stream& stream, double budget) {
     const double all = static_cast<double>(tokens_.size()), left_size = static_cast<double>(size_[left]);
     log_accept += std::log(occupied_before * all / ((occupied_before + 1) * left_size));
   }
-  if (std::log(stream.uniform()) >= (split ? log_accept : -log_accept)) return;
+  if (!(std::log(stream.uniform()) < (split ? log_accept : -log_accept))) return;
   for (std::size_t t = 0; t < tokens_.size(); ++t)
     if (side_[t] == right) move(tokens_[t], split ? s_ : r_);
 }

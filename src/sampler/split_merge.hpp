@@ -37,6 +37,7 @@ class SplitMerge {
   enum Side : std::uint8_t { left = 0, right = 1, joint = 2 };
   using Values = std::array<double, 3>;  // for each side
 
+  bool products_stay_in_range() const;
   void load();
   std::pair<std::uint32_t, std::uint32_t> pick(Stream& stream, bool by_component) const;
   std::size_t nth_component(std::size_t n, bool with_tokens) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ztp/error.hpp"
+
 namespace ztp {
 
 SliceMarks::SliceMarks(const SparseTensor& tensor, const Missing& missing) {
@@ -44,6 +46,44 @@ double missing_volume(const SparseTensor& tensor, const Missing& missing) {
     observed_before *= tensor.modes[k].labels.size() - slices;
   }
   return in_slices + static_cast<double>(missing.cells.size() / tensor.order());
+}
+
+namespace {
+
+void check_pairs(const Network& network, std::uint32_t entities) {
+  const std::uint32_t* last = nullptr;
+  for (std::size_t i = 0; i + 1 < network.missing.size(); i += 2) {
+    const std::uint32_t* pair = network.missing.data() + i;
+    const bool ascending = last == nullptr || std::lexicographical_compare(last, last + 2, pair, pair + 2);
+    if (pair[0] >= pair[1] || pair[1] >= entities || !ascending)
+      throw Error(ErrorKind::config, "missing pairs of a network must be i < j, sorted and none twice");
+    last = pair;
+  }
+}
+
+}  // namespace
+
+void check_missing(const SparseTensor& tensor, std::span<const Network> networks, Missing& missing) {
+  const std::size_t K = tensor.order();
+  if (missing.slices.size() > K || missing.cells.size() % K != 0)
+    throw Error(ErrorKind::config, "missing cells must have as many coordinates, and slices as many lists, as modes");
+  for (std::size_t k = 0; k < missing.slices.size(); ++k) {
+    auto& slices = missing.slices[k];
+    std::sort(slices.begin(), slices.end());
+    slices.erase(std::unique(slices.begin(), slices.end()), slices.end());
+    if (!slices.empty() && slices.back() >= tensor.modes[k].labels.size())
+      throw Error(ErrorKind::config, "a missing slice is of an entity that does not exist");
+  }
+  for (std::size_t i = 0; i < missing.cells.size(); ++i)
+    if (missing.cells[i] >= tensor.modes[i % K].labels.size())
+      throw Error(ErrorKind::config, "a missing cell is of an entity that does not exist");
+  sort_and_merge_missing(tensor, missing);
+  const SliceMarks marks(tensor, missing);
+  for (std::size_t e = 0; e < tensor.nnz(); ++e)
+    if (marks.contain(tensor.cell(e))) throw Error(ErrorKind::config, "a one lies in a missing slice");
+  for (std::size_t i = 0; i < missing.cells.size(); i += K)
+    if (tensor.contains(missing.cells.data() + i)) throw Error(ErrorKind::config, "a one is also a missing cell");
+  for (const Network& network : networks) check_pairs(network, tensor.modes[network.mode].labels.size());
 }
 
 }  // namespace ztp

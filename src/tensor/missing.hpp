@@ -1,5 +1,6 @@
 // Which cells are missing by their slice.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "ztp/tensor.hpp"
@@ -24,5 +25,9 @@ class SliceMarks {
 // Brings missing.cells into the form that Missing promises, and missing.slices to one list a mode. Returns how many cells were
 // merged away as repeated; those in a missing slice are dropped and not counted.
 std::size_t sort_and_merge_missing(const SparseTensor& tensor, Missing& missing);
+
+// For data that did not come from files: throws Error (config) unless slices and pairs are of entities that exist, and no one or edge
+// is missing; brings everything else into the form that Missing promises.
+void check_missing(const SparseTensor& tensor, std::span<const Network> networks, Missing& missing);
 
 }  // namespace ztp

@@ -143,6 +143,10 @@ class Allocator {
   void allocate_in_logs(std::size_t e, const std::uint32_t* cell) {
     const double log_z = log_shares(rates_, cell, order_, shares_);
     if (entries_.missing && log_z < log_smallest_mean) return;  // surely zero
+    if (entries_.anywhere && log_z == -std::numeric_limits<double>::infinity()) {
+      Stream stream(key_, sweep_, e);
+      return add_count(e, cell, stream.below(rates_.R), entries_.observed ? entries_.observed[e] : 1);
+    }
     if (!std::isfinite(log_z))
       throw Error(ErrorKind::numeric, fmt::format("sweep {}: {} number {} has rate zero or infinity", sweep_,
                                                   entries_.missing ? "missing cell" : "one", e + 1));

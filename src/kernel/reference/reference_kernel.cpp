@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <span>
 
@@ -27,6 +28,16 @@ class ReferenceKernel final : public Kernel {
       const std::uint32_t* cell = entries.coords + e * K;
       const double log_z = log_shares(rates, cell, order, shares);
       if (entries.missing && log_z < log_smallest_mean) continue;  // surely zero
+      if (entries.anywhere && log_z == -std::numeric_limits<double>::infinity()) {
+        Stream stream(key, sweep, e);
+        const std::size_t r = stream.below(rates.R);
+        const std::int64_t y = entries.observed ? entries.observed[e] : 1;
+        for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[r] += y;
+        sums.totals[r] += y;
+        if (sums.parts != nullptr)
+          sums.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), y});
+        continue;
+      }
       if (!std::isfinite(log_z))
         throw Error(ErrorKind::numeric, fmt::format("sweep {}: {} number {} has rate zero or infinity", sweep,
                                                     entries.missing ? "missing cell" : "one", e + 1));
