@@ -32,9 +32,13 @@ nlohmann::ordered_json as_json(const CheckReport& report) {
                              {"size", mode.size},
                              {"empty", mode.empty},
                              {"busiest", mode.busiest},
-                             {"busiest_ones", mode.busiest_ones}});
+                             {"busiest_ones", mode.busiest_ones},
+                             {"missing", mode.missing}});
   json["networks"] = nlohmann::ordered_json::array();
-  for (const auto& [mode, edges] : report.networks) json["networks"].push_back({{"mode", mode}, {"edges", edges}});
+  for (const auto& [mode, edges, missing] : report.networks)
+    json["networks"].push_back({{"mode", mode}, {"edges", edges}, {"missing_pairs", missing}});
+  json["missing_cells"] = report.missing_cells;
+  json["missing_volume"] = report.missing_volume;
   json["warnings"] = report.warnings;
   json["fit"] = {{"memory_bytes", report.cost.memory},
                  {"draws", report.cost.draws},
@@ -52,9 +56,14 @@ void print_text(const CheckReport& report, const FitOptions& options) {
     if (mode.empty > 0)
       fmt::print("            {} without a one: {}{}\n", human_count(mode.empty), fmt::join(mode.empty_examples, ", "),
                  mode.empty > mode.empty_examples.size() ? ", ..." : "");
+    if (mode.missing > 0) fmt::print("            {} missing with all their cells\n", human_count(mode.missing));
   }
-  for (const auto& [mode, edges] : report.networks)
-    fmt::print("network     {}: {} edges\n", mode, human_count(static_cast<double>(edges)));
+  for (const auto& [mode, edges, missing] : report.networks)
+    fmt::print("network     {}: {} edges{}\n", mode, human_count(static_cast<double>(edges)),
+               missing == 0 ? "" : fmt::format(", {} pairs missing", human_count(static_cast<double>(missing))));
+  if (report.missing_volume > 0)
+    fmt::print("missing     {} cells ({:.3g} %), {} of them listed one by one\n", human_count(report.missing_volume),
+               100 * report.missing_volume / report.volume, human_count(static_cast<double>(report.missing_cells)));
   fmt::print("duplicates  {}\n", human_count(static_cast<double>(report.duplicates)));
   for (const auto& item : report.duplicate_examples)
     fmt::print("            line {} repeats line {}: {}\n", item.line, item.first_line, item.cell);

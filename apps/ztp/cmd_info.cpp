@@ -17,11 +17,19 @@ void print_info(const RunInfo& info) {
   fmt::print("version      ztp {}\n", info.version);
   fmt::print("created      {}\n", info.created);
   fmt::print("data         {} ones, fingerprint {}\n", human_count(static_cast<double>(info.ones)), info.fingerprint);
+  const auto missing = [](std::uint64_t count, const char* what) {
+    return count == 0 ? "" : fmt::format(", {} {} missing", human_count(static_cast<double>(count)), what);
+  };
   for (const auto& mode : info.modes)
-    fmt::print("mode         {}: {} entities, dirichlet {}\n", mode.name, human_count(mode.size), mode.dirichlet);
+    fmt::print("mode         {}: {} entities{}, dirichlet {}\n", mode.name, human_count(mode.size),
+               missing(mode.missing_entities, "of them"), mode.dirichlet);
   for (const auto& network : info.networks)
-    fmt::print("network      {}: {} edges from {}\n", info.modes[network.mode].name,
-               human_count(static_cast<double>(network.edges)), network.source);
+    fmt::print("network      {}: {} edges from {}{}\n", info.modes[network.mode].name,
+               human_count(static_cast<double>(network.edges)), network.source,
+               missing(network.missing_pairs, "pairs"));
+  if (info.missing_cells > 0)
+    fmt::print("missing      {} cells, beside those of missing entities\n",
+               human_count(static_cast<double>(info.missing_cells)));
   fmt::print("model        {} likelihood, rank at most {}, seed {}\n", info.options.likelihood, info.options.rank,
              info.options.seed);
   fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,

@@ -39,11 +39,15 @@ void check_flags(const SplitCommand& given, const CLI::App& command) {
   if (given.options.protocol == Protocol::cells) refuse("--zeros-per-one");
 }
 
-void print_summary(const SplitCommand& given, std::uint64_t train_ones, const Split& result) {
+void print_summary(const SplitCommand& given, const SparseTensor& tensor, const Split& result) {
+  const std::uint64_t train_ones = result.coords.size() / tensor.order();
+  const std::uint64_t entities =
+      result.slices_of ? tensor.modes[*result.slices_of].labels.size() - result.slices_from : 0;
   if (given.json) {
-    const nlohmann::ordered_json summary = {
+    nlohmann::ordered_json summary = {
         {"out", given.out},         {"protocol", given.protocol},    {"seed", given.options.seed},
         {"train_ones", train_ones}, {"test_ones", result.test_ones}, {"test_zeros", result.test_zeros}};
+    if (result.slices_of) summary["held_out_entities"] = entities;
     fmt::print("{}\n", json_text(summary));
     return;
   }
@@ -51,6 +55,11 @@ void print_summary(const SplitCommand& given, std::uint64_t train_ones, const Sp
   fmt::print("training ones {:>14}   {}/train.tsv\n", count(train_ones), given.out);
   fmt::print("test ones     {:>14}   {}/test.tsv\n", count(result.test_ones), given.out);
   fmt::print("test zeros    {:>14}\n", count(result.test_zeros));
+  if (result.slices_of)
+    fmt::print(
+        "held out      {0:>14}   {1}/missing-{2}.txt\n"
+        "in a fit they are zeros, unless it has: --missing-slices {2}={1}/missing-{2}.txt --test {1}/test.tsv\n",
+        count(entities), given.out, given.options.mode);
   fmt::print("all labels are in {0}/labels; next: ztp fit {0}/train.tsv{1} --labels {0}/labels --out run\n", given.out,
              given.read.counts ? " --likelihood count" : "");
 }
@@ -64,7 +73,7 @@ void run_split(SplitCommand& given, const CLI::App& command) {
   print_warnings(data);
   const Split result = split(data.tensor, given.options);
   write_split(data.tensor, result, given.out, given.force);
-  print_summary(given, result.coords.size() / data.tensor.order(), result);
+  print_summary(given, data.tensor, result);
 }
 
 }  // namespace
@@ -88,14 +97,19 @@ void add_split(CLI::App& app) {
   command->add_option("--after", given->options.after, "slices: how many entities to keep, in the order of labels")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{max_mode_size}));
   command->add_option("--seed", given->options.seed, "the split is a function of the data, the options and this");
-  command->add_option("--out", given->out, "the directory for train.tsv, test.tsv and labels/MODE.txt")->required();
+  command
+      ->add_option("--out", given->out,
+                   "the directory for train.tsv, test.tsv, labels/MODE.txt and, of slices, missing-MODE.txt")
+      ->required();
   command->add_flag("--force", given->force, "write into a directory that has contents, replacing files");
   command->add_flag("--json", given->json, "print one JSON object");
   add_threads_flag(*command, given->read.threads);
   command->footer(
       "Examples:\n"
       "  ztp split ones.tsv --protocol cells --holdout 0.1 --seed 1 --out split\n"
-      "  ztp split ones.tsv --protocol slices --mode user --after 900 --zeros-per-one 5 --out cold");
+      "  ztp split ones.tsv --protocol slices --mode user --after 900 --zeros-per-one 5 --out cold\n"
+      "  ztp fit cold/train.tsv --labels cold/labels --missing-slices user=cold/missing-user.txt --test cold/test.tsv "
+      "--out run");
   command->callback([given, command] { run_split(*given, *command); });
 }
 

@@ -15,6 +15,7 @@ void add_fit(CLI::App& app);
 void add_resume(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);
+void add_diagnose(CLI::App& app);
 void add_components(CLI::App& app);
 void add_recommend(CLI::App& app);
 void add_info(CLI::App& app);

@@ -19,9 +19,18 @@ void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks)
       .add_option("--labels", options.labels,
                   "MODE=FILE: all entities of a mode, one a line; or a directory with MODE.txt for each")
       ->allow_extra_args(false);
-  if (with_networks)
-    command.add_option("--network", options.networks, "MODE=FILE: undirected edges between entities of a mode")
-        ->allow_extra_args(false);
+  if (!with_networks) return;
+  command.add_option("--network", options.networks, "MODE=FILE: undirected edges between entities of a mode")
+      ->allow_extra_args(false);
+  command.add_option("--missing", options.missing, "cells that were not observed, in a file like that of the ones");
+  command
+      .add_option("--missing-slices", options.missing_slices,
+                  "MODE=FILE: entities of a mode, one a line, none of whose cells were observed")
+      ->allow_extra_args(false);
+  command
+      .add_option("--missing-pairs", options.missing_pairs,
+                  "MODE=FILE: pairs that were not observed in the mode's network; MODE:2=FILE for its second network")
+      ->allow_extra_args(false);
 }
 
 void add_threads_flag(CLI::App& command, unsigned& threads) {

@@ -11,7 +11,7 @@ class App;
 
 namespace ztp::app {
 
-// FILE and --format, --values, --index-base, --labels, and --network if wanted.
+// FILE and --format, --values, --index-base, --labels; and, if wanted, --network, --missing, --missing-slices, --missing-pairs.
 void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);

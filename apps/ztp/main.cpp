@@ -32,6 +32,7 @@ int exit_code(ztp::ErrorKind kind) {
 constexpr const char* footer = R"(Examples:
   ztp check ones.tsv
   ztp fit ones.tsv --rank 50 --holdout 0.1 --out run
+  ztp diagnose run
   ztp components run
   ztp evaluate run
   ztp recommend run user=alice
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
   ztp::app::add_resume(app);
   ztp::app::add_predict(app);
   ztp::app::add_evaluate(app);
+  ztp::app::add_diagnose(app);
   ztp::app::add_components(app);
   ztp::app::add_recommend(app);
   ztp::app::add_info(app);

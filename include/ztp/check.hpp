@@ -16,6 +16,7 @@ struct CheckReport {
     std::vector<std::string> empty_examples;  // the first few
     std::string busiest;                      // the entity with most ones
     std::uint64_t busiest_ones = 0;
+    std::uint32_t missing = 0;  // entities all of whose cells are missing
   };
   std::vector<ModeReport> modes;
   std::uint64_t ones = 0;  // after merging
@@ -26,8 +27,15 @@ struct CheckReport {
     std::uint64_t line = 0, first_line = 0;
     std::string cell;
   };
-  std::vector<Duplicate> duplicate_examples;                    // the first few, by line
-  std::vector<std::pair<std::string, std::uint64_t>> networks;  // mode, edges
+  std::vector<Duplicate> duplicate_examples;  // the first few, by line
+  struct NetworkReport {
+    std::string mode;
+    std::uint64_t edges = 0;
+    std::uint64_t missing = 0;  // pairs
+  };
+  std::vector<NetworkReport> networks;
+  std::uint64_t missing_cells = 0;  // listed, outside missing slices
+  double missing_volume = 0;        // all missing cells, slices included
   std::vector<std::string> warnings;
   // Of a fit with these options:
   FitCost cost;  // memory includes the program itself

@@ -22,16 +22,19 @@ struct RunInfo {
     bool numbered = false;  // labels are the numbers first, first + 1, ...; else labels/NAME.txt has them
     std::uint32_t first = 0;
     double dirichlet = 0;
+    std::uint32_t missing_entities = 0;  // all of whose cells are missing
   };
   std::vector<ModeInfo> modes;
   struct NetworkInfo {
     std::uint32_t mode = 0;
     std::string source;
     std::uint64_t edges = 0;
+    std::uint64_t missing_pairs = 0;
   };
   std::vector<NetworkInfo> networks;
-  std::uint64_t ones = 0;         // training ones
-  std::uint64_t total_count = 0;  // with counts, their sum
+  std::uint64_t ones = 0;           // training ones
+  std::uint64_t total_count = 0;    // with counts, their sum
+  std::uint64_t missing_cells = 0;  // listed, outside missing slices
   std::uint64_t test_ones = 0;
   std::uint64_t test_zeros = 0;
   std::uint32_t keep_every = 0;  // after thinning to the number of draws

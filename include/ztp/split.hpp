@@ -1,6 +1,7 @@
 // Training ones and test cells from one tensor.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "ztp/tensor.hpp"
@@ -32,17 +33,21 @@ struct Split {
   TestCells test;                // sorted by cell, no cell twice
   std::uint64_t test_ones = 0;
   std::uint64_t test_zeros = 0;
+  std::optional<std::size_t> slices_of;  // slices: the mode
+  std::uint32_t slices_from = 0;         // slices: this entity and those after it are held out
 };
 
-// A pure function of the tensor and the options. Every subset of the stated size is equally likely.
+// A pure function of the tensor and the options. Every subset of the stated size is equally likely. Missing cells are never held
+// out: what is not known to be a zero cannot be a test zero.
 // Throws Error (usage: unknown mode; config: options that do not fit the tensor).
-Split split(const SparseTensor& tensor, const SplitOptions& options);
+Split split(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing = {});
 
 // Turns the tensor into its training part, without a copy. Modes and labels stay complete.
 void keep_training_ones(SparseTensor& tensor, Split& split);
 
-// train.tsv, test.tsv and labels/MODE.txt in a directory, which is made. An error (config) if it has contents, unless forced:
-// then files of the same names are replaced. Each file appears only when it is complete.
+// train.tsv, test.tsv and labels/MODE.txt in a directory, which is made; of slices also missing-MODE.txt, the held-out entities
+// (for --missing-slices). An error (config) if it has contents, unless forced: then files of the same names are replaced. Each
+// file appears only when it is complete.
 void write_split(const SparseTensor& tensor, const Split& split, const std::string& directory, bool force);
 
 // The check that write_split makes of the directory, for those who would rather know before they read their data.

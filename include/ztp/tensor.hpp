@@ -58,8 +58,16 @@ struct TestCells {
 
 // Sorts records of `width` words in place, lexicographically, and carries `payload` (if any) along.
 void sort_records(std::uint32_t* records, std::size_t count, std::size_t width, std::int64_t* payload);
+// Sorts them and keeps each once. Returns how many were merged away.
+std::size_t sort_and_merge_records(Buffer<std::uint32_t>& records, std::size_t width);
 
-// A number that changes with any change of sizes, labels, ones, counts or edges: what a run was fitted to.
-std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> networks);
+// Adds cells (x K) to those listed as missing, such as the cells of a test set: those in a missing slice are dropped, and each
+// is kept once. None may be a one of the tensor. Returns how many were merged away.
+std::size_t add_missing_cells(const SparseTensor& tensor, const Buffer<std::uint32_t>& coords, Missing& missing);
+// How many cells are missing, by slices and by the list; a double, as SparseTensor::volume.
+double missing_volume(const SparseTensor& tensor, const Missing& missing);
+
+// A number that changes with any change of sizes, labels, ones, counts, edges or what is missing: what a run was fitted to.
+std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> networks, const Missing& missing = {});
 
 }  // namespace ztp

@@ -30,6 +30,7 @@ enum class Purpose : std::uint32_t {
       15,  // where they fall, mode = (mode of the slices) K + (mode placed), index = (block of rows, component)
   learn_dirichlet = 16,  // a, mode = k
   watch = 18,            // cells whose probabilities are followed
+  split_merge = 19,      // splits and merges of components
   learn_shape = 17,      // g; mode = 1 + m: f of network m
 };
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "io/missing.hpp"
 #include "ztp/error.hpp"
 #include "ztp/read.hpp"
 
@@ -23,19 +24,27 @@ Format format_named(const std::string& name) {
   throw Error(ErrorKind::usage, fmt::format("--format {}: use tsv, tns or mtx", name));
 }
 
-std::string mode_names(const std::vector<Mode>& modes) {
+}  // namespace
+
+std::size_t mode_of_flag(const SparseTensor& tensor, const std::string& name, const std::string& flag) {
+  if (const auto k = tensor.mode_named(name)) return *k;
+  std::string names;
+  for (const Mode& mode : tensor.modes) names += (names.empty() ? "" : ", ") + mode.name;
+  throw Error(ErrorKind::config, fmt::format("{}: no mode \"{}\"; the modes are {}", flag, name, names));
+}
+
+std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell) {
   std::string text;
-  for (const Mode& mode : modes) text += (text.empty() ? "" : ", ") + mode.name;
+  for (std::size_t k = 0; k < modes.size(); ++k) text += (k == 0 ? "" : ", ") + modes[k].labels[cell[k]];
   return text;
 }
 
-}  // namespace
-
-LabelTable read_label_file(const std::string& path) {
+void read_label_lines(const std::string& path, const std::function<void(std::string_view, std::size_t)>& take,
+                      const std::function<void(std::string_view)>& take_header) {
   std::string text = read_text(path);
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
-  LabelTable labels;
   std::size_t line_number = 0;
+  bool any = false;
   for (std::size_t begin = 0; begin < text.size();) {
     std::size_t end = std::min(text.find('\n', begin), text.size());
     std::string_view line(text.data() + begin, end - begin);
@@ -43,14 +52,26 @@ LabelTable read_label_file(const std::string& path) {
     ++line_number;
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     line = line.substr(0, line.find('\t'));
-    if (line.empty() || (line_number == 1 && line[0] == '#')) continue;
+    if (line.empty()) continue;
+    if (line_number == 1 && line[0] == '#') {
+      if (take_header) take_header(line);
+      continue;
+    }
     if (line.find('\0') != line.npos)
       throw Error(ErrorKind::input, fmt::format("{}:{}: a NUL byte", path, line_number));
-    const std::uint32_t before = labels.size();
-    if (labels.add(line) != before)
-      throw Error(ErrorKind::input, fmt::format("{}:{}:1: label \"{}\" is there twice", path, line_number, line));
+    take(line, line_number);
+    any = true;
   }
-  if (labels.size() == 0) throw Error(ErrorKind::input, fmt::format("{}: no labels", path));
+  if (!any) throw Error(ErrorKind::input, fmt::format("{}: no labels", path));
+}
+
+LabelTable read_label_file(const std::string& path) {
+  LabelTable labels;
+  read_label_lines(path, [&](std::string_view label, std::size_t line) {
+    const std::uint32_t before = labels.size();
+    if (labels.add(label) != before)
+      throw Error(ErrorKind::input, fmt::format("{}:{}:1: label \"{}\" is there twice", path, line, label));
+  });
   return labels;
 }
 
@@ -76,15 +97,12 @@ std::vector<std::pair<std::string, LabelTable>> read_label_files(const std::vect
 
 // Replaces the labels found in the file by the full list, and the ids in the tensor with them.
 void apply_labels(SparseTensor& tensor, const std::string& mode_name, LabelTable full, const std::string& file) {
-  const auto k = tensor.mode_named(mode_name);
-  if (!k)
-    throw Error(ErrorKind::config,
-                fmt::format("--labels {}=...: no such mode; the modes are {}", mode_name, mode_names(tensor.modes)));
-  LabelTable& found = tensor.modes[*k].labels;
+  const std::size_t k = mode_of_flag(tensor, mode_name, fmt::format("--labels {}=...", mode_name));
+  LabelTable& found = tensor.modes[k].labels;
   std::vector<std::uint32_t> new_id(found.size());
   std::vector<bool> used(found.is_numbered() ? found.size() : 0, false);
   if (found.is_numbered())  // every number up to the largest has an id, but only those that occur need a label
-    for (std::size_t e = 0; e < tensor.nnz(); ++e) used[tensor.cell(e)[*k]] = true;
+    for (std::size_t e = 0; e < tensor.nnz(); ++e) used[tensor.cell(e)[k]] = true;
   std::string scratch;
   for (std::uint32_t j = 0; j < found.size(); ++j) {
     if (found.is_numbered() && !used[j]) continue;
@@ -95,24 +113,21 @@ void apply_labels(SparseTensor& tensor, const std::string& mode_name, LabelTable
                                                 mode_name, label));
     new_id[j] = *id;
   }
-  for (std::size_t i = *k; i < tensor.coords.size(); i += tensor.order()) tensor.coords[i] = new_id[tensor.coords[i]];
+  for (std::size_t i = k; i < tensor.coords.size(); i += tensor.order()) tensor.coords[i] = new_id[tensor.coords[i]];
   found = std::move(full);
 }
 
 Network read_network(const std::string& item, const SparseTensor& tensor, Pool& pool,
                      std::vector<std::string>& warnings) {
   const auto [mode_name, file] = split_assignment(item, "--network");
-  const auto k = tensor.mode_named(mode_name);
-  if (!k)
-    throw Error(ErrorKind::config, fmt::format("--network {}: no mode \"{}\"; the modes are {}", item, mode_name,
-                                               mode_names(tensor.modes)));
+  const std::size_t k = mode_of_flag(tensor, mode_name, "--network " + item);
   TableSpec spec;
   spec.path = file;
-  spec.closed = {&tensor.modes[*k].labels, &tensor.modes[*k].labels};
+  spec.closed = {&tensor.modes[k].labels, &tensor.modes[k].labels};
   spec.closed_names = {mode_name, mode_name};
   TableReader reader(spec, pool);
   Network network;
-  network.mode = *k;
+  network.mode = k;
   network.source = file;
   CellBlock block;
   while (reader.next(block))
@@ -125,16 +140,9 @@ Network read_network(const std::string& item, const SparseTensor& tensor, Pool& 
       network.edges.push_back(std::min(a, b));
       network.edges.push_back(std::max(a, b));
     }
-  sort_records(network.edges.data(), network.size(), 2, nullptr);
-  std::size_t kept = 0;
-  for (std::size_t e = 0; e < network.size(); ++e) {
-    const std::uint32_t* edge = network.edges.data() + 2 * e;
-    if (kept > 0 && std::equal(edge, edge + 2, network.edges.data() + 2 * (kept - 1))) continue;
-    std::copy(edge, edge + 2, network.edges.data() + 2 * kept++);
-  }
-  network.duplicates = network.size() - kept;
-  network.edges.resize(2 * kept);
-  if (kept == 0) throw Error(ErrorKind::input, fmt::format("{}: no edge between two different entities", file));
+  network.duplicates = sort_and_merge_records(network.edges, 2);
+  if (network.size() == 0)
+    throw Error(ErrorKind::input, fmt::format("{}: no edge between two different entities", file));
   if (network.self_loops > 0) warnings.push_back(fmt::format("{}: {} self-loops ignored", file, network.self_loops));
   if (network.duplicates > 0)
     warnings.push_back(fmt::format("{}: {} repeated edges merged (a b and b a are one)", file, network.duplicates));
@@ -202,6 +210,7 @@ Dataset read_dataset(const ReadOptions& options) {
       if (data.networks[i].source == data.networks[j].source)
         data.warnings.push_back(
             fmt::format("{} is given as a network twice: its edges count twice as evidence", data.networks[i].source));
+  read_missing(options, pool, data);
   malloc_trim(0);  // the buffers of reading are gone; let their pages go, too
   return data;
 }

@@ -30,8 +30,8 @@ BadLine unknown_label(std::uint64_t line, std::size_t column, std::string_view l
                       std::size_t mode) {
   const std::string name = mode_name(spec, mode);
   return {line, column,
-          fmt::format("unknown {} {}: not among the {} entities of mode {}", name, quoted(label),
-                      spec.closed[mode]->size(), name)};
+          fmt::format("unknown {} {}: not among the {} entities of mode {}{}{}", name, quoted(label),
+                      spec.closed[mode]->size(), name, spec.unknown_remedy.empty() ? "" : "; ", spec.unknown_remedy)};
 }
 
 void parse_block(const TextBlock& block, const Layout& layout, const TableSpec& spec, std::uint64_t most,

@@ -4,77 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <vector>
 
 #include "base/random.hpp"
+#include "io/draw_cells.hpp"
 #include "io/text_writer.hpp"
 #include "io/write_cells.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
-
-// `count` of the numbers 0..population-1, ascending; every subset is equally likely. Numbers are drawn until enough different
-// ones have come up (which of them is a matter of symmetry), in rounds of as many as are missing. At most half of the population
-// is drawn so, the rest being the complement: 1.4 draws for each at worst, and memory for the sample alone.
-std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, std::uint64_t count) {
-  const bool complement = count > population / 2;
-  const std::uint64_t wanted = complement ? population - count : count;
-  std::vector<std::uint64_t> chosen;
-  chosen.reserve(wanted);
-  for (std::uint32_t round = 0; chosen.size() < wanted; ++round) {
-    Stream stream(key, round, 0);
-    const std::ptrdiff_t sorted = static_cast<std::ptrdiff_t>(chosen.size());
-    while (chosen.size() < wanted) chosen.push_back(stream.below(population));
-    std::sort(chosen.begin() + sorted, chosen.end());
-    std::inplace_merge(chosen.begin(), chosen.begin() + sorted, chosen.end());
-    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  }
-  if (!complement) return chosen;
-  std::vector<std::uint64_t> rest;
-  rest.reserve(count);
-  auto next = chosen.begin();
-  for (std::uint64_t i = 0; i < population; ++i) {
-    if (next != chosen.end() && *next == i)
-      ++next;
-    else
-      rest.push_back(i);
-  }
-  return rest;
-}
-
-// A box of cells: from `first` on, `size` entities in each mode. Its cells in lexicographic order have the numbers 0, 1, ...
-struct Box {
-  std::vector<std::uint32_t> first;
-  std::vector<std::uint32_t> size;
-
-  explicit Box(const SparseTensor& tensor) : first(tensor.order(), 0) {
-    for (const Mode& mode : tensor.modes) size.push_back(mode.labels.size());
-  }
-  // Nothing if the volume passes 2^63.
-  std::optional<std::uint64_t> volume() const {
-    uint128 cells = 1;
-    for (const std::uint32_t n : size)
-      if ((cells *= n) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
-    return static_cast<std::uint64_t>(cells);
-  }
-  bool contains(const std::uint32_t* cell) const {
-    for (std::size_t k = 0; k < size.size(); ++k)
-      if (cell[k] < first[k] || cell[k] - first[k] >= size[k]) return false;
-    return true;
-  }
-  std::uint64_t index(const std::uint32_t* cell) const {
-    std::uint64_t number = 0;
-    for (std::size_t k = 0; k < size.size(); ++k) number = number * size[k] + (cell[k] - first[k]);
-    return number;
-  }
-  void cell(std::uint64_t number, std::uint32_t* out) const {
-    for (std::size_t k = size.size(); k-- > 0; number /= size[k])
-      out[k] = first[k] + static_cast<std::uint32_t>(number % size[k]);
-  }
-};
 
 bool less(const std::uint32_t* a, const std::uint32_t* b, std::size_t order) {
   return std::lexicographical_compare(a, a + order, b, b + order);
@@ -109,20 +49,21 @@ void check_size(std::uint64_t cells, std::uint64_t limit) {
     throw Error(ErrorKind::config, fmt::format("{} test cells would be held out; the limit is {}", cells, limit));
 }
 
-Split split_cells(const SparseTensor& tensor, const SplitOptions& options) {
+Split split_cells(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
   const std::size_t order = tensor.order();
-  const Box box(tensor);
+  const Box box(tensor, missing);
   const std::optional<std::uint64_t> volume = box.volume();
   if (!volume)
     throw Error(ErrorKind::config,
                 fmt::format("the tensor has {:.3g} cells, more than 2^63: hold out ones, not cells", tensor.volume()));
-  const std::uint64_t wanted = part_of(options.holdout, *volume, "cells");
+  const std::uint64_t observed = *volume - missing.cells.size() / order;
+  const std::uint64_t wanted = part_of(options.holdout, observed, "cells");
   if (wanted > max_test_cells)
     throw Error(ErrorKind::config,
                 fmt::format("--holdout {} of {} cells is {} test cells, more than {}; lower it, or hold out ones",
-                            options.holdout, *volume, wanted, max_test_cells));
-  const std::vector<std::uint64_t> chosen =
-      draw_subset(stream_key(options.seed, 0, Purpose::holdout, 0), *volume, wanted);
+                            options.holdout, observed, wanted, max_test_cells));
+  std::vector<std::uint64_t> chosen = draw_subset(stream_key(options.seed, 0, Purpose::holdout, 0), observed, wanted);
+  number_around(box, missing.cells, chosen);
   Split result;
   result.test.outcome.resize(wanted);
   std::fill(result.test.outcome.begin(), result.test.outcome.end(), std::uint8_t{0});
@@ -144,54 +85,6 @@ Split split_cells(const SparseTensor& tensor, const SplitOptions& options) {
   return result;
 }
 
-// Zeros of a box that is small enough to number its cells: the zeros are numbered 0, 1, ... in the order of cells, a subset of
-// the numbers is drawn, and a walk along the ones turns numbers into cells. Nothing is rejected, however full the box is.
-Buffer<std::uint32_t> numbered_zeros(const SparseTensor& tensor, const Box& box, std::uint64_t zeros,
-                                     std::uint64_t wanted, StreamKey key) {
-  const std::size_t order = tensor.order();
-  const std::vector<std::uint64_t> ranks = draw_subset(key, zeros, wanted);
-  Buffer<std::uint32_t> cells(wanted * order);
-  std::uint64_t passed = 0;  // ones of the box in front of the zero
-  std::size_t e = 0;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    for (; e < tensor.nnz(); ++e) {
-      if (!box.contains(tensor.cell(e))) continue;
-      if (box.index(tensor.cell(e)) > ranks[i] + passed) break;
-      ++passed;
-    }
-    box.cell(ranks[i] + passed, cells.data() + i * order);
-  }
-  return cells;
-}
-
-// Zeros of a box of more than 2^63 cells: random cells, again until enough different ones that are no ones have come up. In such
-// a box hardly any is rejected.
-Buffer<std::uint32_t> rejected_zeros(const SparseTensor& tensor, const Box& box, std::uint64_t wanted, StreamKey key) {
-  const std::size_t order = tensor.order();
-  Buffer<std::uint32_t> cells;
-  for (std::uint32_t round = 0; cells.size() < wanted * order; ++round) {
-    Stream stream(key, round, 0);
-    std::size_t kept = cells.size() / order;
-    cells.resize(wanted * order);
-    for (std::size_t i = kept; i < wanted; ++i) {
-      std::uint32_t* cell = cells.data() + kept * order;
-      for (std::size_t k = 0; k < order; ++k)
-        cell[k] = box.first[k] + static_cast<std::uint32_t>(stream.below(box.size[k]));
-      if (!tensor.contains(cell)) ++kept;
-    }
-    sort_records(cells.data(), kept, order, nullptr);
-    std::size_t unique = 0;
-    for (std::size_t i = 0; i < kept; ++i) {
-      const std::uint32_t* cell = cells.data() + i * order;
-      if (unique > 0 && std::equal(cell, cell + order, cells.data() + (unique - 1) * order)) continue;
-      if (unique != i) std::copy(cell, cell + order, cells.data() + unique * order);
-      ++unique;
-    }
-    cells.resize(unique * order);
-  }
-  return cells;
-}
-
 // Adds the zeros to the held-out ones; both lists are in order and stay so.
 void merge_zeros(Split& split, const Buffer<std::uint32_t>& zeros, std::size_t order) {
   const Buffer<std::uint32_t> ones = std::move(split.test.coords);
@@ -208,26 +101,33 @@ void merge_zeros(Split& split, const Buffer<std::uint32_t>& zeros, std::size_t o
   split.test_zeros = zeros.size() / order;
 }
 
-// Draws the zeros that go with the held-out ones, in a box with `inside` ones.
-void add_zeros(const SparseTensor& tensor, const Box& box, std::uint64_t inside, const SplitOptions& options,
+// Draws the zeros that go with the held-out ones: observed cells of the box that are no ones.
+void add_zeros(const SparseTensor& tensor, const Missing& missing, const Box& box, const SplitOptions& options,
                Split& split) {
   const uint128 product = static_cast<uint128>(options.zeros_per_one) * split.test_ones;
   const std::uint64_t wanted = product >> 63 != 0 ? std::uint64_t{1} << 63 : static_cast<std::uint64_t>(product);
+  Buffer<std::uint32_t> both;  // ones and listed missing cells, where there are any of these
+  if (!missing.cells.empty()) {
+    both.append(tensor.coords.data(), tensor.coords.size());
+    both.append(missing.cells.data(), missing.cells.size());
+    sort_records(both.data(), both.size() / tensor.order(), tensor.order(), nullptr);
+  }
+  const Buffer<std::uint32_t>& excluded = missing.cells.empty() ? tensor.coords : both;
   const std::optional<std::uint64_t> volume = box.volume();
-  if (volume && wanted > *volume - inside)
+  const std::uint64_t zeros = volume ? *volume - box.count(excluded) : ~std::uint64_t{0};
+  if (wanted > zeros)
     throw Error(ErrorKind::config,
                 fmt::format("{} held-out ones with --zeros-per-one {} need {} zeros, but only {} cells{} are zeros",
-                            split.test_ones, options.zeros_per_one, wanted, *volume - inside,
+                            split.test_ones, options.zeros_per_one, wanted, zeros,
                             options.protocol == Protocol::slices ? " of the slices" : ""));
   check_size(split.test_ones + wanted, max_drawn_test_cells);
   const StreamKey key = stream_key(options.seed, 0, Purpose::zeros, static_cast<std::uint32_t>(options.protocol));
-  merge_zeros(
-      split,
-      volume ? numbered_zeros(tensor, box, *volume - inside, wanted, key) : rejected_zeros(tensor, box, wanted, key),
-      tensor.order());
+  merge_zeros(split,
+              volume ? numbered_cells(box, excluded, zeros, wanted, key) : rejected_cells(box, excluded, wanted, key),
+              tensor.order());
 }
 
-Split split_ones(const SparseTensor& tensor, const SplitOptions& options) {
+Split split_ones(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
   const std::uint64_t wanted = part_of(options.holdout, tensor.nnz(), "ones");
   check_size(wanted, max_drawn_test_cells);
   const std::vector<std::uint64_t> chosen =
@@ -236,11 +136,11 @@ Split split_ones(const SparseTensor& tensor, const SplitOptions& options) {
   std::size_t next = 0;
   part_ones(
       tensor, [&](std::size_t e) { return next < chosen.size() && chosen[next] == e && ++next > 0; }, result);
-  add_zeros(tensor, Box(tensor), tensor.nnz(), options, result);
+  add_zeros(tensor, missing, Box(tensor, missing), options, result);
   return result;
 }
 
-Split split_slices(const SparseTensor& tensor, const SplitOptions& options) {
+Split split_slices(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
   const std::optional<std::size_t> mode = tensor.mode_named(options.mode);
   if (!mode) {
     std::string names;
@@ -248,34 +148,36 @@ Split split_slices(const SparseTensor& tensor, const SplitOptions& options) {
     throw Error(ErrorKind::usage,
                 fmt::format("--mode \"{}\" is no mode of the tensor; they are: {}", options.mode, names));
   }
-  Box box(tensor);
-  if (options.after == 0 || options.after >= box.size[*mode])
+  const std::uint32_t entities = tensor.modes[*mode].labels.size();
+  if (options.after == 0 || options.after >= entities)
     throw Error(ErrorKind::config,
                 fmt::format("--after {} is out of range: mode {} has {} entities, so 1 to {} can be kept",
-                            options.after, options.mode, box.size[*mode], box.size[*mode] - 1));
-  box.first[*mode] = options.after;
-  box.size[*mode] -= options.after;
+                            options.after, options.mode, entities, entities - 1));
+  Box box(tensor, missing);
+  box.keep_from(*mode, options.after);
   Split result;
   part_ones(
       tensor, [&](std::size_t e) { return tensor.cell(e)[*mode] >= options.after; }, result);
   if (result.test_ones == 0)
     throw Error(ErrorKind::config,
                 fmt::format("the entities of mode {} after the first {} have no ones", options.mode, options.after));
-  add_zeros(tensor, box, result.test_ones, options, result);  // every one of the box is held out
+  add_zeros(tensor, missing, box, options, result);
+  result.slices_of = mode;
+  result.slices_from = options.after;
   return result;
 }
 
 }  // namespace
 
-Split split(const SparseTensor& tensor, const SplitOptions& options) {
+Split split(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
   if (tensor.nnz() == 0) throw Error(ErrorKind::config, "the tensor has no ones to split");
   switch (options.protocol) {
     case Protocol::cells:
-      return split_cells(tensor, options);
+      return split_cells(tensor, options, missing);
     case Protocol::ones:
-      return split_ones(tensor, options);
+      return split_ones(tensor, options, missing);
     case Protocol::slices:
-      return split_slices(tensor, options);
+      return split_slices(tensor, options, missing);
   }
   throw Error(ErrorKind::usage, "unknown protocol");
 }
@@ -292,6 +194,9 @@ void write_split(const SparseTensor& tensor, const Split& split, const std::stri
     write_label_file(fmt::format("{}/labels/{}.txt", directory, mode.name), mode.labels);
   write_ones_file(directory + "/train.tsv", tensor.modes, split.coords, split.counts);
   write_test_file(directory + "/test.tsv", tensor.modes, split.test);
+  if (split.slices_of)
+    write_label_file(fmt::format("{}/missing-{}.txt", directory, tensor.modes[*split.slices_of].name),
+                     tensor.modes[*split.slices_of].labels, split.slices_from);
 }
 
 Protocol protocol_named(const std::string& name) {

@@ -36,6 +36,7 @@ struct TableSpec {
   // makes it a place. One table may serve several columns.
   std::vector<const LabelTable*> closed;
   std::vector<std::string> closed_names;  // mode names, for messages
+  std::string unknown_remedy;             // what to do about a label outside, for messages
   bool header_names_modes = false;        // a header of a closed .tsv must name these modes in this order
 };
 

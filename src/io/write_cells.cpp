@@ -27,11 +27,11 @@ void write_cell(TextWriter& file, const std::vector<Mode>& modes, const std::uin
 
 }  // namespace
 
-void write_label_file(const std::string& path, const LabelTable& labels) {
+void write_label_file(const std::string& path, const LabelTable& labels, std::uint32_t first) {
   TextWriter file(path);
   std::string scratch;
-  if (labels.size() > 0 && labels.name(0, scratch).starts_with('#')) file.write("#label\n");
-  for (std::uint32_t j = 0; j < labels.size(); ++j) {
+  if (first < labels.size() && labels.name(first, scratch).starts_with('#')) file.write("#label\n");
+  for (std::uint32_t j = first; j < labels.size(); ++j) {
     file.write(labels.name(j, scratch));
     file.put('\n');
   }

@@ -44,10 +44,18 @@ struct Rows {
 // How often each positive value occurs in a matrix of counts, by value.
 using Tally = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
+// One positive y_er. All of them, in the order of the entries, come in blocks that follow each other.
+struct Part {
+  std::uint32_t entry, component;
+  std::int64_t count;
+};
+using Allocation = std::vector<std::vector<Part>>;
+
 // Where latent counts are added up: rows[k][i_k, r] and totals[r].
 struct Sums {
   std::vector<Matrix<std::int64_t>*> rows;  // K
   std::int64_t* totals = nullptr;           // R
+  Allocation* parts = nullptr;              // if not null, the parts themselves are written there
 };
 
 // The order in which components are searched by a categorical draw: 0, 16, 32, ..., 1, 17, ...: the order that lets 16 lanes

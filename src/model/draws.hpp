@@ -31,8 +31,9 @@ std::int64_t draw_zero_truncated_poisson(Stream& stream, double mean);
 
 std::int64_t draw_binomial(Stream& stream, std::int64_t trials, double p);
 
-// Splits `total` over the shares (unnormalised, not negative, not all zero) and calls add(component, count) for every positive
-// part (M9). One unit is one search in the running sum; many units go by conditional binomials.
+// Splits `total` over the shares (unnormalised, not negative, not all zero) and calls add(component, count) for its parts, which add
+// up: a component may come up several times (M9). A few units are a few searches in the running sum; many units go by conditional
+// binomials.
 template <class Add>
 void draw_multinomial(Stream& stream, std::int64_t total, std::span<const double> shares, Add add) {
   if (total <= 0) return;

@@ -31,12 +31,6 @@ double resident_bytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell) {
-  std::string text;
-  for (std::size_t k = 0; k < modes.size(); ++k) text += (k == 0 ? "" : ", ") + modes[k].labels[cell[k]];
-  return text;
-}
-
 // Reads the file once more, remembering lines, and lists the repeated cells.
 void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& report) {
   Pool pool(read.threads);
@@ -156,8 +150,12 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   report.zeros = data.zeros;
   report.warnings = data.warnings;
   for (const Network& network : data.networks)
-    report.networks.emplace_back(data.tensor.modes[network.mode].name, network.size());
+    report.networks.push_back({data.tensor.modes[network.mode].name, network.size(), network.missing.size() / 2});
   describe_modes(data.tensor, report);
+  for (std::size_t k = 0; k < data.missing.slices.size(); ++k)
+    report.modes[k].missing = static_cast<std::uint32_t>(data.missing.slices[k].size());
+  report.missing_cells = data.missing.cells.size() / data.tensor.order();
+  report.missing_volume = missing_volume(data.tensor, data.missing);
   if (data.duplicates > 0 && std::filesystem::is_regular_file(read.file)) find_duplicates(read, data, report);
   report.cost = estimate_cost(data, options);
   report.cost.memory += program;

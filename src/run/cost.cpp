@@ -50,7 +50,10 @@ FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
   cost.draws_file = static_cast<double>(cost.draws) * static_cast<double>(layout.bytes());
   const double one_bytes = 4 * K + (data.tensor.counts.empty() ? 0 : 8);
   cost.memory = ones * one_bytes;
-  for (const Network& network : data.networks) cost.memory += 8 * static_cast<double>(network.size());
+  for (const Network& network : data.networks)
+    cost.memory += 4 * static_cast<double>(network.edges.size() + network.missing.size());
+  cost.memory += 4 * static_cast<double>(data.missing.cells.size());
+  for (const auto& slices : data.missing.slices) cost.memory += 4 * static_cast<double>(slices.size());
   for (const Mode& mode : data.tensor.modes) cost.memory += static_cast<double>(mode.labels.bytes());
   cost.memory += std::max({reading_bytes(data, static_cast<double>(options.threads)),
                            sampling_bytes(data, layout.R, test_cells) - held_out * one_bytes, writing_bytes,

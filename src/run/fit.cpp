@@ -149,16 +149,20 @@ RunInfo describe(const Dataset& data, const FitOptions& options, const TestCells
   info.command = command;
   info.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                              fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
-  info.fingerprint = fmt::format("{:016x}", fingerprint(data.tensor, data.networks));
+  info.fingerprint = fmt::format("{:016x}", fingerprint(data.tensor, data.networks, data.missing));
   info.options = options;
   const Hyperparameters hyper = hyperparameters(options, data.tensor.modes);
   for (std::size_t k = 0; k < data.tensor.order(); ++k) {
     const LabelTable& labels = data.tensor.modes[k].labels;
     info.modes.push_back(
         {data.tensor.modes[k].name, labels.size(), labels.is_numbered(), labels.first_number(), hyper.dirichlet[k]});
+    if (k < data.missing.slices.size())
+      info.modes.back().missing_entities = static_cast<std::uint32_t>(data.missing.slices[k].size());
   }
+  info.missing_cells = data.missing.cells.size() / data.tensor.order();
   for (const Network& network : data.networks)
-    info.networks.push_back({static_cast<std::uint32_t>(network.mode), network.source, network.size()});
+    info.networks.push_back(
+        {static_cast<std::uint32_t>(network.mode), network.source, network.size(), network.missing.size() / 2});
   info.ones = data.tensor.nnz();
   for (const std::int64_t count : data.tensor.counts) info.total_count += static_cast<std::uint64_t>(count);
   for (const std::uint8_t outcome : test.outcome) ++(outcome != 0 ? info.test_ones : info.test_zeros);
@@ -204,6 +208,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   problem.hyper = hyperparameters(info.options, data.tensor.modes);
   problem.R = layout.R;
   problem.seed = info.options.seed;
+  problem.split_merge = info.options.split_merge;
   problem.start_from_prior = info.options.start == "prior";
   HeldOut held_out(test, *kernel);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
@@ -266,10 +271,11 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
     how.holdout = options.holdout;
     how.zeros_per_one = static_cast<std::uint64_t>(options.zeros_per_one);
     how.seed = options.seed;
-    Split parts = split(data.tensor, how);
+    Split parts = split(data.tensor, how, data.missing);
     test = std::move(parts.test);
     keep_training_ones(data.tensor, parts);
   }
+  if (options.holdout_as == "missing") add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe(data, options, test, callbacks.command);
   const Schedule plan = schedule(options, draw_layout(options, data.tensor.modes, data.networks.size()));
   info.keep_every = plan.keep_every;

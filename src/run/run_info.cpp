@@ -35,6 +35,7 @@ Json options_part(const RunInfo& info) {
   json["draws_planned"] = info.draws_planned;
   json["ones"] = info.ones;
   json["total_count"] = info.total_count;
+  json["missing_cells"] = info.missing_cells;
   json["test_ones"] = info.test_ones;
   json["test_zeros"] = info.test_zeros;
   json["modes"] = Json::array();
@@ -43,11 +44,14 @@ Json options_part(const RunInfo& info) {
                              {"size", mode.size},
                              {"numbered", mode.numbered},
                              {"first", mode.first},
-                             {"dirichlet", mode.dirichlet}});
+                             {"dirichlet", mode.dirichlet},
+                             {"missing_entities", mode.missing_entities}});
   json["networks"] = Json::array();
   for (const auto& network : info.networks)
-    json["networks"].push_back(
-        {{"mode", info.modes[network.mode].name}, {"source", network.source}, {"edges", network.edges}});
+    json["networks"].push_back({{"mode", info.modes[network.mode].name},
+                                {"source", network.source},
+                                {"edges", network.edges},
+                                {"missing_pairs", network.missing_pairs}});
   return json;
 }
 
@@ -71,6 +75,12 @@ Json status_part(const RunInfo& info) {
   return json;
 }
 
+// Runs of versions before there were missing cells do not speak of them.
+template <class Count>
+Count count_or_none(const Json& json, const char* name) {
+  return json.value(name, Count{0});
+}
+
 void read_options_part(const Json& json, RunInfo& info) {
   info.version = json.at("ztp_version");
   info.command = json.at("command");
@@ -82,13 +92,15 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.draws_planned = json.at("draws_planned");
   info.ones = json.at("ones");
   info.total_count = json.at("total_count");
+  info.missing_cells = count_or_none<std::uint64_t>(json, "missing_cells");
   info.test_ones = json.at("test_ones");
   info.test_zeros = json.at("test_zeros");
   for (const Json& mode : json.at("modes"))
-    info.modes.push_back(
-        {mode.at("name"), mode.at("size"), mode.at("numbered"), mode.at("first"), mode.at("dirichlet")});
+    info.modes.push_back({mode.at("name"), mode.at("size"), mode.at("numbered"), mode.at("first"), mode.at("dirichlet"),
+                          count_or_none<std::uint32_t>(mode, "missing_entities")});
   for (const Json& network : json.at("networks")) {
-    RunInfo::NetworkInfo item{0, network.at("source"), network.at("edges")};
+    RunInfo::NetworkInfo item{0, network.at("source"), network.at("edges"),
+                              count_or_none<std::uint64_t>(network, "missing_pairs")};
     while (item.mode < info.modes.size() && info.modes[item.mode].name != network.at("mode")) ++item.mode;
     if (item.mode == info.modes.size()) throw std::out_of_range("a network's mode is not among the modes");
     info.networks.push_back(item);

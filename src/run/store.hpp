@@ -1,5 +1,5 @@
-// The data inside a run directory: labels/, data.bin (ones, counts, networks), test.tsv. With them a run can be resumed, and
-// queried for unseen cells, wherever the original files have gone.
+// The data inside a run directory: labels/, data.bin (ones, counts, networks, what is missing), test.tsv. With them a run can be
+// resumed, and queried for unseen cells, wherever the original files have gone.
 #pragma once
 #include <string>
 #include <vector>

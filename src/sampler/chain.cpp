@@ -26,6 +26,7 @@ Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number)
   state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
   statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
   in_slice_.resize(sizes.size());
+  if (problem.split_merge > 0) split_merge_.emplace(*problem.tensor, problem.hyper, problem.R);
   if (problem.missing == nullptr) return;
   for (std::size_t k = 0; k < problem.missing->slices.size(); ++k) {
     if (problem.missing->slices[k].empty()) continue;
@@ -85,6 +86,7 @@ double Chain::draw_counts() {
   statistics_.clear();
   double log_likelihood = draw_tensor_counts();
   for (std::size_t m = 0; m < problem_.networks.size(); ++m) log_likelihood += draw_network_counts(m);
+  if (split_merge_) split_and_merge();
   check_invariants();
   return log_likelihood;
 }
@@ -98,11 +100,10 @@ void Chain::learn() {
     Stream stream(key(Purpose::learn_shape, set), t_, 0);
     value = draw_gamma_shape(stream, value, prior, totals);
   };
+  const std::vector<std::vector<std::int64_t>> ends = network_ends();
   for (std::size_t k = 0; hyper.learn_dirichlet && k < state_.u.size(); ++k) {
     std::vector<std::int64_t> totals = statistics_.tensor;
-    for (std::size_t m = 0; m < problem_.networks.size(); ++m)
-      for (std::size_t r = 0; problem_.networks[m].mode == k && r < problem_.R; ++r)
-        totals[r] += 2 * statistics_.networks[m][r];
+    for (std::size_t r = 0; r < problem_.R; ++r) totals[r] += ends[k][r];
     Stream stream(key(Purpose::learn_dirichlet, k), t_, 0);
     state_.shapes.dirichlet[k] =
         draw_dirichlet_parameter(stream, state_.shapes.dirichlet[k], hyper.dirichlet[k],
@@ -139,6 +140,7 @@ double Chain::draw_tensor_counts() {
   for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
   const Entries entries{tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz()};
   // (M10): every observed cell adds -z to the log-likelihood, and all z together are sum_r lambda_r.
+  if (split_merge_) sums.parts = &allocation_;
   const double ones = kernel_.allocate(entries, tensor_rates, key(Purpose::counts), t_, sums);
   statistics_.from_ones = statistics_.tensor;
   return ones - (tensor_rates.total - impute_missing(tensor_rates));
@@ -205,6 +207,25 @@ double Chain::draw_network_counts(std::size_t m) {
       kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);
   // All pairs and the diagonal together have rate sum_r beta_r, half of edge_rates.total; the diagonal is not data.
   return log_likelihood - (edge_rates.total / 2 - diagonal);
+}
+
+// Splits and merges components, given all counts.                                                              (M22)
+// Reads the allocation of the ones, changes the statistics; serial.
+void Chain::split_and_merge() {
+  const std::size_t proposals =
+      static_cast<std::size_t>(std::ceil(problem_.split_merge * static_cast<double>(occupied(statistics_))));
+  const bool only_tokens = problem_.missing == nullptr && problem_.networks.empty();
+  const std::vector<std::vector<std::int64_t>> ends = network_ends();
+  split_merge_->run({allocation_, state_.shapes, ends, only_tokens}, proposals, key(Purpose::split_merge), t_,
+                    statistics_);
+}
+
+// For each mode and component, the counts of the column that come from networks: two for each edge.
+std::vector<std::vector<std::int64_t>> Chain::network_ends() const {
+  std::vector<std::vector<std::int64_t>> ends(state_.u.size(), std::vector<std::int64_t>(problem_.R, 0));
+  for (std::size_t m = 0; m < problem_.networks.size(); ++m)
+    for (std::size_t r = 0; r < problem_.R; ++r) ends[problem_.networks[m].mode][r] += 2 * statistics_.networks[m][r];
+  return ends;
 }
 
 void Chain::check_invariants() const {

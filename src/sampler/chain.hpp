@@ -1,10 +1,12 @@
 // One Markov chain of the batch Gibbs sampler.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "kernel/kernel.hpp"
 #include "model/state.hpp"
+#include "sampler/split_merge.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
@@ -17,6 +19,7 @@ struct Problem {
   std::uint64_t seed = 0;
   const Missing* missing = nullptr;  // null: every cell is observed
   bool start_from_prior = false;
+  double split_merge = 0;  // proposals in every sweep, as a multiple of the occupied components; 0: none
 };
 
 // What a chain carries from sweep to sweep is the statistics alone: a sweep draws all parameters from them and then new
@@ -51,6 +54,8 @@ class Chain {
   double impute_missing(const Rates& rates);
   double impute_slices(std::size_t k);
   double draw_network_counts(std::size_t m);
+  void split_and_merge();
+  std::vector<std::vector<std::int64_t>> network_ends() const;
   void check_invariants() const;
   StreamKey key(Purpose purpose, std::size_t mode = 0) const;
 
@@ -60,6 +65,8 @@ class Chain {
   std::uint32_t t_ = 0;
   State state_;
   Statistics statistics_;
+  Allocation allocation_;  // of the ones, if components are split and merged
+  std::optional<SplitMerge> split_merge_;
   std::vector<std::vector<std::uint8_t>> in_slice_;  // for each mode with missing slices, one for each missing entity
 };
 

@@ -80,6 +80,20 @@ void sort_records(std::uint32_t* records, std::size_t count, std::size_t width, 
   RecordSorter(records, width, payload).sort(0, count, 0);
 }
 
+std::size_t sort_and_merge_records(Buffer<std::uint32_t>& records, std::size_t width) {
+  const std::size_t before = records.size() / width;
+  sort_records(records.data(), before, width, nullptr);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < before; ++i) {
+    const std::uint32_t* record = records.data() + i * width;
+    if (kept > 0 && std::equal(record, record + width, records.data() + (kept - 1) * width)) continue;
+    if (kept != i) std::copy(record, record + width, records.data() + kept * width);
+    ++kept;
+  }
+  records.resize(kept * width);
+  return before - kept;
+}
+
 double SparseTensor::volume() const {
   double cells = 1;
   for (const Mode& mode : modes) cells *= mode.labels.size();
@@ -127,7 +141,7 @@ std::size_t SparseTensor::sort_and_merge() {
   return before - kept;
 }
 
-std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> networks) {
+std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> networks, const Missing& missing) {
   XXH3_state_t* state = XXH3_createState();
   XXH3_64bits_reset(state);
   const auto add = [&](const void* data, std::size_t bytes) { XXH3_64bits_update(state, data, bytes); };
@@ -154,6 +168,19 @@ std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> n
     add_number(network.mode);
     add_number(network.size());
     add(network.edges.data(), network.edges.size() * sizeof(std::uint32_t));
+  }
+  // Without missing cells nothing is added: such data keep the number they had before there were any.
+  const auto add_ids = [&](std::span<const std::uint32_t> ids) {
+    add_number(ids.size());
+    add(ids.data(), ids.size_bytes());
+  };
+  const bool pairs = std::any_of(networks.begin(), networks.end(), [](const Network& n) { return !n.missing.empty(); });
+  if (!missing.empty() || pairs) {
+    for (std::size_t k = 0; k < tensor.order(); ++k)
+      add_ids(k < missing.slices.size() ? std::span<const std::uint32_t>(missing.slices[k])
+                                        : std::span<const std::uint32_t>());
+    add_ids(missing.cells);
+    for (const Network& network : networks) add_ids(network.missing);
   }
   const std::uint64_t hash = XXH3_64bits_digest(state);
   XXH3_freeState(state);

@@ -51,6 +51,47 @@ printf 'a\tx\nb\ty\nc\tx\n' >three.tsv
 expect 0 '1 self-loops ignored' "$ztp" check three.tsv --network mode1=loops.tsv
 expect 0 'network     mode1: 1 edges' "$ztp" check three.tsv --network mode1=loops.tsv
 
+# What was not observed: cells, slices, pairs.
+printf '#user\titem\nann\tx\nbob\ty\ncid\tx\n' >seen.tsv
+printf 'ann\nbob\ncid\ndan\n' >users.txt
+printf 'ann\tbob\n' >friends.tsv
+set -- check seen.tsv --labels user=users.txt
+printf 'ann\ty\nbob\ty\n' >cells.tsv
+expect 3 'cells.tsv: the cell (bob, y) is listed as missing but is a one in seen.tsv' "$ztp" "$@" --missing cells.tsv
+printf 'ann\ty\nann\tw\n' >cells.tsv
+expect 3 'cells.tsv:2:5: unknown item "w"' "$ztp" "$@" --missing cells.tsv
+printf '#item\tuser\ny\tann\n' >cells.tsv
+expect 3 'cells.tsv:1' "$ztp" "$@" --missing cells.tsv
+expect 6 'nowhere.tsv' "$ztp" "$@" --missing nowhere.tsv
+printf 'dan\nzoe\n' >slices.txt
+expect 3 'slices.txt:2:1: unknown user "zoe"' "$ztp" "$@" --missing-slices user=slices.txt
+printf 'dan\nbob\n' >slices.txt
+expect 3 'slices.txt:2:1: user "bob" is listed as missing but has 1 one in seen.tsv' "$ztp" "$@" --missing-slices user=slices.txt
+expect 3 'all 4 entities of mode user are missing' "$ztp" "$@" --missing-slices user=users.txt
+expect 4 'the modes are user, item' "$ztp" "$@" --missing-slices place=slices.txt
+expect 2 'MODE=' "$ztp" "$@" --missing-slices slices.txt
+printf 'bob\tann\n' >pairs.tsv
+expect 4 'mode user has no network' "$ztp" "$@" --missing-pairs user=pairs.tsv
+expect 3 'the pair (ann, bob) is listed as missing but is an edge in friends.tsv' \
+  "$ztp" "$@" --network user=friends.tsv --missing-pairs user=pairs.tsv
+expect 4 'user:2=FILE' "$ztp" "$@" --network user=friends.tsv --network user=friends.tsv --missing-pairs user=pairs.tsv
+expect 4 'has only 1 network' "$ztp" "$@" --network user=friends.tsv --missing-pairs user:2=pairs.tsv
+printf 'dan\n' >slices.txt
+printf 'ann\ty\t0\nann\ty\t1\ndan\tx\t0\n' >cells.tsv
+printf 'cid\tcid\ndan\tann\n' >pairs.tsv
+set -- "$@" --missing cells.tsv --missing-slices user=slices.txt --network user=friends.tsv --missing-pairs user:1=pairs.tsv
+expect 0 'missing     3 cells (37.5 %), 1 of them listed one by one' "$ztp" "$@"
+expect 0 '1 missing with all their cells' "$ztp" "$@"
+expect 0 'network     user: 1 edges, 1 pairs missing' "$ztp" "$@"
+expect 0 'cells.tsv: 1 repeated cells merged' "$ztp" "$@"
+expect 0 'pairs.tsv: 1 pairs of an entity with itself ignored' "$ztp" "$@"
+expect 0 '"missing_pairs": 1' "$ztp" "$@" --json
+expect 0 '"missing_cells": 1' "$ztp" "$@" --json
+expect 0 'missing-user.txt' "$ztp" split seen.tsv --protocol slices --mode user --after 2 --zeros-per-one 1 --out cold
+[ "$(cat cold/missing-user.txt)" = cid ] || { echo "FAILED: the held-out entities are not listed"; failed=1; }
+expect 0 'missing     2 cells (33.3 %), 0 of them' \
+  "$ztp" check cold/train.tsv --labels cold/labels --missing-slices user=cold/missing-user.txt
+
 expect 2 'not a .tns file' "$ztp" check good.tsv --index-base 0
 expect 2 'there is no command "chek"' "$ztp" chek good.tsv
 expect 2 '--zeros-per-one has no effect' "$ztp" fit good.tsv --rank 2 --zeros-per-one 3 --out run

@@ -2,7 +2,7 @@
 # Every command, from the outside, with the numbers it must print.
 . "$2/tests/cli/common.sh.inc"
 
-for command in check split simulate fit resume predict evaluate components recommend info; do
+for command in check split simulate fit resume predict evaluate diagnose components recommend info; do
   expect 0 'Example' "$ztp" "$command" --help
 done
 expect 0 'Examples' "$ztp" --help
@@ -25,6 +25,10 @@ expect 2 'the modes are mode1, mode2, mode3' "$ztp" components run --mode nothin
 expect 0 'probability' "$ztp" recommend run mode1=5 mode2=7 --top 3
 [ "$(grep -vc '^#' out.txt)" -eq 3 ] || { echo "FAILED: recommend printed another number of cells"; failed=1; }
 expect 3 'no mode1 is called "nobody"' "$ztp" recommend run mode1=nobody
+expect 0 'Only one chain' "$ztp" diagnose run
+grep -q '^occupied rank' out.txt || { echo "FAILED: no row of the rank"; failed=1; }
+expect 0 '"verdict": "one chain"' "$ztp" diagnose run --json
+expect 3 'not a run directory' "$ztp" diagnose sim
 expect 0 'status       complete' "$ztp" info run
 expect 0 '"status": "complete"' "$ztp" info run --json
 expect 0 'Nothing to do' "$ztp" resume run

@@ -107,7 +107,8 @@ class Allocator {
         shares_(rates.R),
         totals_(rates.R, 0) {}
 
-  double run(std::size_t begin, std::size_t end) {
+  double run(std::size_t begin, std::size_t end, std::vector<Part>* parts) {
+    parts_ = parts;
     std::fill(totals_.begin(), totals_.end(), 0);
     log_likelihood_ = 0;
     likelihood_product_ = 1;
@@ -131,11 +132,12 @@ class Allocator {
     }
     count_likelihood(z, y);
     if (y == 1) {
-      add_count(cell, find_component(products_, total, stream.uniform()), 1);
+      add_count(e, cell, find_component(products_, total, stream.uniform()), 1);
       return;
     }
     for (std::size_t i = 0; i < order_.size(); ++i) shares_[i] = static_cast<double>(products_.product()[order_[i]]);
-    draw_multinomial(stream, y, shares_, [&](std::size_t i, std::int64_t part) { add_count(cell, order_[i], part); });
+    draw_multinomial(stream, y, shares_,
+                     [&](std::size_t i, std::int64_t part) { add_count(e, cell, order_[i], part); });
   }
 
   void allocate_in_logs(std::size_t e, const std::uint32_t* cell) {
@@ -153,7 +155,8 @@ class Allocator {
       log_likelihood_ += count * log_z - log_factorial(count);
     else
       log_likelihood_ += z < 1e-300 ? log_z : log_expm1(z);
-    draw_multinomial(stream, y, shares_, [&](std::size_t i, std::int64_t part) { add_count(cell, order_[i], part); });
+    draw_multinomial(stream, y, shares_,
+                     [&](std::size_t i, std::int64_t part) { add_count(e, cell, order_[i], part); });
   }
 
   // Adds log(exp(z) - 1) by multiplying, and takes a logarithm only when the product leaves a safe range.
@@ -178,7 +181,8 @@ class Allocator {
     }
   }
 
-  void add_count(const std::uint32_t* cell, std::size_t r, std::int64_t count) {
+  void add_count(std::size_t e, const std::uint32_t* cell, std::size_t r, std::int64_t count) {
+    if (parts_ != nullptr) parts_->push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), count});
     for (std::size_t k = 0; k < K_; ++k) add(sums_.rows[k]->row(cell[k])[r], count);
     totals_[r] += count;
   }
@@ -204,6 +208,7 @@ class Allocator {
   std::vector<std::int64_t> totals_;
   double log_likelihood_ = 0;
   double likelihood_product_ = 1;
+  std::vector<Part>* parts_ = nullptr;
 };
 
 }  // namespace
@@ -212,9 +217,11 @@ double allocate(Pool& pool, const Entries& entries, const Rates& rates, StreamKe
                 const Sums& sums) {
   const Blocks blocks{entries.count, entries_per_block};
   std::vector<double> log_likelihood(blocks.count());
+  if (sums.parts != nullptr) sums.parts->assign(blocks.count(), {});
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     Allocator allocator(entries, rates, key, sweep, sums, pool.threads() > 1);
-    log_likelihood[b] = allocator.run(blocks.begin(b), blocks.end(b));
+    log_likelihood[b] =
+        allocator.run(blocks.begin(b), blocks.end(b), sums.parts == nullptr ? nullptr : &(*sums.parts)[b]);
   });
   double sum = 0;
   for (const double part : log_likelihood) sum += part;

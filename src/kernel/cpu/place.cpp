@@ -47,14 +47,18 @@ void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std:
     std::vector<double> block_share(blocks.count()), row_share(rows_per_place);
     for (std::size_t b = 0; b < blocks.count(); ++b) block_share[b] = sums.row(b)[r];
     Stream stream(key, sweep, r);
-    draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t in_block) {
+    // Small totals come unit by unit: each block is gathered first, since its rows have one stream.
+    std::vector<std::int64_t> in_block(blocks.count(), 0);
+    draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t part) { in_block[b] += part; });
+    for (std::size_t b = 0; b < in_block.size(); ++b) {
+      if (in_block[b] == 0) continue;
       const std::size_t begin = blocks.begin(b), size = blocks.end(b) - begin;
       for (std::size_t i = 0; i < size; ++i)
         row_share[i] = rows.contains(begin + i) ? static_cast<double>(u.row(begin + i)[r]) : 0.0;
       Stream within(key, sweep, ((b + 1) << 32) | r);
-      draw_multinomial(within, in_block, std::span<const double>(row_share.data(), size),
+      draw_multinomial(within, in_block[b], std::span<const double>(row_share.data(), size),
                        [&](std::size_t i, std::int64_t part) { S.row(begin + i)[r] += part; });
-    });
+    }
   });
 }
 

@@ -22,6 +22,7 @@ class ReferenceKernel final : public Kernel {
     const std::vector<std::size_t> order = search_order(rates.R);
     std::vector<double> shares(rates.R);
     double log_likelihood = 0;
+    if (sums.parts != nullptr) sums.parts->assign(1, {});
     for (std::size_t e = 0; e < entries.count; ++e) {
       const std::uint32_t* cell = entries.coords + e * K;
       const double log_z = log_shares(rates, cell, order, shares);
@@ -34,6 +35,8 @@ class ReferenceKernel final : public Kernel {
       draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) {  // (M4)
         for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[order[i]] += part;
         sums.totals[order[i]] += part;
+        if (sums.parts != nullptr)
+          sums.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(order[i]), part});
       });
       const double count = static_cast<double>(y);
       if (entries.missing)
@@ -102,12 +105,14 @@ class ReferenceKernel final : public Kernel {
         block_share[j / rows_per_place] += row_share[j];
       }
       Stream stream(key, sweep, r);
-      draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t in_block) {
+      std::vector<std::int64_t> in_block(blocks.count(), 0);
+      draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t part) { in_block[b] += part; });
+      for (std::size_t b = 0; b < in_block.size(); ++b) {
         Stream within(key, sweep, ((b + 1) << 32) | r);
         const std::span shares(row_share.data() + blocks.begin(b), blocks.end(b) - blocks.begin(b));
-        draw_multinomial(within, in_block, shares,
+        draw_multinomial(within, in_block[b], shares,
                          [&](std::size_t i, std::int64_t part) { S.row(blocks.begin(b) + i)[r] += part; });
-      });
+      }
     }
   }
 

@@ -1,0 +1,59 @@
+// Have the chains of a run converged, how precise are its numbers, and what would help? Reads the run directory only: trace.tsv,
+// and cells.tsv and watched.tsv where the run watched cells. Interrupted and running fits are judged by what they have so far.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ztp {
+
+// One quantity over the draws after burn-in of all chains. R-hat, ESS and MCSE are those of Vehtari, Gelman, Simpson, Carpenter
+// and Buerkner, Bayesian Analysis 16(2), 2021, doi:10.1214/20-BA1221. NaN where there is none: too few draws, or a constant.
+struct Quantity {
+  std::string name;
+  double mean = 0;
+  double sd = 0;
+  double mcse = 0;      // Monte Carlo standard error of the mean
+  double r_hat = 0;     // infinite where chains are constant at different values; of one chain: between its halves
+  double ess_bulk = 0;  // effective sample size, all chains together
+  double ess_tail = 0;  // the same at the 5 % and 95 % quantiles, the smaller one
+  double ess_per_second = 0;  // bulk ESS over the seconds of sampling after burn-in, all chains
+  bool constant = false;      // all draws are equal: perfect agreement
+  std::vector<double> chain_means;
+};
+
+// The probability of one cell of the fixed sample that the run watched.
+struct WatchedCell {
+  std::vector<std::string> labels;  // one for each mode; empty without watched.tsv
+  std::optional<bool> outcome;      // of a held-out cell
+  Quantity probability;
+};
+
+// R-hat at most 1.01 and an ESS of at least 400, in bulk and tails, is what the paper above asks for (good). 1.05 is the limit
+// that RStan's manual gives, and an ESS of 100 makes a Monte Carlo error of a tenth of the posterior sd (usable).
+enum class Verdict { good, usable, poor, one_chain, too_short };
+std::string verdict_name(Verdict verdict);  // "good", ..., "one chain", "too short"
+
+struct Diagnosis {
+  std::string status;                // of the run: running, interrupted or complete
+  std::vector<std::size_t> chains;   // that were judged, from 0; one that has only begun is left out
+  std::size_t draws = 0;             // sweeps after burn-in of each of them: as many as the shortest has
+  double seconds = 0;                // of sampling these
+  std::vector<Quantity> quantities;  // log-likelihood, occupied rank, total weight, learned hyperparameters
+  std::vector<WatchedCell> cells;
+  std::optional<std::size_t> worst_cell;   // of largest R-hat; nothing without cells
+  std::optional<std::size_t> scarce_cell;  // of smallest ESS
+  std::optional<std::size_t> median_cell;  // by R-hat
+
+  // Good if everything is, poor if the predictions are. Few draws and a single chain are said before anything else.
+  Verdict verdict = Verdict::too_short;
+  Verdict predictions = Verdict::poor;  // good, usable or poor: the cells, without them the log-likelihood
+  Verdict rank = Verdict::poor;         // the same for the occupied rank
+  std::vector<std::string> sentences;   // in plain words: what agrees, what does not, and what to do
+};
+
+// Error (input) that names file:line where a file is damaged.
+Diagnosis diagnose(const std::string& run_dir);
+
+}  // namespace ztp

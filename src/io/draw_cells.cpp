@@ -1,0 +1,155 @@
+#include "io/draw_cells.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace ztp {
+namespace {
+
+bool contains_record(const Buffer<std::uint32_t>& sorted, std::size_t width, const std::uint32_t* wanted) {
+  std::size_t low = 0, high = sorted.size() / width;
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    const std::uint32_t* here = sorted.data() + middle * width;
+    if (std::lexicographical_compare(here, here + width, wanted, wanted + width))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low * width < sorted.size() && std::equal(wanted, wanted + width, sorted.data() + low * width);
+}
+
+}  // namespace
+
+// Numbers are drawn until enough different ones have come up (which of them is a matter of symmetry), in rounds of as many as are
+// missing. At most half of the population is drawn so, the rest being the complement: 1.4 draws for each at worst, and memory
+// for the sample alone.
+std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, std::uint64_t count) {
+  const bool complement = count > population / 2;
+  const std::uint64_t wanted = complement ? population - count : count;
+  std::vector<std::uint64_t> chosen;
+  chosen.reserve(wanted);
+  for (std::uint32_t round = 0; chosen.size() < wanted; ++round) {
+    Stream stream(key, round, 0);
+    const std::ptrdiff_t sorted = static_cast<std::ptrdiff_t>(chosen.size());
+    while (chosen.size() < wanted) chosen.push_back(stream.below(population));
+    std::sort(chosen.begin() + sorted, chosen.end());
+    std::inplace_merge(chosen.begin(), chosen.begin() + sorted, chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  }
+  if (!complement) return chosen;
+  std::vector<std::uint64_t> rest;
+  rest.reserve(count);
+  auto next = chosen.begin();
+  for (std::uint64_t i = 0; i < population; ++i) {
+    if (next != chosen.end() && *next == i)
+      ++next;
+    else
+      rest.push_back(i);
+  }
+  return rest;
+}
+
+Box::Box(const SparseTensor& tensor, const Missing& missing) : observed_(tensor.order()), first_(tensor.order(), 0) {
+  for (std::size_t k = 0; k < tensor.order(); ++k) {
+    size_.push_back(tensor.modes[k].labels.size());
+    if (k >= missing.slices.size() || missing.slices[k].empty()) continue;
+    auto next = missing.slices[k].begin();
+    for (std::uint32_t j = 0; j < size_[k]; ++j) {
+      if (next != missing.slices[k].end() && *next == j)
+        ++next;
+      else
+        observed_[k].push_back(j);
+    }
+    size_[k] = static_cast<std::uint32_t>(observed_[k].size());
+  }
+}
+
+std::uint32_t Box::place(std::size_t k, std::uint32_t j) const {
+  if (observed_[k].empty()) return j;
+  return static_cast<std::uint32_t>(std::lower_bound(observed_[k].begin(), observed_[k].end(), j) -
+                                    observed_[k].begin());
+}
+
+void Box::keep_from(std::size_t mode, std::uint32_t entity) {
+  const std::uint32_t end = first_[mode] + size_[mode];
+  first_[mode] = place(mode, entity);
+  size_[mode] = end - first_[mode];
+}
+
+std::optional<std::uint64_t> Box::volume() const {
+  uint128 cells = 1;
+  for (const std::uint32_t n : size_)
+    if ((cells *= n) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+  return static_cast<std::uint64_t>(cells);
+}
+
+bool Box::contains(const std::uint32_t* cell) const {
+  for (std::size_t k = 0; k < size_.size(); ++k) {
+    const std::uint32_t p = place(k, cell[k]);
+    if (p < first_[k] || p - first_[k] >= size_[k]) return false;
+    if (!observed_[k].empty() && observed_[k][p] != cell[k]) return false;
+  }
+  return true;
+}
+
+std::uint64_t Box::count(const Buffer<std::uint32_t>& cells) const {
+  std::uint64_t inside = 0;
+  for (std::size_t i = 0; i < cells.size(); i += order()) inside += contains(cells.data() + i) ? 1 : 0;
+  return inside;
+}
+
+std::uint64_t Box::index(const std::uint32_t* cell) const {
+  std::uint64_t number = 0;
+  for (std::size_t k = 0; k < size_.size(); ++k) number = number * size_[k] + (place(k, cell[k]) - first_[k]);
+  return number;
+}
+
+void Box::cell(std::uint64_t number, std::uint32_t* out) const {
+  for (std::size_t k = size_.size(); k-- > 0; number /= size_[k])
+    out[k] = entity(k, static_cast<std::uint32_t>(number % size_[k]));
+}
+
+void number_around(const Box& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers) {
+  std::uint64_t passed = 0;  // excluded cells of the box in front of the number
+  std::size_t at = 0;
+  for (std::uint64_t& number : numbers) {
+    for (; at < excluded.size(); at += box.order()) {
+      if (!box.contains(excluded.data() + at)) continue;
+      if (box.index(excluded.data() + at) > number + passed) break;
+      ++passed;
+    }
+    number += passed;
+  }
+}
+
+Buffer<std::uint32_t> numbered_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t population,
+                                     std::uint64_t wanted, StreamKey key) {
+  std::vector<std::uint64_t> numbers = draw_subset(key, population, wanted);
+  number_around(box, excluded, numbers);
+  Buffer<std::uint32_t> cells(wanted * box.order());
+  for (std::size_t i = 0; i < numbers.size(); ++i) box.cell(numbers[i], cells.data() + i * box.order());
+  return cells;
+}
+
+Buffer<std::uint32_t> rejected_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t wanted,
+                                     StreamKey key) {
+  const std::size_t order = box.order();
+  Buffer<std::uint32_t> cells;
+  for (std::uint32_t round = 0; cells.size() < wanted * order; ++round) {
+    Stream stream(key, round, 0);
+    std::size_t kept = cells.size() / order;
+    cells.resize(wanted * order);
+    for (std::size_t i = kept; i < wanted; ++i) {
+      std::uint32_t* cell = cells.data() + kept * order;
+      for (std::size_t k = 0; k < order; ++k)
+        cell[k] = box.entity(k, static_cast<std::uint32_t>(stream.below(box.size(k))));
+      if (!contains_record(excluded, order, cell)) ++kept;
+    }
+    cells.resize(kept * order);
+    sort_and_merge_records(cells, order);
+  }
+  return cells;
+}
+
+}  // namespace ztp

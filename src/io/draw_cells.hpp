@@ -1,0 +1,53 @@
+// Random subsets of the cells of a box, without a look at each of its cells.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/random.hpp"
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+
+// `count` of the numbers 0..population-1, ascending; every subset is equally likely.
+std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, std::uint64_t count);
+
+// The cells outside missing slices are a box again: in each mode, the entities that are left, in their order. Its cells in
+// lexicographic order have the numbers 0, 1, ...
+class Box {
+ public:
+  Box(const SparseTensor& tensor, const Missing& missing);
+  void keep_from(std::size_t mode, std::uint32_t entity);  // leaves the entities before it out
+
+  std::size_t order() const { return size_.size(); }
+  std::uint32_t size(std::size_t k) const { return size_[k]; }
+  std::uint32_t entity(std::size_t k, std::uint32_t place) const {
+    return observed_[k].empty() ? first_[k] + place : observed_[k][first_[k] + place];
+  }
+  std::optional<std::uint64_t> volume() const;  // nothing if it passes 2^63
+  bool contains(const std::uint32_t* cell) const;
+  std::uint64_t count(const Buffer<std::uint32_t>& cells) const;  // those inside
+  std::uint64_t index(const std::uint32_t* cell) const;
+  void cell(std::uint64_t number, std::uint32_t* out) const;
+
+ private:
+  std::uint32_t place(std::size_t k, std::uint32_t j) const;  // of an entity, before first_ is taken off
+
+  std::vector<std::vector<std::uint32_t>> observed_;  // where a mode has missing slices: the other entities; else empty
+  std::vector<std::uint32_t> first_;                  // places before it are left out
+  std::vector<std::uint32_t> size_;
+};
+
+// Turns numbers of the cells outside `excluded` (sorted), counted among themselves, into numbers of cells of the box. Both
+// ascend, so that one walk along them does.
+void number_around(const Box& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers);
+
+// `wanted` cells of the box outside `excluded`, sorted. Of a box that is small enough to number its cells, with `population` such
+// cells: nothing is rejected, however full the box is.
+Buffer<std::uint32_t> numbered_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t population,
+                                     std::uint64_t wanted, StreamKey key);
+// Of a box of more than 2^63 cells: random cells, again until enough different ones have come up. Hardly any is rejected.
+Buffer<std::uint32_t> rejected_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t wanted,
+                                     StreamKey key);
+
+}  // namespace ztp

@@ -1,0 +1,40 @@
+// The text files that a fit writes while it runs, a row each sweep: trace.tsv and cells.tsv. Columns go by their names.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/convergence.hpp"
+
+namespace ztp {
+
+struct ChainTable {
+  std::string path;
+  std::vector<std::string> names;  // of the columns beside chain and sweep
+  struct Rows {
+    std::vector<std::int64_t> sweep;           // ascending
+    std::vector<std::vector<double>> columns;  // as names; NaN where the field is empty
+  };
+  std::vector<Rows> chains;
+
+  std::optional<std::size_t> find(const std::string& name) const;
+  std::size_t column(const std::string& name) const;  // Error (input) if there is none
+  // The first row of a chain with a sweep after `burn_in`.
+  std::size_t first_after(std::size_t chain, std::int64_t burn_in) const;
+  // A column of these chains, from there on.
+  Chains draws(std::size_t column, const std::vector<std::size_t>& which, std::int64_t burn_in) const;
+};
+
+// A last line without an end is being written, or was when the program was killed: it is left out. Any other damage is an
+// Error (input) that names file:line.
+ChainTable read_chain_table(const std::string& path, std::size_t chains);
+
+// Which cells a run watches: labels, and the outcome where the cell is held out.
+struct WatchedLabels {
+  std::vector<std::string> labels;  // one for each mode
+  std::optional<bool> outcome;
+};
+std::vector<WatchedLabels> read_watched(const std::string& path, std::size_t order);
+
+}  // namespace ztp

@@ -1,0 +1,253 @@
+#include "posterior/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ztp {
+namespace {
+
+// The limits of include/ztp/diagnose.hpp.
+constexpr double good_r_hat = 1.01, usable_r_hat = 1.05;
+constexpr double good_ess = 400, usable_ess = 100;
+constexpr std::int64_t enough_chains = 4;  // what the paper recommends
+
+Verdict worse(Verdict a, Verdict b) {
+  return std::max(a, b);  // good < usable < poor
+}
+
+Verdict grade_r_hat(double r_hat) {
+  return r_hat <= good_r_hat ? Verdict::good : r_hat <= usable_r_hat ? Verdict::usable : Verdict::poor;
+}
+
+Verdict grade_ess(double ess) {
+  return ess >= good_ess ? Verdict::good : ess >= usable_ess ? Verdict::usable : Verdict::poor;
+}
+
+// The worst of some quantities. Constant ones agree and say no more.
+struct Worst {
+  double r_hat = 1;
+  double ess = std::numeric_limits<double>::infinity();
+  bool unknown = false;  // draws that are not finite, or too few of them
+
+  Verdict agreement() const { return unknown ? Verdict::poor : grade_r_hat(r_hat); }
+  Verdict precision() const { return unknown ? Verdict::poor : grade_ess(ess); }
+  Verdict grade() const { return worse(agreement(), precision()); }
+  // How many times as many sweeps it would take: ESS grows, and R-hat - 1 of chains that agree shrinks, with their number. ESS
+  // grows with the number of chains, too.
+  double shortfall(double more_chains) const {
+    return std::max(good_ess / ess / more_chains, (r_hat - 1) / (good_r_hat - 1));
+  }
+
+  void add(const Quantity& q) {
+    if (q.constant) return;
+    if (std::isnan(q.r_hat)) {
+      unknown = true;
+      return;
+    }
+    r_hat = std::max(r_hat, q.r_hat);
+    ess = std::min({ess, q.ess_bulk, q.ess_tail});
+  }
+};
+
+std::string r_hat_text(double r_hat) {
+  return std::isinf(r_hat) ? "infinite" : fmt::format("{:.{}f}", r_hat, r_hat < 1.1 ? 3 : 2);
+}
+
+// What is judged, with the words for it.
+struct Subject {
+  std::string name;  // "Predictions", "The occupied rank"
+  bool plural = false;
+  std::string r_hat;    // "worst R-hat", "R-hat"
+  std::string means;    // ": chain means 23.1, 35.0", or nothing
+  std::string warning;  // what not to do with it
+  Worst worst;
+
+  std::string evidence() const {
+    if (worst.unknown) return "(too few draws, or numbers that are not finite)";
+    if (std::isinf(worst.ess)) return "(constant)";
+    return fmt::format("({} {}{})", r_hat, r_hat_text(worst.r_hat), means);
+  }
+};
+
+// "agree between chains", "do not agree between chains", "drifts within the chain", ...
+std::string agreement(const Subject& subject, bool one_chain) {
+  const std::string s = subject.plural ? "" : "s", does = subject.plural ? "do" : "does";
+  switch (subject.worst.agreement()) {
+    case Verdict::good:
+      return one_chain ? fmt::format("{} not drift within the chain", does) : fmt::format("agree{} between chains", s);
+    case Verdict::usable:
+      return one_chain ? fmt::format("drift{} little within the chain", s)
+                       : fmt::format("nearly agree{} between chains", s);
+    default:
+      return one_chain ? fmt::format("drift{} within the chain", s) : fmt::format("{} not agree between chains", does);
+  }
+}
+
+std::string lower_first(std::string text) {
+  text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+std::string about_agreement(const Subject& predictions, const Subject& rank, bool one_chain) {
+  const bool first_bad = predictions.worst.agreement() == Verdict::poor;
+  const bool second_bad = rank.worst.agreement() == Verdict::poor;
+  std::string text =
+      fmt::format("{} {} {}", predictions.name, agreement(predictions, one_chain), predictions.evidence());
+  text += first_bad ? ": " + predictions.warning + ". " : second_bad ? ", but " : ", and ";
+  const std::string name = first_bad ? rank.name : lower_first(rank.name);
+  const bool short_no = second_bad && !first_bad && !one_chain;
+  text += fmt::format("{} {} {}", name, short_no ? "does not" : agreement(rank, one_chain), rank.evidence());
+  return text + (second_bad ? ": " + rank.warning + "." : ".");
+}
+
+// Where chains disagree the ESS is small for that reason alone, and nothing need be said of it.
+std::string about_precision(const Subject& subject) {
+  if (subject.worst.agreement() == Verdict::poor || subject.worst.precision() == Verdict::good) return "";
+  return fmt::format(
+      "{} {} worth only {:.0f} independent draws (smallest ESS): a Monte Carlo error of up to {:.0f} % of the "
+      "posterior sd.",
+      subject.name, subject.plural ? "are" : "is", subject.worst.ess, 100 / std::sqrt(subject.worst.ess));
+}
+
+std::string chain_means(const Quantity& q) {
+  if (q.chain_means.size() < 2 || q.constant) return "";
+  std::string text = ": chain means ";
+  for (std::size_t c = 0; c < q.chain_means.size(); ++c)
+    text += fmt::format("{}{:.1f}", c == 0 ? "" : ", ", q.chain_means[c]);
+  return text;
+}
+
+// At least x, and short to read: half a unit of the first digit.
+std::int64_t round_number_above(double x) {
+  const double step = std::max(1.0, 0.5 * std::pow(10, std::floor(std::log10(x))));
+  return static_cast<std::int64_t>(step * std::ceil(x / step));
+}
+
+std::string remedy(const RunInfo& info, const Diagnosis& diagnosis, const Worst& worst) {
+  constexpr double most = 20;  // beyond that an estimate from these draws means nothing
+  const double planned = static_cast<double>(std::max<std::int64_t>(info.options.sweeps - info.options.burn_in, 1));
+  const double chains = static_cast<double>(diagnosis.chains.size());
+  const bool more_chains = info.options.chains < enough_chains;
+  const double shortfall = worst.shortfall(more_chains ? static_cast<double>(enough_chains) / chains : 1);
+  const double factor = std::clamp(shortfall, 1.0, most);
+  const double needed = factor * static_cast<double>(diagnosis.draws);
+  if (diagnosis.status != "complete" && needed <= planned) return "";  // the rest of the run may do
+  const std::string flag = more_chains ? fmt::format("--chains {}", enough_chains) : "";
+  if (needed <= planned && (!more_chains || chains == 1)) return "";  // a single chain was told so before
+  if (needed <= planned) return fmt::format("Run with {}: that would be enough by the numbers above.", flag);
+  const std::int64_t sweeps = round_number_above(needed * static_cast<double>(info.options.sweeps) / planned);
+  const std::string text = fmt::format("Run with --sweeps {}{}{}", sweeps, shortfall > most ? " or more" : "",
+                                       more_chains ? " and " + flag : "");
+  if (shortfall > most) return text + ". It may take longer: chains that differ do not tell how long they need.";
+  return text + fmt::format(": {:.1f} times as many sweeps would be enough by the numbers above.", factor);
+}
+
+std::string about_few_draws(const RunInfo& info, const Diagnosis& diagnosis) {
+  const std::int64_t planned = info.options.sweeps - info.options.burn_in;
+  const std::string text =
+      fmt::format("Too few draws to judge (fewer than {} sweeps after burn-in in a chain)", fewest_sweeps);
+  if (diagnosis.status != "complete" && planned >= static_cast<std::int64_t>(fewest_sweeps)) return text + ".";
+  return text + ": run with --sweeps 1000 or more, and --chains 4.";
+}
+
+std::string about_one_chain(const RunInfo& info) {
+  if (info.options.chains > 1)
+    return "Only one chain so far: drift within it is judged, agreement between starts is not.";
+  return "Only one chain: drift within it is judged, agreement between starts is not. Run with --chains 4.";
+}
+
+// Quantities that are neither predictions nor the rank.
+std::string about_others(const std::vector<const Quantity*>& others) {
+  std::string list;
+  for (const Quantity* q : others) {
+    Worst worst;
+    worst.add(*q);
+    if (worst.grade() != Verdict::poor) continue;
+    list += list.empty() ? "" : ", ";
+    list +=
+        worst.unknown ? q->name : fmt::format("{} (R-hat {}, ESS {:.0f})", q->name, r_hat_text(worst.r_hat), worst.ess);
+  }
+  return list.empty() ? "" : fmt::format("Do not interpret yet: {}.", list);
+}
+
+std::string about_status(const RunInfo& info, const std::string& run_dir, const Diagnosis& diagnosis) {
+  std::string text;
+  for (std::size_t c = 0; c < static_cast<std::size_t>(info.options.chains) && diagnosis.status != "complete"; ++c)
+    if (std::find(diagnosis.chains.begin(), diagnosis.chains.end(), c) == diagnosis.chains.end())
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", c + 1);
+  if (!text.empty()) text = fmt::format(" Without chain {}, not far enough yet.", text);
+  if (diagnosis.status == "interrupted")
+    return fmt::format("The run is interrupted ('ztp resume {}' goes on).{}", run_dir, text);
+  if (diagnosis.status == "running") return fmt::format("The run is not complete: these are its draws so far.{}", text);
+  return "";
+}
+
+void say(Diagnosis& diagnosis, const std::string& sentence) {
+  if (!sentence.empty()) diagnosis.sentences.push_back(sentence);
+}
+
+}  // namespace
+
+std::string verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::good:
+      return "good";
+    case Verdict::usable:
+      return "usable";
+    case Verdict::poor:
+      return "poor";
+    case Verdict::one_chain:
+      return "one chain";
+    case Verdict::too_short:
+      return "too short";
+  }
+  return "";
+}
+
+void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis) {
+  say(diagnosis, about_status(info, run_dir, diagnosis));
+  if (diagnosis.draws < fewest_sweeps) {
+    diagnosis.verdict = diagnosis.predictions = diagnosis.rank = Verdict::too_short;
+    say(diagnosis, about_few_draws(info, diagnosis));
+    return;
+  }
+  const bool one_chain = diagnosis.chains.size() == 1, with_cells = !diagnosis.cells.empty();
+  const Quantity& log_likelihood = diagnosis.quantities[0];
+  const Quantity& occupied = diagnosis.quantities[1];
+  Subject predictions = {"Predictions", true, "worst R-hat", "", "do not use them yet", {}};
+  if (!with_cells) predictions = {"The log-likelihood", false, "R-hat", "", "predictions may not either", {}};
+  Subject rank = {
+      "The occupied rank", false, "R-hat", chain_means(occupied), "do not interpret the rank, run longer", {}};
+  for (const WatchedCell& cell : diagnosis.cells) predictions.worst.add(cell.probability);
+  if (!with_cells) predictions.worst.add(log_likelihood);
+  rank.worst.add(occupied);
+  std::vector<const Quantity*> others;
+  for (const Quantity& q : diagnosis.quantities)
+    if (&q != &occupied && (with_cells || &q != &log_likelihood)) others.push_back(&q);
+  Worst all = predictions.worst;
+  all.add(occupied);
+  for (const Quantity* q : others) all.add(*q);
+
+  diagnosis.predictions = predictions.worst.grade();
+  diagnosis.rank = rank.worst.grade();
+  diagnosis.verdict = all.grade() == Verdict::good             ? Verdict::good
+                      : diagnosis.predictions == Verdict::poor ? Verdict::poor
+                                                               : Verdict::usable;
+  if (one_chain) {
+    diagnosis.verdict = Verdict::one_chain;
+    say(diagnosis, about_one_chain(info));
+  }
+  if (!one_chain && worse(diagnosis.predictions, diagnosis.rank) == Verdict::good)
+    say(diagnosis, "Chains agree: predictions and the rank can be used as they are.");
+  else
+    say(diagnosis, about_agreement(predictions, rank, one_chain));
+  say(diagnosis, about_precision(predictions));
+  say(diagnosis, about_precision(rank));
+  say(diagnosis, about_others(others));
+  if (all.grade() != Verdict::good) say(diagnosis, remedy(info, diagnosis, all));
+}
+
+}  // namespace ztp

@@ -1,0 +1,71 @@
+// Splits and merges of components, with u, lambda and p integrated out. Gibbs sweeps move single counts and hardly ever make a
+// component or end one; these moves do it in one step, so that the number of occupied components is drawn, too.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "model/state.hpp"
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+
+// Given the latent counts, each unit of them (a token) belongs to one component, and the tokens of a component are independent draws
+// of a cell from the product of its columns: a mixture. The moves are those of Jain and Neal (2004) for mixtures, on the tokens of
+// the ones; counts of missing cells and of networks stay where they are.                                       (M22), (M23)
+class SplitMerge {
+ public:
+  SplitMerge(const SparseTensor& tensor, const Hyperparameters& hyper, std::size_t R);
+
+  struct Given {
+    const Allocation& allocation;  // the parts of all ones, whose sums the statistics hold beside whatever else
+    const Shapes& shapes;          // a_k and g in use
+    const std::vector<std::vector<std::int64_t>>& network_ends;  // [k][r]: counts of column r of mode k from networks
+    bool only_tokens;                                            // there are no counts but those of the ones
+  };
+  // Makes `proposals` proposals and keeps the statistics in step. Serial, O(K tokens of the components looked at).
+  void run(const Given& given, std::size_t proposals, StreamKey key, std::uint32_t sweep, Statistics& statistics);
+
+ private:
+  enum Side : std::uint8_t { left = 0, right = 1, joint = 2 };
+  using Values = std::array<double, 3>;  // for each side
+
+  void load(const Allocation& allocation);
+  std::pair<std::uint32_t, std::uint32_t> pick(Stream& stream, bool by_component) const;
+  std::size_t nth_component(std::size_t n, bool with_tokens) const;
+  void propose(Stream& stream);
+  void gather(std::uint32_t i, std::uint32_t j, Stream& stream);
+  void take_all_out();
+  void fill_factors();
+  double predictive(std::size_t t, Side side) const;
+  void put(std::size_t t, Side side);
+  void take(std::size_t t, Side side);
+  void launch(Stream& stream);
+  double scan(Stream& stream, const std::vector<Side>* forced);
+  double log_ratio();
+  void move(std::uint32_t token, std::size_t to);
+
+  const SparseTensor& tensor_;
+  const WeightPrior& prior_;
+  std::size_t R_, K_;
+  const Given* given_ = nullptr;
+  Statistics* statistics_ = nullptr;
+
+  std::vector<std::uint32_t> entry_, component_, place_;  // of each token; place_ within members_
+  std::vector<std::vector<std::uint32_t>> members_;       // tokens of each component
+  std::size_t occupied_ = 0;                              // components with tokens
+
+  // The proposal at hand: components r_ (left) and s_ (right), or r_ alone (joint)
+  std::size_t r_ = 0, s_ = 0;
+  std::vector<std::uint32_t> tokens_;  // of both; the two that were picked come first
+  std::vector<std::uint32_t> cells_;   // their cells, tokens x K
+  std::vector<Side> side_;             // where each of them is
+  std::array<std::size_t, 3> size_{};  // tokens on each side
+  std::array<std::vector<double>, 3>
+      factor_;                              // [side][tokens there]: what all tokens share of the predictive probability
+  std::vector<std::vector<Values>> value_;  // [mode][row]: a + counts there, for rows of the tokens
+};
+
+}  // namespace ztp
