@@ -27,6 +27,7 @@ class Functionals {
     names_.clear();
     of_ = "";
     double ones = tensor(model, q, data, s);
+    components(q, s, ones);
     for (std::size_t k = 0; k < model.K(); ++k) factors(q, s, k);
     if (model.first_missing() < model.cells()) missing(model, q, s, ones);
     for (std::size_t m = 0; m < data.x.size(); ++m) network(model, q, data, s, m);
@@ -91,6 +92,29 @@ class Functionals {
     add("log(1 + s_1) ones", log_s * ones);
     add("log(1 + s_2)", log_count(s.tensor[1]));
     return ones;
+  }
+
+  // How the counts of the ones are shared out over the components, whatever their labels: what splits and merges change.
+  void components(const Parameters& q, const Statistics& s, double ones) {
+    double occupied = 0, largest = 0, squares = 0, products = 0, total = 0;
+    for (const std::int64_t count : s.from_ones) {
+      const double log_s = log_count(count);
+      occupied += count > 0 ? 1 : 0;
+      largest = std::max(largest, log_s);
+      squares += log_s * log_s;
+      products += total * log_s;
+      total += log_s;
+    }
+    const double log_lambda = log_of(sum(q.lambda));
+    add("occupied", occupied);
+    add("occupied^2", occupied * occupied);
+    add("one occupied", occupied == 1 ? 1 : 0);
+    add("occupied * ones", occupied * ones);
+    add("occupied * log sum lambda", occupied * log_lambda);
+    add("largest log(1 + s_r)", largest);
+    add("sum of log(1 + s_r)^2", squares);
+    add("sum of log(1 + s_r) log(1 + s_r')", products);
+    add("largest log(1 + s_r) * ones", largest * ones);
   }
 
   void factors(const Parameters& q, const Statistics& s, std::size_t k) {

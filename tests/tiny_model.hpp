@@ -274,6 +274,17 @@ class Observed {
   Problem problem_;
 };
 
+// A matrix is not copied by mistake, and so a Statistics is not, either. `to` is of the same sizes.
+inline void copy_counts(const Statistics& from, Statistics& to) {
+  for (std::size_t k = 0; k < from.rows.size(); ++k)
+    for (std::size_t j = 0; j < from.rows[k].rows(); ++j)
+      std::copy_n(from.rows[k].row(j), from.tensor.size(), to.rows[k].row(j));
+  to.tensor = from.tensor;
+  to.networks = from.networks;
+  to.from_ones = from.from_ones;
+  to.from_edges = from.from_edges;
+}
+
 // The parameters of a sampler's state, in the units of the specification.
 inline Parameters parameters_of(const State& state) {
   Parameters q;

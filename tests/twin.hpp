@@ -1,6 +1,8 @@
 // A copy of the sampler's sweep into which bugs can be planted: a test that cannot see them proves nothing.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "kernel/kernel.hpp"
@@ -24,12 +26,27 @@ enum class Bug {
   slices_twice,      // where missing slices of two modes cross, cells imputed for both
   listed_twice,      // a listed cell in a missing slice imputed for both
   learned_after,     // hyperparameters drawn after the parameters, which they are then not the law of
+  moves_see_tokens,  // splits and merges that think there are no counts but those of the ones
+  moves_wrong_g,     // splits and merges by another g than the weights
+  moves_no_ends,     // splits and merges that forget that columns hold counts of networks
 };
 
 inline const char* name_of(Bug bug) {
-  static constexpr const char* names[] = {
-      "none",    "gamma scale",  "beta shape",       "totals plus one", "no truncation", "no diagonal",
-      "one end", "ignores data", "missing as zeros", "slices twice",    "listed twice",  "learned after"};
+  static constexpr const char* names[] = {"none",
+                                          "gamma scale",
+                                          "beta shape",
+                                          "totals plus one",
+                                          "no truncation",
+                                          "no diagonal",
+                                          "one end",
+                                          "ignores data",
+                                          "missing as zeros",
+                                          "slices twice",
+                                          "listed twice",
+                                          "learned after",
+                                          "moves see tokens alone",
+                                          "moves by a wrong g",
+                                          "moves forget networks"};
   return names[static_cast<int>(bug)];
 }
 
@@ -45,6 +62,7 @@ class Twin {
     state_ = make_state(sizes, problem_.networks.size(), problem_.R, problem_.hyper);
     statistics_ = make_statistics(sizes, problem_.networks.size(), problem_.R);
     in_slice_.resize(sizes.size());
+    if (problem_.split_merge > 0) split_merge_.emplace(*problem_.tensor, problem_.hyper, problem_.R);
     for (std::size_t k = 0; problem_.missing != nullptr && k < problem_.missing->slices.size(); ++k) {
       if (!problem_.missing->slices[k].empty()) in_slice_[k].assign(sizes[k], 0);
       for (const std::uint32_t j : problem_.missing->slices[k]) in_slice_[k][j] = 1;
@@ -92,10 +110,13 @@ class Twin {
     for (const auto& matrix : state_.u) u.push_back(&matrix);
     for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
     const Rates rates = make_rates(u, state_.tensor.log_weight);
+    if (split_merge_) sums.parts = &allocation_;
     kernel_.allocate({tensor.coords.data(), observed, tensor.nnz()}, rates, key(Purpose::counts), t_, sums);
     statistics_.from_ones = statistics_.tensor;
+    sums.parts = nullptr;
     if (problem_.missing != nullptr) impute_missing(rates, sums);
     for (std::size_t m = 0; m < problem_.networks.size(); ++m) draw_network_counts(m);
+    if (split_merge_) split_and_merge();
   }
 
  private:
@@ -109,11 +130,10 @@ class Twin {
 
   void learn() {
     const Hyperparameters& hyper = problem_.hyper;
+    const std::vector<std::vector<std::int64_t>> ends = network_ends();
     for (std::size_t k = 0; hyper.learn_dirichlet && k < state_.u.size(); ++k) {
       std::vector<std::int64_t> totals = statistics_.tensor;
-      for (std::size_t m = 0; m < problem_.networks.size(); ++m)
-        for (std::size_t r = 0; problem_.networks[m].mode == k && r < problem_.R; ++r)
-          totals[r] += 2 * statistics_.networks[m][r];
+      for (std::size_t r = 0; r < problem_.R; ++r) totals[r] += ends[k][r];
       Stream stream(key(Purpose::learn_dirichlet, k), t_, 0);
       double& a = state_.shapes.dirichlet[k];
       a = draw_dirichlet_parameter(stream, a, hyper.dirichlet[k], static_cast<double>(state_.u[k].rows()),
@@ -197,12 +217,35 @@ class Twin {
       kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);
   }
 
+  void split_and_merge() {
+    const std::size_t proposals =
+        static_cast<std::size_t>(std::ceil(problem_.split_merge * static_cast<double>(occupied(statistics_))));
+    const bool only_tokens =
+        bug_ == Bug::moves_see_tokens || (problem_.missing == nullptr && problem_.networks.empty());
+    std::vector<std::vector<std::int64_t>> ends = network_ends();
+    if (bug_ == Bug::moves_no_ends)
+      for (auto& of_mode : ends) std::fill(of_mode.begin(), of_mode.end(), 0);
+    Shapes shapes = state_.shapes;
+    if (bug_ == Bug::moves_wrong_g) shapes.tensor *= 2;
+    split_merge_->run({allocation_, shapes, ends, only_tokens}, proposals, key(Purpose::split_merge), t_, statistics_);
+  }
+
+  // [k][r]: counts of column r of mode k that come from networks.
+  std::vector<std::vector<std::int64_t>> network_ends() const {
+    std::vector<std::vector<std::int64_t>> ends(state_.u.size(), std::vector<std::int64_t>(problem_.R, 0));
+    for (std::size_t m = 0; m < problem_.networks.size(); ++m)
+      for (std::size_t r = 0; r < problem_.R; ++r) ends[problem_.networks[m].mode][r] += 2 * statistics_.networks[m][r];
+    return ends;
+  }
+
   Problem problem_;
   Kernel& kernel_;
   Bug bug_;
   std::uint32_t t_ = 0;
   State state_;
   Statistics statistics_;
+  Allocation allocation_;
+  std::optional<SplitMerge> split_merge_;
   std::vector<std::vector<std::uint8_t>> in_slice_;  // as in Chain
 };
 
