@@ -18,7 +18,7 @@ struct FitOptions {
   std::int64_t chains = 1;
   std::uint64_t seed = 1;
   std::int64_t threads = 0;
-  double split_merge = 0;
+  std::string sampler = "auto";
   std::string start = "allocation";
   std::string learn;
   std::vector<std::string> dirichlet = {"0.1"};

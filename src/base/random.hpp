@@ -29,9 +29,9 @@ enum class Purpose : std::uint32_t {
   slice_places =
       15,  // where they fall, mode = (mode of the slices) K + (mode placed), index = (block of rows, component)
   learn_dirichlet = 16,  // a, mode = k
-  watch = 18,            // cells whose probabilities are followed
-  split_merge = 19,      // splits and merges of components
   learn_shape = 17,      // g; mode = 1 + m: f of network m
+  watch = 18,            // cells whose probabilities are followed
+  regroup = 19,          // components of counts with the parameters integrated out, index = its steps
 };
 
 struct StreamKey {

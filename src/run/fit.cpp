@@ -208,7 +208,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   problem.hyper = hyperparameters(info.options, data.tensor.modes);
   problem.R = layout.R;
   problem.seed = info.options.seed;
-  problem.split_merge = info.options.split_merge;
+  problem.regroup = info.options.sampler == "collapsed";
   problem.start_from_prior = info.options.start == "prior";
   HeldOut held_out(test, *kernel);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;

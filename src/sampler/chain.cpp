@@ -26,7 +26,7 @@ Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number)
   state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
   statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
   in_slice_.resize(sizes.size());
-  if (problem.split_merge > 0) split_merge_.emplace(*problem.tensor, problem.hyper, problem.R);
+  if (problem.regroup) regroup_.emplace(*problem.tensor, problem.hyper.tensor, problem.R);
   if (problem.missing == nullptr) return;
   for (std::size_t k = 0; k < problem.missing->slices.size(); ++k) {
     if (problem.missing->slices[k].empty()) continue;
@@ -86,7 +86,7 @@ double Chain::draw_counts() {
   statistics_.clear();
   double log_likelihood = draw_tensor_counts();
   for (std::size_t m = 0; m < problem_.networks.size(); ++m) log_likelihood += draw_network_counts(m);
-  if (split_merge_) split_and_merge();
+  if (regroup_) regroup();
   check_invariants();
   return log_likelihood;
 }
@@ -140,7 +140,7 @@ double Chain::draw_tensor_counts() {
   for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
   const Entries entries{tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz()};
   // (M10): every observed cell adds -z to the log-likelihood, and all z together are sum_r lambda_r.
-  if (split_merge_) sums.parts = &allocation_;
+  if (regroup_) sums.parts = &allocation_;
   const double ones = kernel_.allocate(entries, tensor_rates, key(Purpose::counts), t_, sums);
   statistics_.from_ones = statistics_.tensor;
   return ones - (tensor_rates.total - impute_missing(tensor_rates));
@@ -209,15 +209,11 @@ double Chain::draw_network_counts(std::size_t m) {
   return log_likelihood - (edge_rates.total / 2 - diagonal);
 }
 
-// Splits and merges components, given all counts.                                                              (M22)
-// Reads the allocation of the ones, changes the statistics; serial.
-void Chain::split_and_merge() {
-  const std::size_t proposals =
-      static_cast<std::size_t>(std::ceil(problem_.split_merge * static_cast<double>(occupied(statistics_))));
+// Redraws the components of the ones' counts, given all counts, parameters integrated out.              (M22), (M23)
+// Reads the allocation, changes the statistics; serial, O(counts R K).
+void Chain::regroup() {
   const bool only_tokens = problem_.missing == nullptr && problem_.networks.empty();
-  const std::vector<std::vector<std::int64_t>> ends = network_ends();
-  split_merge_->run({allocation_, state_.shapes, ends, only_tokens}, proposals, key(Purpose::split_merge), t_,
-                    statistics_);
+  regroup_->run(allocation_, state_.shapes, network_ends(), only_tokens, problem_.seed, number_, t_, statistics_);
 }
 
 // For each mode and component, the counts of the column that come from networks: two for each edge.

@@ -6,7 +6,7 @@
 
 #include "kernel/kernel.hpp"
 #include "model/state.hpp"
-#include "sampler/split_merge.hpp"
+#include "sampler/regroup.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
@@ -19,7 +19,8 @@ struct Problem {
   std::uint64_t seed = 0;
   const Missing* missing = nullptr;  // null: every cell is observed
   bool start_from_prior = false;
-  double split_merge = 0;  // proposals in every sweep, as a multiple of the occupied components; 0: none
+  bool regroup =
+      false;  // also redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
 };
 
 // What a chain carries from sweep to sweep is the statistics alone: a sweep draws all parameters from them and then new
@@ -54,7 +55,7 @@ class Chain {
   double impute_missing(const Rates& rates);
   double impute_slices(std::size_t k);
   double draw_network_counts(std::size_t m);
-  void split_and_merge();
+  void regroup();
   std::vector<std::vector<std::int64_t>> network_ends() const;
   void check_invariants() const;
   StreamKey key(Purpose purpose, std::size_t mode = 0) const;
@@ -65,8 +66,8 @@ class Chain {
   std::uint32_t t_ = 0;
   State state_;
   Statistics statistics_;
-  Allocation allocation_;  // of the ones, if components are split and merged
-  std::optional<SplitMerge> split_merge_;
+  Allocation allocation_;  // of the ones, if they are regrouped
+  std::optional<Regroup> regroup_;
   std::vector<std::vector<std::uint8_t>> in_slice_;  // for each mode with missing slices, one for each missing entity
 };
 

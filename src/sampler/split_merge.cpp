@@ -8,6 +8,8 @@ namespace ztp {
 namespace {
 
 constexpr int launch_scans = 2;  // restricted Gibbs scans before the one whose probability counts
+constexpr std::size_t fewest_proposals = 8;
+constexpr double tokens_looked_at = 0.5;  // in one run, on average and at most, as a part of all
 
 // A sum of logarithms as a product that is logged only when it leaves a safe range.
 class LogProduct {
@@ -26,34 +28,32 @@ class LogProduct {
 
 }  // namespace
 
-SplitMerge::SplitMerge(const SparseTensor& tensor, const Hyperparameters& hyper, std::size_t R)
-    : tensor_(tensor), prior_(hyper.tensor), R_(R), K_(tensor.order()), members_(R) {
+SplitMerge::SplitMerge(const SparseTensor& tensor, const WeightPrior& prior, std::size_t R)
+    : tensor_(tensor), prior_(prior), R_(R), K_(tensor.order()), members_(R) {
   for (const Mode& mode : tensor.modes) value_.emplace_back(mode.labels.size());
 }
 
-void SplitMerge::run(const Given& given, std::size_t proposals, StreamKey key, std::uint32_t sweep,
-                     Statistics& statistics) {
+// How many proposals are made, and which are dropped for their size, may depend on the number of tokens and of components that
+// there could be, but not on how the tokens are grouped now: it would favour some groupings.
+void SplitMerge::run(const Given& given, Stream stream, Tokens& tokens, Statistics& statistics) {
   given_ = &given;
   statistics_ = &statistics;
-  load(given.allocation);
-  if (entry_.size() < 2) return;
-  Stream stream(key, sweep, 0);
-  for (std::size_t p = 0; p < proposals; ++p) propose(stream);
+  all_ = &tokens;
+  if (tokens.size() < 2) return;
+  load();
+  const std::size_t proposals = std::max(fewest_proposals, R_);
+  const double budget = tokens_looked_at * static_cast<double>(tokens.size()) / static_cast<double>(proposals);
+  for (std::size_t p = 0; p < proposals; ++p) propose(stream, budget);
 }
 
-void SplitMerge::load(const Allocation& allocation) {
-  entry_.clear();
-  component_.clear();
-  place_.clear();
+void SplitMerge::load() {
   for (auto& members : members_) members.clear();
-  for (const auto& block : allocation)
-    for (const Part& part : block)
-      for (std::int64_t unit = 0; unit < part.count; ++unit) {
-        place_.push_back(static_cast<std::uint32_t>(members_[part.component].size()));
-        members_[part.component].push_back(static_cast<std::uint32_t>(entry_.size()));
-        entry_.push_back(part.entry);
-        component_.push_back(part.component);
-      }
+  place_.resize(all_->size());
+  for (std::uint32_t token = 0; token < all_->size(); ++token) {
+    auto& members = members_[all_->component[token]];
+    place_[token] = static_cast<std::uint32_t>(members.size());
+    members.push_back(token);
+  }
   occupied_ = static_cast<std::size_t>(
       std::count_if(members_.begin(), members_.end(), [](const auto& members) { return !members.empty(); }));
 }
@@ -65,9 +65,9 @@ std::pair<std::uint32_t, std::uint32_t> SplitMerge::pick(Stream& stream, bool by
     const auto& members = members_[nth_component(stream.below(occupied_), true)];
     i = members[stream.below(members.size())];
   } else {
-    i = static_cast<std::uint32_t>(stream.below(entry_.size()));
+    i = static_cast<std::uint32_t>(stream.below(all_->size()));
   }
-  const std::uint32_t j = static_cast<std::uint32_t>(stream.below(entry_.size() - 1));
+  const std::uint32_t j = static_cast<std::uint32_t>(stream.below(all_->size() - 1));
   return {i, j < i ? j : j + 1};
 }
 
@@ -79,16 +79,19 @@ std::size_t SplitMerge::nth_component(std::size_t n, bool with_tokens) const {
 
 // Two tokens of one component: a split that parts them is proposed; of two: their merger. The launch state depends on the two
 // tokens and on the set of the others, never on who is where, so the probability of the last scan is that of the proposal.
-void SplitMerge::propose(Stream& stream) {
+void SplitMerge::propose(Stream& stream, double budget) {
   const bool by_component = stream.uniform() < 0.5;
   const auto [i, j] = pick(stream, by_component);
-  r_ = component_[i];
-  s_ = component_[j];
+  r_ = all_->component[i];
+  s_ = all_->component[j];
   const bool split = r_ == s_;
   if (split) {
     if (occupied_ == R_) return;
     s_ = nth_component(stream.below(R_ - occupied_), false);
   }
+  // Large components are looked at less often, so that all are looked at equally. The size is the same for the move back.
+  const double size = static_cast<double>(members_[r_].size() + members_[s_].size());
+  if (stream.uniform() * size > budget) return;
   gather(i, j, stream);
   const std::vector<Side> now = side_;
   fill_factors();
@@ -118,8 +121,8 @@ void SplitMerge::gather(std::uint32_t i, std::uint32_t j, Stream& stream) {
   cells_.resize(tokens_.size() * K_);
   side_.resize(tokens_.size());
   for (std::size_t t = 0; t < tokens_.size(); ++t) {
-    std::copy_n(tensor_.cell(entry_[tokens_[t]]), K_, &cells_[t * K_]);
-    side_[t] = component_[tokens_[t]] == s_ ? right : left;
+    std::copy_n(tensor_.cell(all_->entry[tokens_[t]]), K_, &cells_[t * K_]);
+    side_[t] = all_->component[tokens_[t]] == s_ ? right : left;
   }
   side_[1] = right;
 }
@@ -143,7 +146,7 @@ void SplitMerge::take_all_out() {
   });
   for_each_place([&](std::size_t t, std::size_t k, std::uint32_t j) {
     Values& value = value_[k][j];
-    if (component_[tokens_[t]] == s_)
+    if (all_->component[tokens_[t]] == s_)
       value[right] -= 1;
     else
       value[left] -= 1, value[joint] -= 1;
@@ -226,7 +229,7 @@ double SplitMerge::log_ratio() {
 }
 
 void SplitMerge::move(std::uint32_t token, std::size_t to) {
-  const std::size_t from = component_[token];
+  const std::size_t from = all_->component[token];
   if (from == to) return;
   auto &source = members_[from], &target = members_[to];
   place_[source.back()] = place_[token];
@@ -235,9 +238,9 @@ void SplitMerge::move(std::uint32_t token, std::size_t to) {
   occupied_ = occupied_ + target.empty() - source.empty();
   place_[token] = static_cast<std::uint32_t>(target.size());
   target.push_back(token);
-  component_[token] = static_cast<std::uint32_t>(to);
+  all_->component[token] = static_cast<std::uint32_t>(to);
   for (std::size_t k = 0; k < K_; ++k) {
-    std::int64_t* S = statistics_->rows[k].row(tensor_.cell(entry_[token])[k]);
+    std::int64_t* S = statistics_->rows[k].row(tensor_.cell(all_->entry[token])[k]);
     --S[from];
     ++S[to];
   }

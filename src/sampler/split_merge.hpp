@@ -12,30 +12,35 @@
 
 namespace ztp {
 
+// The units of the latent counts of all ones, cell after cell: to which one each belongs and to which component.
+struct Tokens {
+  std::vector<std::uint32_t> entry, component;
+  std::size_t size() const { return entry.size(); }
+};
+
 // Given the latent counts, each unit of them (a token) belongs to one component, and the tokens of a component are independent draws
 // of a cell from the product of its columns: a mixture. The moves are those of Jain and Neal (2004) for mixtures, on the tokens of
 // the ones; counts of missing cells and of networks stay where they are.                                       (M22), (M23)
 class SplitMerge {
  public:
-  SplitMerge(const SparseTensor& tensor, const Hyperparameters& hyper, std::size_t R);
+  SplitMerge(const SparseTensor& tensor, const WeightPrior& prior, std::size_t R);
 
   struct Given {
-    const Allocation& allocation;  // the parts of all ones, whose sums the statistics hold beside whatever else
-    const Shapes& shapes;          // a_k and g in use
+    const Shapes& shapes;                                        // a_k and g in use
     const std::vector<std::vector<std::int64_t>>& network_ends;  // [k][r]: counts of column r of mode k from networks
     bool only_tokens;                                            // there are no counts but those of the ones
   };
-  // Makes `proposals` proposals and keeps the statistics in step. Serial, O(K tokens of the components looked at).
-  void run(const Given& given, std::size_t proposals, StreamKey key, std::uint32_t sweep, Statistics& statistics);
+  // Proposes some moves and keeps tokens and statistics in step. Serial; looks at about half of the tokens.
+  void run(const Given& given, Stream stream, Tokens& tokens, Statistics& statistics);
 
  private:
   enum Side : std::uint8_t { left = 0, right = 1, joint = 2 };
   using Values = std::array<double, 3>;  // for each side
 
-  void load(const Allocation& allocation);
+  void load();
   std::pair<std::uint32_t, std::uint32_t> pick(Stream& stream, bool by_component) const;
   std::size_t nth_component(std::size_t n, bool with_tokens) const;
-  void propose(Stream& stream);
+  void propose(Stream& stream, double budget);
   void gather(std::uint32_t i, std::uint32_t j, Stream& stream);
   void take_all_out();
   void fill_factors();
@@ -48,14 +53,15 @@ class SplitMerge {
   void move(std::uint32_t token, std::size_t to);
 
   const SparseTensor& tensor_;
-  const WeightPrior& prior_;
+  const WeightPrior prior_;
   std::size_t R_, K_;
   const Given* given_ = nullptr;
   Statistics* statistics_ = nullptr;
 
-  std::vector<std::uint32_t> entry_, component_, place_;  // of each token; place_ within members_
-  std::vector<std::vector<std::uint32_t>> members_;       // tokens of each component
-  std::size_t occupied_ = 0;                              // components with tokens
+  Tokens* all_ = nullptr;
+  std::vector<std::vector<std::uint32_t>> members_;  // tokens of each component
+  std::vector<std::uint32_t> place_;                 // of each token, within members_
+  std::size_t occupied_ = 0;                         // components with tokens
 
   // The proposal at hand: components r_ (left) and s_ (right), or r_ alone (joint)
   std::size_t r_ = 0, s_ = 0;

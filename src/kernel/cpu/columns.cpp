@@ -12,6 +12,24 @@ namespace {
 constexpr std::size_t rows_per_block =
     256;  // fixed: column sums are made over these blocks in this order for any threads
 
+// log(a + largest count) of each column: about where the largest of its log-gamma draws will be.
+std::vector<double> expected_largest(Pool& pool, const Matrix<std::int64_t>& S, double a) {
+  const Blocks blocks{S.rows(), rows_per_block};
+  Matrix<std::int64_t> largest(blocks.count(), S.columns());
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    std::int64_t* of_block = largest.row(b);
+    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
+      for (std::size_t r = 0; r < S.columns(); ++r) of_block[r] = std::max(of_block[r], S.row(j)[r]);
+  });
+  std::vector<double> result(S.columns());
+  for (std::size_t r = 0; r < result.size(); ++r) {
+    std::int64_t count = 0;
+    for (std::size_t b = 0; b < blocks.count(); ++b) count = std::max(count, largest.row(b)[r]);
+    result[r] = std::log(a + static_cast<double>(count));
+  }
+  return result;
+}
+
 }  // namespace
 
 void draw_columns(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
@@ -19,7 +37,9 @@ void draw_columns(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey
   const std::size_t R = S.columns();
   const Blocks blocks{S.rows(), rows_per_block};
 
-  // u holds log-gamma draws first; each block also remembers the largest of each column.
+  // u holds log-gamma draws first, relative to where the largest should be: with counts of 1e8 and more they differ by less than a
+  // float of log(1e8) can tell. Each block also remembers the largest of each column.
+  const std::vector<double> reference = expected_largest(pool, S, a);
   Matrix<float> largest(blocks.count(), R);
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     float* block_largest = largest.row(b);
@@ -28,7 +48,7 @@ void draw_columns(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey
       for (std::size_t r = 0; r < R; ++r) {
         Stream stream(key, sweep, (static_cast<std::uint64_t>(j) << 32) | r);
         const double draw = draw_log_gamma(stream, a + static_cast<double>(S.row(j)[r]));
-        u.row(j)[r] = static_cast<float>(draw);
+        u.row(j)[r] = static_cast<float>(draw - reference[r]);
         block_largest[r] = std::max(block_largest[r], u.row(j)[r]);
       }
   });

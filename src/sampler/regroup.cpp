@@ -1,0 +1,147 @@
+#include "sampler/regroup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "ztp/error.hpp"
+
+namespace ztp {
+
+Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size_t R)
+    : tensor_(tensor),
+      prior_(prior),
+      R_(R),
+      K_(tensor.order()),
+      split_merge_(tensor, prior, R),
+      factor_(padded(R), 0.0),
+      product_(padded(R)) {
+  for (const Mode& mode : tensor.modes) value_.emplace_back(mode.labels.size(), R);
+}
+
+void Regroup::run(const Allocation& allocation, const Shapes& shapes,
+                  const std::vector<std::vector<std::int64_t>>& network_ends, bool only_tokens, std::uint64_t seed,
+                  std::uint32_t chain, std::uint32_t sweep, Statistics& statistics) {
+  shapes_ = &shapes;
+  network_ends_ = &network_ends;
+  statistics_ = &statistics;
+  const StreamKey key = stream_key(seed, chain, Purpose::regroup);
+  load(allocation, Stream(key, sweep, 0));
+  scan(Stream(key, sweep, 1));
+  split_merge_.run({shapes, network_ends, only_tokens}, Stream(key, sweep, 2), tokens_, statistics);
+}
+
+// The units of one cell are shuffled: the scan takes them in order, and which comes first must not depend on where they are.
+void Regroup::load(const Allocation& allocation, Stream stream) {
+  tokens_.entry.clear();
+  tokens_.component.clear();
+  std::size_t first = 0;  // token of the entry at hand
+  for (const auto& block : allocation)
+    for (const Part& part : block)
+      for (std::int64_t unit = 0; unit < part.count; ++unit) {
+        const std::size_t now = tokens_.size();
+        if (now > 0 && tokens_.entry[now - 1] != part.entry) first = now;
+        tokens_.entry.push_back(part.entry);
+        tokens_.component.push_back(part.component);
+        if (now > first) std::swap(tokens_.component[now], tokens_.component[first + stream.below(now - first + 1)]);
+      }
+  if (tokens_.size() > std::numeric_limits<std::uint32_t>::max())
+    throw Error(ErrorKind::numeric,
+                fmt::format("{} latent counts are too many to regroup; use --sampler plain", tokens_.size()));
+}
+
+// One Gibbs scan over all tokens.                                                                              (M22)
+void Regroup::scan(Stream stream) {
+  for (std::size_t k = 0; k < K_; ++k)
+    for (std::size_t j = 0; j < value_[k].rows(); ++j)
+      for (std::size_t r = 0; r < R_; ++r)
+        value_[k].row(j)[r] = shapes_->dirichlet[k] + static_cast<double>(statistics_->rows[k].row(j)[r]);
+  for (std::size_t r = 0; r < R_; ++r) set_factor(r);
+  for (std::size_t t = 0; t < tokens_.size(); ++t) {
+    const std::uint32_t* cell = tensor_.cell(tokens_.entry[t]);
+    change(cell, tokens_.component[t], -1);
+    tokens_.component[t] = static_cast<std::uint32_t>(draw_component(cell, stream.uniform()));
+    change(cell, tokens_.component[t], 1);
+  }
+}
+
+void Regroup::set_factor(std::size_t r) {
+  const double s = static_cast<double>(statistics_->tensor[r]), g = shapes_->tensor, c = prior_.concentration;
+  double denominator = c + g + s;
+  for (std::size_t k = 0; k < K_; ++k)
+    denominator *=
+        static_cast<double>(value_[k].rows()) * shapes_->dirichlet[k] + s + static_cast<double>((*network_ends_)[k][r]);
+  factor_[r] = (g + s) * (c * prior_.mean + s) / denominator;
+}
+
+void Regroup::change(const std::uint32_t* cell, std::size_t r, std::int64_t by) {
+  for (std::size_t k = 0; k < K_; ++k) {
+    std::int64_t& S = statistics_->rows[k].row(cell[k])[r];
+    S += by;  // the value is made anew from the integer, so that no rounding adds up
+    value_[k].row(cell[k])[r] = shapes_->dirichlet[k] + static_cast<double>(S);
+  }
+  statistics_->tensor[r] += by;
+  statistics_->from_ones[r] += by;
+  set_factor(r);
+}
+
+// A component in proportion to its predictive probability of the cell. As in kernel/cpu/allocate, 16 lanes are added up side by
+// side, and then the lane and its component are searched.
+std::size_t Regroup::draw_component(const std::uint32_t* cell, double uniform) {
+  double sums[lanes] = {};
+  for (std::size_t b = 0; b < product_.size(); b += lanes) {
+    double product[lanes];
+    for (std::size_t l = 0; l < lanes; ++l) product[l] = factor_[b + l];
+    for (std::size_t k = 0; k < K_; ++k) {
+      const double* row = value_[k].row(cell[k]) + b;
+      for (std::size_t l = 0; l < lanes; ++l) product[l] *= row[l];
+    }
+    for (std::size_t l = 0; l < lanes; ++l) {
+      product_[b + l] = product[l];
+      sums[l] += product[l];
+    }
+  }
+  double total = 0;
+  for (const double sum : sums) total += sum;
+  if (!(total > 1e-200 && total < 1e200)) return draw_in_logs(cell, uniform);
+  double target = uniform * total;
+  std::size_t lane = 0, found = 0;
+  for (std::size_t l = 0; l < lanes; ++l) {
+    if (!(sums[l] > 0)) continue;
+    lane = l;
+    if (target < sums[l]) break;
+    target -= sums[l];
+  }
+  for (std::size_t r = lane; r < product_.size(); r += lanes) {
+    if (!(product_[r] > 0)) continue;
+    found = r;
+    if (target < product_[r]) break;
+    target -= product_[r];
+  }
+  return found;
+}
+
+// The same with many modes, where a product leaves the range of numbers.
+std::size_t Regroup::draw_in_logs(const std::uint32_t* cell, double uniform) {
+  const double g = shapes_->tensor, c = prior_.concentration;
+  double largest = -std::numeric_limits<double>::infinity(), total = 0;
+  for (std::size_t r = 0; r < R_; ++r) {
+    const double s = static_cast<double>(statistics_->tensor[r]);
+    double sum = std::log((g + s) * (c * prior_.mean + s) / (c + g + s));
+    for (std::size_t k = 0; k < K_; ++k)
+      sum += std::log(value_[k].row(cell[k])[r] / (static_cast<double>(value_[k].rows()) * shapes_->dirichlet[k] + s +
+                                                   static_cast<double>((*network_ends_)[k][r])));
+    product_[r] = sum;
+    largest = std::max(largest, sum);
+  }
+  for (std::size_t r = 0; r < R_; ++r) total += product_[r] = std::exp(product_[r] - largest);
+  double target = uniform * total;
+  std::size_t r = 0;
+  while (r + 1 < R_ && (target -= product_[r]) >= 0) ++r;
+  return r;
+}
+
+}  // namespace ztp

@@ -1,0 +1,47 @@
+// Moves that redraw which component the counts of the ones belong to, with u, lambda and p integrated out (docs/model.md, section
+// 6). Plain Gibbs sweeps hold the parameters fixed while counts move and the counts fixed while parameters move, which is slow, and
+// they hardly ever make a component or end one.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "model/state.hpp"
+#include "sampler/split_merge.hpp"
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+
+// Reads the allocation of the ones and changes it; the statistics are kept in step. Serial, O(counts R K).
+class Regroup {
+ public:
+  Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size_t R);
+
+  // `allocation`: the parts of all ones, whose sums the statistics hold beside the counts of missing cells and networks, which stay
+  // where they are. `network_ends`[k][r]: counts of column r of mode k that come from networks.
+  void run(const Allocation& allocation, const Shapes& shapes,
+           const std::vector<std::vector<std::int64_t>>& network_ends, bool only_tokens, std::uint64_t seed,
+           std::uint32_t chain, std::uint32_t sweep, Statistics& statistics);
+
+ private:
+  void load(const Allocation& allocation, Stream stream);
+  void scan(Stream stream);
+  void set_factor(std::size_t r);
+  void change(const std::uint32_t* cell, std::size_t r, std::int64_t by);
+  std::size_t draw_component(const std::uint32_t* cell, double uniform);
+  std::size_t draw_in_logs(const std::uint32_t* cell, double uniform);
+
+  const SparseTensor& tensor_;
+  const WeightPrior prior_;
+  std::size_t R_, K_;
+  Tokens tokens_;
+  SplitMerge split_merge_;
+  const Shapes* shapes_ = nullptr;
+  const std::vector<std::vector<std::int64_t>>* network_ends_ = nullptr;
+  Statistics* statistics_ = nullptr;
+  std::vector<Matrix<double>> value_;  // [k]: a_k + S^(k)[j, r]
+  std::vector<double> factor_;         // R, padded: the rest of the predictive probability (M22)
+  std::vector<double> product_;        // R, padded
+};
+
+}  // namespace ztp
