@@ -15,20 +15,21 @@ namespace ztp::test {
 
 enum class Bug {
   none,
-  gamma_scale,       // lambda ~ Gamma(g + s, scale p / (1 - p)): the prior's scale, not the posterior's
-  beta_shape,        // p ~ Beta(c eps + s, c (1 - eps)): lambda not integrated out
-  totals_plus_one,   // s_r off by one in p and lambda
-  no_truncation,     // a one counts once, never more
-  no_diagonal,       // the diagonal of a network taken for observed zeros
-  one_end,           // an edge adds to the row of its first end alone, as in the paper's row sums
-  ignores_data,      // parameters come from the prior, whatever the data; only pairing the two shows it
-  missing_as_zeros,  // missing cells and pairs taken for observed zeros, as in the paper
-  slices_twice,      // where missing slices of two modes cross, cells imputed for both
-  listed_twice,      // a listed cell in a missing slice imputed for both
-  learned_after,     // hyperparameters drawn after the parameters, which they are then not the law of
-  moves_see_tokens,  // splits and merges that think there are no counts but those of the ones
-  moves_wrong_g,     // splits and merges by another g than the weights
-  moves_no_ends,     // splits and merges that forget that columns hold counts of networks
+  gamma_scale,              // lambda ~ Gamma(g + s, scale p / (1 - p)): the prior's scale, not the posterior's
+  beta_shape,               // p ~ Beta(c eps + s, c (1 - eps)): lambda not integrated out
+  totals_plus_one,          // s_r off by one in p and lambda
+  no_truncation,            // a one counts once, never more
+  no_diagonal,              // the diagonal of a network taken for observed zeros
+  one_end,                  // an edge adds to the row of its first end alone, as in the paper's row sums
+  ignores_data,             // parameters come from the prior, whatever the data; only pairing the two shows it
+  missing_as_zeros,         // missing cells and pairs taken for observed zeros, as in the paper
+  slices_twice,             // where missing slices of two modes cross, cells imputed for both
+  listed_twice,             // a listed cell in a missing slice imputed for both
+  learned_after,            // hyperparameters drawn after the parameters, which they are then not the law of
+  regroup_sees_tokens,      // regrouping that thinks there are no counts but those of the ones
+  regroup_wrong_g,          // regrouping by another g than the weights
+  regroup_no_ends,          // regrouping that forgets that columns hold counts of networks
+  proposals_as_components,  // as many runs of splits and merges as components are occupied before them
 };
 
 inline const char* name_of(Bug bug) {
@@ -44,9 +45,10 @@ inline const char* name_of(Bug bug) {
                                           "slices twice",
                                           "listed twice",
                                           "learned after",
-                                          "moves see tokens alone",
-                                          "moves by a wrong g",
-                                          "moves forget networks"};
+                                          "regrouping sees ones alone",
+                                          "regrouping by a wrong g",
+                                          "regrouping forgets networks",
+                                          "proposals as components"};
   return names[static_cast<int>(bug)];
 }
 
@@ -62,7 +64,10 @@ class Twin {
     state_ = make_state(sizes, problem_.networks.size(), problem_.R, problem_.hyper);
     statistics_ = make_statistics(sizes, problem_.networks.size(), problem_.R);
     in_slice_.resize(sizes.size());
-    if (problem_.split_merge > 0) split_merge_.emplace(*problem_.tensor, problem_.hyper, problem_.R);
+    if (problem_.regroup) {
+      regroup_.emplace(*problem_.tensor, problem_.hyper.tensor, problem_.R);
+      split_merge_.emplace(*problem_.tensor, problem_.hyper.tensor, problem_.R);
+    }
     for (std::size_t k = 0; problem_.missing != nullptr && k < problem_.missing->slices.size(); ++k) {
       if (!problem_.missing->slices[k].empty()) in_slice_[k].assign(sizes[k], 0);
       for (const std::uint32_t j : problem_.missing->slices[k]) in_slice_[k][j] = 1;
@@ -110,13 +115,13 @@ class Twin {
     for (const auto& matrix : state_.u) u.push_back(&matrix);
     for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
     const Rates rates = make_rates(u, state_.tensor.log_weight);
-    if (split_merge_) sums.parts = &allocation_;
+    if (regroup_) sums.parts = &allocation_;
     kernel_.allocate({tensor.coords.data(), observed, tensor.nnz()}, rates, key(Purpose::counts), t_, sums);
     statistics_.from_ones = statistics_.tensor;
     sums.parts = nullptr;
     if (problem_.missing != nullptr) impute_missing(rates, sums);
     for (std::size_t m = 0; m < problem_.networks.size(); ++m) draw_network_counts(m);
-    if (split_merge_) split_and_merge();
+    if (regroup_) regroup();
   }
 
  private:
@@ -217,17 +222,31 @@ class Twin {
       kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);
   }
 
-  void split_and_merge() {
-    const std::size_t proposals =
-        static_cast<std::size_t>(std::ceil(problem_.split_merge * static_cast<double>(occupied(statistics_))));
+  void regroup() {
     const bool only_tokens =
-        bug_ == Bug::moves_see_tokens || (problem_.missing == nullptr && problem_.networks.empty());
+        bug_ == Bug::regroup_sees_tokens || (problem_.missing == nullptr && problem_.networks.empty());
     std::vector<std::vector<std::int64_t>> ends = network_ends();
-    if (bug_ == Bug::moves_no_ends)
+    if (bug_ == Bug::regroup_no_ends)
       for (auto& of_mode : ends) std::fill(of_mode.begin(), of_mode.end(), 0);
     Shapes shapes = state_.shapes;
-    if (bug_ == Bug::moves_wrong_g) shapes.tensor *= 2;
-    split_merge_->run({allocation_, shapes, ends, only_tokens}, proposals, key(Purpose::split_merge), t_, statistics_);
+    if (bug_ == Bug::regroup_wrong_g) shapes.tensor *= 3;
+    if (bug_ == Bug::proposals_as_components)
+      split_and_merge({shapes, ends, only_tokens});
+    else
+      regroup_->run(allocation_, shapes, ends, only_tokens, problem_.seed, 0, t_, statistics_);
+  }
+
+  // Splits and merges alone, as often as the state they change says: a bug that the sampler once had.
+  void split_and_merge(const SplitMerge::Given& given) {
+    Tokens tokens;
+    for (const auto& block : allocation_)
+      for (const Part& part : block) {
+        tokens.entry.insert(tokens.entry.end(), static_cast<std::size_t>(part.count), part.entry);
+        tokens.component.insert(tokens.component.end(), static_cast<std::size_t>(part.count), part.component);
+      }
+    const std::size_t runs = occupied(statistics_);
+    for (std::size_t i = 0; i < runs; ++i)
+      split_merge_->run(given, Stream(key(Purpose::regroup), t_, 2 + i), tokens, statistics_);
   }
 
   // [k][r]: counts of column r of mode k that come from networks.
@@ -245,6 +264,7 @@ class Twin {
   State state_;
   Statistics statistics_;
   Allocation allocation_;
+  std::optional<Regroup> regroup_;
   std::optional<SplitMerge> split_merge_;
   std::vector<std::vector<std::uint8_t>> in_slice_;  // as in Chain
 };
