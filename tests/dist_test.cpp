@@ -1,47 +1,43 @@
 // Do the draws follow their distributions, tails and extreme parameters included?
 //
-// Seed 20150712, one million draws for each setting, each draw from its own stream as in the kernels. At most 400
-// p-values are looked at in this file and each fails below 1e-3 / 400: the whole file raises a false alarm with
+// Seed 20150712, one million draws for each setting, each draw from its own stream as in the kernels. At most 700
+// p-values are looked at in this file and each fails below 1e-3 / 700: the whole file raises a false alarm with
 // probability at most 1e-3. The seed is fixed and nothing is retried.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <boost/math/distributions/binomial.hpp>
-#include <boost/math/special_functions/beta.hpp>
-#include <boost/math/special_functions/gamma.hpp>
+#include <array>
 #include <cmath>
-#include <functional>
+#include <limits>
 #include <vector>
 
 #include "base/random.hpp"
+#include "laws.hpp"
 #include "model/draws.hpp"
 #include "statistics.hpp"
 
 namespace ztp {
 namespace {
 
-using boost::math::gamma_p;
-using boost::math::gamma_q;
-using boost::math::ibeta;
-using boost::math::ibetac;
+using test::binomial_law;
+using test::CellCounts;
+using test::log_gamma_law;
+using test::log_odds_law;
+using test::part_of_a_one_law;
+using test::poisson_law;
+using test::SplitCounts;
+using test::Tails;
 
 constexpr std::uint64_t seed = 20150712;
 constexpr std::size_t draws = 1'000'000;
-constexpr int p_values_allowed = 400;
-constexpr double level = 1e-3 / p_values_allowed;
-int p_values_seen = 0;
+test::Alarms* const alarms = new test::Alarms(1e-3, 700);
+const auto* const registered = testing::AddGlobalTestEnvironment(alarms);
 
 void expect_plausible(double p, const std::string& what) {
-  ++p_values_seen;
-  EXPECT_GE(p, level) << what;
+  alarms->expect_plausible(p, what);
 }
-
-// The level above is right only for as many p-values as it was divided by.
-class LevelIsHonest : public testing::Environment {
-  void TearDown() override { EXPECT_LE(p_values_seen, p_values_allowed); }
-};
-const auto* const level_is_honest = testing::AddGlobalTestEnvironment(new LevelIsHonest);
 
 // One million results of draw(stream). Each setting has streams of its own, the same ones whichever tests run before
 // it.
@@ -63,47 +59,11 @@ auto sample(Draw draw) {
   return result;
 }
 
-// A distribution on the integers: P(X <= k) and P(X > k), each without cancellation, and where its middle lies.
-struct Discrete {
-  std::function<double(double)> below, above;
-  double center, spread;
-};
-
-// Every integer, or where there are too many every quarter of a standard deviation, is a cell of the chi-squared test.
-std::vector<double> cell_ends(const Discrete& law) {
-  std::vector<double> ends;
-  const double reach = 6 * law.spread + 20, step = std::max(1.0, std::floor(law.spread / 4));
-  for (double end = std::max(0.0, std::floor(law.center - reach)); end < law.center + reach; end += step)
-    ends.push_back(end);
-  return ends;
+void expect_follows(const std::vector<std::int64_t>& sample, const test::Discrete& law, const std::string& what) {
+  CellCounts counts(law, what);
+  for (const std::int64_t value : sample) counts.add(value);
+  counts.expect_plausible(*alarms);
 }
-
-void expect_follows(std::vector<std::int64_t> sample, const Discrete& law, const std::string& what) {
-  std::sort(sample.begin(), sample.end());
-  std::vector<double> expected, observed;
-  double below = 0;
-  std::size_t counted = 0;
-  const double N = static_cast<double>(sample.size());
-  for (const double end : cell_ends(law)) {
-    const auto next = std::upper_bound(sample.begin(), sample.end(), static_cast<std::int64_t>(end)) - sample.begin();
-    expected.push_back(N * (law.below(end) - below));
-    observed.push_back(static_cast<double>(next) - static_cast<double>(counted));
-    below = law.below(end);
-    counted = static_cast<std::size_t>(next);
-  }
-  expected.push_back(N * law.above(cell_ends(law).back()));
-  observed.push_back(N - static_cast<double>(counted));
-  expect_plausible(test::chi_squared_p(expected, observed), what + ", chi-squared");
-  // What pooling hides: a single draw where there should be none.
-  const double smallest = static_cast<double>(sample.front()), largest = static_cast<double>(sample.back());
-  expect_plausible(test::extreme_p(law.below(smallest), N), what + ", smallest");
-  expect_plausible(test::extreme_p(law.above(largest - 1), N), what + ", largest");
-}
-
-// P(X <= x) and P(X > x) of a continuous distribution, each without cancellation.
-struct Tails {
-  double below, above;
-};
 
 template <class Law>
 void expect_follows(std::vector<double> sample, Law law, const std::string& what) {
@@ -240,15 +200,6 @@ TEST(Draws, Normal) {
   expect_follows(sample([](Stream& s) { return draw_normal(s); }), law, "normal");
 }
 
-// log G has mass where G itself underflows; there P(log G <= x) = e^(a x) / Gamma(a + 1) (1 - e^x a / (a + 1) + ...).
-Tails log_gamma_law(double shape, double x) {
-  if (x < -25) {
-    const double below = std::exp(shape * x - std::lgamma(shape + 1)) * (1 - std::exp(x) * shape / (shape + 1));
-    return {below, 1 - below};
-  }
-  return {gamma_p(shape, std::exp(x)), gamma_q(shape, std::exp(x))};
-}
-
 TEST(Draws, LogGamma) {
   for (const double shape : {1e-6, 1e-3, 0.01, 0.1, 0.5, 1.0, 1.1, 3.0, 30.0, 1e3, 1e6, 1e9})
     expect_follows(
@@ -256,26 +207,12 @@ TEST(Draws, LogGamma) {
         named("log gamma", shape));
 }
 
-// The law of log(p / (1 - p)): where p or 1 - p underflows, by the first term of the incomplete beta's series.
-Tails log_odds_law(double a, double b, double x) {
-  const double log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
-  if (x < -40) {
-    const double below = std::exp(a * x - std::log(a) - log_beta);
-    return {below, 1 - below};
-  }
-  if (x > 40) {
-    const double above = std::exp(-b * x - std::log(b) - log_beta);
-    return {1 - above, above};
-  }
-  const double p = 1 / (1 + std::exp(-x)), q = 1 / (1 + std::exp(x));
-  return p < 0.5 ? Tails{ibeta(a, b, p), ibetac(a, b, p)} : Tails{ibetac(b, a, q), ibeta(b, a, q)};
-}
-
 // Both logs at once: their difference follows its law, and each is what the difference says it is to 14 digits, however
 // close to zero: 1 - p must not come from p, nor log p from a difference of large logs.
 TEST(Draws, LogBeta) {
-  const double settings[][2] = {{1e-6, 1}, {1e-3, 1e-3}, {1e-3, 5},  {0.01, 1.09}, {0.5, 0.5}, {1, 1},
-                                {2, 3.1},  {1e4, 0.1},   {0.1, 1e9}, {1e6, 2e6},   {5, 1e-6}};
+  const double settings[][2] = {{1e-6, 1}, {1e-3, 1e-3}, {1e-3, 5},   {0.01, 1.09}, {0.5, 0.5},
+                                {1, 1},    {2, 3.1},     {1e4, 0.1},  {0.1, 1e9},   {1e6, 2e6},
+                                {5, 1e-6}, {1e-6, 1e-6}, {1e-6, 1e9}, {1e9, 1e9}};
   for (const auto& [a, b] : settings) {
     const auto pairs = sample([&](Stream& s) { return draw_log_beta(s, a, b); });
     std::vector<double> log_odds;
@@ -296,14 +233,38 @@ TEST(Draws, LogBeta) {
   }
 }
 
+// Gammas over their sum, as columns are made of them: each share is a beta, and its log-odds against the rest are the
+// difference of two logs.
+TEST(Draws, Dirichlet) {
+  const std::vector<double> settings[] = {{1e-6, 1e-6, 1e-6}, {1e-6, 0.1, 1e9}, {0.1, 0.1, 3.1, 1}, {1e9, 5e8, 1e9}};
+  for (const std::vector<double>& shapes : settings) {
+    const auto all = sample([&](Stream& s) {
+      std::vector<double> log_gamma;
+      for (const double shape : shapes) log_gamma.push_back(draw_log_gamma(s, shape));
+      return log_gamma;
+    });
+    double sum = 0;
+    for (const double shape : shapes) sum += shape;
+    for (std::size_t j = 0; j < shapes.size(); ++j) {
+      std::vector<double> log_odds;
+      for (const auto& one : all) {
+        double largest = -std::numeric_limits<double>::infinity(), rest = 0;
+        for (std::size_t i = 0; i < one.size(); ++i)
+          if (i != j) largest = std::max(largest, one[i]);
+        for (std::size_t i = 0; i < one.size(); ++i)
+          if (i != j) rest += std::exp(one[i] - largest);
+        log_odds.push_back(one[j] - largest - std::log(rest));
+      }
+      expect_follows(
+          std::move(log_odds), [&](double x) { return log_odds_law(shapes[j], sum - shapes[j], x); },
+          fmt::format("Dirichlet({}), share {}", fmt::join(shapes, ", "), j));
+    }
+  }
+}
+
 // ---- discrete -------------------------------------------------------------------------------------------------------
 
-constexpr double means[] = {1e-30, 1e-8, 1e-3, 0.5, 1, 5, 9.99, 10, 50, 1e3, 1e6, 1e9};
-
-Discrete poisson_law(double mean) {
-  return {[=](double k) { return k < 0 ? 0 : gamma_q(k + 1, mean); },
-          [=](double k) { return k < 0 ? 1 : gamma_p(k + 1, mean); }, mean, std::sqrt(mean)};
-}
+constexpr double means[] = {1e-30, 1e-16, 1e-8, 1e-3, 0.5, 1, 5, 9.99, 10, 11, 50, 1e3, 1e6, 1e9};
 
 TEST(Draws, Poisson) {
   for (const double mean : means)
@@ -313,26 +274,11 @@ TEST(Draws, Poisson) {
 }
 
 TEST(Draws, ZeroTruncatedPoisson) {
-  for (const double mean : means) {
-    const double not_zero = -std::expm1(-mean);
-    Discrete law = poisson_law(mean);
-    law.below = [=](double k) { return k < 1 ? 0 : 1 - gamma_p(k + 1, mean) / not_zero; };
-    law.above = [=](double k) { return k < 1 ? 1 : gamma_p(k + 1, mean) / not_zero; };
-    expect_follows(sample([&](Stream& s) { return draw_zero_truncated_poisson(s, mean); }), law,
-                   named("zero-truncated Poisson", mean));
-  }
+  for (const double mean : means)
+    expect_follows(sample([&](Stream& s) { return draw_zero_truncated_poisson(s, mean); }),
+                   part_of_a_one_law(mean, mean), named("zero-truncated Poisson", mean));
   Stream stream({{1, 2}}, 0, 0);
   EXPECT_EQ(draw_zero_truncated_poisson(stream, 0), 1);
-}
-
-Discrete binomial_law(std::int64_t trials, double p) {
-  const double n = static_cast<double>(trials);
-  return {[=](double k) { return k < 0    ? 0
-                                 : k >= n ? 1
-                                          : ibetac(k + 1, n - k, p); },
-          [=](double k) { return k < 0    ? 1
-                                 : k >= n ? 0
-                                          : ibeta(k + 1, n - k, p); }, n * p, std::sqrt(n * p * (1 - p))};
 }
 
 TEST(Draws, Binomial) {
@@ -350,6 +296,7 @@ TEST(Draws, Binomial) {
                                                       {1000, 0.999},
                                                       {100000, 0.37},
                                                       {1u << 30, 1e-9},
+                                                      {1'000'000'000, 1e-30},
                                                       {1'000'000'000, 1e-9},
                                                       {1'000'000'000, 1e-8},
                                                       {1'000'000'000, 0.25},
@@ -394,6 +341,26 @@ TEST(Draws, MultinomialPartsAreBinomial) {
       expect_follows(parts[r], binomial_law(total, shares[r] / shares_sum), what + ", component " + std::to_string(r));
     expect_follows(two, binomial_law(total, 2 / shares_sum), what + ", components 1 and 6");
   }
+}
+
+// Shares that are 1e39 apart, and every way in which a few units can fall.
+TEST(Draws, MultinomialOfExtremeShares) {
+  const std::vector<double> wide = {1e-30, 1, 1e9, 1e-9, 2e8}, even = {0.2, 0.1, 0.3, 0.15, 0.25};
+  for (const std::int64_t total : {1, 3, 4, 1'000'000'000})
+    for (const std::vector<double>& some : {wide, even}) {
+      double sum = 0;
+      for (const double share : some) sum += share;
+      std::vector<double> p;
+      for (const double share : some) p.push_back(share / sum);
+      SplitCounts counts(total, p, fmt::format("multinomial({}; {})", total, fmt::join(some, ", ")));
+      for (const auto& one : sample([&](Stream& s) {
+             std::array<std::int64_t, 5> parts{};
+             draw_multinomial(s, total, some, [&](std::size_t r, std::int64_t part) { parts[r] += part; });
+             return parts;
+           }))
+        counts.add(one.data());
+      counts.expect_plausible(*alarms);
+    }
 }
 
 // The joint law of two units by search: they must be independent of each other.

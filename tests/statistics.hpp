@@ -36,7 +36,16 @@ inline double chi_squared_p(std::span<const double> expected, std::span<const do
   return boost::math::cdf(boost::math::complement(boost::math::chi_squared(cells - 1), std::max(statistic, 0.0)));
 }
 
-// P(D >= observed) of the one-sample Kolmogorov-Smirnov test. `sample` is sorted, `law` its distribution function. For
+// P(D >= distance) of the one-sample Kolmogorov-Smirnov test with n draws.
+inline double kolmogorov_p(double distance, double n) {
+  const double x = (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * distance;  // Stephens (1970)
+  if (x < 0.3) return 1;
+  double p = 0;
+  for (int k = 1; k <= 100; ++k) p += (k % 2 == 1 ? 2 : -2) * std::exp(-2.0 * k * k * x * x);
+  return std::clamp(p, 0.0, 1.0);
+}
+
+// The same for a sample. `sample` is sorted, `law` its distribution function. For
 // a costly law every stride-th order statistic will do: D can only come out smaller, by at most stride / n.
 template <class Law>
 double kolmogorov_smirnov_p(std::span<const double> sample, Law law, std::size_t stride = 1) {
@@ -46,11 +55,7 @@ double kolmogorov_smirnov_p(std::span<const double> sample, Law law, std::size_t
     const double u = law(sample[i]), rank = static_cast<double>(i);
     distance = std::max({distance, u - rank / n, (rank + 1) / n - u});
   }
-  const double x = (std::sqrt(n) + 0.12 + 0.11 / std::sqrt(n)) * distance;  // Stephens (1970)
-  if (x < 0.3) return 1;
-  double p = 0;
-  for (int k = 1; k <= 100; ++k) p += (k % 2 == 1 ? 2 : -2) * std::exp(-2.0 * k * k * x * x);
-  return std::clamp(p, 0.0, 1.0);
+  return kolmogorov_p(distance, n);
 }
 
 // P(at least one of `draws` draws is as far out as one whose tail has this probability).

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 
 #include "commands.hpp"
 #include "common.hpp"
@@ -10,6 +12,38 @@
 
 namespace ztp::app {
 namespace {
+
+// The posterior of the occupied rank: its mean, where nine tenths of it lie, and its largest probabilities.
+void print_rank(const RunInfo& info) {
+  if (info.rank.empty()) return;
+  double mean = 0, below = 0;
+  std::size_t low = info.rank.back().first, high = low;
+  for (const auto& [number, probability] : info.rank) {
+    mean += static_cast<double>(number) * probability;
+    const double up_to = below + probability;
+    if (below < 0.05 && up_to >= 0.05) low = number;
+    if (below < 0.95 && up_to >= 0.95) high = number;
+    below = up_to;
+  }
+  auto likely = info.rank;
+  std::stable_sort(likely.begin(), likely.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(likely.size(), 5); ++i)
+    text += fmt::format("{}P({}) = {:.2f}", i == 0 ? "" : ", ", likely[i].first, likely[i].second);
+  fmt::print("rank         {:.1f} occupied components on average, 90 % between {} and {}: {}\n", mean, low, high, text);
+  double smallest = mean, largest = mean;
+  for (const auto& chain : info.chains) {
+    if (std::isnan(chain.occupied_mean)) continue;
+    smallest = std::min(smallest, chain.occupied_mean);
+    largest = std::max(largest, chain.occupied_mean);
+  }
+  if (largest - smallest > 1)
+    fmt::print("             chains disagree ({:.1f} to {:.1f} on average): this run does not identify the rank\n",
+               smallest, largest);
+  if (largest > 0.99 * static_cast<double>(info.options.rank) && info.options.rank > 1)
+    fmt::print("             nearly all of the {} components are occupied: the bound may be too low\n",
+               info.options.rank);
+}
 
 void print_info(const RunInfo& info) {
   fmt::print("status       {}\n", info.status);
@@ -30,8 +64,9 @@ void print_info(const RunInfo& info) {
   if (info.missing_cells > 0)
     fmt::print("missing      {} cells, beside those of missing entities\n",
                human_count(static_cast<double>(info.missing_cells)));
-  fmt::print("model        {} likelihood, rank at most {}, seed {}\n", info.options.likelihood, info.options.rank,
-             info.options.seed);
+  fmt::print("model        {} likelihood, rank at most {}, {} sampler, seed {}\n", info.options.likelihood,
+             info.options.rank, info.options.sampler, info.options.seed);
+  for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
   fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,
              info.options.sweeps, info.options.burn_in, info.keep_every);
   fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
@@ -41,6 +76,11 @@ void print_info(const RunInfo& info) {
                human_seconds(chain.seconds), chain.log_likelihood, chain.occupied,
                std::isnan(chain.occupied_mean) ? "" : fmt::format(" (mean over draws {:.1f})", chain.occupied_mean));
   }
+  print_rank(info);
+  std::size_t network_only = 0;
+  for (const auto& chain : info.chains) network_only = std::max(network_only, chain.network_only);
+  if (network_only > 0)
+    fmt::print("             {} more are used by a network alone and say nothing of the tensor\n", network_only);
   if (info.test_ones + info.test_zeros > 0)
     fmt::print("held out     {} ones, {} zeros, AUC-ROC {:.4f}\n", human_count(static_cast<double>(info.test_ones)),
                human_count(static_cast<double>(info.test_zeros)), info.auc_roc);

@@ -53,9 +53,10 @@ struct RunInfo {
   std::vector<ChainStatus> chains;
   // The posterior of the number of occupied components, over the kept draws of all chains: number and probability.
   std::vector<std::pair<std::size_t, double>> rank;
-  std::uint64_t draws = 0;        // kept so far
-  std::uint64_t peak_memory = 0;  // bytes
-  double auc_roc = 0;             // of the held-out cells, posterior mean so far; NaN if not followed
+  std::vector<std::pair<std::string, double>> learned;  // hyperparameters that were learned: name and posterior mean
+  std::uint64_t draws = 0;                              // kept so far
+  std::uint64_t peak_memory = 0;                        // bytes
+  double auc_roc = 0;  // of the held-out cells, posterior mean so far; NaN if not followed
 };
 
 // Reads both files. Error (input) if the directory is not a run.

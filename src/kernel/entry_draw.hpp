@@ -24,6 +24,7 @@ inline double log_shares(const Rates& rates, const std::uint32_t* cell, const st
     double log_rate = rates.log_weight[order[i]] - rates.log_volume;
     for (std::size_t k = 0; k < rates.u.size(); ++k)
       log_rate += std::log(static_cast<double>(rates.u[k]->row(cell[k])[order[i]]));
+    if (std::isnan(log_rate)) return log_rate;  // std::max would pass over it
     shares[i] = log_rate;
     largest = std::max(largest, log_rate);
   }

@@ -13,12 +13,18 @@ double log_gamma(double x) {
   return ::lgamma_r(x, &sign);
 }
 
-// log(G(x + count) / G(x)). For a small count the two log-gammas would cancel each other's digits.
+// log(G(x + count) / G(x)). The difference of two log-gammas would lose digits to cancellation, all of them if x is large.
 double log_rising(double x, std::int64_t count) {
-  if (count > 16) return log_gamma(x + static_cast<double>(count)) - log_gamma(x);
-  double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += std::log(x + static_cast<double>(i));
-  return sum;
+  const double n = static_cast<double>(count);
+  if (count <= 16) {
+    double sum = 0;
+    for (double i = 0; i < n; ++i) sum += std::log(x + i);
+    return sum;
+  }
+  if (x < 30) return log_gamma(x + n) - log_gamma(x);
+  // Stirling's series for both, subtracted term by term
+  const auto rest = [](double y) { return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / (y * y)) / (y * y)) / y; };
+  return n * std::log(x) + (x + n - 0.5) * std::log1p(n / x) - n + rest(x + n) - rest(x);
 }
 
 // Slice sampling of x with stepping out and shrinkage (Neal 2003, figures 3 and 5).

@@ -24,6 +24,15 @@ double splitting_bytes(double ones, double K, double one_bytes, double test_cell
   return sampling_code_bytes + ones * one_bytes + test_cells * (8 + 2 * (4 * K + 1));
 }
 
+// The collapsed sampler keeps the component of every unit of the latent counts: parts, tokens, and lists of them by component.
+double regrouping_bytes(const Dataset& data) {
+  double units = 1.5 * static_cast<double>(data.tensor.nnz());  // a one's latent count is rarely more than one or two
+  for (const std::int64_t count : data.tensor.counts) units += static_cast<double>(count);
+  double bytes = units * 48;
+  for (const Mode& mode : data.tensor.modes) bytes += 24.0 * mode.labels.size();
+  return bytes;
+}
+
 double sampling_bytes(const Dataset& data, std::size_t R, double test_cells) {
   const double K = static_cast<double>(data.tensor.order()), stride = static_cast<double>(padded(R));
   double bytes = 0, largest_partials = 0;
@@ -39,9 +48,10 @@ double sampling_bytes(const Dataset& data, std::size_t R, double test_cells) {
 }  // namespace
 
 FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
-  const FitOptions options = complete_options(given, data.tensor.modes);
+  const FitOptions options = complete_options(given, data.tensor);
   const double held_out = options.holdout * static_cast<double>(data.tensor.nnz());
   const double test_cells = held_out * (1 + static_cast<double>(options.zeros_per_one));
+  const double missing_tests = options.holdout_as == "missing" ? test_cells : 0;
   const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks.size());
   const Schedule plan = schedule(options, layout);
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
@@ -52,12 +62,13 @@ FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
   cost.memory = ones * one_bytes;
   for (const Network& network : data.networks)
     cost.memory += 4 * static_cast<double>(network.edges.size() + network.missing.size());
-  cost.memory += 4 * static_cast<double>(data.missing.cells.size());
+  cost.memory += 4 * (static_cast<double>(data.missing.cells.size()) + missing_tests * K);
   for (const auto& slices : data.missing.slices) cost.memory += 4 * static_cast<double>(slices.size());
   for (const Mode& mode : data.tensor.modes) cost.memory += static_cast<double>(mode.labels.bytes());
   cost.memory += std::max({reading_bytes(data, static_cast<double>(options.threads)),
-                           sampling_bytes(data, layout.R, test_cells) - held_out * one_bytes, writing_bytes,
-                           held_out > 0 ? splitting_bytes(ones, K, one_bytes, test_cells) : 0.0});
+                           sampling_bytes(data, layout.R, test_cells) - held_out * one_bytes +
+                               (options.sampler == "collapsed" ? regrouping_bytes(data) : 0.0),
+                           writing_bytes, held_out > 0 ? splitting_bytes(ones, K, one_bytes, test_cells) : 0.0});
   return cost;
 }
 

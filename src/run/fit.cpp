@@ -3,8 +3,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <malloc.h>
-#include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -18,6 +18,7 @@
 #include "run/checkpoint.hpp"
 #include "run/draws_nc.hpp"
 #include "run/prepare.hpp"
+#include "run/recorder.hpp"
 #include "run/run_info.hpp"
 #include "run/store.hpp"
 #include "run/watch.hpp"
@@ -29,110 +30,6 @@ namespace ztp {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr double seconds_between_checkpoints = 600;
-
-std::uint64_t peak_memory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-double wall_clock() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// Writes the trace, the draws and the checkpoints of a running fit.
-class Recorder final : public Observer {
- public:
-  Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
-           HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned, std::size_t watched)
-      : run_dir_(run_dir),
-        info_(info),
-        callbacks_(callbacks),
-        held_out_(held_out),
-        trace_(run_dir + "/trace.tsv", from.trace_length),
-        cells_(run_dir + "/cells.tsv", from.cells_length),
-        draws_(run_dir + "/draws.log", layout, from.draw_log_length),
-        last_checkpoint_(wall_clock()) {
-    if (trace_.length() == 0) {
-      std::string header = "chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\ttotal_weight\tnetwork_only";
-      for (const std::string& name : learned) header += "\t" + name;
-      trace_.append(header + "\n");
-    }
-    if (cells_.length() == 0) {
-      std::string header = "chain\tsweep";
-      for (std::size_t i = 1; i <= watched; ++i) header += fmt::format("\tc{}", i);
-      cells_.append(header + "\n");
-    }
-  }
-
-  void on_draw(const Chain& chain, const SweepReport& report) override {
-    draws_.append(chain.state(), report);
-    ++info_.draws;
-  }
-
-  void on_sweep(const Chain& chain, const SweepReport& report) override {
-    const std::string auc = std::isnan(report.auc_roc) ? "" : fmt::format("{:.6f}", report.auc_roc);
-    std::string line =
-        fmt::format("{}\t{}\t{:.6f}\t{:.6f}\t{}\t{}\t{:.6g}\t{}", report.chain, report.sweep, report.seconds,
-                    report.log_likelihood, report.occupied, auc, report.total_weight, report.network_only);
-    for (const double value : report.learned) line += fmt::format("\t{:.6g}", value);
-    trace_.append(line + "\n");
-    if (!report.watched.empty()) {
-      line = fmt::format("{}\t{}", report.chain, report.sweep);
-      for (const double value : report.watched) line += fmt::format("\t{:.6g}", value);
-      cells_.append(line + "\n");
-    }
-    auto& now = status(report);
-    now.sweeps = report.sweep;
-    now.seconds = report.seconds;
-    now.log_likelihood = report.log_likelihood;
-    now.occupied = report.occupied;
-    now.network_only = report.network_only;
-    if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
-    if (callbacks_.on_sweep) callbacks_.on_sweep(report);
-    const bool stopping = stop_requested();
-    if (stopping || wall_clock() - last_checkpoint_ > seconds_between_checkpoints) checkpoint(chain, report);
-  }
-
-  bool stop_requested() override { return callbacks_.stop_requested && callbacks_.stop_requested(); }
-
- private:
-  RunInfo::ChainStatus& status(const SweepReport& report) {
-    while (info_.chains.size() <= report.chain)
-      info_.chains.push_back({0, 0, 0, 0, std::numeric_limits<double>::quiet_NaN(), 0});
-    return info_.chains[report.chain];
-  }
-
-  void checkpoint(const Chain& chain, const SweepReport& report) {
-    trace_.sync();
-    cells_.sync();
-    draws_.sync();
-    Checkpoint now;
-    now.position = {report.chain, report.sweep, report.seconds};
-    now.draw_log_length = draws_.length();
-    now.trace_length = trace_.length();
-    now.cells_length = cells_.length();
-    if (held_out_ != nullptr) {
-      now.held_out_draws = held_out_->draws();
-      now.held_out_sum = held_out_->sum();
-    }
-    write_checkpoint(run_dir_, info_, now, chain);
-    info_.peak_memory = peak_memory();
-    write_run_status(run_dir_, info_);
-    last_checkpoint_ = wall_clock();
-  }
-
-  const std::string run_dir_;
-  RunInfo& info_;
-  const FitCallbacks& callbacks_;
-  HeldOut* held_out_;
-  AppendFile trace_;
-  AppendFile cells_;
-  DrawLogWriter draws_;
-  double last_checkpoint_;
-};
 
 void make_run_dir(const std::string& run_dir, bool replace) {
   check_run_dir(run_dir, replace);
@@ -185,6 +82,19 @@ void summarise_rank(const DrawLogReader& log, RunInfo& info) {
   for (auto& [number, probability] : info.rank) probability /= static_cast<double>(log.draws());
 }
 
+// Posterior means of the learned hyperparameters.
+void summarise_learned(const DrawLogReader& log, const std::vector<std::string>& names, RunInfo& info) {
+  std::vector<double> sum(names.size(), 0);
+  std::vector<float> values(names.size());
+  for (std::size_t i = 0; i < log.draws(); ++i) {
+    log.read(i, log.layout().hyperparameters(), values.size(), values.data());
+    for (std::size_t l = 0; l < values.size(); ++l) sum[l] += static_cast<double>(values[l]);
+  }
+  info.learned.clear();
+  for (std::size_t l = 0; l < names.size(); ++l)
+    info.learned.emplace_back(names[l], sum[l] / static_cast<double>(log.draws()));
+}
+
 // A test cell that is a training one is predicted from itself: its score would mean nothing.
 void check_apart(const TestCells& test, const SparseTensor& tensor, const std::string& file) {
   std::uint64_t shared = 0;
@@ -201,6 +111,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   Pool pool(threads);
   const std::unique_ptr<Kernel> kernel = make_kernel(info.options.kernel, pool);
   const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks.size());
+  const Schedule plan = schedule(info.options, layout);
   Problem problem;
   problem.tensor = &data.tensor;
   problem.networks = data.networks;
@@ -208,6 +119,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   problem.hyper = hyperparameters(info.options, data.tensor.modes);
   problem.R = layout.R;
   problem.seed = info.options.seed;
+  problem.learn_after = std::min(50u, plan.burn_in / 2);
   problem.regroup = info.options.sampler == "collapsed";
   problem.start_from_prior = info.options.start == "prior";
   HeldOut held_out(test, *kernel);
@@ -216,12 +128,11 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   const TestCells watched = watched_cells(data.tensor, test, info.options.seed);
   const Followed followed{test.size() > 0 ? &held_out : nullptr, &watched};
 
-  const Schedule plan = schedule(info.options, layout);
   info.draws = from.draw_log_length / (layout.bytes() + sizeof(DrawHead) + sizeof(std::uint64_t));
+  const std::vector<std::string> learned = learned_names(info.options, data.tensor.modes, data.networks.size());
   bool complete = false;
   {
-    Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from,
-                      learned_names(info.options, data.tensor.modes, data.networks.size()), watched.size());
+    Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from, learned, watched.size());
     complete = run_batch(
         problem, *kernel, plan, from.position, [&](Chain& chain) { restore_chain(run_dir, from, chain); }, followed,
         recorder);
@@ -231,6 +142,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   if (info.draws > 0) {
     const DrawLogReader log(log_path, layout);
     summarise_rank(log, info);
+    summarise_learned(log, learned, info);
     write_draws_nc(run_dir, info, data.tensor.modes, log);
     write_means_nc(run_dir, info, data.tensor.modes, log);
   }
@@ -258,7 +170,7 @@ void check_run_dir(const std::string& run_dir, bool replace) {
 
 FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir, const FitCallbacks& callbacks,
                bool replace) {
-  const FitOptions options = complete_options(given, data.tensor.modes);
+  const FitOptions options = complete_options(given, data.tensor);
   const unsigned threads = static_cast<unsigned>(options.threads);
   if ((options.likelihood == "count") != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");

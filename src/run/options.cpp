@@ -59,7 +59,7 @@ std::vector<OptionField> make_fields() {
       {"sampler",
        "plain (the paper's Gibbs sweep), collapsed (which then regroups counts with the parameters integrated out: "
        "better mixing, "
-       "and the rank is drawn) or auto (collapsed for up to 500000 ones)",
+       "and the rank is drawn) or auto (collapsed for up to 200000 ones)",
        &F::sampler,
        0,
        0,

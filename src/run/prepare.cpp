@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <thread>
 
 #include "ztp/error.hpp"
@@ -13,6 +14,8 @@ namespace ztp {
 namespace {
 
 constexpr std::uint32_t most_watched_sweeps = 2000;  // of each chain: enough to judge it, and cells.tsv stays small
+constexpr std::int64_t most_units_collapsed =
+    200000;  // by default: the moves are serial, and large data mix by averaging
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
 
 double dirichlet_value(const std::string& item, const std::string& text) {
@@ -47,10 +50,15 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
 
 }  // namespace
 
-FitOptions complete_options(const FitOptions& options, const std::vector<Mode>& modes) {
+FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor) {
   check_options(options);
-  dirichlet_of_modes(options.dirichlet, modes);
+  dirichlet_of_modes(options.dirichlet, tensor.modes);
   FitOptions complete = options;
+  if (complete.sampler == "auto") {
+    const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
+    const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
+    complete.sampler = units <= most_units_collapsed ? "collapsed" : "plain";
+  }
   if (complete.threads == 0) complete.threads = std::max(1u, std::thread::hardware_concurrency());
   if (complete.burn_in < 0) complete.burn_in = complete.sweeps / 2;
   if (complete.keep_every < 0)

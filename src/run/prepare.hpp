@@ -7,8 +7,8 @@
 
 namespace ztp {
 
-// Fills in threads, burn-in and the means of the beta priors, and checks everything, MODE=A of --dirichlet included.
-FitOptions complete_options(const FitOptions& options, const std::vector<Mode>& modes);
+// Fills in the sampler, threads, burn-in and the means of the beta priors, and checks everything, MODE=A of --dirichlet included.
+FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor);
 
 Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes);
 // Names of the learned hyperparameters, in the order of learned_values: columns of the trace and variables of draws.nc.

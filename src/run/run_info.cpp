@@ -69,6 +69,8 @@ Json status_part(const RunInfo& info) {
                               {"occupied", chain.occupied},
                               {"occupied_mean", number_or_null(chain.occupied_mean)},
                               {"network_only", chain.network_only}});
+  json["learned"] = Json::object();
+  for (const auto& [name, mean] : info.learned) json["learned"][name] = mean;
   json["rank_posterior"] = Json::array();
   for (const auto& [number, probability] : info.rank)
     json["rank_posterior"].push_back({{"occupied", number}, {"probability", probability}});
@@ -114,8 +116,8 @@ void read_status_part(const Json& json, RunInfo& info) {
   info.auc_roc = number_or_nan(json.at("auc_roc"));
   for (const Json& chain : json.at("chains"))
     info.chains.push_back({chain.at("sweeps"), chain.at("seconds"), chain.at("log_likelihood"), chain.at("occupied"),
-                           number_or_nan(chain.at("occupied_mean")), chain.value("network_only", std::size_t{0})});
-  if (!json.contains("rank_posterior")) return;  // a run of ztp 0.1.0
+                           number_or_nan(chain.at("occupied_mean")), chain.at("network_only")});
+  for (const auto& [name, mean] : json.at("learned").items()) info.learned.emplace_back(name, mean.get<double>());
   for (const Json& item : json.at("rank_posterior"))
     info.rank.emplace_back(item.at("occupied"), item.at("probability"));
 }

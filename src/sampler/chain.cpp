@@ -77,7 +77,7 @@ void Chain::start() {
 
 double Chain::sweep() {
   ++t_;
-  learn();
+  if (t_ > problem_.learn_after) learn();
   draw_parameters();
   return draw_counts();
 }

@@ -19,6 +19,9 @@ struct Problem {
   std::uint64_t seed = 0;
   const Missing* missing = nullptr;  // null: every cell is observed
   bool start_from_prior = false;
+  // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all alike, and
+  // would send a to infinity.
+  std::uint32_t learn_after = 0;
   bool regroup =
       false;  // also redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
 };

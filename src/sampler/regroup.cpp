@@ -1,15 +1,28 @@
 #include "sampler/regroup.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
-#include "ztp/error.hpp"
-
 namespace ztp {
+namespace {
+
+// A count below 2^52 as a double, in a form that compilers make vectors of: there is no such instruction before AVX-512.
+double to_double(std::int64_t count) {
+  return std::bit_cast<double>(count + 0x4330000000000000) - 0x1p52;
+}
+
+std::int64_t units(const Allocation& allocation) {
+  std::int64_t sum = 0;
+  for (const auto& block : allocation)
+    for (const Part& part : block) sum += part.count;
+  return sum;
+}
+
+}  // namespace
 
 Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size_t R)
     : tensor_(tensor),
@@ -19,7 +32,10 @@ Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size
       split_merge_(tensor, prior, R),
       factor_(padded(R), 0.0),
       product_(padded(R)) {
-  for (const Mode& mode : tensor.modes) value_.emplace_back(mode.labels.size(), R);
+  const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
+  most_tokens_ = std::max({std::int64_t{1'000'000}, 16 * static_cast<std::int64_t>(tensor.nnz()), counts});
+  most_tokens_ = std::min<std::int64_t>(most_tokens_, std::numeric_limits<std::uint32_t>::max());
+  for (const Mode& mode : tensor.modes) sizes_.push_back(mode.labels.size());
 }
 
 void Regroup::run(const Allocation& allocation, const Shapes& shapes,
@@ -29,6 +45,7 @@ void Regroup::run(const Allocation& allocation, const Shapes& shapes,
   network_ends_ = &network_ends;
   statistics_ = &statistics;
   const StreamKey key = stream_key(seed, chain, Purpose::regroup);
+  if (units(allocation) > most_tokens_) return;
   load(allocation, Stream(key, sweep, 0));
   scan(Stream(key, sweep, 1));
   split_merge_.run({shapes, network_ends, only_tokens}, Stream(key, sweep, 2), tokens_, statistics);
@@ -48,17 +65,10 @@ void Regroup::load(const Allocation& allocation, Stream stream) {
         tokens_.component.push_back(part.component);
         if (now > first) std::swap(tokens_.component[now], tokens_.component[first + stream.below(now - first + 1)]);
       }
-  if (tokens_.size() > std::numeric_limits<std::uint32_t>::max())
-    throw Error(ErrorKind::numeric,
-                fmt::format("{} latent counts are too many to regroup; use --sampler plain", tokens_.size()));
 }
 
 // One Gibbs scan over all tokens.                                                                              (M22)
 void Regroup::scan(Stream stream) {
-  for (std::size_t k = 0; k < K_; ++k)
-    for (std::size_t j = 0; j < value_[k].rows(); ++j)
-      for (std::size_t r = 0; r < R_; ++r)
-        value_[k].row(j)[r] = shapes_->dirichlet[k] + static_cast<double>(statistics_->rows[k].row(j)[r]);
   for (std::size_t r = 0; r < R_; ++r) set_factor(r);
   for (std::size_t t = 0; t < tokens_.size(); ++t) {
     const std::uint32_t* cell = tensor_.cell(tokens_.entry[t]);
@@ -72,17 +82,12 @@ void Regroup::set_factor(std::size_t r) {
   const double s = static_cast<double>(statistics_->tensor[r]), g = shapes_->tensor, c = prior_.concentration;
   double denominator = c + g + s;
   for (std::size_t k = 0; k < K_; ++k)
-    denominator *=
-        static_cast<double>(value_[k].rows()) * shapes_->dirichlet[k] + s + static_cast<double>((*network_ends_)[k][r]);
+    denominator *= sizes_[k] * shapes_->dirichlet[k] + s + static_cast<double>((*network_ends_)[k][r]);
   factor_[r] = (g + s) * (c * prior_.mean + s) / denominator;
 }
 
 void Regroup::change(const std::uint32_t* cell, std::size_t r, std::int64_t by) {
-  for (std::size_t k = 0; k < K_; ++k) {
-    std::int64_t& S = statistics_->rows[k].row(cell[k])[r];
-    S += by;  // the value is made anew from the integer, so that no rounding adds up
-    value_[k].row(cell[k])[r] = shapes_->dirichlet[k] + static_cast<double>(S);
-  }
+  for (std::size_t k = 0; k < K_; ++k) statistics_->rows[k].row(cell[k])[r] += by;
   statistics_->tensor[r] += by;
   statistics_->from_ones[r] += by;
   set_factor(r);
@@ -96,8 +101,9 @@ std::size_t Regroup::draw_component(const std::uint32_t* cell, double uniform) {
     double product[lanes];
     for (std::size_t l = 0; l < lanes; ++l) product[l] = factor_[b + l];
     for (std::size_t k = 0; k < K_; ++k) {
-      const double* row = value_[k].row(cell[k]) + b;
-      for (std::size_t l = 0; l < lanes; ++l) product[l] *= row[l];
+      const std::int64_t* S = statistics_->rows[k].row(cell[k]) + b;
+      const double a = shapes_->dirichlet[k];
+      for (std::size_t l = 0; l < lanes; ++l) product[l] *= a + to_double(S[l]);
     }
     for (std::size_t l = 0; l < lanes; ++l) {
       product_[b + l] = product[l];
@@ -132,8 +138,8 @@ std::size_t Regroup::draw_in_logs(const std::uint32_t* cell, double uniform) {
     const double s = static_cast<double>(statistics_->tensor[r]);
     double sum = std::log((g + s) * (c * prior_.mean + s) / (c + g + s));
     for (std::size_t k = 0; k < K_; ++k)
-      sum += std::log(value_[k].row(cell[k])[r] / (static_cast<double>(value_[k].rows()) * shapes_->dirichlet[k] + s +
-                                                   static_cast<double>((*network_ends_)[k][r])));
+      sum += std::log((shapes_->dirichlet[k] + static_cast<double>(statistics_->rows[k].row(cell[k])[r])) /
+                      (sizes_[k] * shapes_->dirichlet[k] + s + static_cast<double>((*network_ends_)[k][r])));
     product_[r] = sum;
     largest = std::max(largest, sum);
   }

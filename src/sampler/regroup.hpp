@@ -34,14 +34,17 @@ class Regroup {
   const SparseTensor& tensor_;
   const WeightPrior prior_;
   std::size_t R_, K_;
+  std::vector<double> sizes_;  // n_k
   Tokens tokens_;
   SplitMerge split_merge_;
+  // Where everything is a one, latent counts have no upper limit. A sweep with more is left as it is; the moves do not change their
+  // number, so that does no harm to the law.
+  std::int64_t most_tokens_;
   const Shapes* shapes_ = nullptr;
   const std::vector<std::vector<std::int64_t>>* network_ends_ = nullptr;
   Statistics* statistics_ = nullptr;
-  std::vector<Matrix<double>> value_;  // [k]: a_k + S^(k)[j, r]
-  std::vector<double> factor_;         // R, padded: the rest of the predictive probability (M22)
-  std::vector<double> product_;        // R, padded
+  std::vector<double> factor_;   // R, padded: the rest of the predictive probability (M22)
+  std::vector<double> product_;  // R, padded
 };
 
 }  // namespace ztp

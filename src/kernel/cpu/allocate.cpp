@@ -144,7 +144,8 @@ class Allocator {
     const double log_z = log_shares(rates_, cell, order_, shares_);
     if (entries_.missing && log_z < log_smallest_mean) return;  // surely zero
     if (!std::isfinite(log_z))
-      throw Error(ErrorKind::numeric, fmt::format("sweep {}: one number {} has rate zero or infinity", sweep_, e + 1));
+      throw Error(ErrorKind::numeric, fmt::format("sweep {}: {} number {} has rate zero or infinity", sweep_,
+                                                  entries_.missing ? "missing cell" : "one", e + 1));
     const double z = std::exp(log_z);
     Stream stream(key_, sweep_, e);
     const std::int64_t y = draw_entry(stream, entries_, e, z);

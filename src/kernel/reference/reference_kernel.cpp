@@ -28,7 +28,8 @@ class ReferenceKernel final : public Kernel {
       const double log_z = log_shares(rates, cell, order, shares);
       if (entries.missing && log_z < log_smallest_mean) continue;  // surely zero
       if (!std::isfinite(log_z))
-        throw Error(ErrorKind::numeric, fmt::format("sweep {}: one number {} has rate zero or infinity", sweep, e + 1));
+        throw Error(ErrorKind::numeric, fmt::format("sweep {}: {} number {} has rate zero or infinity", sweep,
+                                                    entries.missing ? "missing cell" : "one", e + 1));
       const double z = std::exp(log_z);
       Stream stream(key, sweep, e);
       const std::int64_t y = draw_entry(stream, entries, e, z);                    // (M3), (M17)

@@ -1,0 +1,116 @@
+#include "run/recorder.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "run/run_info.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr double seconds_between_checkpoints = 600;
+
+double wall_clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void begin(AppendFile& file, std::string header, const std::vector<std::string>& more) {
+  if (file.length() > 0) return;
+  for (const std::string& name : more) header += "\t" + name;
+  file.append(header + "\n");
+}
+
+std::vector<std::string> cell_names(std::size_t watched) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i <= watched; ++i) names.push_back(fmt::format("c{}", i));
+  return names;
+}
+
+}  // namespace
+
+std::uint64_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+Recorder::Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
+                   HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned,
+                   std::size_t watched)
+    : run_dir_(run_dir),
+      info_(info),
+      callbacks_(callbacks),
+      held_out_(held_out),
+      trace_(run_dir + "/trace.tsv", from.trace_length),
+      cells_(run_dir + "/cells.tsv", from.cells_length),
+      draws_(run_dir + "/draws.log", layout, from.draw_log_length),
+      last_checkpoint_(wall_clock()) {
+  begin(trace_, "chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\ttotal_weight\tnetwork_only", learned);
+  begin(cells_, "chain\tsweep", cell_names(watched));
+}
+
+void Recorder::on_draw(const Chain& chain, const SweepReport& report) {
+  draws_.append(chain.state(), report);
+  ++info_.draws;
+}
+
+void Recorder::on_sweep(const Chain& chain, const SweepReport& report) {
+  write_rows(report);
+  auto& now = status(report);
+  now.sweeps = report.sweep;
+  now.seconds = report.seconds;
+  now.log_likelihood = report.log_likelihood;
+  now.occupied = report.occupied;
+  now.network_only = report.network_only;
+  if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
+  if (callbacks_.on_sweep) callbacks_.on_sweep(report);
+  if (stop_requested() || wall_clock() - last_checkpoint_ > seconds_between_checkpoints) checkpoint(chain, report);
+}
+
+bool Recorder::stop_requested() {
+  return callbacks_.stop_requested && callbacks_.stop_requested();
+}
+
+void Recorder::write_rows(const SweepReport& report) {
+  const std::string auc = std::isnan(report.auc_roc) ? "" : fmt::format("{:.6f}", report.auc_roc);
+  std::string line =
+      fmt::format("{}\t{}\t{:.6f}\t{:.6f}\t{}\t{}\t{:.6g}\t{}", report.chain, report.sweep, report.seconds,
+                  report.log_likelihood, report.occupied, auc, report.total_weight, report.network_only);
+  for (const double value : report.learned) line += fmt::format("\t{:.6g}", value);
+  trace_.append(line + "\n");
+  if (report.watched.empty()) return;
+  line = fmt::format("{}\t{}", report.chain, report.sweep);
+  for (const double value : report.watched) line += fmt::format("\t{:.6g}", value);
+  cells_.append(line + "\n");
+}
+
+RunInfo::ChainStatus& Recorder::status(const SweepReport& report) {
+  while (info_.chains.size() <= report.chain)
+    info_.chains.push_back({0, 0, 0, 0, std::numeric_limits<double>::quiet_NaN(), 0});
+  return info_.chains[report.chain];
+}
+
+void Recorder::checkpoint(const Chain& chain, const SweepReport& report) {
+  trace_.sync();
+  cells_.sync();
+  draws_.sync();
+  Checkpoint now;
+  now.position = {report.chain, report.sweep, report.seconds};
+  now.draw_log_length = draws_.length();
+  now.trace_length = trace_.length();
+  now.cells_length = cells_.length();
+  if (held_out_ != nullptr) {
+    now.held_out_draws = held_out_->draws();
+    now.held_out_sum = held_out_->sum();
+  }
+  write_checkpoint(run_dir_, info_, now, chain);
+  info_.peak_memory = peak_memory();
+  write_run_status(run_dir_, info_);
+  last_checkpoint_ = wall_clock();
+}
+
+}  // namespace ztp

@@ -1,0 +1,42 @@
+// Writes the trace, the draws and the checkpoints of a running fit.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/file.hpp"
+#include "run/checkpoint.hpp"
+#include "run/draw_log.hpp"
+#include "sampler/batch.hpp"
+#include "ztp/fit.hpp"
+#include "ztp/run_info.hpp"
+
+namespace ztp {
+
+class Recorder final : public Observer {
+ public:
+  // `learned`: names of the learned hyperparameters; `watched`: how many cells are watched.
+  Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
+           HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned, std::size_t watched);
+
+  void on_draw(const Chain& chain, const SweepReport& report) override;
+  void on_sweep(const Chain& chain, const SweepReport& report) override;
+  bool stop_requested() override;
+
+ private:
+  RunInfo::ChainStatus& status(const SweepReport& report);
+  void write_rows(const SweepReport& report);
+  void checkpoint(const Chain& chain, const SweepReport& report);
+
+  const std::string run_dir_;
+  RunInfo& info_;
+  const FitCallbacks& callbacks_;
+  HeldOut* held_out_;
+  AppendFile trace_;
+  AppendFile cells_;
+  DrawLogWriter draws_;
+  double last_checkpoint_;
+};
+
+std::uint64_t peak_memory();  // of this process, bytes
+
+}  // namespace ztp
