@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -15,6 +16,13 @@ namespace ztp::test {
 inline bool full_form() {
   const char* value = std::getenv("ZTP_FULL");
   return value != nullptr && std::string(value) == "1";
+}
+
+// Each model has seeds of its own, one for each purpose, so that their results are independent: FNV-1a of the name.
+inline std::uint64_t seed_of(std::uint64_t purpose, const std::string& model) {
+  std::uint64_t hash = 0xcbf29ce484222325 + purpose;
+  for (const char c : model) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
 }
 
 // A table of results, for plots: tab-separated, in the folder that ZTP_RESULTS names. Without it nothing is written.

@@ -93,14 +93,14 @@ class Twin {
   void sweep() {
     ++t_;
     if (bug_ == Bug::ignores_data) statistics_.clear();
-    if (bug_ != Bug::learned_after) learn();
+    if (bug_ != Bug::learned_after && t_ > problem_.learn_after) learn();
     for (std::size_t k = 0; k < state_.u.size(); ++k)
       kernel_.draw_columns(statistics_.rows[k], state_.shapes.dirichlet[k], key(Purpose::columns, k), t_, state_.u[k]);
     draw_tensor_weights();
     for (std::size_t m = 0; m < state_.networks.size(); ++m)
       draw_weights(with_shape(problem_.hyper.network, state_.shapes.networks[m]), statistics_.networks[m],
                    problem_.seed, 0, t_, static_cast<int>(m), state_.networks[m]);
-    if (bug_ == Bug::learned_after) learn();
+    if (bug_ == Bug::learned_after && t_ > problem_.learn_after) learn();
     draw_counts();
   }
 
@@ -280,8 +280,11 @@ struct MakeTwin {
 };
 
 // A sampler with a bug may run away to infinity; there is nothing to be learned from following it.
-inline bool diverged(const Parameters& q) {
-  return !(sum(q.lambda) < 1e6);
+inline bool diverged(const State& state) {
+  static const double most = std::log(1e6);
+  for (const double log_lambda : state.tensor.log_weight)
+    if (!(log_lambda < most)) return true;
+  return false;
 }
 
 }  // namespace ztp::test
