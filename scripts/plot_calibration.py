@@ -3,8 +3,8 @@
 
 usage: plot_calibration.py RESULTS IMAGES
 
-Reads the tables of the calibration tests in RESULTS, writes calibration-*.svg into IMAGES and prints the tables as markdown.
-The same results give the same files, byte for byte.
+Reads the tables of the calibration tests in RESULTS, writes calibration-*.svg into IMAGES and prints the tables as
+markdown. The same results give the same files, byte for byte.
 """
 import csv
 import glob
@@ -64,7 +64,8 @@ def groups(rows, *keys):
 
 
 def shown(z):
-    return "diverged" if math.isinf(float(z)) else f"{abs(float(z)):.2f}" if abs(float(z)) < 10 else f"{abs(float(z)):.0f}"
+    z = abs(float(z))
+    return "diverged" if math.isinf(z) else f"{z:.2f}" if z < 10 else f"{z:.0f}"
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -78,7 +79,8 @@ def table_of_z(rows, unit, what):
         names = {row[what_column(row)] for row in mine}
         worst = largest(mine)
         caught = [f"{bug}: {shown(largest(theirs)['z'])}" for (of, bug), theirs in twins.items() if of == model]
-        print(f"| {title_of(model)} | {len(names)} | {shown(worst['z'])} | {worst[what_column(worst)]} | {'; '.join(caught)} |")
+        print(f"| {title_of(model)} | {len(names)} | {shown(worst['z'])} | {worst[what_column(worst)]} | "
+              f"{'; '.join(caught)} |")
     print(f"\nLimit: {float(rows[0]['limit']):.2f}; {len(right)} values of z in all; twins: {len(twins)}.\n")
 
 
@@ -94,7 +96,8 @@ def table_of_ranks(rows):
     right = [row for row in rows if row["bug"] == "none"]
     twins = groups([row for row in rows if row["bug"] != "none"], "model", "bug")
     smallest = lambda some: min(some, key=lambda row: float(row["p"]))  # noqa: E731
-    print("| model | quantities | smallest p | of | largest autocorrelation | twins: smallest p |\n|---|---|---|---|---|---|")
+    print("| model | quantities | smallest p | of | largest autocorrelation | twins: smallest p |")
+    print("|---|---|---|---|---|---|")
     for (model,), mine in groups(right, "model").items():
         worst = smallest(mine)
         slowest = max(float(row["autocorrelation"]) for row in mine)
@@ -102,10 +105,12 @@ def table_of_ranks(rows):
         for (of, bug), theirs in twins.items():
             if of == model:
                 one = smallest(theirs)
-                caught.append(f"{bug}: " + ("diverged" if one["quantity"] == "the chain diverged" else p_shown(one["p"])))
-        print(f"| {title_of(model)} | {len(mine)} | {p_shown(worst['p'])} | {worst['quantity']} | {slowest:.2f} | {'; '.join(caught)} |")
-    print(f"\nLevel: {float(rows[0]['level']):.2e}; {len(right)} quantities in all, {right[0]['N']} simulations, ranks among "
-          f"{right[0]['L']} draws; twins: {len(twins)}, {next(iter(twins.values()))[0]['N']} simulations.\n")
+                diverged = one["quantity"] == "the chain diverged"
+                caught.append(f"{bug}: {'diverged' if diverged else p_shown(one['p'])}")
+        print(f"| {title_of(model)} | {len(mine)} | {p_shown(worst['p'])} | {worst['quantity']} | {slowest:.2f} | "
+              f"{'; '.join(caught)} |")
+    print(f"\nLevel: {float(rows[0]['level']):.2e}; {len(right)} quantities in all, {right[0]['N']} simulations, ranks "
+          f"among {right[0]['L']} draws; twins: {len(twins)}, {next(iter(twins.values()))[0]['N']} simulations.\n")
 
 
 # ---- plots -----------------------------------------------------------------------------------------------------------
@@ -138,8 +143,8 @@ def plot_twins(axes, rows, title):
     for line, bug in enumerate(lines):
         for (_,), mine in groups([row for row in rows if row["bug"] == bug], "model").items():
             z = abs(float(largest(mine)["z"]))
-            axes.plot([min(z, cap)], [line], ">" if z > cap else "o", color=BLUE if bug == "none" else RED, markersize=3.5,
-                      markeredgewidth=0)
+            axes.plot([min(z, cap)], [line], ">" if z > cap else "o", color=BLUE if bug == "none" else RED,
+                      markersize=3.5, markeredgewidth=0)
     axes.axvline(limit, color=RED, linewidth=0.8, linestyle="--")
     axes.set_xscale("log")
     axes.set_xlim(0.8, cap * 1.3)

@@ -1,4 +1,5 @@
-// What the calibration tests share: the short and the full form, and the tables of results that docs/correctness.md shows.
+// What the calibration tests share: the short and the full form, and the tables of results that docs/correctness.md
+// shows.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,8 +1,10 @@
-// Does the sampler draw from the posterior of the model? Long runs against exact posterior means of 2x2x2 and 2x3 tensors.
+// Does the sampler draw from the posterior of the model? Long runs against exact posterior means of 2x2x2 and 2x3
+// tensors.
 //
-// Seeds: seed_of(1, example) for the sampler, seed_of(2, example) for the simulator; nothing is retried. False alarms: a mean is
-// wrong if it is more than 4 of its standard errors off, which come from 200 batches: 9e-5 for each by Student's t, so at most
-// 2.5 % for the 284 quantities of all examples. The two kernels make the same draws but for roundings.
+// Seeds: seed_of(1, example) for the sampler, seed_of(2, example) for the simulator; nothing is retried. False alarms:
+// a mean is wrong if it is more than 4 of its standard errors off, which come from 200 batches: 9e-5 for each by
+// Student's t, so at most 2.5 % for the 284 quantities of all examples. The two kernels make the same draws but for
+// roundings.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -219,8 +221,8 @@ bool same_data(const Example& example, const Data& data) {
   return same;
 }
 
-// More nodes change nothing, and the probability of the data is that of simulating them: |z| > 4 for none of 12 by chance, but for
-// a probability of 0.08 %.
+// More nodes change nothing, and the probability of the data is that of simulating them: |z| > 4 for none of 12 by
+// chance, but for a probability of 0.08 %.
 TEST(ExactMeans, AreExact) {
   for (const Example& example : examples()) {
     const ExactPosterior posterior = ExactPosterior::of(example.model, example.data());

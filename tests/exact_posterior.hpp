@@ -52,8 +52,8 @@ std::vector<Node> dirichlet_nodes(std::size_t n, double a) {
   return nodes;
 }
 
-// psi(q), by the trapezoidal rule over log(p / (1 - p)), whose error here is below 1e-10 for every q. It is wanted millions of
-// times, so it is tabulated over log q with its derivative, and interpolated by cubics.
+// psi(q), by the trapezoidal rule over log(p / (1 - p)), whose error here is below 1e-10 for every q. It is wanted
+// millions of times, so it is tabulated over log q with its derivative, and interpolated by cubics.
 class LaplaceTransform {
  public:
   explicit LaplaceTransform(const WeightPrior& prior) : shape_(prior.shape) {

@@ -2,13 +2,15 @@
 //
 // Two simulators of the joint law of parameters, data and latent counts. Marginal-conditional: parameters from the
 // prior, then all counts. Successive-conditional: counts for the data at hand (draw_counts), a sweep, and the triple
-// (data, counts the sweep began with, parameters it drew from them) is taken down; then data anew from the parameters, and
-// on. If the sampler is right both have the same means of everything. Data refreshed before the triple is taken would hide a
-// sampler that ignores them; counts after the sweep would not do where counts are regrouped, which leaves the law
-// of the counts as it is, but not that of the counts given the parameters. Missing cells are simulated and not shown.
+// (data, counts the sweep began with, parameters it drew from them) is taken down; then data anew from the parameters,
+// and on. If the sampler is right both have the same means of everything. Data refreshed before the triple is taken
+// would hide a sampler that ignores them; counts after the sweep would not do where counts are regrouped, which leaves
+// the law of the counts as it is, but not that of the counts given the parameters. Missing cells are simulated and not
+// shown.
 //
-// Seeds: seed_of(1, model) for the sampler, seed_of(2, model) and seed_of(3, model) for the simulators; nothing is retried. False
-// alarms: 1 % over all functionals of all models together (Bonferroni; differences of means of 200 batches each, by Student's t).
+// Seeds: seed_of(1, model) for the sampler, seed_of(2, model) and seed_of(3, model) for the simulators; nothing is
+// retried. False alarms: 1 % over all functionals of all models together (Bonferroni; differences of means of 200
+// batches each, by Student's t).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

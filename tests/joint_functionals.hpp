@@ -1,7 +1,7 @@
-// The functions of parameters, data and latent counts whose means the joint tests compare. All are bounded, or logs cut off
-// where the law has next to no mass: a mean with an infinite variance has no standard error. Data enter through observed
-// cells and pairs alone. Products of parameters with data and with counts are what shows a sampler that draws the right
-// marginal laws and the wrong dependence (docs/correctness.md).
+// The functions of parameters, data and latent counts whose means the joint tests compare. All are bounded, or logs cut
+// off where the law has next to no mass: a mean with an infinite variance has no standard error. Data enter through
+// observed cells and pairs alone. Products of parameters with data and with counts are what shows a sampler that draws
+// the right marginal laws and the wrong dependence (docs/correctness.md).
 #pragma once
 #include <fmt/format.h>
 
@@ -94,7 +94,8 @@ class Functionals {
     return ones;
   }
 
-  // How the counts of the ones are shared out over the components, whatever their labels: what splits and merges change.
+  // How the counts of the ones are shared out over the components, whatever their labels: what splits and merges
+  // change.
   void components(const Parameters& q, const Statistics& s, double ones) {
     double occupied = 0, largest = 0, squares = 0, products = 0, total = 0;
     for (const std::int64_t count : s.from_ones) {

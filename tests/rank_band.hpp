@@ -1,9 +1,10 @@
-// Simultaneous bands for the ranks of simulation-based calibration: Saeilynoja, Buerkner and Vehtari, "Graphical test for discrete
-// uniformity and its applications in goodness-of-fit evaluation and multiple sample comparison", Statistics and Computing 2022.
+// Simultaneous bands for the ranks of simulation-based calibration: Saeilynoja, Buerkner and Vehtari, "Graphical test
+// for discrete uniformity and its applications in goodness-of-fit evaluation and multiple sample comparison",
+// Statistics and Computing 2022.
 //
-// N ranks, each uniform on 0, ..., L if all is well. H_j, how many are at most j, is then Binomial(N, (j + 1) / (L + 1)), and
-// H_0, H_1, ... is a Markov chain: of the N - H_j ranks left each is j + 1 with probability 1 / (L - j). So the probability that
-// the chain stays within any limits is an exact recursion.
+// N ranks, each uniform on 0, ..., L if all is well. H_j, how many are at most j, is then Binomial(N, (j + 1) / (L +
+// 1)), and H_0, H_1, ... is a Markov chain: of the N - H_j ranks left each is j + 1 with probability 1 / (L - j). So
+// the probability that the chain stays within any limits is an exact recursion.
 #pragma once
 #include <boost/math/distributions/binomial.hpp>
 #include <cmath>

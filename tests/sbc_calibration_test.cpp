@@ -1,10 +1,11 @@
-// Does the sampler draw from the posterior of the model? Simulation-based calibration (Talts and others 2018; Modrak and others
-// 2023): parameters from the prior, data from the parameters, a chain on the data, started as `ztp fit` starts it and not from the
-// truth. The rank of the true value of a quantity among L of its draws is then uniform on 0, ..., L.
+// Does the sampler draw from the posterior of the model? Simulation-based calibration (Talts and others 2018; Modrak
+// and others 2023): parameters from the prior, data from the parameters, a chain on the data, started as `ztp fit`
+// starts it and not from the truth. The rank of the true value of a quantity among L of its draws is then uniform on 0,
+// ..., L.
 //
-// Seeds: seed_of(4, model) for the simulator, seed_of(5, model) for ties, seed_of(1, model) + i for chain i, 6 for the test of the
-// bands; nothing is retried. False alarms: 1 % over all quantities of all models together (Bonferroni over exact simultaneous
-// bands, rank_band.hpp).
+// Seeds: seed_of(4, model) for the simulator, seed_of(5, model) for ties, seed_of(1, model) + i for chain i, 6 for the
+// test of the bands; nothing is retried. False alarms: 1 % over all quantities of all models together (Bonferroni over
+// exact simultaneous bands, rank_band.hpp).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -78,8 +79,8 @@ const RankBand& band(std::size_t N) {
 
 // ---- the test -------------------------------------------------------------------------------------------------------
 
-// The ranks of one quantity, and how much neighbouring draws go together: the autocorrelation of whether a draw is below the true
-// value, which is what a rank adds up.
+// The ranks of one quantity, and how much neighbouring draws go together: the autocorrelation of whether a draw is
+// below the true value, which is what a rank adds up.
 struct Ranks {
   std::vector<std::size_t> counts = std::vector<std::size_t>(L + 1, 0);
   double products = 0, squares = 0;
@@ -170,7 +171,8 @@ TEST_P(Sbc, RanksAreUniformAndBugsAreSeen) {
   fmt::print("  {} quantities, level {:.1e}, smallest p {:.2g} ({}), largest autocorrelation {:.3f} ({})\n",
              names_of(test.model).size(), level(), outcome.p, outcome.name, outcome.autocorrelation, outcome.slowest);
   EXPECT_GE(outcome.p, level()) << outcome.name;
-  // Ranks of draws that go together this much have a variance 1 % above the uniform law's, which 1,000 of them cannot show.
+  // Ranks of draws that go together this much have a variance 1 % above the uniform law's, which 1,000 of them cannot
+  // show.
   EXPECT_LT(outcome.autocorrelation, 0.2) << outcome.slowest;
   for (const Bug bug : test.bugs) {
     const Outcome caught = look(test, short_form, MakeTwin{bug}, results);

@@ -1,6 +1,7 @@
-// The label-free functions of parameters, data and counts whose ranks simulation-based calibration looks at. Values are cut off
-// where the sampler's float32 factors end; ties are broken at random. The log-likelihood depends on the data, too, which shows
-// a sampler that takes them for something else and whose parameters all have their right marginal laws.
+// The label-free functions of parameters, data and counts whose ranks simulation-based calibration looks at. Values are
+// cut off where the sampler's float32 factors end; ties are broken at random. The log-likelihood depends on the data,
+// too, which shows a sampler that takes them for something else and whose parameters all have their right marginal
+// laws.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,4 +1,5 @@
-// Tiny models for the calibration tests: their prior and their data simulated by plain code that shares nothing with the sampler.
+// Tiny models for the calibration tests: their prior and their data simulated by plain code that shares nothing with
+// the sampler.
 #pragma once
 #include <algorithm>
 #include <cmath>
