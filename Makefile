@@ -2,7 +2,7 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 
-.PHONY: all setup demo test sanitize install clean
+.PHONY: all setup demo test calibration sanitize install clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -19,6 +19,17 @@ test:
 	@cmake --preset dev >/dev/null
 	@cmake --build build/dev
 	@ctest --test-dir build/dev --output-on-failure --no-tests=error -j 2
+
+# The calibration tests in full: about half an hour on one core. Results go to build/calibration, plots to docs/images, and the
+# tables of docs/correctness.md are printed.
+calibration:
+	@scripts/setup.sh calibration
+	@cmake --preset dev >/dev/null
+	@cmake --build build/dev --target exact_calibration_test joint_calibration_test sbc_calibration_test
+	@rm -rf build/calibration && mkdir -p build/calibration
+	@ZTP_FULL=1 ZTP_RESULTS="$(CURDIR)/build/calibration" \
+	  ctest --test-dir build/dev --output-on-failure --no-tests=error -L calibration
+	@/usr/bin/python3 scripts/plot_calibration.py build/calibration docs/images
 
 # Everything but the long statistical tests under the address and undefined-behaviour sanitizers, then the thread sanitizer.
 sanitize:

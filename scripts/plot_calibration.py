@@ -1,0 +1,223 @@
+#!/usr/bin/python3
+"""Plots and tables of docs/correctness.md, from the results that `make calibration` leaves.
+
+usage: plot_calibration.py RESULTS IMAGES
+
+Reads the tables of the calibration tests in RESULTS, writes calibration-*.svg into IMAGES and prints the tables as
+markdown. The same results give the same files, byte for byte.
+"""
+import csv
+import glob
+import math
+import os
+import re
+import sys
+from statistics import NormalDist
+
+import matplotlib
+
+matplotlib.use("svg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+BLUE, RED, GREY = "#2563a8", "#c23b22", "#8a8a8a"
+plt.rcParams.update({
+    "svg.hashsalt": "ztp", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9, "axes.titlesize": 9.5,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "lines.linewidth": 0.9,
+})
+
+
+def read(folder, kind):
+    rows = []
+    for path in sorted(glob.glob(os.path.join(folder, f"{kind}-*.tsv"))):
+        with open(path, newline="") as file:
+            rows += [dict(row, file=os.path.basename(path)) for row in csv.DictReader(file, delimiter="\t")]
+    if not rows:
+        sys.exit(f"no results of {kind} tests in {folder}")
+    return rows
+
+
+def save(figure, path):
+    """Coordinates to a tenth of a point: half the size, and nothing to see."""
+    figure.savefig(path, metadata={"Date": None, "Creator": None})
+    with open(path) as file:
+        text = file.read()
+    short = lambda number: f"{float(number.group()):.1f}"  # noqa: E731
+    text = re.sub(r' d="[^"]*"', lambda d: re.sub(r"-?\d+\.\d{2,}", short, d.group()), text)
+    with open(path, "w") as file:
+        file.write(re.sub(r"[ \t]+\n", "\n", text))
+
+
+def title_of(name):
+    return name.replace("_", " ")
+
+
+def largest(rows):
+    return max(rows, key=lambda row: abs(float(row["z"])))
+
+
+def groups(rows, *keys):
+    """Rows by the values of some columns, in the order in which they come."""
+    found = {}
+    for row in rows:
+        found.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return found
+
+
+def shown(z):
+    z = abs(float(z))
+    return "diverged" if math.isinf(z) else f"{z:.2f}" if z < 10 else f"{z:.0f}"
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def table_of_z(rows, unit, what):
+    right = [row for row in rows if row["bug"] == "none"]
+    twins = groups([row for row in rows if row["bug"] != "none"], "model", "bug")
+    print(f"| {unit} | {what} | largest \\|z\\| | of | twins: largest \\|z\\| |\n|---|---|---|---|---|")
+    for (model,), mine in groups(right, "model").items():
+        names = {row[what_column(row)] for row in mine}
+        worst = largest(mine)
+        caught = [f"{bug}: {shown(largest(theirs)['z'])}" for (of, bug), theirs in twins.items() if of == model]
+        print(f"| {title_of(model)} | {len(names)} | {shown(worst['z'])} | {worst[what_column(worst)]} | "
+              f"{'; '.join(caught)} |")
+    print(f"\nLimit: {float(rows[0]['limit']):.2f}; {len(right)} values of z in all; twins: {len(twins)}.\n")
+
+
+def what_column(row):
+    return "functional" if "functional" in row else "quantity"
+
+
+def p_shown(p):
+    return "below 1e-10" if float(p) < 1e-10 else f"{float(p):.2g}"
+
+
+def table_of_ranks(rows):
+    right = [row for row in rows if row["bug"] == "none"]
+    twins = groups([row for row in rows if row["bug"] != "none"], "model", "bug")
+    smallest = lambda some: min(some, key=lambda row: float(row["p"]))  # noqa: E731
+    print("| model | quantities | smallest p | of | largest autocorrelation | twins: smallest p |")
+    print("|---|---|---|---|---|---|")
+    for (model,), mine in groups(right, "model").items():
+        worst = smallest(mine)
+        slowest = max(float(row["autocorrelation"]) for row in mine)
+        caught = []
+        for (of, bug), theirs in twins.items():
+            if of == model:
+                one = smallest(theirs)
+                diverged = one["quantity"] == "the chain diverged"
+                caught.append(f"{bug}: {'diverged' if diverged else p_shown(one['p'])}")
+        print(f"| {title_of(model)} | {len(mine)} | {p_shown(worst['p'])} | {worst['quantity']} | {slowest:.2f} | "
+              f"{'; '.join(caught)} |")
+    print(f"\nLevel: {float(rows[0]['level']):.2e}; {len(right)} quantities in all, {right[0]['N']} simulations, ranks "
+          f"among {right[0]['L']} draws; twins: {len(twins)}, {next(iter(twins.values()))[0]['N']} simulations.\n")
+
+
+# ---- plots -----------------------------------------------------------------------------------------------------------
+
+
+def plot_sorted(axes, rows, title):
+    """z in order against what so many independent normals would give."""
+    values = sorted(float(row["z"]) for row in rows)
+    limit = float(rows[0]["limit"])
+    normal = [NormalDist().inv_cdf((i + 0.5) / len(values)) for i in range(len(values))]
+    axes.plot([-limit, limit], [-limit, limit], color=GREY, linewidth=0.7)
+    ends = 12  # the values that matter as points, the others as a line, which keeps the file small
+    axes.plot(normal[::4] + normal[-1:], values[::4] + values[-1:], color=BLUE)
+    axes.plot(normal[:ends] + normal[-ends:], values[:ends] + values[-ends:], "o", color=BLUE, markersize=2.5)
+    for sign in (-1, 1):
+        axes.axhline(sign * limit, color=RED, linewidth=0.8, linestyle="--")
+    axes.set_xlim(-4, 4)
+    axes.set_ylim(-limit - 0.6, limit + 0.6)
+    axes.set_title(f"{title}: {len(values)} values", loc="left")
+    axes.set_xlabel("of as many independent normals")
+    axes.set_ylabel("z, in order")
+
+
+def plot_twins(axes, rows, title):
+    """The largest |z| of every twin, and of the sampler itself, on a log scale."""
+    limit = float(rows[0]["limit"])
+    bugs = sorted({row["bug"] for row in rows} - {"none"})
+    lines = ["none"] + bugs
+    cap = 2000
+    for line, bug in enumerate(lines):
+        for (_,), mine in groups([row for row in rows if row["bug"] == bug], "model").items():
+            z = abs(float(largest(mine)["z"]))
+            axes.plot([min(z, cap)], [line], ">" if z > cap else "o", color=BLUE if bug == "none" else RED,
+                      markersize=3.5, markeredgewidth=0)
+    axes.axvline(limit, color=RED, linewidth=0.8, linestyle="--")
+    axes.set_xscale("log")
+    axes.set_xlim(0.8, cap * 1.3)
+    axes.set_yticks(range(len(lines)))
+    axes.set_yticklabels(["the sampler"] + bugs)
+    axes.set_ylim(len(lines) - 0.5, -0.5)
+    axes.set_title(title, loc="left")
+    axes.set_xlabel("largest |z| (arrow: diverged)")
+
+
+def plot_ranks(axes, rows, band, title, color):
+    """Empirical less uniform distribution of the ranks of each quantity, within the band."""
+    N, L = int(rows[0]["N"]), int(rows[0]["L"])
+    edges = [(int(row["rank"]) + 1) / (L + 1) for row in band]
+    for side in ("low", "high"):
+        axes.plot(edges, [int(row[side]) / N - x for row, x in zip(band, edges)], color=GREY, linewidth=0.9)
+    axes.fill_between(edges, [int(row["low"]) / N - x for row, x in zip(band, edges)],
+                      [int(row["high"]) / N - x for row, x in zip(band, edges)], color="#ececec", linewidth=0)
+    for row in rows:
+        counts = [int(count) for count in row["counts"].split(",")]
+        so_far, points = 0, [(0, 0)]
+        for rank, count in enumerate(counts):
+            so_far += count
+            points.append(((rank + 1) / (L + 1), so_far / N - (rank + 1) / (L + 1)))
+        axes.plot(*zip(*(points[::2] + points[-1:])), color=color, linewidth=0.6, alpha=0.7)
+    axes.set_title(title, loc="left")
+    axes.set_xlim(0, 1)
+
+
+def plot_joint(rows, exact, folder):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.2, 3.6), layout="constrained")
+    plot_sorted(left, [row for row in rows if row["bug"] == "none"], "Joint tests")
+    plot_sorted(right, [row for row in exact if row["bug"] == "none" and row["kernel"] == "cpu"], "Exact means")
+    save(figure, os.path.join(folder, "calibration-z.svg"))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.2, 3.6), layout="constrained")
+    plot_twins(left, rows, "Joint tests")
+    plot_twins(right, exact, "Exact means")
+    save(figure, os.path.join(folder, "calibration-twins.svg"))
+
+
+def plot_sbc(rows, bands, folder):
+    of_N = {N: mine for (N,), mine in groups(bands, "N").items()}
+    models = groups([row for row in rows if row["bug"] == "none"], "model")
+    figure, axes = plt.subplots(2, 3, figsize=(8.2, 4.6), layout="constrained", sharex=True)
+    panels = iter(axes.flat)
+    for (model,), mine in models.items():
+        plot_ranks(next(panels), mine, of_N[mine[0]["N"]], f"{title_of(model)}: {len(mine)}", BLUE)
+    twin = [row for row in rows if row["bug"] == "missing as zeros" and row["model"] == "network_and_missing"]
+    plot_ranks(next(panels), twin, of_N[twin[0]["N"]], "twin: missing as zeros", RED)
+    for panel in panels:
+        panel.set_visible(False)
+    for panel in axes[1]:
+        panel.set_xlabel("rank / (L + 1)")
+    for row in axes:
+        row[0].set_ylabel("empirical less uniform")
+    save(figure, os.path.join(folder, "calibration-sbc.svg"))
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    results, images = sys.argv[1:]
+    joint, exact = read(results, "joint"), read(results, "exact")
+    sbc = [row for row in read(results, "sbc") if row["file"] != "sbc-band.tsv"]
+    bands = [row for row in read(results, "sbc") if row["file"] == "sbc-band.tsv"]
+    print("### Exact posterior means\n")
+    table_of_z([row for row in exact if row["kernel"] == "cpu"], "example", "quantities")
+    print("### Joint tests\n")
+    table_of_z(joint, "model", "functions")
+    print("### Simulation-based calibration\n")
+    table_of_ranks(sbc)
+    plot_joint(joint, exact, images)
+    plot_sbc(sbc, bands, images)
+
+
+main()

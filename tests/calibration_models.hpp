@@ -1,0 +1,51 @@
+// Models that the joint tests and simulation-based calibration are made of: a base, and what changes it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tiny_model.hpp"
+
+namespace ztp::test {
+
+// c = d = 8: lambda and beta have moments, and prior tensors are never enormous.
+inline Model base(std::string name, std::vector<std::uint32_t> sizes, std::vector<std::size_t> network_modes = {}) {
+  Model model;
+  model.name = std::move(name);
+  model.hyper = {std::vector<double>(sizes.size(), 0.7), {1.2, 8, 0.5}, {0.9, 8, 0.6}};
+  model.sizes = std::move(sizes);
+  model.network_modes = std::move(network_modes);
+  return model;
+}
+inline Model counts(Model model) {
+  model.counts = true;
+  return model;
+}
+inline Model learned(Model model) {
+  model.hyper.learn_dirichlet = model.hyper.learn_shapes = true;
+  return model;
+}
+inline Model without(Model model, std::vector<std::vector<std::uint32_t>> slices, std::vector<std::size_t> cells,
+                     std::vector<std::vector<std::size_t>> pairs = {}) {
+  model.missing_slices = std::move(slices);
+  model.missing_cells = std::move(cells);
+  model.missing_pairs = std::move(pairs);
+  return model;
+}
+
+// With components to spare, so that there is something to split into.
+inline Model regrouped(Model model, std::size_t R) {
+  model.R = R;
+  model.configure = [](Problem& problem) { problem.regroup = true; };
+  return model;
+}
+// A network with many more counts than the tensor.
+inline Model heavy_network(Model model) {
+  model.hyper.dirichlet[model.network_modes[0]] = 0.3;
+  model.hyper.tensor.shape = 2.5;
+  model.hyper.network.shape = 6;
+  return model;
+}
+
+}  // namespace ztp::test

@@ -1,0 +1,313 @@
+// Tiny models for the calibration tests: their prior and their data simulated by plain code that shares nothing with
+// the sampler.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "model/learn.hpp"
+#include "model/state.hpp"
+#include "sampler/chain.hpp"
+
+namespace ztp::test {
+
+using Table = std::vector<std::vector<double>>;  // [row][component]
+
+inline double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+// All unknowns as the specification has them: columns sum to one, nothing in logs.
+struct Parameters {
+  Shapes shapes;  // a, g, f
+  std::vector<Table> u;
+  std::vector<double> lambda, p;
+  Table beta, h;  // [network][component]
+};
+
+// Everything that a model generates, cell by cell and pair by pair, observed or not, and the latent counts behind it.
+struct Data {
+  std::vector<std::int64_t> y;               // of every cell, the last mode fastest
+  std::vector<std::vector<std::int64_t>> x;  // [network], of every pair i < j
+  Statistics statistics;
+};
+
+struct Model {
+  std::string name;
+  std::vector<std::uint32_t> sizes;
+  std::vector<std::size_t> network_modes;
+  bool counts = false;
+  std::size_t R = 2;
+  Hyperparameters hyper;
+  std::vector<std::vector<std::uint32_t>> missing_slices;  // by mode
+  std::vector<std::size_t> missing_cells;               // cell numbers; those in a slice are missing once all the same
+  std::vector<std::vector<std::size_t>> missing_pairs;  // by network, numbers of pairs
+  std::function<void(Problem&)> configure;              // sets what else a Problem has, for the sampler under test
+
+  std::size_t K() const { return sizes.size(); }
+  std::size_t cells() const {
+    std::size_t product = 1;
+    for (const std::uint32_t n : sizes) product *= n;
+    return product;
+  }
+  std::vector<std::uint32_t> cell(std::size_t i) const {
+    std::vector<std::uint32_t> coords(K());
+    for (std::size_t k = K(); k-- > 0; i /= sizes[k]) coords[k] = static_cast<std::uint32_t>(i % sizes[k]);
+    return coords;
+  }
+  std::size_t pairs(std::size_t m) const {
+    const std::size_t n = sizes[network_modes[m]];
+    return n * (n - 1) / 2;
+  }
+  // The two ends of pair number `pair` of network m.
+  std::pair<std::uint32_t, std::uint32_t> ends(std::size_t m, std::size_t pair) const {
+    std::uint32_t i = 0;
+    for (std::size_t row = sizes[network_modes[m]] - 1; pair >= row; pair -= row--) ++i;
+    return {i, static_cast<std::uint32_t>(i + 1 + pair)};
+  }
+
+  bool in_missing_slice(std::size_t i) const {
+    for (std::size_t k = K(); k-- > 0; i /= sizes[k])
+      if (k < missing_slices.size() && contains(missing_slices[k], static_cast<std::uint32_t>(i % sizes[k])))
+        return true;
+    return false;
+  }
+  bool is_observed(std::size_t i) const { return !contains(missing_cells, i) && !in_missing_slice(i); }
+  bool pair_is_observed(std::size_t m, std::size_t pair) const {
+    return m >= missing_pairs.size() || !contains(missing_pairs[m], pair);
+  }
+  std::size_t first_missing() const {  // cells(), if none is
+    std::size_t i = 0;
+    while (i < cells() && is_observed(i)) ++i;
+    return i;
+  }
+
+  // z_ir of cell i.
+  double rate(const Parameters& q, std::size_t i, std::size_t r) const {
+    double product = q.lambda[r];
+    for (std::size_t k = K(); k-- > 0; i /= sizes[k]) product *= q.u[k][i % sizes[k]][r];
+    return product;
+  }
+  double rate(const Parameters& q, std::size_t i) const {
+    double total = 0;
+    for (std::size_t r = 0; r < R; ++r) total += rate(q, i, r);
+    return total;
+  }
+  double pair_rate(const Parameters& q, std::size_t m, std::size_t pair) const {
+    const Table& u = q.u[network_modes[m]];
+    const auto [i, j] = ends(m, pair);
+    double total = 0;
+    for (std::size_t r = 0; r < R; ++r) total += 2 * q.beta[m][r] * u[i][r] * u[j][r];
+    return total;
+  }
+
+ private:
+  template <class T>
+  static bool contains(const std::vector<T>& list, T value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+  }
+};
+
+// ---- simulation -----------------------------------------------------------------------------------------------------
+
+using Generator = std::mt19937_64;
+
+// In logs: a learned shape may come out so small that the draw itself underflows.
+inline double simulate_log_gamma(Generator& generator, double shape) {
+  if (shape >= 1) return std::log(std::gamma_distribution<double>(shape, 1)(generator));
+  const double uniform = 1 - std::uniform_real_distribution<double>()(generator);
+  return std::log(std::gamma_distribution<double>(shape + 1, 1)(generator)) + std::log(uniform) / shape;
+}
+
+inline double draw_prior_shape(Generator& generator, double median, bool learned) {
+  return learned ? median * std::exp(log_prior_sd * std::normal_distribution<double>()(generator)) : median;
+}
+
+inline void draw_prior_weights(Generator& generator, const WeightPrior& prior, double shape, std::size_t R,
+                               std::vector<double>& weight, std::vector<double>& p) {
+  weight.resize(R);
+  p.resize(R);
+  for (std::size_t r = 0; r < R; ++r) {
+    const double a = simulate_log_gamma(generator, prior.concentration * prior.mean);
+    const double b = simulate_log_gamma(generator, prior.concentration * (1 - prior.mean));
+    p[r] = 1 / (1 + std::exp(b - a));
+    weight[r] = std::exp(simulate_log_gamma(generator, shape) + a - b);
+  }
+}
+
+inline Table draw_prior_columns(Generator& generator, std::size_t n, std::size_t R, double a) {
+  Table u(n, std::vector<double>(R));
+  for (std::size_t r = 0; r < R; ++r) {
+    double largest = -std::numeric_limits<double>::infinity(), total = 0;
+    for (auto& row : u) largest = std::max(largest, row[r] = simulate_log_gamma(generator, a));
+    for (auto& row : u) total += row[r] = std::exp(row[r] - largest);
+    for (auto& row : u) row[r] /= total;
+  }
+  return u;
+}
+
+inline Parameters draw_prior(Generator& generator, const Model& model) {
+  const Hyperparameters& hyper = model.hyper;
+  Parameters q;
+  for (std::size_t k = 0; k < model.K(); ++k) {
+    q.shapes.dirichlet.push_back(draw_prior_shape(generator, hyper.dirichlet[k], hyper.learn_dirichlet));
+    q.u.push_back(draw_prior_columns(generator, model.sizes[k], model.R, q.shapes.dirichlet[k]));
+  }
+  q.shapes.tensor = draw_prior_shape(generator, hyper.tensor.shape, hyper.learn_shapes);
+  draw_prior_weights(generator, hyper.tensor, q.shapes.tensor, model.R, q.lambda, q.p);
+  q.beta.resize(model.network_modes.size());
+  q.h.resize(model.network_modes.size());
+  for (std::size_t m = 0; m < q.beta.size(); ++m) {
+    q.shapes.networks.push_back(draw_prior_shape(generator, hyper.network.shape, hyper.learn_shapes));
+    draw_prior_weights(generator, hyper.network, q.shapes.networks[m], model.R, q.beta[m], q.h[m]);
+  }
+  return q;
+}
+
+inline std::int64_t poisson(Generator& generator, double mean) {
+  return mean > 0 ? std::poisson_distribution<std::int64_t>(mean)(generator) : 0;
+}
+
+// Pairs and diagonal of network m, straight from section 3 of the specification.
+inline void simulate_network(Generator& generator, const Model& model, const Parameters& q, std::size_t m, Data& data) {
+  const std::size_t mode = model.network_modes[m];
+  Matrix<std::int64_t>& rows = data.statistics.rows[mode];
+  for (std::size_t i = 0; i < model.sizes[mode]; ++i)
+    for (std::size_t j = i; j < model.sizes[mode]; ++j) {
+      const bool counted = i != j && model.pair_is_observed(m, data.x[m].size());
+      std::int64_t total = 0;
+      for (std::size_t r = 0; r < model.R; ++r) {
+        const double mean = (i == j ? 1 : 2) * q.beta[m][r] * q.u[mode][i][r] * q.u[mode][j][r];
+        const std::int64_t x = poisson(generator, mean);
+        rows.row(i)[r] += x;
+        rows.row(j)[r] += x;
+        data.statistics.networks[m][r] += x;
+        if (counted) data.statistics.from_edges[r] += x;
+        total += x;
+      }
+      if (i != j) data.x[m].push_back(total);
+    }
+}
+
+// Everything is simulated, missing or not: what is missing has counts like the rest, and is only not shown (Observed).
+inline Data simulate(Generator& generator, const Model& model, const Parameters& q) {
+  Data data;
+  data.statistics = make_statistics(model.sizes, model.network_modes.size(), model.R);
+  for (std::size_t i = 0; i < model.cells(); ++i) {
+    const std::vector<std::uint32_t> cell = model.cell(i);
+    const bool counted = model.is_observed(i);
+    data.y.push_back(0);
+    for (std::size_t r = 0; r < model.R; ++r) {
+      const std::int64_t y = poisson(generator, model.rate(q, i, r));
+      for (std::size_t k = 0; k < model.K(); ++k) data.statistics.rows[k].row(cell[k])[r] += y;
+      data.statistics.tensor[r] += y;
+      if (counted) data.statistics.from_ones[r] += y;
+      data.y.back() += y;
+    }
+  }
+  data.x.resize(model.network_modes.size());
+  for (std::size_t m = 0; m < data.x.size(); ++m) simulate_network(generator, model, q, m, data);
+  return data;
+}
+
+// ---- what the sampler sees and says ---------------------------------------------------------------------------------
+
+// The data as the sampler reads them: the observed cells and pairs that are not zero, and what is missing.
+class Observed {
+ public:
+  Observed(const Model& model, std::uint64_t seed) : model_(model), networks_(model.network_modes.size()) {
+    for (const std::uint32_t n : model.sizes) tensor_.modes.push_back({"mode", LabelTable::numbered(1, n)});
+    for (std::size_t m = 0; m < networks_.size(); ++m) {
+      networks_[m].mode = model.network_modes[m];
+      for (std::size_t pair = 0; pair < model.pairs(m); ++pair)
+        if (!model.pair_is_observed(m, pair)) append_pair(networks_[m].missing, m, pair);
+    }
+    missing_.slices = missing_twice_.slices = model.missing_slices;
+    for (const std::size_t i : model.missing_cells) {
+      if (!model.in_missing_slice(i)) missing_.cells.append(model.cell(i).data(), model.K());
+      missing_twice_.cells.append(model.cell(i).data(), model.K());
+    }
+    problem_.tensor = &tensor_;
+    problem_.networks = networks_;
+    problem_.hyper = model.hyper;
+    problem_.R = model.R;
+    problem_.seed = seed;
+    if (!missing_.empty()) problem_.missing = &missing_;
+    if (model.configure) model.configure(problem_);
+  }
+  Observed(const Observed&) = delete;
+
+  void set(const Data& data) {
+    tensor_.coords.resize(0);
+    tensor_.counts.resize(0);
+    for (std::size_t i = 0; i < data.y.size(); ++i) {
+      if (data.y[i] == 0 || !model_.is_observed(i)) continue;
+      tensor_.coords.append(model_.cell(i).data(), model_.K());
+      if (model_.counts) tensor_.counts.push_back(data.y[i]);
+    }
+    for (std::size_t m = 0; m < networks_.size(); ++m) {
+      networks_[m].edges.resize(0);
+      for (std::size_t pair = 0; pair < model_.pairs(m); ++pair)
+        if (data.x[m][pair] > 0 && model_.pair_is_observed(m, pair)) append_pair(networks_[m].edges, m, pair);
+    }
+  }
+  const Problem& problem() const { return problem_; }
+  // What a reader gives that does not take listed cells out of the list when they lie in a missing slice.
+  const Missing& missing_twice() const { return missing_twice_; }
+
+ private:
+  void append_pair(Buffer<std::uint32_t>& list, std::size_t m, std::size_t pair) const {
+    const auto [i, j] = model_.ends(m, pair);
+    list.push_back(i);
+    list.push_back(j);
+  }
+
+  const Model& model_;
+  SparseTensor tensor_;
+  std::vector<Network> networks_;
+  Missing missing_, missing_twice_;
+  Problem problem_;
+};
+
+// A matrix is not copied by mistake, and so a Statistics is not, either. `to` is of the same sizes.
+inline void copy_counts(const Statistics& from, Statistics& to) {
+  for (std::size_t k = 0; k < from.rows.size(); ++k)
+    for (std::size_t j = 0; j < from.rows[k].rows(); ++j)
+      std::copy_n(from.rows[k].row(j), from.tensor.size(), to.rows[k].row(j));
+  to.tensor = from.tensor;
+  to.networks = from.networks;
+  to.from_ones = from.from_ones;
+  to.from_edges = from.from_edges;
+}
+
+// The parameters of a sampler's state, in the units of the specification.
+inline Parameters parameters_of(const State& state) {
+  Parameters q;
+  q.shapes = state.shapes;
+  for (const auto& matrix : state.u) {
+    Table u(matrix.rows(), std::vector<double>(state.R));
+    for (std::size_t j = 0; j < matrix.rows(); ++j)
+      for (std::size_t r = 0; r < state.R; ++r)
+        u[j][r] = static_cast<double>(matrix.row(j)[r]) / static_cast<double>(matrix.rows());
+    q.u.push_back(std::move(u));
+  }
+  const auto exponential = [](std::vector<double> logs) {
+    for (double& value : logs) value = std::exp(value);
+    return logs;
+  };
+  q.lambda = exponential(state.tensor.log_weight);
+  q.p = exponential(state.tensor.log_p);
+  for (const Weights& network : state.networks) {
+    q.beta.push_back(exponential(network.log_weight));
+    q.h.push_back(exponential(network.log_p));
+  }
+  return q;
+}
+
+}  // namespace ztp::test

@@ -1,0 +1,290 @@
+// A copy of the sampler's sweep into which bugs can be planted: a test that cannot see them proves nothing.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "model/draws.hpp"
+#include "model/learn.hpp"
+#include "sampler/chain.hpp"
+#include "tiny_model.hpp"
+
+namespace ztp::test {
+
+enum class Bug {
+  none,
+  gamma_scale,              // lambda ~ Gamma(g + s, scale p / (1 - p)): the prior's scale, not the posterior's
+  beta_shape,               // p ~ Beta(c eps + s, c (1 - eps)): lambda not integrated out
+  totals_plus_one,          // s_r off by one in p and lambda
+  no_truncation,            // a one counts once, never more
+  no_diagonal,              // the diagonal of a network taken for observed zeros
+  one_end,                  // an edge adds to the row of its first end alone, as in the paper's row sums
+  ignores_data,             // parameters come from the prior, whatever the data; only pairing the two shows it
+  missing_as_zeros,         // missing cells and pairs taken for observed zeros, as in the paper
+  slices_twice,             // where missing slices of two modes cross, cells imputed for both
+  listed_twice,             // a listed cell in a missing slice imputed for both
+  learned_after,            // hyperparameters drawn after the parameters, which they are then not the law of
+  regroup_sees_tokens,      // regrouping that thinks there are no counts but those of the ones
+  regroup_wrong_g,          // regrouping by another g than the weights
+  regroup_no_ends,          // regrouping that forgets that columns hold counts of networks
+  proposals_as_components,  // as many runs of splits and merges as components are occupied before them
+};
+
+inline const char* name_of(Bug bug) {
+  static constexpr const char* names[] = {"none",
+                                          "gamma scale",
+                                          "beta shape",
+                                          "totals plus one",
+                                          "no truncation",
+                                          "no diagonal",
+                                          "one end",
+                                          "ignores data",
+                                          "missing as zeros",
+                                          "slices twice",
+                                          "listed twice",
+                                          "learned after",
+                                          "regrouping sees ones alone",
+                                          "regrouping by a wrong g",
+                                          "regrouping forgets networks",
+                                          "proposals as components"};
+  return names[static_cast<int>(bug)];
+}
+
+// One sweep as Chain does it, from the same pieces and the same random numbers, with a bug in it. `Bug::none` is Chain
+// bit by bit, and tested to be (joint_calibration_test.cpp): what makes a twin fail is its bug and nothing else.
+class Twin {
+ public:
+  Twin(const Observed& observed, Kernel& kernel, Bug bug) : problem_(observed.problem()), kernel_(kernel), bug_(bug) {
+    if (bug == Bug::missing_as_zeros) problem_.missing = nullptr;
+    if (bug == Bug::listed_twice) problem_.missing = &observed.missing_twice();
+    std::vector<std::uint32_t> sizes;
+    for (const Mode& mode : problem_.tensor->modes) sizes.push_back(mode.labels.size());
+    state_ = make_state(sizes, problem_.networks.size(), problem_.R, problem_.hyper);
+    statistics_ = make_statistics(sizes, problem_.networks.size(), problem_.R);
+    in_slice_.resize(sizes.size());
+    if (problem_.regroup) {
+      regroup_.emplace(*problem_.tensor, problem_.hyper.tensor, problem_.R);
+      split_merge_.emplace(*problem_.tensor, problem_.hyper.tensor, problem_.R);
+    }
+    for (std::size_t k = 0; problem_.missing != nullptr && k < problem_.missing->slices.size(); ++k) {
+      if (!problem_.missing->slices[k].empty()) in_slice_[k].assign(sizes[k], 0);
+      for (const std::uint32_t j : problem_.missing->slices[k]) in_slice_[k][j] = 1;
+    }
+  }
+
+  const State& state() const { return state_; }
+  const Statistics& statistics() const { return statistics_; }
+  Statistics& statistics() { return statistics_; }
+
+  // As a chain starts, which has nothing to do with bugs.
+  void start() {
+    Chain chain(problem_, kernel_, 0);
+    chain.start();
+    std::swap(statistics_, chain.statistics());
+  }
+
+  void restore(std::uint32_t t, const Shapes& shapes) {
+    t_ = t;
+    state_.shapes = shapes;
+  }
+
+  void sweep() {
+    ++t_;
+    if (bug_ == Bug::ignores_data) statistics_.clear();
+    if (bug_ != Bug::learned_after && t_ > problem_.learn_after) learn();
+    for (std::size_t k = 0; k < state_.u.size(); ++k)
+      kernel_.draw_columns(statistics_.rows[k], state_.shapes.dirichlet[k], key(Purpose::columns, k), t_, state_.u[k]);
+    draw_tensor_weights();
+    for (std::size_t m = 0; m < state_.networks.size(); ++m)
+      draw_weights(with_shape(problem_.hyper.network, state_.shapes.networks[m]), statistics_.networks[m],
+                   problem_.seed, 0, t_, static_cast<int>(m), state_.networks[m]);
+    if (bug_ == Bug::learned_after && t_ > problem_.learn_after) learn();
+    draw_counts();
+  }
+
+  void draw_counts() {
+    statistics_.clear();
+    const SparseTensor& tensor = *problem_.tensor;
+    const std::vector<std::int64_t> once(tensor.nnz(), 1);
+    const std::int64_t* observed = tensor.counts.empty() ? nullptr : tensor.counts.data();
+    if (bug_ == Bug::no_truncation) observed = once.data();
+    std::vector<const Matrix<float>*> u;
+    Sums sums{{}, statistics_.tensor.data()};
+    for (const auto& matrix : state_.u) u.push_back(&matrix);
+    for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
+    const Rates rates = make_rates(u, state_.tensor.log_weight);
+    if (regroup_) sums.parts = &allocation_;
+    kernel_.allocate({tensor.coords.data(), observed, tensor.nnz()}, rates, key(Purpose::counts), t_, sums);
+    statistics_.from_ones = statistics_.tensor;
+    sums.parts = nullptr;
+    if (problem_.missing != nullptr) impute_missing(rates, sums);
+    for (std::size_t m = 0; m < problem_.networks.size(); ++m) draw_network_counts(m);
+    if (regroup_) regroup();
+  }
+
+ private:
+  StreamKey key(Purpose purpose, std::size_t mode = 0) const {
+    return stream_key(problem_.seed, 0, purpose, static_cast<std::uint32_t>(mode));
+  }
+  static WeightPrior with_shape(WeightPrior prior, double shape) {
+    prior.shape = shape;
+    return prior;
+  }
+
+  void learn() {
+    const Hyperparameters& hyper = problem_.hyper;
+    const std::vector<std::vector<std::int64_t>> ends = network_ends();
+    for (std::size_t k = 0; hyper.learn_dirichlet && k < state_.u.size(); ++k) {
+      std::vector<std::int64_t> totals = statistics_.tensor;
+      for (std::size_t r = 0; r < problem_.R; ++r) totals[r] += ends[k][r];
+      Stream stream(key(Purpose::learn_dirichlet, k), t_, 0);
+      double& a = state_.shapes.dirichlet[k];
+      a = draw_dirichlet_parameter(stream, a, hyper.dirichlet[k], static_cast<double>(state_.u[k].rows()),
+                                   kernel_.tally(statistics_.rows[k]), totals);
+    }
+    if (!hyper.learn_shapes) return;
+    Stream stream(key(Purpose::learn_shape), t_, 0);
+    state_.shapes.tensor = draw_gamma_shape(stream, state_.shapes.tensor, hyper.tensor, statistics_.tensor);
+    for (std::size_t m = 0; m < state_.networks.size(); ++m) {
+      Stream of_network(key(Purpose::learn_shape, 1 + m), t_, 0);
+      double& f = state_.shapes.networks[m];
+      f = draw_gamma_shape(of_network, f, hyper.network, statistics_.networks[m]);
+    }
+  }
+
+  void draw_tensor_weights() {
+    const WeightPrior prior = with_shape(problem_.hyper.tensor, state_.shapes.tensor);
+    std::vector<std::int64_t> totals = statistics_.tensor;
+    if (bug_ == Bug::totals_plus_one)
+      for (std::int64_t& total : totals) ++total;
+    if (bug_ != Bug::gamma_scale && bug_ != Bug::beta_shape) {
+      draw_weights(prior, totals, problem_.seed, 0, t_, -1, state_.tensor);
+      return;
+    }
+    const double g = bug_ == Bug::beta_shape ? 0 : prior.shape;
+    for (std::size_t r = 0; r < totals.size(); ++r) {
+      Stream stream(key(Purpose::weights), t_, r);
+      const double s = static_cast<double>(totals[r]);
+      const LogBeta p =
+          draw_log_beta(stream, prior.concentration * prior.mean + s, prior.concentration * (1 - prior.mean) + g);
+      state_.tensor.log_p[r] = p.log_p;
+      state_.tensor.log_weight[r] = draw_log_gamma(stream, prior.shape + s) + p.log_p;
+      if (bug_ == Bug::gamma_scale) state_.tensor.log_weight[r] -= p.log_q;
+    }
+  }
+
+  void impute_missing(const Rates& rates, const Sums& sums) {
+    const std::size_t K = in_slice_.size();
+    for (std::size_t k = 0; k < K; ++k)
+      if (!in_slice_[k].empty()) impute_slices(k);
+    const Buffer<std::uint32_t>& cells = problem_.missing->cells;
+    kernel_.allocate({cells.data(), nullptr, cells.size() / K, true}, rates, key(Purpose::missing_cells), t_, sums);
+  }
+
+  void impute_slices(std::size_t k) {
+    const std::size_t K = in_slice_.size();
+    std::vector<Rows> rows(K);
+    std::vector<double> mean(problem_.R);
+    for (std::size_t r = 0; r < problem_.R; ++r) mean[r] = std::exp(state_.tensor.log_weight[r]);
+    for (std::size_t other = 0; other <= k; ++other) {
+      if (in_slice_[other].empty() || (bug_ == Bug::slices_twice && other != k)) continue;
+      rows[other] = {in_slice_[other].data(), static_cast<std::uint8_t>(other == k ? 1 : 0)};
+      const std::vector<double> mass = kernel_.column_mass(state_.u[other], rows[other]);
+      for (std::size_t r = 0; r < problem_.R; ++r) mean[r] *= mass[r];
+    }
+    std::vector<std::int64_t> totals(problem_.R);
+    for (std::size_t r = 0; r < problem_.R; ++r) {
+      Stream stream(key(Purpose::slice_totals, k), t_, r);
+      totals[r] = draw_poisson(stream, mean[r]);
+      statistics_.tensor[r] += totals[r];
+    }
+    for (std::size_t other = 0; other < K; ++other)
+      kernel_.place(state_.u[other], rows[other], totals, key(Purpose::slice_places, k * K + other), t_,
+                    statistics_.rows[other]);
+  }
+
+  void draw_network_counts(std::size_t m) {
+    const Network& network = problem_.networks[m];
+    const Matrix<float>& u = state_.u[network.mode];
+    Matrix<std::int64_t>& rows = statistics_.rows[network.mode];
+    Matrix<std::int64_t> nowhere(rows.rows(), rows.columns());
+    std::int64_t* totals = statistics_.networks[m].data();
+    const Sums sums{{&rows, bug_ == Bug::one_end ? &nowhere : &rows}, totals};
+    const Rates rates = make_rates({&u, &u}, state_.networks[m].log_weight, 2);
+    kernel_.allocate({network.edges.data(), nullptr, network.size()}, rates, key(Purpose::edge_counts, m), t_, sums);
+    for (std::size_t r = 0; r < problem_.R; ++r) statistics_.from_edges[r] += totals[r];
+    if (bug_ != Bug::missing_as_zeros)
+      kernel_.allocate({network.missing.data(), nullptr, network.missing.size() / 2, true}, rates,
+                       key(Purpose::missing_pairs, m), t_, sums);
+    if (bug_ != Bug::no_diagonal)
+      kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);
+  }
+
+  void regroup() {
+    const bool only_tokens =
+        bug_ == Bug::regroup_sees_tokens || (problem_.missing == nullptr && problem_.networks.empty());
+    std::vector<std::vector<std::int64_t>> ends = network_ends();
+    if (bug_ == Bug::regroup_no_ends)
+      for (auto& of_mode : ends) std::fill(of_mode.begin(), of_mode.end(), 0);
+    Shapes shapes = state_.shapes;
+    if (bug_ == Bug::regroup_wrong_g) shapes.tensor *= 3;
+    if (bug_ == Bug::proposals_as_components)
+      split_and_merge({shapes, ends, only_tokens});
+    else
+      regroup_->run(allocation_, shapes, ends, only_tokens, problem_.seed, 0, t_, statistics_);
+  }
+
+  // Splits and merges alone, as often as the state they change says: a bug that the sampler once had.
+  void split_and_merge(const SplitMerge::Given& given) {
+    Tokens tokens;
+    for (const auto& block : allocation_)
+      for (const Part& part : block) {
+        tokens.entry.insert(tokens.entry.end(), static_cast<std::size_t>(part.count), part.entry);
+        tokens.component.insert(tokens.component.end(), static_cast<std::size_t>(part.count), part.component);
+      }
+    const std::size_t runs = occupied(statistics_);
+    for (std::size_t i = 0; i < runs; ++i)
+      split_merge_->run(given, Stream(key(Purpose::regroup), t_, 2 + i), tokens, statistics_);
+  }
+
+  // [k][r]: counts of column r of mode k that come from networks.
+  std::vector<std::vector<std::int64_t>> network_ends() const {
+    std::vector<std::vector<std::int64_t>> ends(state_.u.size(), std::vector<std::int64_t>(problem_.R, 0));
+    for (std::size_t m = 0; m < problem_.networks.size(); ++m)
+      for (std::size_t r = 0; r < problem_.R; ++r) ends[problem_.networks[m].mode][r] += 2 * statistics_.networks[m][r];
+    return ends;
+  }
+
+  Problem problem_;
+  Kernel& kernel_;
+  Bug bug_;
+  std::uint32_t t_ = 0;
+  State state_;
+  Statistics statistics_;
+  Allocation allocation_;
+  std::optional<Regroup> regroup_;
+  std::optional<SplitMerge> split_merge_;
+  std::vector<std::vector<std::uint8_t>> in_slice_;  // as in Chain
+};
+
+// The samplers under test, built alike: a chain, or a twin of it with a bug.
+struct MakeChain {
+  static constexpr Bug bug = Bug::none;
+  Chain operator()(const Observed& observed, Kernel& kernel) const { return Chain(observed.problem(), kernel, 0); }
+};
+struct MakeTwin {
+  Bug bug;
+  Twin operator()(const Observed& observed, Kernel& kernel) const { return Twin(observed, kernel, bug); }
+};
+
+// A sampler with a bug may run away to infinity; there is nothing to be learned from following it.
+inline bool diverged(const State& state) {
+  static const double most = std::log(1e6);
+  for (const double log_lambda : state.tensor.log_weight)
+    if (!(log_lambda < most)) return true;
+  return false;
+}
+
+}  // namespace ztp::test
