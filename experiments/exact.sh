@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 
 field() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" | head -1; }
 metric() { "$ztp" evaluate "$1" --json | field "$2"; }
-fit() { "$ztp" fit "$@" --threads "$threads" --force >/dev/null 2>&1; }
+fit() { "$ztp" fit "$@" --threads "$threads" --force >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }; }
 # Mean of the occupied rank over the sweeps after burn-in, all chains.
 mean_rank() { awk -F'\t' -v burn="$2" 'NR > 1 && $2 > burn {s += $5; n++} END {printf "%.2f", s / n}' "$1/trace.tsv"; }
 seconds() { awk -F'\t' 'NR > 1 {last[$1] = $3} END {for (c in last) s += last[c]; printf "%.1f", s}' "$1/trace.tsv"; }
