@@ -91,13 +91,7 @@ void describe_modes(const SparseTensor& tensor, CheckReport& report) {
 double time_collapsed_sweep(const Dataset& data, const FitOptions& options) {
   Pool pool(static_cast<unsigned>(options.threads));
   const std::unique_ptr<Kernel> kernel = make_kernel(options.kernel, pool);
-  Problem problem;
-  problem.tensor = &data.tensor;
-  problem.networks = data.networks;
-  problem.missing = data.missing.empty() ? nullptr : &data.missing;
-  problem.hyper = hyperparameters(options, data.tensor.modes);
-  problem.R = static_cast<std::size_t>(options.rank);
-  problem.regroup = true;
+  const Problem problem = make_problem(options, data);
   Chain chain(problem, *kernel, 0);
   chain.start();
   chain.sweep();

@@ -113,16 +113,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   const std::unique_ptr<Kernel> kernel = make_kernel(info.options.kernel, pool);
   const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks.size());
   const Schedule plan = schedule(info.options, layout);
-  Problem problem;
-  problem.tensor = &data.tensor;
-  problem.networks = data.networks;
-  problem.missing = data.missing.empty() ? nullptr : &data.missing;
-  problem.hyper = hyperparameters(info.options, data.tensor.modes);
-  problem.R = layout.R;
-  problem.seed = info.options.seed;
-  problem.learn_after = std::min(50u, plan.burn_in / 2);
-  problem.regroup = info.options.sampler == "collapsed";
-  problem.start_from_prior = info.options.start == "prior";
+  const Problem problem = make_problem(info.options, data);
   HeldOut held_out(test, *kernel);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
   held_out.draws() = from.held_out_draws;

@@ -80,6 +80,20 @@ Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mo
           learned(complete).gamma_shape};
 }
 
+Problem make_problem(const FitOptions& complete, const Dataset& data) {
+  Problem problem;
+  problem.tensor = &data.tensor;
+  problem.networks = data.networks;
+  problem.missing = data.missing.empty() ? nullptr : &data.missing;
+  problem.hyper = hyperparameters(complete, data.tensor.modes);
+  problem.R = static_cast<std::size_t>(complete.rank);
+  problem.seed = complete.seed;
+  problem.learn_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
+  problem.regroup = complete.sampler == "collapsed";
+  problem.start_from_prior = complete.start == "prior";
+  return problem;
+}
+
 std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
                                        std::size_t networks) {
   std::vector<std::string> names;

@@ -10,6 +10,8 @@ namespace ztp {
 // Fills in the sampler, threads, burn-in and the means of the beta priors, and checks everything, MODE=A of --dirichlet included.
 FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor);
 
+// What a chain samples. Refers to the data, which must outlive it.
+Problem make_problem(const FitOptions& complete, const Dataset& data);
 Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes);
 // Names of the learned hyperparameters, in the order of learned_values: columns of the trace and variables of draws.nc.
 std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
