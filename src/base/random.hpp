@@ -56,6 +56,11 @@ inline std::array<std::uint32_t, 4> random_block(StreamKey key, std::uint32_t sw
   return {words[0], words[1], words[2], words[3]};
 }
 
+// In the open interval (0, 1): 2^52 equally spaced values, the smallest 2^-53.
+inline double to_uniform(std::uint64_t bits) {
+  return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+}
+
 // One stream, read in order.
 class Stream {
  public:
@@ -72,8 +77,13 @@ class Stream {
     const std::uint64_t low = bits32();
     return low | (static_cast<std::uint64_t>(bits32()) << 32);
   }
-  // In the open interval (0, 1): 2^52 equally spaced values, the smallest 2^-53.
-  double uniform() { return (static_cast<double>(bits64() >> 12) + 0.5) * 0x1p-52; }
+  double uniform() { return to_uniform(bits64()); }
+  // As if that many numbers had been read already.
+  void skip_uniforms(std::uint32_t count) {
+    block_ = count / 2;
+    used_ = 4;
+    if (count % 2 == 1) bits64();
+  }
   // In 0..bound-1, without bias (Lemire 2019).
   std::uint64_t below(std::uint64_t bound) {
     uint128 product = static_cast<uint128>(bits64()) * bound;

@@ -1,5 +1,7 @@
 // The parts of an entry's draw that every kernel shares.
 #pragma once
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -7,6 +9,7 @@
 
 #include "kernel/kernel.hpp"
 #include "model/draws.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -43,10 +46,44 @@ inline std::int64_t draw_entry(Stream& stream, const Entries& entries, std::size
   return entries.observed ? entries.observed[e] : draw_zero_truncated_poisson(stream, z);
 }
 
-// Where the sum of float products says less than this, the rate is redone in logs.
-inline constexpr double smallest_float_rate = 1e-30;
+// What an entry adds to the log-likelihood, without the part that all cells share.                                 (M10)
+inline double entry_log_likelihood(const Entries& entries, double z, double log_z, std::int64_t y) {
+  if (entries.missing) return z;
+  const double count = static_cast<double>(y);
+  if (entries.observed) return count * log_z - log_factorial(count);
+  return z < 1e-300 ? log_z : log_expm1(z);
+}
+
+// Where the sum of float products says less than this, the rate is redone in logs: shares of 2^-64 of it are still normal numbers.
+inline constexpr double smallest_float_rate = 1e-18;
 
 // Below this so is its likelihood: in a tensor of 10^300 cells and more the rate itself can underflow.
 inline constexpr double smallest_rate = 1e-150;
+
+// Whether a rate that floats give, and the sum of products it comes from, can be relied on.
+inline bool floats_hold(double sum, double z) {
+  return sum > smallest_float_rate && sum < 1e30 && z > smallest_rate;
+}
+
+// One entry the plain way, in logs: its count and its parts, for which add(r, count) is called. `shares`: room for R values.
+// Returns what it adds to the log-likelihood.                                                         (M3), (M4), (M17)
+template <class Add>
+double draw_plainly(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t e,
+                    const std::vector<std::size_t>& order, std::vector<double>& shares, const Add& add) {
+  const double log_z = log_shares(rates, entries.coords + e * rates.u.size(), order, shares);
+  if (entries.missing && log_z < log_smallest_mean) return 0;  // surely zero
+  Stream stream(key, sweep, e);
+  if (entries.anywhere && log_z == -std::numeric_limits<double>::infinity()) {
+    add(stream.below(rates.R), entries.observed ? entries.observed[e] : std::int64_t{1});
+    return 0;
+  }
+  if (!std::isfinite(log_z))
+    throw Error(ErrorKind::numeric, fmt::format("sweep {}: {} number {} has rate zero or infinity", sweep,
+                                                entries.missing ? "missing cell" : "one", e + 1));
+  const double z = std::exp(log_z);
+  const std::int64_t y = draw_entry(stream, entries, e, z);
+  draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) { add(order[i], part); });
+  return entry_log_likelihood(entries, z, log_z, y);
+}
 
 }  // namespace ztp

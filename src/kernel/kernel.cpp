@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernel/cpu/cpu_kernel.hpp"
 #include "kernel/reference/reference_kernel.hpp"
@@ -32,6 +33,31 @@ std::vector<std::size_t> search_order(std::size_t R) {
   for (std::size_t lane = 0; lane < lanes; ++lane)
     for (std::size_t r = lane; r < R; r += lanes) order.push_back(r);
   return order;
+}
+
+std::vector<RowIndex> index_rows(const std::uint32_t* coords, std::size_t count, const std::vector<std::size_t>& sizes,
+                                 bool shared) {
+  const std::size_t K = sizes.size(), ends = shared ? K : 1;
+  std::vector<RowIndex> result;
+  if (count > std::numeric_limits<std::uint32_t>::max()) return result;
+  for (std::size_t k = 0; k < K; k += ends) {
+    const std::size_t n = sizes[k];
+    RowIndex index;
+    index.begin.resize(n + 1);
+    std::fill(index.begin.begin(), index.begin.end(), 0);
+    for (std::size_t e = 0; e < count; ++e)
+      for (std::size_t end = k; end < k + ends; ++end) ++index.begin[coords[e * K + end] + 1];
+    for (std::size_t j = 0; j < n; ++j) index.begin[j + 1] += index.begin[j];
+    if (k > 0 || shared) {
+      index.entry.resize(count * ends);
+      std::vector<std::uint64_t> next(index.begin.begin(), index.begin.end());
+      for (std::size_t e = 0; e < count; ++e)
+        for (std::size_t end = k; end < k + ends; ++end)
+          index.entry[next[coords[e * K + end]]++] = static_cast<std::uint32_t>(e);
+    }
+    result.push_back(std::move(index));
+  }
+  return result;
 }
 
 std::unique_ptr<Kernel> make_kernel(const std::string& name, Pool& pool) {

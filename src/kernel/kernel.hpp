@@ -10,6 +10,7 @@
 #include "base/matrix.hpp"
 #include "base/pool.hpp"
 #include "base/random.hpp"
+#include "ztp/buffer.hpp"
 
 namespace ztp {
 
@@ -26,13 +27,26 @@ struct Rates {
 };
 Rates make_rates(std::vector<const Matrix<float>*> u, const std::vector<double>& log_weight, double factor = 1);
 
+// Which entries each row of a mode has, so that counts can be added up row by row instead of entry by entry.
+struct RowIndex {
+  Buffer<std::uint64_t> begin;  // n + 1: row j has those from begin[j] to begin[j + 1] of `entry`
+  Buffer<std::uint32_t> entry;  // empty: all entries in order, as in the first mode of sorted entries
+};
+// One index for each column of the coordinates; with `shared`, one for both ends of an edge, for which they are rows of one matrix.
+// None, if there are too many entries for 32 bits.
+std::vector<RowIndex> index_rows(const std::uint32_t* coords, std::size_t count, const std::vector<std::size_t>& sizes,
+                                 bool shared = false);
+
 // The ones (or edges, or listed missing cells) whose latent counts are to be drawn.
 struct Entries {
   const std::uint32_t* coords = nullptr;   // count x K
   const std::int64_t* observed = nullptr;  // counts, if they are observed; else each is zero-truncated Poisson
   std::size_t count = 0;
-  bool missing = false;   // not observed at all: each is Poisson, zero included
-  bool anywhere = false;  // a one of rate zero is no error but goes to any component: for a chain's first sweep
+  bool missing = false;    // not observed at all: each is Poisson, zero included
+  bool anywhere = false;   // a one of rate zero is no error but goes to any component: for a chain's first sweep
+  bool bounded = false;    // components are found by way of bounds on blocks of them: for many components
+  bool likelihood = true;  // if not, and it would cost extra, it is not computed
+  const std::vector<RowIndex>* by_row = nullptr;  // of the matrices in Sums::rows, the first ones; null: no index
 };
 
 // Some rows of a mode: those j with mask[j] == wanted, or all of them without a mask.
@@ -57,6 +71,7 @@ struct Sums {
   std::vector<Matrix<std::int64_t>*> rows;  // K
   std::int64_t* totals = nullptr;           // R
   Allocation* parts = nullptr;              // if not null, the parts themselves are written there
+  bool fresh = false;                       // what is in the rows is overwritten, not added to
 };
 
 // The order in which components are searched by a categorical draw: 0, 16, 32, ..., 1, 17, ...: the order that lets 16 lanes
@@ -73,7 +88,8 @@ class Kernel {
 
   // y_e and its parts y_er, added into sums.                                               (M3), (M4)
   // Reads coordinates and rates, writes sums, O(count R K). Returns the log-likelihood of the entries without the part that
-  // all cells share, -z: sum of log(exp(z) - 1), or of y log z - log y! for observed counts, or of z for missing cells.
+  // all cells share, -z: sum of log(exp(z) - 1), or of y log z - log y! for observed counts, or of z for missing cells. Not a number,
+  // if it is bounded and the likelihood not asked for.
   virtual double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
                           const Sums& sums) = 0;
 

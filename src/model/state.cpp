@@ -8,6 +8,10 @@ namespace ztp {
 
 void Statistics::clear() {
   for (auto& matrix : rows) matrix.clear();
+  clear_totals();
+}
+
+void Statistics::clear_totals() {
   std::fill(tensor.begin(), tensor.end(), 0);
   for (auto& totals : networks) std::fill(totals.begin(), totals.end(), 0);
   std::fill(from_ones.begin(), from_ones.end(), 0);

@@ -54,6 +54,7 @@ struct Statistics {
   std::vector<std::int64_t> from_ones;   // R
   std::vector<std::int64_t> from_edges;  // R, all networks together
   void clear();
+  void clear_totals();  // all but the rows
 };
 
 // Everything of the right size and zero, for these sizes of modes.

@@ -26,6 +26,11 @@ Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number)
   state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
   statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
   in_slice_.resize(sizes.size());
+  ones_by_row_ = index_rows(problem.tensor->coords.data(), problem.tensor->nnz(), {sizes.begin(), sizes.end()});
+  for (const Network& network : problem.networks) {
+    const std::size_t n = sizes[network.mode];
+    edges_by_row_.push_back(index_rows(network.edges.data(), network.size(), {n, n}, true));
+  }
   if (problem.regroup) regroup_.emplace(*problem.tensor, problem.hyper.tensor, problem.R);
   if (problem.missing == nullptr) return;
   for (std::size_t k = 0; k < problem.missing->slices.size(); ++k) {
@@ -75,17 +80,17 @@ void Chain::start() {
   }
 }
 
-double Chain::sweep() {
+double Chain::sweep(bool likelihood) {
   ++t_;
   if (t_ > problem_.learn_after) learn();
   draw_parameters();
-  return draw_counts();
+  return draw_counts(likelihood);
 }
 
-double Chain::draw_counts() {
-  statistics_.clear();
-  double log_likelihood = draw_tensor_counts();
-  for (std::size_t m = 0; m < problem_.networks.size(); ++m) log_likelihood += draw_network_counts(m);
+double Chain::draw_counts(bool likelihood) {
+  statistics_.clear_totals();
+  double log_likelihood = draw_tensor_counts(likelihood);
+  for (std::size_t m = 0; m < problem_.networks.size(); ++m) log_likelihood += draw_network_counts(m, likelihood);
   if (regroup_) regroup();
   check_invariants();
   return log_likelihood;
@@ -133,23 +138,29 @@ void Chain::draw_parameters() {
 
 // Latent counts of the ones given the parameters.                                                    (M3), (M4)
 // Reads the state, adds into the statistics, O(nnz R K).
-double Chain::draw_tensor_counts() {
+double Chain::draw_tensor_counts(bool likelihood) {
   const SparseTensor& tensor = *problem_.tensor;
   const Rates tensor_rates = rates();
   Sums sums{{}, statistics_.tensor.data()};
+  sums.fresh = true;
   for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
-  const Entries entries{tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz(),
-                        false, problem_.start_from_prior && t_ == 1};
+  const Entries entries{.coords = tensor.coords.data(),
+                        .observed = tensor.counts.empty() ? nullptr : tensor.counts.data(),
+                        .count = tensor.nnz(),
+                        .anywhere = problem_.start_from_prior && t_ == 1,
+                        .bounded = problem_.bounded,
+                        .likelihood = likelihood,
+                        .by_row = ones_by_row_.empty() ? nullptr : &ones_by_row_};
   // (M10): every observed cell adds -z to the log-likelihood, and all z together are sum_r lambda_r.
   if (regroup_) sums.parts = &allocation_;
   const double ones = kernel_.allocate(entries, tensor_rates, key(Purpose::counts), t_, sums);
   statistics_.from_ones = statistics_.tensor;
-  return ones - (tensor_rates.total - impute_missing(tensor_rates));
+  return ones - (tensor_rates.total - impute_missing(tensor_rates, likelihood));
 }
 
 // Latent counts of the missing cells, each exactly once: slices mode by mode, then the list.        (M17), (M18)
 // Reads the state, adds into the statistics, O(list R K + R sum_k n_k). Returns the rate of all missing cells.
-double Chain::impute_missing(const Rates& rates) {
+double Chain::impute_missing(const Rates& rates, bool likelihood) {
   if (problem_.missing == nullptr) return 0;
   double rate = 0;
   for (std::size_t k = 0; k < in_slice_.size(); ++k)
@@ -157,7 +168,11 @@ double Chain::impute_missing(const Rates& rates) {
   Sums sums{{}, statistics_.tensor.data()};
   for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
   const Buffer<std::uint32_t>& cells = problem_.missing->cells;
-  const Entries entries{cells.data(), nullptr, cells.size() / in_slice_.size(), true};
+  const Entries entries{.coords = cells.data(),
+                        .count = cells.size() / in_slice_.size(),
+                        .missing = true,
+                        .bounded = problem_.bounded,
+                        .likelihood = likelihood};
   return rate + kernel_.allocate(entries, rates, key(Purpose::missing_cells), t_, sums);
 }
 
@@ -192,17 +207,26 @@ double Chain::impute_slices(std::size_t k) {
 
 // Latent counts of the edges of network m, of its missing pairs and of its diagonal.                (M11), (M12), (M17)
 // Reads the state, adds into the statistics, O((edges + missing pairs) R + n R).
-double Chain::draw_network_counts(std::size_t m) {
+double Chain::draw_network_counts(std::size_t m, bool likelihood) {
   const Network& network = problem_.networks[m];
   const Matrix<float>& u = state_.u[network.mode];
   Matrix<std::int64_t>& rows = statistics_.rows[network.mode];
   std::int64_t* totals = statistics_.networks[m].data();
   const Rates edge_rates = make_rates({&u, &u}, state_.networks[m].log_weight, 2);
   const Sums sums{{&rows, &rows}, totals};
-  const Entries edges{network.edges.data(), nullptr, network.size(), false, problem_.start_from_prior && t_ == 1};
+  const Entries edges{.coords = network.edges.data(),
+                      .count = network.size(),
+                      .anywhere = problem_.start_from_prior && t_ == 1,
+                      .bounded = problem_.bounded,
+                      .likelihood = likelihood,
+                      .by_row = edges_by_row_[m].empty() ? nullptr : &edges_by_row_[m]};
   double log_likelihood = kernel_.allocate(edges, edge_rates, key(Purpose::edge_counts, m), t_, sums);
   for (std::size_t r = 0; r < problem_.R; ++r) statistics_.from_edges[r] += totals[r];
-  const Entries missing{network.missing.data(), nullptr, network.missing.size() / 2, true};
+  const Entries missing{.coords = network.missing.data(),
+                        .count = network.missing.size() / 2,
+                        .missing = true,
+                        .bounded = problem_.bounded,
+                        .likelihood = likelihood};
   log_likelihood += kernel_.allocate(missing, edge_rates, key(Purpose::missing_pairs, m), t_, sums);
   const double diagonal =
       kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);

@@ -22,6 +22,7 @@ struct Problem {
   // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all alike, and
   // would send a to infinity.
   std::uint32_t learn_after = 0;
+  bool bounded = false;  // components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp)
   bool regroup = false;  // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
 };
 
@@ -34,11 +35,12 @@ class Chain {
   // As the problem says: y = 1 for every one, its component uniform at random; or no counts, so that the first parameters come from
   // the prior, which gets stuck with few components unless the sampler can split them (docs/model.md, section 2).
   void start();
-  // One full Gibbs sweep. Returns the log-likelihood of the tensor and the networks at the parameters it drew.
-  double sweep();
+  // One full Gibbs sweep. Returns the log-likelihood of the tensor and the networks at the parameters it drew; with bounds that
+  // costs more than the sweep, so it is not a number then unless asked for.
+  double sweep(bool likelihood = true);
   // The second half of a sweep alone: all latent counts anew, at the parameters of the last sweep. For data that have
   // changed since then, as joint tests of the sampler change them.
-  double draw_counts();
+  double draw_counts(bool likelihood = true);
   // Goes on after sweep t, whose statistics the caller has put back.
   void restore(std::uint32_t t, const Shapes& shapes);
 
@@ -53,10 +55,10 @@ class Chain {
  private:
   void learn();
   void draw_parameters();
-  double draw_tensor_counts();
-  double impute_missing(const Rates& rates);
+  double draw_tensor_counts(bool likelihood);
+  double impute_missing(const Rates& rates, bool likelihood);
   double impute_slices(std::size_t k);
-  double draw_network_counts(std::size_t m);
+  double draw_network_counts(std::size_t m, bool likelihood);
   void regroup();
   std::vector<std::vector<std::int64_t>> network_ends() const;
   void check_invariants() const;
@@ -68,6 +70,8 @@ class Chain {
   std::uint32_t t_ = 0;
   State state_;
   Statistics statistics_;
+  std::vector<RowIndex> ones_by_row_;
+  std::vector<std::vector<RowIndex>> edges_by_row_;  // of each network
   Allocation allocation_;  // of the ones, if they are regrouped
   std::optional<Regroup> regroup_;
   std::vector<std::vector<std::uint8_t>> in_slice_;  // for each mode with missing slices, one for each missing entity

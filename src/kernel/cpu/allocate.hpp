@@ -3,8 +3,8 @@
 
 namespace ztp::cpu {
 
+// `component`: room for a word an entry, kept by the caller from call to call.
 double allocate(Pool& pool, const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
-                const Sums& sums);
-void score(Pool& pool, const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z);
+                const Sums& sums, Buffer<std::uint32_t>& component);
 
 }  // namespace ztp::cpu

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "kernel/cpu/gamma.hpp"
+#include "kernel/gamma_draw.hpp"
 #include "model/draws.hpp"
 
 namespace ztp::cpu {
@@ -12,72 +13,60 @@ namespace {
 constexpr std::size_t rows_per_block =
     256;  // fixed: column sums are made over these blocks in this order for any threads
 
-// log(a + largest count) of each column: about where the largest of its log-gamma draws will be.
-std::vector<double> expected_largest(Pool& pool, const Matrix<std::int64_t>& S, double a) {
+// Below this the sum of a column of floats may have lost the draws that make it up.
+constexpr double smallest_sum = 1e-20;
+
+// Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them.
+void draw_column_in_logs(const Matrix<std::int64_t>& S, std::size_t r, double a, StreamKey key, std::uint32_t sweep,
+                         Matrix<float>& u) {
+  const std::size_t n = S.rows();
+  std::vector<double> log_gamma(n);
+  for (std::size_t j = 0; j < n; ++j)
+    log_gamma[j] =
+        log_gamma_at(key, sweep, (static_cast<std::uint64_t>(j) << 32) | r, a + static_cast<double>(S.row(j)[r]));
+  // The largest becomes one, so that no column is all zero.
+  const double largest = *std::max_element(log_gamma.begin(), log_gamma.end());
+  double sum = 0;
+  for (double& value : log_gamma) sum += value = std::exp(value - largest);
+  for (std::size_t j = 0; j < n; ++j) u.row(j)[r] = static_cast<float>(static_cast<double>(n) * log_gamma[j] / sum);
+}
+
+// Reads S, writes u; the sums of the columns over each block.
+Matrix<double> draw_blocks(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
+                           Matrix<float>& u) {
   const Blocks blocks{S.rows(), rows_per_block};
-  Matrix<std::int64_t> largest(blocks.count(), S.columns());
+  Matrix<double> sums(blocks.count(), S.columns());
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    std::int64_t* of_block = largest.row(b);
-    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
-      for (std::size_t r = 0; r < S.columns(); ++r) of_block[r] = std::max(of_block[r], S.row(j)[r]);
+    draw_gamma_rows(S, a, key, sweep, blocks.begin(b), blocks.end(b), u, sums.row(b));
   });
-  std::vector<double> result(S.columns());
-  for (std::size_t r = 0; r < result.size(); ++r) {
-    std::int64_t count = 0;
-    for (std::size_t b = 0; b < blocks.count(); ++b) count = std::max(count, largest.row(b)[r]);
-    result[r] = std::log(a + static_cast<double>(count));
-  }
-  return result;
+  return sums;
 }
 
 }  // namespace
 
+void draw_gammas(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
+                 Matrix<float>& u) {
+  draw_blocks(pool, S, a, key, sweep, u);
+}
+
 void draw_columns(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
                   Matrix<float>& u) {
   const std::size_t R = S.columns();
-  const Blocks blocks{S.rows(), rows_per_block};
-
-  // u holds log-gamma draws first, relative to where the largest should be: with counts of 1e8 and more they differ by less than a
-  // float of log(1e8) can tell. Each block also remembers the largest of each column.
-  const std::vector<double> reference = expected_largest(pool, S, a);
-  Matrix<float> largest(blocks.count(), R);
-  pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    float* block_largest = largest.row(b);
-    std::fill(block_largest, block_largest + R, -std::numeric_limits<float>::infinity());
-    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
-      for (std::size_t r = 0; r < R; ++r) {
-        Stream stream(key, sweep, (static_cast<std::uint64_t>(j) << 32) | r);
-        const double draw = draw_log_gamma(stream, a + static_cast<double>(S.row(j)[r]));
-        u.row(j)[r] = static_cast<float>(draw - reference[r]);
-        block_largest[r] = std::max(block_largest[r], u.row(j)[r]);
-      }
-  });
-  std::vector<float> shift(largest.row(0), largest.row(0) + R);
-  for (std::size_t b = 1; b < blocks.count(); ++b)
-    for (std::size_t r = 0; r < R; ++r) shift[r] = std::max(shift[r], largest.row(b)[r]);
-
-  // The largest becomes one, so that no column is all zero however small the shapes.
-  Matrix<double> sum(blocks.count(), R);
-  pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
-      for (std::size_t r = 0; r < R; ++r) {
-        const float value = std::exp(u.row(j)[r] - shift[r]);
-        u.row(j)[r] = value;
-        sum.row(b)[r] += static_cast<double>(value);
-      }
-  });
+  if (a < smallest_float_shape) {
+    pool.for_blocks(R, [&](std::size_t r) { draw_column_in_logs(S, r, a, key, sweep, u); });
+    return;
+  }
+  const Matrix<double> sums = draw_blocks(pool, S, a, key, sweep, u);
   std::vector<double> total(R, 0.0);
-  for (std::size_t b = 0; b < blocks.count(); ++b)
-    for (std::size_t r = 0; r < R; ++r) total[r] += sum.row(b)[r];
-  std::vector<float> factor(padded(R), 0.0f);
-  for (std::size_t r = 0; r < R; ++r) factor[r] = static_cast<float>(static_cast<double>(S.rows()) / total[r]);
-
-  pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j) {
-      float* row = u.row(j);
-      for (std::size_t r = 0; r < R; ++r) row[r] *= factor[r];
-    }
-  });
+  for (std::size_t b = 0; b < sums.rows(); ++b)
+    for (std::size_t r = 0; r < R; ++r) total[r] += sums.row(b)[r];
+  Matrix<float> factor(1, R);
+  for (std::size_t r = 0; r < R; ++r)
+    factor.row(0)[r] = total[r] < smallest_sum ? 0.0f : static_cast<float>(static_cast<double>(S.rows()) / total[r]);
+  const Blocks blocks{S.rows(), rows_per_block};
+  pool.for_blocks(blocks.count(), [&](std::size_t b) { scale_rows(factor.row(0), blocks.begin(b), blocks.end(b), u); });
+  for (std::size_t r = 0; r < R; ++r)
+    if (total[r] < smallest_sum) draw_column_in_logs(S, r, a, key, sweep, u);
 }
 
 double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,

@@ -3,6 +3,7 @@
 #include "kernel/cpu/allocate.hpp"
 #include "kernel/cpu/columns.hpp"
 #include "kernel/cpu/place.hpp"
+#include "kernel/cpu/score.hpp"
 
 namespace ztp {
 namespace {
@@ -13,7 +14,7 @@ class CpuKernel final : public Kernel {
 
   double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
                   const Sums& sums) override {
-    return cpu::allocate(pool_, entries, rates, key, sweep, sums);
+    return cpu::allocate(pool_, entries, rates, key, sweep, sums, component_);
   }
   void draw_columns(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
                     Matrix<float>& u) override {
@@ -37,6 +38,7 @@ class CpuKernel final : public Kernel {
 
  private:
   Pool& pool_;
+  Buffer<std::uint32_t> component_;  // of every entry, from allocation to row sums
 };
 
 }  // namespace

@@ -9,11 +9,50 @@
 #include <span>
 
 #include "base/pool.hpp"
+#include "kernel/bounded_draw.hpp"
 #include "kernel/entry_draw.hpp"
+#include "kernel/gamma_draw.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
+
+// kernel/bounded_draw.hpp with bounds in double. Returns false where it does not do.
+template <class Add>
+bool draw_within_bounds(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t e,
+                        const Add& add) {
+  const std::size_t K = rates.u.size(), blocks = padded(rates.R) / components_per_block;
+  const std::uint32_t* cell = entries.coords + e * K;
+  const auto value = [&](std::size_t k, std::size_t r) {
+    return r < rates.R ? static_cast<double>(rates.u[k]->row(cell[k])[r]) : 0.0;
+  };
+  const std::vector<std::size_t> order = search_order(blocks);
+  std::vector<double> bounds(padded(blocks), 0.0);
+  for (std::size_t i = 0; i < blocks; ++i) {
+    double bound = rates.scale;
+    for (std::size_t k = 0; k < K; ++k) {
+      double sum = 0;
+      for (std::size_t r = order[i] * components_per_block; r < (order[i] + 1) * components_per_block; ++r)
+        sum += static_cast<double>(rates.weight[r]) * std::pow(value(k, r), static_cast<double>(K));
+      bound *= std::pow(sum, 1.0 / static_cast<double>(K)) * static_cast<double>(bound_margin);
+    }
+    bounds[i] = bound;
+  }
+  const double total = sum_of_bounds(bounds);
+  if (!floats_hold(total / rates.scale, total) || !boundable(entries, e, total)) return false;
+  Stream stream(key, sweep, e);
+  draw_bounded(
+      stream, entries, e, bounds, order,
+      [&](std::size_t block, double* product) {
+        for (std::size_t l = 0; l < components_per_block; ++l) {
+          const std::size_t r = block * components_per_block + l;
+          product[l] = rates.scale * static_cast<double>(rates.weight[r]);
+          for (std::size_t k = 0; k < K; ++k) product[l] *= value(k, r);
+        }
+      },
+      [&](std::size_t r) { add(r, std::int64_t{1}); });
+  return true;
+}
 
 class ReferenceKernel final : public Kernel {
  public:
@@ -24,39 +63,23 @@ class ReferenceKernel final : public Kernel {
     std::vector<double> shares(rates.R);
     double log_likelihood = 0;
     if (sums.parts != nullptr) sums.parts->assign(1, {});
+    for (auto* rows : sums.rows)
+      if (sums.fresh) rows->clear();
     for (std::size_t e = 0; e < entries.count; ++e) {
       const std::uint32_t* cell = entries.coords + e * K;
-      const double log_z = log_shares(rates, cell, order, shares);
-      if (entries.missing && log_z < log_smallest_mean) continue;  // surely zero
-      if (entries.anywhere && log_z == -std::numeric_limits<double>::infinity()) {
-        Stream stream(key, sweep, e);
-        const std::size_t r = stream.below(rates.R);
+      const auto add = [&](std::size_t r, std::int64_t count) {
+        for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[r] += count;
+        sums.totals[r] += count;
+        if (sums.parts != nullptr)
+          sums.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), count});
+      };
+      if (entries.bounded && draw_within_bounds(entries, rates, key, sweep, e, add)) {
+        const double log_z = log_shares(rates, cell, order, shares);
         const std::int64_t y = entries.observed ? entries.observed[e] : 1;
-        for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[r] += y;
-        sums.totals[r] += y;
-        if (sums.parts != nullptr)
-          sums.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), y});
-        continue;
+        log_likelihood += entry_log_likelihood(entries, std::exp(log_z), log_z, y);
+      } else {
+        log_likelihood += draw_plainly(entries, rates, key, sweep, e, order, shares, add);
       }
-      if (!std::isfinite(log_z))
-        throw Error(ErrorKind::numeric, fmt::format("sweep {}: {} number {} has rate zero or infinity", sweep,
-                                                    entries.missing ? "missing cell" : "one", e + 1));
-      const double z = std::exp(log_z);
-      Stream stream(key, sweep, e);
-      const std::int64_t y = draw_entry(stream, entries, e, z);                    // (M3), (M17)
-      draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) {  // (M4)
-        for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[order[i]] += part;
-        sums.totals[order[i]] += part;
-        if (sums.parts != nullptr)
-          sums.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(order[i]), part});
-      });
-      const double count = static_cast<double>(y);
-      if (entries.missing)
-        log_likelihood += z;
-      else if (entries.observed)
-        log_likelihood += count * log_z - log_factorial(count);
-      else
-        log_likelihood += z < 1e-300 ? log_z : log_expm1(z);
     }
     return log_likelihood;
   }
@@ -67,8 +90,8 @@ class ReferenceKernel final : public Kernel {
     std::vector<double> log_gamma(n);
     for (std::size_t r = 0; r < S.columns(); ++r) {
       for (std::size_t j = 0; j < n; ++j) {
-        Stream stream(key, sweep, (static_cast<std::uint64_t>(j) << 32) | r);
-        log_gamma[j] = draw_log_gamma(stream, a + static_cast<double>(S.row(j)[r]));
+        const std::uint64_t index = (static_cast<std::uint64_t>(j) << 32) | r;
+        log_gamma[j] = log_gamma_at(key, sweep, index, a + static_cast<double>(S.row(j)[r]));
       }
       const double largest = *std::max_element(log_gamma.begin(), log_gamma.end());
       double sum = 0;

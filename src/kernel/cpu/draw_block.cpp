@@ -1,0 +1,165 @@
+// The latent counts of a block of entries and the components they belong to, in lanes.                       (M3), (M4)
+#include "kernel/cpu/draw_block.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernel/cpu/targets.hpp"  // before Highway
+#include "kernel/entry_draw.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernel/cpu/draw_block.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include <hwy/contrib/math/math-inl.h>
+
+#include "kernel/cpu/flush.hpp"
+#include "kernel/cpu/search-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace ztp::cpu::HWY_NAMESPACE {
+namespace {
+
+constexpr double largest_rate = 30;  // beyond, the likelihood takes another formula
+
+class BlockDraw {
+ public:
+  BlockDraw(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t end,
+            Drawn& drawn)
+      : entries_(entries),
+        rates_(rates),
+        key_(key),
+        keys_(key),
+        sweep_(sweep),
+        K_(rates.u.size()),
+        end_(end),
+        drawn_(drawn),
+        search_(rates) {}
+
+  void run() {
+    for (std::size_t e = drawn_.begin; e < end_; e += batch) draw_batch(e, std::min(batch, end_ - e));
+  }
+
+ private:
+  void draw_batch(std::size_t e, std::size_t count) {
+    // Most entries need no more than the first two numbers of their streams.
+    batch_uniforms(keys_, sweep_, e, 0, count_uniform_, component_uniform_);
+    search_.compute(cell(e), count, end_ - e - count);
+    for (std::size_t i = 0; i < count; ++i) {
+      rate_[i] = rates_.scale * search_.total(i);
+      if (!floats_hold(search_.total(i), rate_[i])) rate_[i] = 0;
+    }
+    std::uint32_t found[batch];
+    if (!entries_.missing) search_.find_all(entries_.observed ? count_uniform_ : component_uniform_, found);
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool surely_one =
+          entries_.observed ? entries_.observed[e + i] == 1 : !entries_.missing && count_uniform_[i] <= 1 - rate_[i];
+      if (rate_[i] <= 0)
+        draw_in_logs(e + i);
+      else if (surely_one)
+        drawn_.set_unit(e + i, found[i]);
+      else
+        draw_count(e + i, i);
+    }
+    count_likelihood(e, count);
+  }
+
+  const std::uint32_t* cell(std::size_t e) const { return entries_.coords + e * K_; }
+
+  // Anything but a sure one: a second look at the entry's own stream.
+  void draw_count(std::size_t e, std::size_t i) {
+    if (entries_.missing && count_uniform_[i] <= 1 - rate_[i]) return drawn_.set_nothing(e);  // as most missing cells
+    Stream stream(key_, sweep_, e);
+    const std::int64_t y = draw_entry(stream, entries_, e, rate_[i]);
+    if (y == 1) return drawn_.set_unit(e, search_.find(i, stream.uniform()));
+    const std::size_t first = drawn_.begin_parts();
+    if (y <= 8) {
+      for (std::int64_t unit = 0; unit < y; ++unit) drawn_.add_part(e, search_.find(i, stream.uniform()), 1);
+    } else {
+      make_order();
+      for (std::size_t s = 0; s < rates_.R; ++s) shares_[s] = static_cast<double>(search_.product(i)[order_[s]]);
+      draw_multinomial(stream, y, shares_,
+                       [&](std::size_t s, std::int64_t part) { drawn_.add_part(e, order_[s], part); });
+    }
+    drawn_.end_parts(e, first);
+  }
+
+  void draw_in_logs(std::size_t e) {
+    make_order();
+    const std::size_t first = drawn_.begin_parts();
+    drawn_.log_likelihood += draw_plainly(entries_, rates_, key_, sweep_, e, order_, shares_,
+                                          [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
+    drawn_.end_parts(e, first);
+  }
+  void make_order() {
+    if (order_.empty()) order_ = search_order(rates_.R);
+    shares_.resize(rates_.R);
+  }
+
+  // log(exp(z) - 1) of the ones, z of the missing cells, log z^y / y! of counts.                              (M10)
+  void count_likelihood(std::size_t e, std::size_t count) {
+    const F64 f64;
+    if (entries_.observed) {
+      for (std::size_t i = 0; i < count; ++i)
+        if (rate_[i] > 0)
+          drawn_.log_likelihood +=
+              entry_log_likelihood(entries_, rate_[i], std::log(rate_[i]), entries_.observed[e + i]);
+      return;
+    }
+    Doubles sum = hn::Zero(f64);
+    for (std::size_t i = count; i < batch; ++i) rate_[i] = 0;
+    for (std::size_t i = 0; i < batch; i += width / 2) {
+      const Doubles z = hn::Load(f64, rate_ + i);
+      if (entries_.missing) {
+        sum = hn::Add(sum, z);
+        continue;
+      }
+      const auto counted = hn::Gt(z, hn::Zero(f64));
+      const Doubles inner = hn::Min(z, hn::Set(f64, largest_rate));
+      // Past 30 log(exp(z) - 1) is z up to the last bit.
+      const Doubles value =
+          hn::Add(hn::Log(f64, hn::IfThenElse(counted, hn::Expm1(f64, inner), hn::Set(f64, 1.0))), hn::Sub(z, inner));
+      sum = hn::Add(sum, value);
+    }
+    drawn_.log_likelihood += hn::GetLane(hn::SumOfLanes(f64, sum));
+  }
+
+  const Entries& entries_;
+  const Rates& rates_;
+  StreamKey key_;
+  RoundKeys keys_;
+  std::uint32_t sweep_;
+  std::size_t K_;
+  std::size_t end_;
+  Drawn& drawn_;
+  BatchSearch search_;
+  std::vector<std::size_t> order_;  // only where entries need the slow way
+  std::vector<double> shares_;
+  // of the batch
+  alignas(64) double rate_[batch];  // zero: out of the range of floats
+  alignas(64) double count_uniform_[batch];
+  alignas(64) double component_uniform_[batch];
+};
+
+void draw(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t end,
+          Drawn& drawn) {
+  const FlushToZero flush;
+  BlockDraw(entries, rates, key, sweep, end, drawn).run();
+}
+
+}  // namespace
+}  // namespace ztp::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ztp::cpu {
+
+HWY_EXPORT(draw);
+
+void draw_block(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t end,
+                Drawn& drawn) {
+  HWY_DYNAMIC_DISPATCH(draw)(entries, rates, key, sweep, end, drawn);
+}
+
+}  // namespace ztp::cpu
+#endif

@@ -1,0 +1,55 @@
+#pragma once
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace ztp::cpu {
+
+// What a block of entries has drawn. `component`, one for each entry: that of its only unit, `nothing`, or `several` + where its parts
+// begin in `parts`; they end with those of another entry.
+inline constexpr std::uint32_t nothing = 0xffffffffu, several = 0x80000000u;
+struct Drawn {
+  std::size_t begin = 0;               // the block's first entry
+  std::uint32_t* component = nullptr;  // of that entry and those after it
+  std::vector<Part> parts;
+  std::vector<std::int64_t> totals;  // R, padded
+  double log_likelihood = 0;
+
+  void set_nothing(std::size_t e) { component[e - begin] = nothing; }
+  void set_unit(std::size_t e, std::size_t r) {
+    component[e - begin] = static_cast<std::uint32_t>(r);
+    ++totals[r];
+  }
+  // Parts of entry e may follow; end_parts when there are no more.
+  std::size_t begin_parts() const { return parts.size(); }
+  void add_part(std::size_t e, std::size_t r, std::int64_t count) {
+    parts.push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), count});
+    totals[r] += count;
+  }
+  void end_parts(std::size_t e, std::size_t first) {
+    component[e - begin] = first == parts.size() ? nothing : several + static_cast<std::uint32_t>(first);
+    if (first + 1 != parts.size() || parts.back().count != 1) return;
+    component[e - begin] = parts.back().component;
+    parts.pop_back();
+  }
+};
+
+// Calls add(r, count) for every part of entry e.
+template <class Add>
+void for_each_part(const Drawn& drawn, std::size_t e, Add add) {
+  const std::uint32_t r = drawn.component[e - drawn.begin];
+  if (r == nothing) return;
+  if (r < several) return add(r, std::int64_t{1});
+  for (std::size_t i = r - several; i < drawn.parts.size() && drawn.parts[i].entry == static_cast<std::uint32_t>(e);
+       ++i)
+    add(drawn.parts[i].component, drawn.parts[i].count);
+}
+
+// The counts of the entries drawn.begin..end-1 and their parts.
+void draw_block(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t end,
+                Drawn& drawn);
+// The same with `bounds` (kernel/cpu/bounds.hpp); the log-likelihood is left out.
+void draw_block_bounded(const Entries& entries, const Rates& rates, const Rates& bounds, StreamKey key,
+                        std::uint32_t sweep, std::size_t end, Drawn& drawn);
+
+}  // namespace ztp::cpu

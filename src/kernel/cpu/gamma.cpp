@@ -1,0 +1,247 @@
+// Gamma draws in lanes: the algorithm of kernel/gamma_draw.hpp, in floats.
+#include "kernel/cpu/gamma.hpp"
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "kernel/cpu/targets.hpp"  // before Highway
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernel/cpu/gamma.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include "kernel/cpu/flush.hpp"
+#include "kernel/cpu/lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace ztp::cpu::HWY_NAMESPACE {
+namespace {
+
+constexpr std::size_t most_rows = 256;
+
+// What a shape asks for: d and c of the algorithm, and log2(e)/a for the boost of shapes below one (zero: no boost).
+struct Shape {
+  Floats d, c, boost;
+};
+
+Shape shape_of(double a) {
+  const F32 f;
+  const double d = (a < 1 ? a + 1 : a) - 1.0 / 3;
+  return {hn::Set(f, static_cast<float>(d)), hn::Set(f, static_cast<float>(1 / (3 * std::sqrt(d)))),
+          hn::Set(f, a < 1 ? static_cast<float>(std::numbers::log2e / a) : 0.0f)};
+}
+
+// The shapes a + count, of which `empty` is the one of count zero.
+HWY_INLINE Shape shape_of(Floats count, float a, const Shape& empty) {
+  const F32 f;
+  const auto zero = hn::Eq(count, hn::Zero(f));
+  const Floats d = hn::IfThenElse(zero, empty.d, hn::Add(count, hn::Set(f, a - 1.0f / 3)));
+  return {d, hn::Mul(hn::Set(f, 1.0f / 3), inverse_root(d)), hn::IfThenElseZero(zero, empty.boost)};
+}
+
+struct Candidate {
+  Floats x, t, value, uniform;  // normal, c x, the draw, and the number that decides about it
+};
+
+template <bool boost>
+HWY_INLINE Candidate propose(const Words word[4], const Shape& shape) {
+  const F32 f;
+  Candidate result;
+  const Floats radius = root(hn::Mul(hn::Set(f, -2.0f), log_positive(uniform31(word[0]))));
+  result.x = hn::Mul(radius, cosine_of_turn(word[1]));
+  result.t = hn::Mul(shape.c, result.x);
+  const Floats side = hn::Add(hn::Set(f, 1.0f), result.t);
+  result.value = hn::Mul(hn::Mul(shape.d, side), hn::Mul(side, side));
+  result.uniform = uniform31(word[2]);
+  if (boost) result.value = hn::Mul(result.value, power_of_two(hn::Mul(log_positive(uniform31(word[3])), shape.boost)));
+  return result;
+}
+
+// Surely accepted. The probability of acceptance, exp(3 d q(t)), is at least 1 + 3 d q(t), and -q(t) = t^4/4 - t^5/5 + ... at most
+// t^4/4 for t > 0 and t^4/4 (1 + 4/5 |t| / (1 - |t|)) for -1 < t < 0; d t^2 = x^2/9. False for t <= -1.
+HWY_INLINE hn::Mask<F32> surely_accepted(const Candidate& candidate) {
+  const F32 f;
+  const Floats one = hn::Set(f, 1.0f), negative = hn::Min(candidate.t, hn::Zero(f));
+  const Floats m = hn::Add(one, negative);
+  const Floats xt = hn::Mul(candidate.x, candidate.t);
+  const Floats miss = hn::Mul(hn::Mul(xt, xt), hn::MulAdd(negative, hn::Set(f, 0.2f / 12), hn::Set(f, 1.0f / 12)));
+  return hn::Lt(hn::Mul(candidate.uniform, m), hn::Sub(m, miss));
+}
+
+// log(uniform) < 3 d q(t). Near zero q is -t^4/4 + t^5/5 - ..., where its closed form has no digits left.
+HWY_INLINE hn::Mask<F32> accepted(const Candidate& candidate, const Shape& shape) {
+  const F32 f;
+  const Floats t = candidate.t, one = hn::Set(f, 1.0f);
+  Floats series = hn::Set(f, 1.0f / 14);
+  HWY_UNROLL(10)
+  for (int i = 13; i >= 4; --i) series = hn::MulAdd(series, hn::Neg(t), hn::Set(f, 1.0f / static_cast<float>(i)));
+  const Floats square = hn::Mul(t, t);
+  const Floats near = hn::Neg(hn::Mul(series, hn::Mul(square, square)));
+  const Floats root = hn::Max(hn::Add(one, t), hn::Set(f, 1e-30f));
+  const Floats cubic = hn::MulAdd(hn::MulAdd(hn::Set(f, 1.0f / 3), t, hn::Set(f, -0.5f)), square, t);
+  const Floats far = hn::Sub(log_positive(root), cubic);
+  const Floats q = hn::IfThenElse(hn::Lt(hn::Abs(t), hn::Set(f, 0.25f)), near, far);
+  const auto below = hn::Lt(log_positive(candidate.uniform), hn::Mul(hn::Mul(hn::Set(f, 3.0f), shape.d), q));
+  return hn::And(below, hn::Gt(t, hn::Set(f, -1.0f)));
+}
+
+// `width` counts as floats.
+HWY_INLINE Floats load_counts(const std::int64_t* counts) {
+  const F64 f64;
+  const I64 i64;
+  const hn::Half<F32> half;
+  const auto low = hn::DemoteTo(half, hn::ConvertTo(f64, hn::Load(i64, counts)));
+  const auto high = hn::DemoteTo(half, hn::ConvertTo(f64, hn::Load(i64, counts + width / 2)));
+  return hn::Combine(F32(), high, low);
+}
+HWY_INLINE bool all_zero(const std::int64_t* counts) {
+  const I64 i64;
+  return hn::AllTrue(i64, hn::Eq(hn::Or(hn::Load(i64, counts), hn::Load(i64, counts + width / 2)), hn::Zero(i64)));
+}
+
+// The rows of one call. A lane that is not surely accepted waits in `pending_` as (row in the block, component) until there are
+// vectors full of them.
+class RowBlock {
+ public:
+  RowBlock(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep, std::size_t begin,
+           std::size_t end, Matrix<float>& u)
+      : S_(S), a_(a), keys_(key), sweep_(sweep), begin_(begin), end_(end), u_(u), empty_(shape_of(a)) {}
+
+  void draw() {
+    static thread_local std::vector<std::uint32_t> pending;
+    pending.resize(std::max(pending.size(), most_rows * S_.stride() + width));
+    pending_ = pending.data();
+    static thread_local Matrix<std::uint32_t> words;
+    if (words.columns() < 4 * S_.stride()) words = Matrix<std::uint32_t>(1, 4 * S_.stride());
+    words_ = words.row(0);
+    if (a_ < 1)
+      first_attempts<true>();
+    else
+      first_attempts<false>();
+    for (std::uint32_t attempt = 0; waiting_ > 0; ++attempt) retry(attempt);
+  }
+
+ private:
+  template <bool boost>
+  void first_attempts() {
+    const F32 f;
+    const U32 d32;
+    const std::size_t R = S_.columns(), stride = S_.stride();
+    // A last vector that is less than half full is no vector: its lanes wait with the others.
+    const std::size_t vectors_end = R % width < width / 2 ? R - R % width : stride;
+    for (std::size_t j = begin_; j < end_; ++j) {
+      // Words first, draws second: in one loop each vector would be a chain of dependent steps too long to overlap with the next.
+      const Words high = hn::Set(d32, static_cast<std::uint32_t>(j));
+      for (std::size_t r = 0; r < vectors_end; r += width) {
+        Words word[4];
+        random_words(keys_, hn::Iota(d32, static_cast<std::uint32_t>(r)), high, sweep_, 0, word);
+        for (std::size_t i = 0; i < 4; ++i) hn::Store(word[i], d32, words_ + i * stride + r);
+      }
+      const std::int64_t* counts = S_.row(j);
+      float* row = u_.row(j);
+      const Words tag = hn::Set(d32, static_cast<std::uint32_t>(j - begin_) << 24);
+      for (std::size_t r = 0; r < vectors_end; r += width) {
+        const Words word[4] = {hn::Load(d32, words_ + r), hn::Load(d32, words_ + stride + r),
+                               hn::Load(d32, words_ + 2 * stride + r), hn::Load(d32, words_ + 3 * stride + r)};
+        const Shape shape = shape_of(load_counts(counts + r), static_cast<float>(a_), empty_);
+        Candidate candidate = propose<boost>(word, shape);
+        auto wait = hn::Not(surely_accepted(candidate));
+        if (HWY_UNLIKELY(r + width > R)) {
+          const auto inside = hn::FirstN(f, R - r);
+          candidate.value = hn::IfThenElseZero(inside, candidate.value);
+          wait = hn::And(wait, inside);
+        }
+        hn::Store(candidate.value, f, row + r);
+        waiting_ += hn::CompressStore(hn::Or(tag, hn::Iota(d32, static_cast<std::uint32_t>(r))),
+                                      hn::RebindMask(d32, wait), d32, pending_ + waiting_);
+      }
+      for (std::size_t r = vectors_end; r < R; ++r)
+        pending_[waiting_++] = static_cast<std::uint32_t>(j - begin_) << 24 | static_cast<std::uint32_t>(r);
+    }
+  }
+
+  void retry(std::uint32_t attempt) {
+    const F32 f;
+    const U32 d32;
+    std::size_t still = 0;
+    alignas(64) float count[width], value[width], taken[width];
+    alignas(64) std::uint32_t place[width];
+    for (std::size_t i = 0; i < waiting_; i += width) {
+      const std::size_t here = std::min(width, waiting_ - i);
+      for (std::size_t l = 0; l < width; ++l) {
+        place[l] = pending_[i + std::min(l, here - 1)];
+        count[l] = static_cast<float>(S_.row(begin_ + (place[l] >> 24))[place[l] & 0xffffff]);
+      }
+      const Words packed = hn::Load(d32, place);
+      const Shape shape = shape_of(hn::Load(f, count), static_cast<float>(a_), empty_);
+      Words word[4];
+      random_words(keys_, hn::And(packed, hn::Set(d32, 0xffffffu)),
+                   hn::Add(hn::ShiftRight<24>(packed), hn::Set(d32, static_cast<std::uint32_t>(begin_))), sweep_,
+                   attempt, word);
+      const Candidate candidate = propose<true>(word, shape);
+      const auto accept = accepted(candidate, shape);
+      hn::Store(candidate.value, f, value);
+      hn::Store(hn::IfThenElseZero(accept, hn::Set(f, 1.0f)), f, taken);
+      for (std::size_t l = 0; l < here; ++l)
+        if (taken[l] != 0) u_.row(begin_ + (place[l] >> 24))[place[l] & 0xffffff] = value[l];
+      const auto wait = hn::And(hn::Not(accept), hn::FirstN(f, here));
+      still += hn::CompressStore(packed, hn::RebindMask(d32, wait), d32, pending_ + still);
+    }
+    waiting_ = still;
+  }
+
+  const Matrix<std::int64_t>& S_;
+  double a_;
+  RoundKeys keys_;
+  std::uint32_t sweep_;
+  std::size_t begin_, end_;
+  Matrix<float>& u_;
+  Shape empty_;
+  std::uint32_t* words_ = nullptr;  // of a row: the first of all components, the second of all components, ...
+  std::uint32_t* pending_ = nullptr;
+  std::size_t waiting_ = 0;
+};
+
+void draw_rows(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep, std::size_t begin,
+               std::size_t end, Matrix<float>& u, double* sums) {
+  const FlushToZero flush;
+  RowBlock(S, a, key, sweep, begin, end, u).draw();
+  const F64 f64;
+  const hn::Half<F32> half;
+  for (std::size_t r = 0; r < u.stride(); r += width / 2) {
+    Doubles sum = hn::Zero(f64);
+    for (std::size_t j = begin; j < end; ++j) sum = hn::Add(sum, hn::PromoteTo(f64, hn::Load(half, u.row(j) + r)));
+    hn::Store(sum, f64, sums + r);
+  }
+}
+
+void scale(const float* factor, std::size_t begin, std::size_t end, Matrix<float>& u) {
+  const FlushToZero flush;
+  const F32 f;
+  for (std::size_t j = begin; j < end; ++j)
+    for (std::size_t r = 0; r < u.stride(); r += width)
+      hn::Store(hn::Mul(hn::Load(f, u.row(j) + r), hn::Load(f, factor + r)), f, u.row(j) + r);
+}
+
+}  // namespace
+}  // namespace ztp::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ztp::cpu {
+
+HWY_EXPORT(draw_rows);
+HWY_EXPORT(scale);
+
+void draw_gamma_rows(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep, std::size_t begin,
+                     std::size_t end, Matrix<float>& u, double* sums) {
+  HWY_DYNAMIC_DISPATCH(draw_rows)(S, a, key, sweep, begin, end, u, sums);
+}
+
+void scale_rows(const float* factor, std::size_t begin, std::size_t end, Matrix<float>& u) {
+  HWY_DYNAMIC_DISPATCH(scale)(factor, begin, end, u);
+}
+
+}  // namespace ztp::cpu
+#endif

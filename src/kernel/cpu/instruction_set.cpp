@@ -1,0 +1,34 @@
+#include "kernel/cpu/instruction_set.hpp"
+
+#include <fmt/format.h>
+
+#include "kernel/cpu/targets.hpp"  // before Highway
+#include "ztp/error.hpp"
+// After the choice of targets.
+#include <hwy/highway.h>
+
+namespace ztp::cpu {
+namespace {
+
+std::vector<std::int64_t> targets() {
+  hwy::SetSupportedTargetsForTest(0);
+  return hwy::SupportedAndGeneratedTargets();
+}
+
+}  // namespace
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for (const std::int64_t target : targets()) names.emplace_back(hwy::TargetName(target));
+  return names;
+}
+
+void use_instruction_set(const std::string& name) {
+  for (const std::int64_t target : targets())
+    if (name == hwy::TargetName(target)) return hwy::SetSupportedTargetsForTest(target);
+  if (!name.empty())
+    throw Error(ErrorKind::config, fmt::format("instruction set {}: this processor or build has only {}", name,
+                                               fmt::join(instruction_sets(), ", ")));
+}
+
+}  // namespace ztp::cpu
