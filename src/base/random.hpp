@@ -66,6 +66,8 @@ class Stream {
  public:
   Stream(StreamKey key, std::uint32_t sweep, std::uint64_t index) : key_(key), sweep_(sweep), index_(index) {}
 
+  std::uint32_t sweep() const { return sweep_; }
+
   std::uint32_t bits32() {
     if (used_ == 4) {
       words_ = random_block(key_, sweep_, index_, block_++);

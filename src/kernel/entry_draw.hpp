@@ -65,21 +65,20 @@ inline bool floats_hold(double sum, double z) {
   return sum > smallest_float_rate && sum < 1e30 && z > smallest_rate;
 }
 
-// One entry the plain way, in logs: its count and its parts, for which add(r, count) is called. `shares`: room for R values.
-// Returns what it adds to the log-likelihood.                                                         (M3), (M4), (M17)
+// One entry the plain way, in logs, from its own stream, wherever that is: its count and its parts, for which add(r, count) is
+// called. `shares`: room for R values. Returns what it adds to the log-likelihood.                         (M3), (M4), (M17)
 template <class Add>
-double draw_plainly(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t e,
+double draw_plainly(Stream& stream, const Entries& entries, const Rates& rates, std::size_t e,
                     const std::vector<std::size_t>& order, std::vector<double>& shares, const Add& add) {
   const double log_z = log_shares(rates, entries.coords + e * rates.u.size(), order, shares);
   if (entries.missing && log_z < log_smallest_mean) return 0;  // surely zero
-  Stream stream(key, sweep, e);
   if (entries.anywhere && log_z == -std::numeric_limits<double>::infinity()) {
     add(stream.below(rates.R), entries.observed ? entries.observed[e] : std::int64_t{1});
     return 0;
   }
   if (!std::isfinite(log_z))
-    throw Error(ErrorKind::numeric, fmt::format("sweep {}: {} number {} has rate zero or infinity", sweep,
-                                                entries.missing ? "missing cell" : "one", e + 1));
+    throw Error(ErrorKind::numeric,
+                fmt::format("{} number {} has rate zero or infinity", entries.missing ? "missing cell" : "one", e + 1));
   const double z = std::exp(log_z);
   const std::int64_t y = draw_entry(stream, entries, e, z);
   draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) { add(order[i], part); });

@@ -86,8 +86,9 @@ class BlockDraw {
 
   void draw_in_logs(std::size_t e) {
     make_order();
+    Stream stream(key_, sweep_, e);
     const std::size_t first = drawn_.begin_parts();
-    drawn_.log_likelihood += draw_plainly(entries_, rates_, key_, sweep_, e, order_, shares_,
+    drawn_.log_likelihood += draw_plainly(stream, entries_, rates_, e, order_, shares_,
                                           [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
     drawn_.end_parts(e, first);
   }

@@ -5,6 +5,7 @@
 #include "kernel/bounded_draw.hpp"
 #include "kernel/cpu/draw_block.hpp"
 #include "kernel/cpu/targets.hpp"  // before Highway
+#include "kernel/entry_draw.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernel/cpu/draw_bounded.cpp"
@@ -30,8 +31,7 @@ class BoundedDraw {
         end_(end),
         drawn_(drawn),
         search_(bounds),
-        order_(search_order(bounds.R)),
-        bounds_(search_.stride()) {}
+        all_(rates) {}
 
   void run() {
     for (std::size_t e = drawn_.begin; e < end_; e += batch) draw_batch(e, std::min(batch, end_ - e));
@@ -43,30 +43,56 @@ class BoundedDraw {
     batch_uniforms(keys_, sweep_, e, 0, uniform[0], uniform[1]);
     batch_uniforms(keys_, sweep_, e, 1, uniform[2], uniform[3]);
     search_.compute(cell(e), count, end_ - e - count);
+    know_largest(e, count);
     // An observed count needs no number for itself.
     const std::size_t choice = entries_.observed ? 0 : 1;
     std::uint32_t block[batch];
     search_.find_all(uniform[choice], block);
-    for (std::size_t i = 0; i < count; ++i) prefetch(cell(e + i), block[i]);
     for (std::size_t i = 0; i < count; ++i) {
       const double total = rates_.scale * search_.total(i);
       if (!floats_hold(search_.total(i), total) || !boundable(entries_, e + i, total)) {
-        draw_in_logs(e + i);
+        Stream stream(key_, sweep_, e + i);
+        draw_plainly(stream, e + i, drawn_.begin_parts());
       } else if (entries_.missing && uniform[0][i] <= 1 - total) {
         drawn_.set_nothing(e + i);  // as most missing cells
       } else if (entries_.observed ? entries_.observed[e + i] == 1
                                    : !entries_.missing && uniform[0][i] <= 1 - total) {  // surely one candidate
         draw_one(e + i, i, block[i], uniform[choice + 1][i]);
       } else {
-        draw_several(e + i, i);
+        draw_several(e + i, i, total);
       }
     }
+  }
+
+  // Puts the truth in the place of the largest bounds.
+  void know_largest(std::size_t e, std::size_t count) {
+    std::uint32_t block[batch][blocks_known];
+    for (std::size_t i = 0; i < count; ++i) {
+      search_.largest<blocks_known>(i, block[i]);
+      for (std::size_t b = 0; b < blocks_known; ++b) prefetch(cell(e + i), block[i][b]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t b = 0; b < blocks_known; ++b) {
+        alignas(64) float product[components_per_block];
+        products(cell(e + i), block[i][b], product);
+        search_.replace(i, block[i][b], sum_of(product));
+      }
+      search_.add_up(i);
+    }
+  }
+
+  HWY_INLINE static float sum_of(const float* product) {
+    const F32 f;
+    Floats sum = hn::Load(f, product);
+    for (std::size_t l = width; l < components_per_block; l += width) sum = hn::Add(sum, hn::Load(f, product + l));
+    return hn::GetLane(hn::SumOfLanes(f, sum));
   }
 
   const std::uint32_t* cell(std::size_t e) const { return entries_.coords + e * K_; }
 
   void prefetch(const std::uint32_t* cell, std::uint32_t block) const {
-    for (std::size_t k = 0; k < K_; ++k) hwy::Prefetch(rates_.u[k]->row(cell[k]) + block * components_per_block);
+    for (std::size_t k = 0; k < K_; ++k)
+      __builtin_prefetch(rates_.u[k]->row(cell[k]) + block * components_per_block, 0, 2);
   }
 
   // The products of one block of components, without the scale.
@@ -80,58 +106,61 @@ class BoundedDraw {
     }
   }
 
-  // A first candidate, at `place` of the bound of its block; if it is not kept, as if the entry's stream had been read so far.
-  void draw_one(std::size_t e, std::size_t i, std::uint32_t block, double place) {
+  // Which component a candidate of the block belongs to that is at `place` of its bound; none: not kept.
+  HWY_INLINE std::uint32_t component_at(std::size_t e, std::size_t i, std::uint32_t block, double place) const {
     alignas(64) float product[components_per_block];
     products(cell(e), block, product);
     const double target = place * static_cast<double>(search_.product(i)[block]);
     double sum = 0;
-    std::size_t passed = 0;
+    std::uint32_t passed = 0;
     for (std::size_t l = 0; l < components_per_block; ++l) {
       sum += static_cast<double>(product[l]);
       passed += sum <= target;
     }
-    if (passed < components_per_block) return drawn_.set_unit(e, block * components_per_block + passed);
+    return passed < components_per_block ? block * std::uint32_t{components_per_block} + passed : nothing;
+  }
+
+  // A single candidate; if it is not kept, the entry's stream goes on after the numbers it has cost.
+  void draw_one(std::size_t e, std::size_t i, std::uint32_t block, double place) {
+    const std::uint32_t r = component_at(e, i, block, place);
+    if (r != nothing) return drawn_.set_unit(e, r);
     Stream stream(key_, sweep_, e);
     stream.skip_uniforms(entries_.observed ? 2 : 3);
-    load_bounds(i);
-    // Where the block is in search order: lane by lane.
-    for (std::size_t s = 0; s < order_.size(); ++s)
-      if (order_[s] == block) bounds_[s] = std::min(bounds_[s], rates_.scale * sum);
-    draw_rest(stream, e);
+    draw_all(stream, e, drawn_.begin_parts());
   }
 
-  void draw_several(std::size_t e, std::size_t i) {
+  void draw_several(std::size_t e, std::size_t i, double total) {
     Stream stream(key_, sweep_, e);
-    load_bounds(i);
-    draw_rest(stream, e);
-  }
-
-  void load_bounds(std::size_t i) {
-    for (std::size_t s = 0; s < order_.size(); ++s)
-      bounds_[s] = rates_.scale * static_cast<double>(search_.product(i)[order_[s]]);
-  }
-
-  void draw_rest(Stream& stream, std::size_t e) {
     const std::size_t first = drawn_.begin_parts();
-    draw_bounded(
-        stream, entries_, e, bounds_, order_,
-        [&](std::size_t block, double* product) HWY_ATTR {
-          alignas(64) float value[components_per_block];
-          products(cell(e), block, value);
-          for (std::size_t l = 0; l < components_per_block; ++l)
-            product[l] = rates_.scale * static_cast<double>(value[l]);
-        },
-        [&](std::size_t r) { drawn_.add_part(e, r, 1); });
-    drawn_.end_parts(e, first);
+    const std::int64_t candidates =
+        entries_.missing ? draw_poisson(stream, total) : draw_zero_truncated_poisson(stream, total);
+    for (std::int64_t candidate = 0; candidate < candidates; ++candidate) {
+      const std::uint32_t block = search_.find(i, stream.uniform());
+      const std::uint32_t r = component_at(e, i, block, stream.uniform());
+      if (r != nothing) drawn_.add_part(e, r, 1);
+    }
+    if (drawn_.begin_parts() > first || entries_.missing) return drawn_.end_parts(e, first);
+    draw_all(stream, e, first);
   }
 
-  void draw_in_logs(std::size_t e) {
-    if (plain_order_.empty()) plain_order_ = search_order(rates_.R);
+  // Among all components, as entries are drawn when there are few.
+  void draw_all(Stream& stream, std::size_t e, std::size_t first) {
+    all_.compute(cell(e), 1, 0);
+    const double z = rates_.scale * all_.total(0);
+    if (!floats_hold(all_.total(0), z) || z > largest_bounded_rate) {
+      draw_plainly(stream, e, first);
+    } else {
+      const std::int64_t y = draw_entry(stream, entries_, e, z);
+      for (std::int64_t unit = 0; unit < y; ++unit) drawn_.add_part(e, all_.find(0, stream.uniform()), 1);
+      drawn_.end_parts(e, first);
+    }
+  }
+
+  void draw_plainly(Stream& stream, std::size_t e, std::size_t first) {
+    if (order_.empty()) order_ = search_order(rates_.R);
     shares_.resize(rates_.R);
-    const std::size_t first = drawn_.begin_parts();
-    draw_plainly(entries_, rates_, key_, sweep_, e, plain_order_, shares_,
-                 [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
+    ztp::draw_plainly(stream, entries_, rates_, e, order_, shares_,
+                      [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
     drawn_.end_parts(e, first);
   }
 
@@ -144,9 +173,8 @@ class BoundedDraw {
   std::size_t end_;
   Drawn& drawn_;
   BatchSearch search_;              // among blocks of components, by their bounds
-  std::vector<std::size_t> order_;  // search order of the blocks
-  std::vector<double> bounds_;      // of one entry, in that order
-  std::vector<std::size_t> plain_order_;
+  BatchSearch all_;                 // among all components, for entries that need it
+  std::vector<std::size_t> order_;  // for those that need logarithms
   std::vector<double> shares_;
 };
 

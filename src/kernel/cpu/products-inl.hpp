@@ -62,7 +62,7 @@ class Products {
     for (std::size_t k = 1; k < K_; ++k) {
       if (!fetch_[k]) continue;
       const float* row = u_[k] + cell[k] * stride_;
-      for (std::size_t r = 0; r < stride_; r += 16) hwy::Prefetch(row + r);
+      for (std::size_t r = 0; r < stride_; r += 16) __builtin_prefetch(row + r);
     }
   }
 

@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 
 #include "kernel/cpu/products-inl.hpp"
 
@@ -47,6 +48,8 @@ class BatchSearch {
 
   std::size_t stride() const { return products_.stride(); }
   const float* product(std::size_t i) const { return product_.row(i); }
+  // Puts another value in the place of a product; add_up is due when that is done.
+  void replace(std::size_t i, std::size_t r, float value) { product_.row(i)[r] = value; }
   // The sum of the products of cell i.
   double total(std::size_t i) const { return running_[i][lanes - 1]; }
 
@@ -59,6 +62,43 @@ class BatchSearch {
     for (std::size_t i = 0; i < count; ++i) {
       double total = 0;
       for (std::size_t l = 0; l < lanes; ++l) running_[i][l] = total += static_cast<double>(sums_[i][l]);
+    }
+  }
+
+  // The sums of products of cell i anew.
+  HWY_INLINE void add_up(std::size_t i) {
+    const F32 f;
+    Floats sum[lanes / width];
+    for (Floats& part : sum) part = hn::Zero(f);
+    for (std::size_t r = 0; r < stride(); r += lanes)
+      for (std::size_t l = 0; l < lanes / width; ++l)
+        sum[l] = hn::Add(sum[l], hn::Load(f, product_.row(i) + r + l * width));
+    for (std::size_t l = 0; l < lanes / width; ++l) hn::Store(sum[l], f, sums_[i] + l * width);
+    double total = 0;
+    for (std::size_t l = 0; l < lanes; ++l) running_[i][l] = total += static_cast<double>(sums_[i][l]);
+  }
+
+  // The places of the largest products of cell i, no two of them in one lane. A place is kept in the last bits of its product, which
+  // for this are as good as any: products are positive, and so in the order of their bits.
+  template <std::size_t count>
+  HWY_INLINE void largest(std::size_t i, std::uint32_t* places) const {
+    using Lanes = hn::FixedTag<std::int32_t, width>;
+    const Lanes d;
+    const std::int32_t bits = static_cast<std::int32_t>(std::bit_ceil(stride()) - 1);
+    hn::Vec<Lanes> most[lanes / width];
+    for (auto& part : most) part = hn::Zero(d);
+    for (std::size_t r = 0; r < stride(); r += lanes)
+      for (std::size_t l = 0; l < lanes / width; ++l) {
+        const auto value = hn::BitCast(d, hn::Load(F32(), product_.row(i) + r + l * width));
+        const auto place = hn::Iota(d, static_cast<std::int32_t>(r + l * width));
+        most[l] = hn::Max(most[l], hn::Or(hn::AndNot(hn::Set(d, bits), value), place));
+      }
+    for (std::size_t c = 0; c < count; ++c) {
+      auto all = most[0];
+      for (std::size_t l = 1; l < lanes / width; ++l) all = hn::Max(all, most[l]);
+      all = hn::MaxOfLanes(d, all);
+      places[c] = static_cast<std::uint32_t>(hn::GetLane(all) & bits);
+      for (auto& part : most) part = hn::IfThenZeroElse(hn::Eq(part, all), part);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <span>
 
 #include "base/pool.hpp"
@@ -17,41 +18,56 @@
 namespace ztp {
 namespace {
 
-// kernel/bounded_draw.hpp with bounds in double. Returns false where it does not do.
+// kernel/bounded_draw.hpp with bounds in double. Returns whether the entry is done; if not, the stream has been read for as much as
+// the attempt has cost.
 template <class Add>
-bool draw_within_bounds(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t e,
-                        const Add& add) {
+bool draw_within_bounds(Stream& stream, const Entries& entries, const Rates& rates, std::size_t e, const Add& add) {
   const std::size_t K = rates.u.size(), blocks = padded(rates.R) / components_per_block;
   const std::uint32_t* cell = entries.coords + e * K;
-  const auto value = [&](std::size_t k, std::size_t r) {
-    return r < rates.R ? static_cast<double>(rates.u[k]->row(cell[k])[r]) : 0.0;
+  const auto product = [&](std::size_t r) {
+    double value = rates.scale * static_cast<double>(rates.weight[r]);
+    for (std::size_t k = 0; k < K && r < rates.R; ++k) value *= static_cast<double>(rates.u[k]->row(cell[k])[r]);
+    return value;
   };
-  const std::vector<std::size_t> order = search_order(blocks);
-  std::vector<double> bounds(padded(blocks), 0.0);
-  for (std::size_t i = 0; i < blocks; ++i) {
-    double bound = rates.scale;
+  const auto sum_of_block = [&](std::size_t block) {
+    double sum = 0;
+    for (std::size_t l = 0; l < components_per_block; ++l) sum += product(block * components_per_block + l);
+    return sum;
+  };
+  std::vector<double> bounds(blocks, rates.scale);
+  for (std::size_t b = 0; b < blocks; ++b)
     for (std::size_t k = 0; k < K; ++k) {
       double sum = 0;
-      for (std::size_t r = order[i] * components_per_block; r < (order[i] + 1) * components_per_block; ++r)
-        sum += static_cast<double>(rates.weight[r]) * std::pow(value(k, r), static_cast<double>(K));
-      bound *= std::pow(sum, 1.0 / static_cast<double>(K)) * static_cast<double>(bound_margin);
+      for (std::size_t r = b * components_per_block; r < std::min(rates.R, (b + 1) * components_per_block); ++r)
+        sum += static_cast<double>(rates.weight[r]) *
+               std::pow(static_cast<double>(rates.u[k]->row(cell[k])[r]), static_cast<double>(K));
+      bounds[b] *= std::pow(sum, 1.0 / static_cast<double>(K)) * static_cast<double>(bound_margin);
     }
-    bounds[i] = bound;
+  std::vector<double> unknown = bounds;
+  for (std::size_t known = 0; known < std::min({blocks_known, blocks, lanes}); ++known) {
+    const auto b = static_cast<std::size_t>(std::max_element(unknown.begin(), unknown.end()) - unknown.begin());
+    bounds[b] = sum_of_block(b);
+    for (std::size_t same = b % lanes; same < blocks; same += lanes) unknown[same] = -1;
   }
-  const double total = sum_of_bounds(bounds);
+  const double total = std::accumulate(bounds.begin(), bounds.end(), 0.0);
   if (!floats_hold(total / rates.scale, total) || !boundable(entries, e, total)) return false;
-  Stream stream(key, sweep, e);
-  draw_bounded(
-      stream, entries, e, bounds, order,
-      [&](std::size_t block, double* product) {
-        for (std::size_t l = 0; l < components_per_block; ++l) {
-          const std::size_t r = block * components_per_block + l;
-          product[l] = rates.scale * static_cast<double>(rates.weight[r]);
-          for (std::size_t k = 0; k < K; ++k) product[l] *= value(k, r);
-        }
-      },
-      [&](std::size_t r) { add(r, std::int64_t{1}); });
-  return true;
+  std::int64_t candidates = 1, kept = 0;
+  if (!entries.observed)
+    candidates = entries.missing ? draw_poisson(stream, total) : draw_zero_truncated_poisson(stream, total);
+  for (std::int64_t candidate = 0; candidate < candidates; ++candidate) {
+    std::size_t block = 0;
+    std::vector<double> shares;
+    for (const std::size_t b : search_order(blocks)) shares.push_back(bounds[b]);
+    draw_multinomial(stream, 1, shares, [&](std::size_t i, std::int64_t) { block = search_order(blocks)[i]; });
+    double place = stream.uniform() * bounds[block];
+    for (std::size_t l = 0; l < components_per_block && place >= 0; ++l) {
+      place -= product(block * components_per_block + l);
+      if (place >= 0) continue;
+      add(block * components_per_block + l, std::int64_t{1});
+      ++kept;
+    }
+  }
+  return kept > 0 || entries.missing;
 }
 
 class ReferenceKernel final : public Kernel {
@@ -73,12 +89,13 @@ class ReferenceKernel final : public Kernel {
         if (sums.parts != nullptr)
           sums.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), count});
       };
-      if (entries.bounded && draw_within_bounds(entries, rates, key, sweep, e, add)) {
+      Stream stream(key, sweep, e);
+      if (entries.bounded && draw_within_bounds(stream, entries, rates, e, add)) {
         const double log_z = log_shares(rates, cell, order, shares);
         const std::int64_t y = entries.observed ? entries.observed[e] : 1;
         log_likelihood += entry_log_likelihood(entries, std::exp(log_z), log_z, y);
       } else {
-        log_likelihood += draw_plainly(entries, rates, key, sweep, e, order, shares, add);
+        log_likelihood += draw_plainly(stream, entries, rates, e, order, shares, add);
       }
     }
     return log_likelihood;
