@@ -68,8 +68,9 @@ void bench_threads(Suite& suite) {
     const std::vector<Times> times = time_by_turns(samplings, suite.effort());
     for (std::size_t i = 0; i < counts.size(); ++i) {
       MaybeWanted wanted;
-      if (!suite.options.quick && counts[i] == 2) wanted = {Wanted::at_least, 1.85};
-      if (!suite.options.quick && counts[i] == 16) wanted = {Wanted::at_least, 12};
+      const bool judged = subject.of_suite() && counts[i] <= hardware_threads();
+      if (judged && counts[i] == 2) wanted = {Wanted::at_least, 1.85};
+      if (judged && counts[i] == 16) wanted = {Wanted::at_least, 12};
       suite.report.add({{"tensor", subject.name}, {"R", 100}, {"threads", counts[i]}},
                        {figure("ms per sweep", scaled(times[i], 1e3)),
                         figure("times one thread", ratio(times[0], times[i]), wanted)});

@@ -23,8 +23,12 @@ struct Options {
 struct Subject {
   std::string name;
   SparseTensor tensor;
+  bool of_suite() const;  // and no one's own, nor that of a quick run
 };
 inline const std::string facebook_shape = "facebook shape", scholars = "scholars";
+inline bool Subject::of_suite() const {
+  return name == facebook_shape || name == scholars;
+}
 
 // dims, ones and rank as `ztp simulate` takes them, seed 1.
 SparseTensor simulated(std::vector<std::uint64_t> dims, std::uint64_t ones, std::size_t rank);
