@@ -2,7 +2,7 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 
-.PHONY: all setup demo test calibration sanitize install clean
+.PHONY: all setup demo test bench bench-bundle build-bench calibration sanitize install clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -19,6 +19,19 @@ test:
 	@cmake --preset dev >/dev/null
 	@cmake --build build/dev
 	@ctest --test-dir build/dev --output-on-failure --no-tests=error -j 2
+
+# How fast the sampler is on this machine: tables, and build/bench.json. BENCH takes options of `ztp bench`.
+bench: build-bench
+	@$(BUILD)/ztp bench --json build/bench.json $(BENCH)
+
+# The same program with its libraries in a folder that can be taken to a bare machine: build/bench-bundle/run
+bench-bundle: build-bench
+	@bench/bundle.sh $(BUILD)/ztp-bench build/bench-bundle
+
+build-bench:
+	@scripts/setup.sh bench
+	@cmake --preset release >/dev/null
+	@cmake --build $(BUILD) --target ztp_program ztp_bench
 
 # The calibration tests in full: about half an hour on one core. Results go to build/calibration, plots to docs/images, and the
 # tables of docs/correctness.md are printed.

@@ -2,17 +2,20 @@
 # Installs what ztp needs on Debian 12 (or a close relative) and is not there yet. Uses sudo where not root.
 #   scripts/setup.sh build    compiler and libraries of the program
 #   scripts/setup.sh test     the same, and what the tests need
+#   scripts/setup.sh bench    compiler and libraries of the program, and what the benchmarks need
 #   scripts/setup.sh calibration   the same, and what the plots of the calibration tests need
 set -eu
 build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev
        libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev"
-test="libgtest-dev libboost-dev gzip zstd"
+bench="libbenchmark-dev"
+test="libgtest-dev libboost-dev gzip zstd $bench"
 
 case "${1:-build}" in
   build) wanted="$build" ;;
   test) wanted="$build $test" ;;
+  bench) wanted="$build $bench" ;;
   calibration) wanted="$build $test python3-matplotlib" ;;
-  *) echo "usage: $0 [build|test|calibration]" >&2; exit 2 ;;
+  *) echo "usage: $0 [build|test|bench|calibration]" >&2; exit 2 ;;
 esac
 
 missing=""

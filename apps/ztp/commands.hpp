@@ -19,5 +19,6 @@ void add_diagnose(CLI::App& app);
 void add_components(CLI::App& app);
 void add_recommend(CLI::App& app);
 void add_info(CLI::App& app);
+void add_bench(CLI::App& app);
 
 }  // namespace ztp::app

@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   ztp::app::add_components(app);
   ztp::app::add_recommend(app);
   ztp::app::add_info(app);
+  ztp::app::add_bench(app);
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named)) {

@@ -1,0 +1,77 @@
+#include "sampling.hpp"
+
+#include <algorithm>
+
+#include "ztp/options.hpp"
+
+namespace ztp::bench {
+namespace {
+
+constexpr int warm_up_sweeps = 20;  // components have found their ones, or have emptied
+
+// What run/prepare.hpp makes of default options. It stands in an object file that needs netCDF, which this program does without.
+Problem default_problem(const SparseTensor& tensor, std::size_t R) {
+  const FitOptions defaults;
+  const double mean = std::min(0.5, 1 / static_cast<double>(R));
+  Problem problem;
+  problem.tensor = &tensor;
+  problem.hyper.dirichlet.assign(tensor.order(), 0.1);
+  problem.hyper.tensor = {defaults.gamma_shape, defaults.beta_concentration, mean};
+  problem.hyper.network = {defaults.network_gamma_shape, defaults.network_beta_concentration, mean};
+  problem.R = R;
+  problem.seed = defaults.seed;
+  return problem;
+}
+
+template <class T>
+double bytes_of(const std::vector<Matrix<T>>& matrices) {
+  double bytes = 0;
+  for (const Matrix<T>& matrix : matrices) bytes += static_cast<double>(matrix.bytes());
+  return bytes;
+}
+
+double bytes_of_coords(const SparseTensor& tensor) {
+  return static_cast<double>(tensor.coords.size() * sizeof(std::uint32_t));
+}
+
+}  // namespace
+
+Sampling::Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads)
+    : pool_(threads),
+      kernel_(make_kernel("cpu", pool_)),
+      problem_(default_problem(tensor, R)),
+      chain_(problem_, *kernel_, 0) {
+  chain_.start();
+  for (int t = 0; t < warm_up_sweeps; ++t) chain_.sweep();
+}
+
+Entries Sampling::entries() const {
+  Entries entries;
+  entries.coords = problem_.tensor->coords.data();
+  entries.count = problem_.tensor->nnz();
+  return entries;
+}
+
+double Sampling::draws() const {
+  double rows = 0;
+  for (const Matrix<float>& u : chain_.state().u) rows += static_cast<double>(u.rows());
+  return rows * static_cast<double>(problem_.R);
+}
+
+double Sampling::bytes_held() const {
+  double bytes = bytes_of_coords(*problem_.tensor);
+  for (const Mode& mode : problem_.tensor->modes) bytes += static_cast<double>(mode.labels.bytes());
+  return bytes + bytes_of(chain_.state().u) + bytes_of(chain_.statistics().rows);
+}
+
+double Sampling::bytes_moved() const {
+  return bytes_of_coords(*problem_.tensor) + 2 * bytes_of(chain_.state().u) + 3 * bytes_of(chain_.statistics().rows);
+}
+
+double Sampling::bytes_of_rows() const {
+  double row_bytes = 0;
+  for (const Matrix<float>& u : chain_.state().u) row_bytes += static_cast<double>(u.stride() * sizeof(float));
+  return bytes_of_coords(*problem_.tensor) + ones() * row_bytes;
+}
+
+}  // namespace ztp::bench
