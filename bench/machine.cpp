@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "kernel/cpu/instruction_set.hpp"
+
 namespace ztp::bench {
 namespace {
 
@@ -37,11 +39,7 @@ std::string compiler() {
 
 // The compiler's baseline: the kernels have one form for all machines of an architecture.
 std::string simd_target() {
-#ifdef __x86_64__
-  return "x86-64 baseline";
-#else
-  return "baseline";
-#endif
+  return cpu::instruction_sets().front();
 }
 
 unsigned hardware_threads() {

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "kernel/bounded_draw.hpp"
 #include "ztp/options.hpp"
 
 namespace ztp::bench {
 namespace {
-
-constexpr int warm_up_sweeps = 20;  // components have found their ones, or have emptied
 
 // What run/prepare.hpp makes of default options. It stands in an object file that needs netCDF, which this program does without.
 Problem default_problem(const SparseTensor& tensor, std::size_t R) {
@@ -20,6 +19,7 @@ Problem default_problem(const SparseTensor& tensor, std::size_t R) {
   problem.hyper.network = {defaults.network_gamma_shape, defaults.network_beta_concentration, mean};
   problem.R = R;
   problem.seed = defaults.seed;
+  problem.bounded = R >= least_rank_bounded;
   return problem;
 }
 
@@ -36,13 +36,17 @@ double bytes_of_coords(const SparseTensor& tensor) {
 
 }  // namespace
 
-Sampling::Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads)
+Sampling::Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads, int warm_up_sweeps)
     : pool_(threads),
       kernel_(make_kernel("cpu", pool_)),
       problem_(default_problem(tensor, R)),
       chain_(problem_, *kernel_, 0) {
   chain_.start();
-  for (int t = 0; t < warm_up_sweeps; ++t) chain_.sweep();
+  for (int t = 0; t < warm_up_sweeps; ++t) chain_.sweep(false);
+}
+
+double Sampling::sweep() {
+  return chain_.sweep(Schedule().wants_likelihood(chain_.sweeps_done() + 1));
 }
 
 Entries Sampling::entries() const {

@@ -3,18 +3,20 @@
 #include <memory>
 
 #include "base/pool.hpp"
-#include "sampler/chain.hpp"
+#include "sampler/batch.hpp"
 
 namespace ztp::bench {
 
 class Sampling {
  public:
   // The prior, the start and the seed are those of `ztp fit` by default, without moves of the collapsed sampler.
-  Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads);
+  // After these sweeps components have found their ones, or have emptied.
+  Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads, int warm_up_sweeps = 20);
   Sampling(const Sampling&) = delete;
   Sampling& operator=(const Sampling&) = delete;
 
   Chain& chain() { return chain_; }
+  double sweep();  // as a fit does it: of large ranks, the log-likelihood is computed now and then
   Pool& pool() { return pool_; }
   Kernel& kernel() { return *kernel_; }
   Entries entries() const;

@@ -12,6 +12,9 @@
 
 namespace ztp {
 
+// With fewer components than this, looking at all of them is as fast (docs/performance.md).
+inline constexpr std::size_t least_rank_bounded = 640;
+
 inline constexpr std::size_t components_per_block = 16;
 // Bounds are this much larger than computed, against rounding: some 30 operations of 2^-24 each, and roots of weights good to 1e-6.
 inline constexpr float bound_margin = 1.00002f;

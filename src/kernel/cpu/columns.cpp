@@ -69,18 +69,6 @@ void draw_columns(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey
     if (total[r] < smallest_sum) draw_column_in_logs(S, r, a, key, sweep, u);
 }
 
-void draw_gammas(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
-                 Matrix<float>& u) {
-  const Blocks blocks{S.rows(), rows_per_block};
-  pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
-      for (std::size_t r = 0; r < S.columns(); ++r) {
-        Stream stream(key, sweep, (static_cast<std::uint64_t>(j) << 32) | r);
-        u.row(j)[r] = static_cast<float>(std::exp(draw_log_gamma(stream, a + static_cast<double>(S.row(j)[r]))));
-      }
-  });
-}
-
 double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
                        std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) {
   const std::size_t R = u.columns(), n = u.rows();
