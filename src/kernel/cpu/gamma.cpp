@@ -105,10 +105,14 @@ class RowBlock {
 
   void draw() {
     static thread_local std::vector<std::uint32_t> pending;
-    pending.resize(std::max(pending.size(), most_rows * S_.stride() + width));
+    static thread_local std::vector<float> pending_counts;
+    const std::size_t most = most_rows * S_.stride() + 2 * width;
+    if (pending.size() < most) pending.resize(most), pending_counts.resize(most);
     pending_ = pending.data();
+    pending_count_ = pending_counts.data();
     static thread_local Matrix<std::uint32_t> words;
-    if (words.columns() < 4 * S_.stride()) words = Matrix<std::uint32_t>(1, 4 * S_.stride());
+    words_stride_ = S_.stride() + lanes;  // vectors come in pairs
+    if (words.columns() < 4 * words_stride_) words = Matrix<std::uint32_t>(1, 4 * words_stride_);
     words_ = words.row(0);
     if (a_ < 1)
       first_attempts<true>();
@@ -128,17 +132,23 @@ class RowBlock {
     for (std::size_t j = begin_; j < end_; ++j) {
       // Words first, draws second: in one loop each vector would be a chain of dependent steps too long to overlap with the next.
       const Words high = hn::Set(d32, static_cast<std::uint32_t>(j));
-      for (std::size_t r = 0; r < vectors_end; r += width) {
-        Words word[4];
-        random_words(keys_, hn::Iota(d32, static_cast<std::uint32_t>(r)), high, sweep_, 0, word);
-        for (std::size_t i = 0; i < 4; ++i) hn::Store(word[i], d32, words_ + i * stride + r);
+      for (std::size_t r = 0; r < vectors_end; r += 2 * width) {
+        const Words index[2] = {hn::Iota(d32, static_cast<std::uint32_t>(r)),
+                                hn::Iota(d32, static_cast<std::uint32_t>(r + width))};
+        Words word[2][4];
+        random_words<2>(keys_, index, high, sweep_, 0, word);
+        for (std::size_t i = 0; i < 4; ++i) {
+          hn::Store(word[0][i], d32, words_ + i * words_stride_ + r);
+          hn::Store(word[1][i], d32, words_ + i * words_stride_ + r + width);
+        }
       }
       const std::int64_t* counts = S_.row(j);
       float* row = u_.row(j);
       const Words tag = hn::Set(d32, static_cast<std::uint32_t>(j - begin_) << 24);
       for (std::size_t r = 0; r < vectors_end; r += width) {
-        const Words word[4] = {hn::Load(d32, words_ + r), hn::Load(d32, words_ + stride + r),
-                               hn::Load(d32, words_ + 2 * stride + r), hn::Load(d32, words_ + 3 * stride + r)};
+        const Words word[4] = {hn::Load(d32, words_ + r), hn::Load(d32, words_ + words_stride_ + r),
+                               hn::Load(d32, words_ + 2 * words_stride_ + r),
+                               hn::Load(d32, words_ + 3 * words_stride_ + r)};
         const Floats count = load_counts(counts + r);
         const Shape shape = shape_of(count, static_cast<float>(a_), empty_);
         const bool no_boost = !boost || hn::AllTrue(f, hn::Gt(count, hn::Zero(f)));
@@ -150,39 +160,40 @@ class RowBlock {
           wait = hn::And(wait, inside);
         }
         hn::Store(candidate.value, f, row + r);
+        hn::CompressStore(count, wait, f, pending_count_ + waiting_);
         waiting_ += hn::CompressStore(hn::Or(tag, hn::Iota(d32, static_cast<std::uint32_t>(r))),
                                       hn::RebindMask(d32, wait), d32, pending_ + waiting_);
       }
-      for (std::size_t r = vectors_end; r < R; ++r)
+      for (std::size_t r = vectors_end; r < R; ++r) {
+        pending_count_[waiting_] = static_cast<float>(counts[r]);
         pending_[waiting_++] = static_cast<std::uint32_t>(j - begin_) << 24 | static_cast<std::uint32_t>(r);
+      }
     }
   }
 
+  // One more attempt for all that wait. What is not accepted is stored too: a later attempt writes over it.
   void retry(std::uint32_t attempt) {
     const F32 f;
     const U32 d32;
+    const I32 i32;
+    for (std::size_t l = 0; l < width; ++l) {  // the last vector is filled up with its last lane
+      pending_[waiting_ + l] = pending_[waiting_ - 1];
+      pending_count_[waiting_ + l] = pending_count_[waiting_ - 1];
+    }
     std::size_t still = 0;
-    alignas(64) float count[width], value[width], taken[width];
-    alignas(64) std::uint32_t place[width];
     for (std::size_t i = 0; i < waiting_; i += width) {
-      const std::size_t here = std::min(width, waiting_ - i);
-      for (std::size_t l = 0; l < width; ++l) {
-        place[l] = pending_[i + std::min(l, here - 1)];
-        count[l] = static_cast<float>(S_.row(begin_ + (place[l] >> 24))[place[l] & 0xffffff]);
-      }
-      const Words packed = hn::Load(d32, place);
-      const Shape shape = shape_of(hn::Load(f, count), static_cast<float>(a_), empty_);
+      const Words packed = hn::LoadU(d32, pending_ + i);
+      const Floats count = hn::LoadU(f, pending_count_ + i);
+      const Words row = hn::ShiftRight<24>(packed), r = hn::And(packed, hn::Set(d32, 0xffffffu));
+      const Shape shape = shape_of(count, static_cast<float>(a_), empty_);
       Words word[4];
-      random_words(keys_, hn::And(packed, hn::Set(d32, 0xffffffu)),
-                   hn::Add(hn::ShiftRight<24>(packed), hn::Set(d32, static_cast<std::uint32_t>(begin_))), sweep_,
-                   attempt, word);
+      random_words(keys_, r, hn::Add(row, hn::Set(d32, static_cast<std::uint32_t>(begin_))), sweep_, attempt, word);
       const Candidate candidate = propose<true>(word, shape);
-      const auto accept = accepted(candidate, shape);
-      hn::Store(candidate.value, f, value);
-      hn::Store(hn::IfThenElseZero(accept, hn::Set(f, 1.0f)), f, taken);
-      for (std::size_t l = 0; l < here; ++l)
-        if (taken[l] != 0) u_.row(begin_ + (place[l] >> 24))[place[l] & 0xffffff] = value[l];
-      const auto wait = hn::And(hn::Not(accept), hn::FirstN(f, here));
+      const Words place = hn::Add(hn::Mul(row, hn::Set(d32, static_cast<std::uint32_t>(u_.stride()))), r);
+      hn::ScatterIndex(candidate.value, f, u_.row(begin_), hn::BitCast(i32, place));
+      auto wait = hn::Not(accepted(candidate, shape));
+      if (i + width > waiting_) wait = hn::And(wait, hn::FirstN(f, waiting_ - i));
+      hn::CompressStore(count, wait, f, pending_count_ + still);
       still += hn::CompressStore(packed, hn::RebindMask(d32, wait), d32, pending_ + still);
     }
     waiting_ = still;
@@ -195,8 +206,10 @@ class RowBlock {
   std::size_t begin_, end_;
   Matrix<float>& u_;
   Shape empty_;
+  std::size_t words_stride_ = 0;
   std::uint32_t* words_ = nullptr;  // of a row: the first of all components, the second of all components, ...
   std::uint32_t* pending_ = nullptr;
+  float* pending_count_ = nullptr;
   std::size_t waiting_ = 0;
 };
 

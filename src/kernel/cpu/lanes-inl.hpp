@@ -45,37 +45,55 @@ HWY_INLINE Longs upper_half(Longs x) {
 }
 
 // Philox4x32-10 (Salmon et al. 2011) in 64-bit lanes, of which only the lower halves count: what a multiplication leaves above
-// them is never looked at. x: the four counter words on entry, the four random words on return.
-HWY_INLINE void philox(const RoundKeys& keys, Longs x[4]) {
+// them is never looked at. x: the four counter words on entry, the four random words on return, for `count` vectors side by side:
+// each is a chain of multiplications that leaves the machine idle in between.
+template <std::size_t count>
+HWY_INLINE void philox(const RoundKeys& keys, Longs x[count][4]) {
   const U64 d;
   const U32 d32;
   const Words m0 = hn::BitCast(d32, hn::Set(d, 0xD2511F53u));
   const Words m1 = hn::BitCast(d32, hn::Set(d, 0xCD9E8D57u));
   HWY_UNROLL(10)
-  for (std::size_t i = 0; i < 10; ++i) {
+  for (std::size_t i = 0; i < 10; ++i) HWY_UNROLL(4)
+  for (std::size_t v = 0; v < count; ++v) {
     // The upper halves come by a shuffle, not a shift: it runs on another port than the multiplication.
-    const Longs p0 = hn::MulEven(hn::BitCast(d32, x[0]), m0);
-    const Longs p1 = hn::MulEven(hn::BitCast(d32, x[2]), m1);
-    x[0] = hn::Xor3(upper_half(p1), x[1], hn::Set(d, keys.low[i]));
-    x[2] = hn::Xor3(upper_half(p0), x[3], hn::Set(d, keys.high[i]));
-    x[1] = p1;
-    x[3] = p0;
+    const Longs p0 = hn::MulEven(hn::BitCast(d32, x[v][0]), m0);
+    const Longs p1 = hn::MulEven(hn::BitCast(d32, x[v][2]), m1);
+    x[v][0] = hn::Xor3(upper_half(p1), x[v][1], hn::Set(d, keys.low[i]));
+    x[v][2] = hn::Xor3(upper_half(p0), x[v][3], hn::Set(d, keys.high[i]));
+    x[v][1] = p1;
+    x[v][3] = p0;
   }
 }
 
-// Block `block` of `width` streams at once: of index `index` + (high << 32) in each lane. The lanes of 32 bits are two vectors of
-// 64-bit lanes, the even ones and the odd ones.
-HWY_INLINE void random_words(const RoundKeys& keys, Words index, Words high, std::uint32_t sweep, std::uint32_t block,
-                             Words words[4]) {
+// Block `block` of count x width streams at once: of index `index` + (high << 32) in each lane. The lanes of 32 bits are two vectors
+// of 64-bit lanes, the even ones and the odd ones.
+template <std::size_t count>
+HWY_INLINE void random_words(const RoundKeys& keys, const Words index[count], Words high, std::uint32_t sweep,
+                             std::uint32_t block, Words words[count][4]) {
   const U64 d;
   const U32 d32;
-  Longs even[4] = {hn::BitCast(d, index), hn::BitCast(d, high), hn::Set(d, sweep), hn::Set(d, block)};
-  Longs odd[4] = {hn::ShiftRight<32>(hn::BitCast(d, index)), hn::ShiftRight<32>(hn::BitCast(d, high)), even[2],
-                  even[3]};
-  philox(keys, even);
-  philox(keys, odd);
-  for (std::size_t i = 0; i < 4; ++i)
-    words[i] = hn::OddEven(hn::BitCast(d32, hn::ShiftLeft<32>(odd[i])), hn::BitCast(d32, even[i]));
+  Longs x[2 * count][4];
+  for (std::size_t v = 0; v < count; ++v) {
+    x[2 * v][0] = hn::BitCast(d, index[v]);
+    x[2 * v][1] = hn::BitCast(d, high);
+    x[2 * v + 1][0] = hn::ShiftRight<32>(hn::BitCast(d, index[v]));
+    x[2 * v + 1][1] = hn::ShiftRight<32>(hn::BitCast(d, high));
+    for (const std::size_t half : {2 * v, 2 * v + 1}) {
+      x[half][2] = hn::Set(d, sweep);
+      x[half][3] = hn::Set(d, block);
+    }
+  }
+  philox<2 * count>(keys, x);
+  for (std::size_t v = 0; v < count; ++v)
+    for (std::size_t i = 0; i < 4; ++i)
+      words[v][i] = hn::OddEven(hn::BitCast(d32, hn::ShiftLeft<32>(x[2 * v + 1][i])), hn::BitCast(d32, x[2 * v][i]));
+}
+HWY_INLINE void random_words(const RoundKeys& keys, Words index, Words high, std::uint32_t sweep, std::uint32_t block,
+                             Words words[4]) {
+  Words all[1][4];
+  random_words<1>(keys, &index, high, sweep, block, all);
+  for (std::size_t i = 0; i < 4; ++i) words[i] = all[0][i];
 }
 
 // In (0, 1]: 31 bits of the word.
