@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "kernel/cpu/targets.hpp"  // before Highway
 #include "kernel/entry_draw.hpp"
@@ -38,6 +39,7 @@ class BlockDraw {
 
   void run() {
     for (std::size_t e = drawn_.begin; e < end_; e += batch) draw_batch(e, std::min(batch, end_ - e));
+    drawn_.log_likelihood += logarithm_of_product() + hn::GetLane(hn::SumOfLanes(F64(), sum_));
   }
 
  private:
@@ -107,22 +109,39 @@ class BlockDraw {
               entry_log_likelihood(entries_, rate_[i], std::log(rate_[i]), entries_.observed[e + i]);
       return;
     }
-    Doubles sum = hn::Zero(f64);
     for (std::size_t i = count; i < batch; ++i) rate_[i] = 0;
     for (std::size_t i = 0; i < batch; i += width / 2) {
       const Doubles z = hn::Load(f64, rate_ + i);
       if (entries_.missing) {
-        sum = hn::Add(sum, z);
+        sum_ = hn::Add(sum_, z);
         continue;
       }
-      const auto counted = hn::Gt(z, hn::Zero(f64));
-      const Doubles inner = hn::Min(z, hn::Set(f64, largest_rate));
       // Past 30 log(exp(z) - 1) is z up to the last bit.
-      const Doubles value =
-          hn::Add(hn::Log(f64, hn::IfThenElse(counted, hn::Expm1(f64, inner), hn::Set(f64, 1.0))), hn::Sub(z, inner));
-      sum = hn::Add(sum, value);
+      const Doubles inner = hn::Min(z, hn::Set(f64, largest_rate));
+      sum_ = hn::Add(sum_, hn::Sub(z, inner));
+      const Doubles one = hn::Set(f64, 1.0);
+      multiply_in(hn::IfThenElse(hn::Gt(z, hn::Zero(f64)), hn::Expm1(f64, inner), one));
     }
-    drawn_.log_likelihood += hn::GetLane(hn::SumOfLanes(f64, sum));
+  }
+
+  // A logarithm of a product is cheaper than a sum of logarithms. Its exponent is kept apart, so that it stays in range.
+  HWY_INLINE void multiply_in(Doubles value) {
+    const F64 f64;
+    const U64 u64;
+    const Longs bits = hn::BitCast(u64, hn::Mul(product_, value));
+    exponent_ = hn::Add(exponent_, hn::Sub(hn::ShiftRight<52>(bits), hn::Set(u64, 1023)));
+    product_ =
+        hn::BitCast(f64, hn::Or(hn::And(bits, hn::Set(u64, 0xfffffffffffffull)), hn::Set(u64, 0x3ff0000000000000ull)));
+  }
+  double logarithm_of_product() const {
+    alignas(64) double product[width];
+    alignas(64) std::uint64_t exponent[width];
+    hn::Store(product_, F64(), product);
+    hn::Store(exponent_, U64(), exponent);
+    double sum = 0;
+    for (std::size_t l = 0; l < width / 2; ++l)
+      sum += std::log(product[l]) + std::numbers::ln2 * static_cast<double>(static_cast<std::int64_t>(exponent[l]));
+    return sum;
   }
 
   const Entries& entries_;
@@ -136,6 +155,9 @@ class BlockDraw {
   BatchSearch search_;
   std::vector<std::size_t> order_;  // only where entries need the slow way
   std::vector<double> shares_;
+  // what the likelihood is made of
+  Doubles sum_ = hn::Zero(F64()), product_ = hn::Set(F64(), 1.0);
+  Longs exponent_ = hn::Zero(U64());
   // of the batch
   alignas(64) double rate_[batch];  // zero: out of the range of floats
   alignas(64) double count_uniform_[batch];
