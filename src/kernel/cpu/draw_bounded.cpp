@@ -69,10 +69,12 @@ class BoundedDraw {
     std::uint32_t block[batch][blocks_known];
     for (std::size_t i = 0; i < count; ++i) {
       search_.largest<blocks_known>(i, block[i]);
-      for (std::size_t b = 0; b < blocks_known; ++b) prefetch(cell(e + i), block[i][b]);
+      for (std::size_t b = 0; b < blocks_known; ++b)
+        if (exists(block[i][b])) prefetch(cell(e + i), block[i][b]);
     }
     for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t b = 0; b < blocks_known; ++b) {
+        if (!exists(block[i][b])) continue;
         alignas(64) float product[components_per_block];
         products(cell(e + i), block[i][b], product);
         search_.replace(i, block[i][b], sum_of(product));
@@ -80,6 +82,9 @@ class BoundedDraw {
       search_.add_up(i);
     }
   }
+
+  // Where fewer bounds than that are positive, the next largest are padding.
+  bool exists(std::size_t block) const { return block * components_per_block < all_.stride(); }
 
   HWY_INLINE static float sum_of(const float* product) {
     const F32 f;
