@@ -13,6 +13,7 @@
 
 #include "kernel/kernel.hpp"
 #include "model/draws.hpp"
+#include "ztp/tensor.hpp"
 
 namespace ztp::test {
 
@@ -129,6 +130,10 @@ inline Drawn allocate(Kernel& kernel, const World& world, StreamKey key, How how
 
 // The units that one has given to another component than the other, or has and the other has not.
 inline double units_moved(const Drawn& a, const Drawn& b) {
+  const auto same = [](const Part& x, const Part& y) {
+    return x.entry == y.entry && x.component == y.component && x.count == y.count;
+  };
+  if (std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same)) return 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> difference;
   for (const Part& part : a.parts) difference[{part.entry, part.component}] += static_cast<double>(part.count);
   for (const Part& part : b.parts) difference[{part.entry, part.component}] -= static_cast<double>(part.count);
