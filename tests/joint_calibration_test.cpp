@@ -125,6 +125,7 @@ std::vector<BatchMeans> successive_conditional(const Model& model, std::size_t l
   Statistics counts = make_statistics(model.sizes, model.network_modes.size(), model.R);
   for (std::size_t i = 0; i < length; ++i) {
     observed.set(data);
+    sampler.data_changed();
     if (i > 0) sampler.draw_counts();
     copy_counts(sampler.statistics(), counts);
     sampler.sweep();

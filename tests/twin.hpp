@@ -85,6 +85,7 @@ class Twin {
     std::swap(statistics_, chain.statistics());
   }
 
+  void data_changed() {}  // it keeps nothing of them
   void restore(std::uint32_t t, const Shapes& shapes) {
     t_ = t;
     state_.shapes = shapes;
