@@ -77,8 +77,8 @@ double draw_plainly(Stream& stream, const Entries& entries, const Rates& rates, 
     return 0;
   }
   if (!std::isfinite(log_z))
-    throw Error(ErrorKind::numeric,
-                fmt::format("{} number {} has rate zero or infinity", entries.missing ? "missing cell" : "one", e + 1));
+    throw Error(ErrorKind::numeric, fmt::format("sweep {}: {} number {} has rate zero or infinity", stream.sweep(),
+                                                entries.missing ? "missing cell" : "one", e + 1));
   const double z = std::exp(log_z);
   const std::int64_t y = draw_entry(stream, entries, e, z);
   draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) { add(order[i], part); });
