@@ -34,7 +34,7 @@ std::vector<WorldCase> all_cases() {
       for (const Kind kind : {Kind::ones, Kind::counts, Kind::missing})
         for (const double rate : {few, some, many}) {
           if (rate == many && R > 100) continue;  // the plain way is the same for all R
-          const std::size_t entries = R > 300 || rate == many ? 300 : R > 100 || K != 3 ? 1000 : some_blocks;
+          const std::size_t entries = R > 300 || rate == many ? 200 : R > 100 || K != 3 ? 1000 : some_blocks;
           cases.push_back({K, R, entries, kind, rate});
         }
   return cases;
@@ -99,7 +99,6 @@ TEST(Oracle, BoundedDrawsAreTheSame) {
       EXPECT_TRUE(same_counts(fast, allocate(*cpu, world, key(4), {.indexed = true}))) << name;
       EXPECT_NEAR(fast.log_likelihood, slow.log_likelihood, 1e-5 * std::abs(slow.log_likelihood) + 1e-9) << name;
     });
-    EXPECT_TRUE(same_counts(slow, allocate(*reference, world, key(4), {.indexed = true}))) << c.name();
   }
   // The bound above is for the worst of roundings; this is for all cases with bounds together. A draw that is made in another order,
   // or from other numbers of the stream, moves units by percents.
@@ -168,7 +167,7 @@ TEST(Oracle, BoundedEdges) {
   }
 }
 
-// A one that no component can explain, or a factor that is not a number, stops the run.
+// A one that no component can explain, or a factor that is not a number, stops the run and names the sweep.
 TEST(Oracle, BoundedRateZeroIsAnError) {
   for (const unsigned threads : {1u, 3u}) {
     Pool pool(threads);
@@ -185,6 +184,7 @@ TEST(Oracle, BoundedRateZeroIsAnError) {
             ADD_FAILURE() << name << ", R = " << R << ", " << bad << ": no error";
           } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::numeric);
+            EXPECT_NE(std::string(error.what()).find("sweep 3"), std::string::npos) << error.what();
           }
         }
   }

@@ -67,7 +67,7 @@ void expect_same_units(bool bounded) {
   double units = 0;
   const WorldCase cases[] = {{3, 100, 400'000, Kind::ones, 0.3}, {2, 40, 200'000, Kind::ones, 2},
                              {3, 100, 200'000, Kind::missing},   {4, 17, 100'000, Kind::counts},
-                             {3, 1000, 30'000, Kind::ones, 0.1}, {5, 300, 50'000, Kind::ones, 0.5}};
+                             {3, 1000, 15'000, Kind::ones, 0.1}, {5, 300, 30'000, Kind::ones, 0.5}};
   for (const WorldCase& c : cases) {
     const World world = make_world(c, seed);
     std::vector<Drawn> drawn;
