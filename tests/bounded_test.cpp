@@ -100,10 +100,10 @@ TEST(Oracle, BoundedDrawsAreTheSame) {
       EXPECT_NEAR(fast.log_likelihood, slow.log_likelihood, 1e-5 * std::abs(slow.log_likelihood) + 1e-9) << name;
     });
   }
-  // The bound above is for the worst of roundings; this is for all cases with bounds together. A draw that is made in another order,
-  // or from other numbers of the stream, moves units by percents.
+  // The bound above is for the worst of roundings; this is for all cases with bounds together, and as little as between instruction
+  // sets (lanes_test.cpp). A draw that is made in another order, or from other numbers of the stream, moves units by percents.
   fmt::print("  {} of {} units moved\n", moved, units);
-  EXPECT_LE(moved, 1e-4 * units);
+  EXPECT_LE(moved, 1e-5 * units);
 }
 
 // The flag does something, in both kernels, and only to draws: the likelihood is that of the same rates.

@@ -156,17 +156,27 @@ class BoundedDraw {
       draw_plainly(stream, e, first);
     } else {
       const std::int64_t y = draw_entry(stream, entries_, e, z);
-      for (std::int64_t unit = 0; unit < y; ++unit) drawn_.add_part(e, all_.find(0, stream.uniform()), 1);
+      for (std::int64_t unit = 0; unit < y && y <= 8; ++unit) drawn_.add_part(e, all_.find(0, stream.uniform()), 1);
+      if (y > 8) {  // as draw_multinomial splits them for the reference
+        make_order();
+        for (std::size_t s = 0; s < rates_.R; ++s) shares_[s] = static_cast<double>(all_.product(0)[order_[s]]);
+        draw_multinomial(stream, y, shares_,
+                         [&](std::size_t s, std::int64_t part) { drawn_.add_part(e, order_[s], part); });
+      }
       drawn_.end_parts(e, first);
     }
   }
 
   void draw_plainly(Stream& stream, std::size_t e, std::size_t first) {
-    if (order_.empty()) order_ = search_order(rates_.R);
-    shares_.resize(rates_.R);
+    make_order();
     ztp::draw_plainly(stream, entries_, rates_, e, order_, shares_,
                       [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
     drawn_.end_parts(e, first);
+  }
+
+  void make_order() {
+    if (order_.empty()) order_ = search_order(rates_.R);
+    shares_.resize(rates_.R);
   }
 
   const Entries& entries_;
