@@ -298,16 +298,16 @@ class Twin {
     for (std::size_t r = block * components_per_block; r < std::min(cell_.R, (block + 1) * components_per_block); ++r)
       action(r);
   }
-  // Hoelder's, with the weight among the factors of the first mode.
+  // The product of Euclidean norms, each with its part of the weights.
   double bound(std::size_t block) const {
     const double K = static_cast<double>(cell_.K);
     double product = 1;
     for (const auto& u : cell_.u) {
       double sum = 0;
       for_each_of(block, [&](std::size_t r) {
-        sum += std::exp(cell_.log_weight[r]) * std::pow(static_cast<double>(u.row(0)[r]), K);
+        sum += std::exp(2 / K * cell_.log_weight[r]) * std::pow(static_cast<double>(u.row(0)[r]), 2);
       });
-      product *= std::pow(sum, 1 / K);
+      product *= std::sqrt(sum);
     }
     return product;
   }

@@ -64,8 +64,8 @@ void expect_consistent(const Drawn& drawn, const World& world, const std::string
   }
 }
 
-// An entry makes draws by its bounds: a count, and for each candidate a block and a place in it. A norm in float is K + 20 roundings
-// of 2^-24 and powers good to 1e-6 off (bounded_draw.hpp), a bound K times that, and sums over blocks add a few more: within delta of
+// An entry makes draws by its bounds: a count, and for each candidate a block and a place in it. A norm in float is some 30 roundings
+// of 2^-24 and roots of weights good to 1e-6 off (bounded_draw.hpp), a bound K times that, and sums over blocks add a few more: within delta of
 // what the reference has in double. So a decision falls elsewhere with probability at most 2 (blocks + 16) delta, and there are at
 // most 1 + 2 * 8 in the mean, as bounds that add up to more than 8 are not used. Then there are near ties of bounds that are
 // to be replaced by the truth, which are seen at 23 - log2(blocks) bits: other blocks then are, and all of the entry's draws may
@@ -74,7 +74,7 @@ void expect_consistent(const Drawn& drawn, const World& world, const std::string
 double moves_allowed(const WorldCase& c, const Drawn& reference) {
   const double R = static_cast<double>(c.R), K = static_cast<double>(c.K), entries = static_cast<double>(c.entries);
   const double blocks = std::ceil(R / 16), eps = 0x1p-24;
-  const double delta = (K * (K + 20 + 1e-6 / eps) + blocks / 16 + 16) * eps;
+  const double delta = (K * (30 + 1e-6 / eps) + blocks / 16 + 16) * eps;
   const double by_bounds = 2 * (blocks + 16) * delta * 17 * entries;
   const double ties = blocks * std::max(blocks, 16.0) * 0x1p-23 * entries;
   const double plain = 2 * R * (K + 1 + blocks + 16) * eps * reference.units();

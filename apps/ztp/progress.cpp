@@ -43,9 +43,11 @@ ProgressBar::ProgressBar(std::uint32_t chains, std::uint32_t sweeps)
       chains_(chains),
       sweeps_(sweeps),
       begin_(now()),
+      last_log_likelihood_(std::numeric_limits<double>::quiet_NaN()),
       last_auc_(std::numeric_limits<double>::quiet_NaN()) {}
 
 void ProgressBar::show(const SweepReport& report) {
+  if (!std::isnan(report.log_likelihood)) last_log_likelihood_ = report.log_likelihood;
   if (!std::isnan(report.auc_roc)) last_auc_ = report.auc_roc;
   if (first_done_ == 0) first_done_ = std::uint64_t{report.chain} * sweeps_ + report.sweep;
   const bool last = report.sweep == sweeps_;
@@ -72,7 +74,7 @@ std::string ProgressBar::text(const SweepReport& report) const {
   }
   if (chains_ > 1) line += fmt::format("chain {}/{}, ", report.chain + 1, chains_);
   line += fmt::format("sweep {}/{}, {} left, log-likelihood {:.1f}, {} components", report.sweep, sweeps_,
-                      human_seconds(left), report.log_likelihood, report.occupied);
+                      human_seconds(left), last_log_likelihood_, report.occupied);
   if (!std::isnan(last_auc_)) line += fmt::format(", AUC {:.4f}", last_auc_);
   return line;
 }

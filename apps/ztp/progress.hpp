@@ -20,6 +20,7 @@ class ProgressBar {
   std::uint32_t chains_, sweeps_;
   double begin_, last_shown_ = 0;
   std::uint64_t first_done_ = 0;  // sweeps that were done before (a resumed run)
+  double last_log_likelihood_;
   double last_auc_;
   bool shown_ = false;
 };

@@ -1,5 +1,7 @@
 // A dense matrix with rows of R values, each row padded with zeros to a multiple of 16 and aligned to 64 bytes.
 #pragma once
+#include <sys/mman.h>
+
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -20,9 +22,14 @@ class Matrix {
   Matrix() = default;
   Matrix(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns), stride_(padded(columns)) {
     if (rows != 0 && stride_ > std::numeric_limits<std::size_t>::max() / 2 / sizeof(T) / rows) throw std::bad_alloc();
-    const std::size_t bytes = (rows * stride_ * sizeof(T) + 63) / 64 * 64;
-    data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes == 0 ? 64 : bytes)));
+    const std::size_t bytes = rows * stride_ * sizeof(T);
+    const std::size_t alignment = bytes >= 4 * large_page ? large_page : 64;
+    data_.reset(static_cast<T*>(std::aligned_alloc(alignment, bytes / alignment * alignment + alignment)));
     if (!data_) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+    // Rows are read in any order: with small pages, finding each takes longer than reading it. A wish, no more.
+    if (alignment == large_page) madvise(data_.get(), bytes, MADV_HUGEPAGE);
+#endif
     clear();
   }
 
@@ -35,6 +42,8 @@ class Matrix {
   void clear() { std::memset(static_cast<void*>(data_.get()), 0, bytes()); }
 
  private:
+  static constexpr std::size_t large_page = std::size_t{1} << 21;
+
   struct Free {
     void operator()(T* data) const { std::free(data); }
   };

@@ -72,7 +72,10 @@ Quantity measure(const std::string& name, const Chains& draws, double seconds) {
 // Every column that is a property of the draw. The held-out AUC is not: it is of the mean over all draws before.
 void measure_trace(const ChainTable& trace, std::int64_t burn_in, Diagnosis& diagnosis) {
   const auto add = [&](const std::string& name, std::size_t column) {
-    diagnosis.quantities.push_back(measure(name, trace.draws(column, diagnosis.chains, burn_in), diagnosis.seconds));
+    Chains draws = trace.draws(column, diagnosis.chains, burn_in);
+    // The log-likelihood of a large rank is computed on some sweeps only, the same ones of every chain.
+    for (auto& chain : draws) std::erase_if(chain, [](double value) { return std::isnan(value); });
+    diagnosis.quantities.push_back(measure(name, draws, diagnosis.seconds));
   };
   add("log-likelihood", trace.column("log_likelihood"));
   add("occupied rank", trace.column("occupied"));

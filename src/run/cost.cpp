@@ -39,8 +39,14 @@ double sampling_bytes(const Dataset& data, std::size_t R, double test_cells) {
   for (const Mode& mode : data.tensor.modes) {
     const double rows = mode.labels.size();
     bytes += rows * stride * (sizeof(float) + sizeof(std::int64_t));  // u and S
-    largest_partials = std::max(largest_partials, rows / 256 * stride * (sizeof(float) + sizeof(double)));
+    largest_partials = std::max(largest_partials, rows / 256 * stride * sizeof(double));
   }
+  // where each row's ones are, for all modes but the first, and each one's component; likewise for edges, in one index
+  const double ones = static_cast<double>(data.tensor.nnz());
+  bytes += 4 * ones * K;
+  for (const Mode& mode : data.tensor.modes) bytes += 8.0 * mode.labels.size();
+  for (const Network& network : data.networks)
+    bytes += 4 * static_cast<double>(network.edges.size()) + 8.0 * data.tensor.modes[network.mode].labels.size();
   // cells, outcome, running sum, current probability, and the sorted keys of the AUC
   return sampling_code_bytes + bytes + largest_partials + test_cells * (4 * K + 1 + 8 + 8 + 8);
 }

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t most_watched_sweeps = 2000;   // of each chain: enough to judge it, and cells.tsv stays small
 constexpr std::int64_t most_units_collapsed = 50000;  // by default: above, the moves cost more than they gain
+constexpr std::int64_t least_rank_bounded = 640;  // below, looking at all components is as fast (docs/performance.md)
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
 
 double dirichlet_value(const std::string& item, const std::string& text) {
@@ -89,6 +90,7 @@ Problem make_problem(const FitOptions& complete, const Dataset& data) {
   problem.R = static_cast<std::size_t>(complete.rank);
   problem.seed = complete.seed;
   problem.learn_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
+  problem.bounded = complete.rank >= least_rank_bounded;
   problem.regroup = complete.sampler == "collapsed";
   problem.start_from_prior = complete.start == "prior";
   return problem;

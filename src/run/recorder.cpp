@@ -63,7 +63,7 @@ void Recorder::on_sweep(const Chain& chain, const SweepReport& report) {
   auto& now = status(report);
   now.sweeps = report.sweep;
   now.seconds = report.seconds;
-  now.log_likelihood = report.log_likelihood;
+  if (!std::isnan(report.log_likelihood)) now.log_likelihood = report.log_likelihood;
   now.occupied = report.occupied;
   now.network_only = report.network_only;
   if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
@@ -76,10 +76,10 @@ bool Recorder::stop_requested() {
 }
 
 void Recorder::write_rows(const SweepReport& report) {
-  const std::string auc = std::isnan(report.auc_roc) ? "" : fmt::format("{:.6f}", report.auc_roc);
-  std::string line =
-      fmt::format("{}\t{}\t{:.6f}\t{:.6f}\t{}\t{}\t{:.6g}\t{}", report.chain, report.sweep, report.seconds,
-                  report.log_likelihood, report.occupied, auc, report.total_weight, report.network_only);
+  const auto known = [](double value) { return std::isnan(value) ? "" : fmt::format("{:.6f}", value); };
+  std::string line = fmt::format("{}\t{}\t{:.6f}\t{}\t{}\t{}\t{:.6g}\t{}", report.chain, report.sweep, report.seconds,
+                                 known(report.log_likelihood), report.occupied, known(report.auc_roc),
+                                 report.total_weight, report.network_only);
   for (const double value : report.learned) line += fmt::format("\t{:.6g}", value);
   trace_.append(line + "\n");
   if (report.watched.empty()) return;

@@ -60,7 +60,7 @@ bool run_batch(const Problem& problem, Kernel& kernel, const Schedule& schedule,
     while (chain.sweeps_done() < schedule.sweeps) {
       if (observer.stop_requested()) return false;
       const double begin = now();
-      report.log_likelihood = chain.sweep();
+      report.log_likelihood = chain.sweep(schedule.wants_likelihood(chain.sweeps_done() + 1));
       report.seconds += now() - begin;
       report.sweep = chain.sweeps_done();
       describe(chain, report);

@@ -22,7 +22,8 @@ struct Problem {
   // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all alike, and
   // would send a to infinity.
   std::uint32_t learn_after = 0;
-  bool bounded = false;  // components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp)
+  bool bounded =
+      false;  // components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp)
   bool regroup = false;  // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
 };
 
@@ -74,7 +75,7 @@ class Chain {
   Statistics statistics_;
   std::vector<RowIndex> ones_by_row_;
   std::vector<std::vector<RowIndex>> edges_by_row_;  // of each network
-  Allocation allocation_;  // of the ones, if they are regrouped
+  Allocation allocation_;                            // of the ones, if they are regrouped
   std::optional<Regroup> regroup_;
   std::vector<std::vector<std::uint8_t>> in_slice_;  // for each mode with missing slices, one for each missing entity
 };

@@ -30,56 +30,65 @@ class BoundedDraw {
         K_(rates.u.size()),
         end_(end),
         drawn_(drawn),
-        search_(bounds),
+        search_{BatchSearch(bounds), BatchSearch(bounds)},
         all_(rates) {}
 
+  // While one batch is drawn, memory brings what the next will need.
   void run() {
-    for (std::size_t e = drawn_.begin; e < end_; e += batch) draw_batch(e, std::min(batch, end_ - e));
+    if (drawn_.begin < end_) look(drawn_.begin, 0);
+    std::size_t turn = 0;
+    for (std::size_t e = drawn_.begin; e < end_; e += batch, turn = 1 - turn) {
+      if (e + batch < end_) look(e + batch, 1 - turn);
+      draw_batch(e, turn);
+    }
   }
 
  private:
-  void draw_batch(std::size_t e, std::size_t count) {
+  std::size_t count_from(std::size_t e) const { return std::min(batch, end_ - e); }
+
+  // Bounds of a batch, and which are the largest.
+  void look(std::size_t e, std::size_t turn) {
+    const std::size_t count = count_from(e);
+    search_[turn].compute(cell(e), count, end_ - e - count);
+    for (std::size_t i = 0; i < count; ++i) {
+      search_[turn].template largest<blocks_known>(i, known_[turn][i]);
+      for (const std::uint32_t block : known_[turn][i])
+        if (exists(block)) prefetch(cell(e + i), block);
+    }
+  }
+
+  void draw_batch(std::size_t e, std::size_t turn) {
+    BatchSearch& search = search_[turn];
+    const std::size_t count = count_from(e);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (const std::uint32_t block : known_[turn][i]) {
+        if (!exists(block)) continue;
+        alignas(64) float product[components_per_block];
+        products(cell(e + i), block, product);
+        search.replace(i, block, sum_of(product));
+      }
+    }
+    search.add_up(count);
     double uniform[4][batch];
     batch_uniforms(keys_, sweep_, e, 0, uniform[0], uniform[1]);
     batch_uniforms(keys_, sweep_, e, 1, uniform[2], uniform[3]);
-    search_.compute(cell(e), count, end_ - e - count);
-    know_largest(e, count);
     // An observed count needs no number for itself.
     const std::size_t choice = entries_.observed ? 0 : 1;
     std::uint32_t block[batch];
-    search_.find_all(uniform[choice], block);
+    search.find_all(uniform[choice], block);
     for (std::size_t i = 0; i < count; ++i) {
-      const double total = rates_.scale * search_.total(i);
-      if (!floats_hold(search_.total(i), total) || !boundable(entries_, e + i, total)) {
+      const double total = rates_.scale * search.total(i);
+      if (!floats_hold(search.total(i), total) || !boundable(entries_, e + i, total)) {
         Stream stream(key_, sweep_, e + i);
         draw_plainly(stream, e + i, drawn_.begin_parts());
       } else if (entries_.missing && uniform[0][i] <= 1 - total) {
         drawn_.set_nothing(e + i);  // as most missing cells
       } else if (entries_.observed ? entries_.observed[e + i] == 1
                                    : !entries_.missing && uniform[0][i] <= 1 - total) {  // surely one candidate
-        draw_one(e + i, i, block[i], uniform[choice + 1][i]);
+        draw_one(search, e + i, i, block[i], uniform[choice + 1][i]);
       } else {
-        draw_several(e + i, i, total);
+        draw_several(search, e + i, i, total);
       }
-    }
-  }
-
-  // Puts the truth in the place of the largest bounds.
-  void know_largest(std::size_t e, std::size_t count) {
-    std::uint32_t block[batch][blocks_known];
-    for (std::size_t i = 0; i < count; ++i) {
-      search_.largest<blocks_known>(i, block[i]);
-      for (std::size_t b = 0; b < blocks_known; ++b)
-        if (exists(block[i][b])) prefetch(cell(e + i), block[i][b]);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t b = 0; b < blocks_known; ++b) {
-        if (!exists(block[i][b])) continue;
-        alignas(64) float product[components_per_block];
-        products(cell(e + i), block[i][b], product);
-        search_.replace(i, block[i][b], sum_of(product));
-      }
-      search_.add_up(i);
     }
   }
 
@@ -112,10 +121,11 @@ class BoundedDraw {
   }
 
   // Which component a candidate of the block belongs to that is at `place` of its bound; none: not kept.
-  HWY_INLINE std::uint32_t component_at(std::size_t e, std::size_t i, std::uint32_t block, double place) const {
+  HWY_INLINE std::uint32_t component_at(const BatchSearch& search, std::size_t e, std::size_t i, std::uint32_t block,
+                                        double place) const {
     alignas(64) float product[components_per_block];
     products(cell(e), block, product);
-    const double target = place * static_cast<double>(search_.product(i)[block]);
+    const double target = place * static_cast<double>(search.product(i)[block]);
     double sum = 0;
     std::uint32_t passed = 0;
     for (std::size_t l = 0; l < components_per_block; ++l) {
@@ -126,22 +136,22 @@ class BoundedDraw {
   }
 
   // A single candidate; if it is not kept, the entry's stream goes on after the numbers it has cost.
-  void draw_one(std::size_t e, std::size_t i, std::uint32_t block, double place) {
-    const std::uint32_t r = component_at(e, i, block, place);
+  void draw_one(const BatchSearch& search, std::size_t e, std::size_t i, std::uint32_t block, double place) {
+    const std::uint32_t r = component_at(search, e, i, block, place);
     if (r != nothing) return drawn_.set_unit(e, r);
     Stream stream(key_, sweep_, e);
     stream.skip_uniforms(entries_.observed ? 2 : 3);
     draw_all(stream, e, drawn_.begin_parts());
   }
 
-  void draw_several(std::size_t e, std::size_t i, double total) {
+  void draw_several(const BatchSearch& search, std::size_t e, std::size_t i, double total) {
     Stream stream(key_, sweep_, e);
     const std::size_t first = drawn_.begin_parts();
     const std::int64_t candidates =
         entries_.missing ? draw_poisson(stream, total) : draw_zero_truncated_poisson(stream, total);
     for (std::int64_t candidate = 0; candidate < candidates; ++candidate) {
-      const std::uint32_t block = search_.find(i, stream.uniform());
-      const std::uint32_t r = component_at(e, i, block, stream.uniform());
+      const std::uint32_t block = search.find(i, stream.uniform());
+      const std::uint32_t r = component_at(search, e, i, block, stream.uniform());
       if (r != nothing) drawn_.add_part(e, r, 1);
     }
     if (drawn_.begin_parts() > first || entries_.missing) return drawn_.end_parts(e, first);
@@ -187,7 +197,8 @@ class BoundedDraw {
   std::size_t K_;
   std::size_t end_;
   Drawn& drawn_;
-  BatchSearch search_;              // among blocks of components, by their bounds
+  BatchSearch search_[2];  // among blocks of components, by their bounds: of a batch and of the next
+  std::uint32_t known_[2][batch][blocks_known];
   BatchSearch all_;                 // among all components, for entries that need it
   std::vector<std::size_t> order_;  // for those that need logarithms
   std::vector<double> shares_;

@@ -95,11 +95,6 @@ HWY_INLINE Floats load_counts(const std::int64_t* counts) {
   const auto high = hn::DemoteTo(half, hn::ConvertTo(f64, hn::Load(i64, counts + width / 2)));
   return hn::Combine(F32(), high, low);
 }
-HWY_INLINE bool all_zero(const std::int64_t* counts) {
-  const I64 i64;
-  return hn::AllTrue(i64, hn::Eq(hn::Or(hn::Load(i64, counts), hn::Load(i64, counts + width / 2)), hn::Zero(i64)));
-}
-
 // The rows of one call. A lane that is not surely accepted waits in `pending_` as (row in the block, component) until there are
 // vectors full of them.
 class RowBlock {
@@ -144,8 +139,10 @@ class RowBlock {
       for (std::size_t r = 0; r < vectors_end; r += width) {
         const Words word[4] = {hn::Load(d32, words_ + r), hn::Load(d32, words_ + stride + r),
                                hn::Load(d32, words_ + 2 * stride + r), hn::Load(d32, words_ + 3 * stride + r)};
-        const Shape shape = shape_of(load_counts(counts + r), static_cast<float>(a_), empty_);
-        Candidate candidate = propose<boost>(word, shape);
+        const Floats count = load_counts(counts + r);
+        const Shape shape = shape_of(count, static_cast<float>(a_), empty_);
+        const bool no_boost = !boost || hn::AllTrue(f, hn::Gt(count, hn::Zero(f)));
+        Candidate candidate = no_boost ? propose<false>(word, shape) : propose<true>(word, shape);
         auto wait = hn::Not(surely_accepted(candidate));
         if (HWY_UNLIKELY(r + width > R)) {
           const auto inside = hn::FirstN(f, R - r);

@@ -59,23 +59,21 @@ class BatchSearch {
       if (i + fetch_distance < count + ahead) products_.prefetch(cells + (i + fetch_distance) * K_);
       products_.template compute<true>(cells + i * K_, product_.row(i), sums_[i]);
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      double total = 0;
-      for (std::size_t l = 0; l < lanes; ++l) running_[i][l] = total += static_cast<double>(sums_[i][l]);
-    }
+    run_sums(count);
   }
 
-  // The sums of products of cell i anew.
-  HWY_INLINE void add_up(std::size_t i) {
+  // The sums of products anew.
+  HWY_INLINE void add_up(std::size_t count) {
     const F32 f;
-    Floats sum[lanes / width];
-    for (Floats& part : sum) part = hn::Zero(f);
-    for (std::size_t r = 0; r < stride(); r += lanes)
-      for (std::size_t l = 0; l < lanes / width; ++l)
-        sum[l] = hn::Add(sum[l], hn::Load(f, product_.row(i) + r + l * width));
-    for (std::size_t l = 0; l < lanes / width; ++l) hn::Store(sum[l], f, sums_[i] + l * width);
-    double total = 0;
-    for (std::size_t l = 0; l < lanes; ++l) running_[i][l] = total += static_cast<double>(sums_[i][l]);
+    for (std::size_t i = 0; i < count; ++i) {
+      Floats sum[lanes / width];
+      for (Floats& part : sum) part = hn::Zero(f);
+      for (std::size_t r = 0; r < stride(); r += lanes)
+        for (std::size_t l = 0; l < lanes / width; ++l)
+          sum[l] = hn::Add(sum[l], hn::Load(f, product_.row(i) + r + l * width));
+      for (std::size_t l = 0; l < lanes / width; ++l) hn::Store(sum[l], f, sums_[i] + l * width);
+    }
+    run_sums(count);
   }
 
   // The places of the largest products of cell i, no two of them in one lane. A place is kept in the last bits of its product, which
@@ -153,6 +151,12 @@ class BatchSearch {
   }
 
  private:
+  HWY_INLINE void run_sums(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      double total = 0;
+      for (std::size_t l = 0; l < lanes; ++l) running_[i][l] = total += static_cast<double>(sums_[i][l]);
+    }
+  }
   HWY_INLINE std::size_t find_lane(std::size_t i, double target) const {
     const F64 f64;
     std::size_t lane = 0;

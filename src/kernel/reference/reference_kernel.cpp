@@ -39,9 +39,9 @@ bool draw_within_bounds(Stream& stream, const Entries& entries, const Rates& rat
     for (std::size_t k = 0; k < K; ++k) {
       double sum = 0;
       for (std::size_t r = b * components_per_block; r < std::min(rates.R, (b + 1) * components_per_block); ++r)
-        sum += static_cast<double>(rates.weight[r]) *
-               std::pow(static_cast<double>(rates.u[k]->row(cell[k])[r]), static_cast<double>(K));
-      bounds[b] *= std::pow(sum, 1.0 / static_cast<double>(K)) * static_cast<double>(bound_margin);
+        sum += std::pow(static_cast<double>(rates.weight[r]), 2.0 / static_cast<double>(K)) *
+               std::pow(static_cast<double>(rates.u[k]->row(cell[k])[r]), 2.0);
+      bounds[b] *= std::sqrt(sum) * static_cast<double>(bound_margin);
     }
   std::vector<double> unknown = bounds;
   for (std::size_t known = 0; known < std::min({blocks_known, blocks, lanes}); ++known) {
