@@ -40,6 +40,17 @@ inline Model regrouped(Model model, std::size_t R) {
   model.configure = [](Problem& problem) { problem.regroup = true; };
   return model;
 }
+// Components found by way of bounds, as with hundreds of them. Where R is not more than 16 they are one block.
+inline Model bounded(Model model) {
+  model.configure = [](Problem& problem) { problem.bounded = true; };
+  return model;
+}
+// Four blocks of components, of which the bound of one is not replaced by the truth; few components have counts.
+inline Model many_components(Model model) {
+  model.R = 52;
+  model.hyper.tensor.shape = 0.05;
+  return model;
+}
 // A network with many more counts than the tensor.
 inline Model heavy_network(Model model) {
   model.hyper.dirichlet[model.network_modes[0]] = 0.3;

@@ -65,6 +65,10 @@ const std::vector<JointTest>& joint_tests() {
       {regrouped(heavy_network(base("regroup_heavy_network", {3, 4}, {0})), 3),
        {Bug::regroup_no_ends, Bug::regroup_sees_tokens}},
       {regrouped(learned(base("regroup_learned", {3, 4})), 4), {Bug::regroup_wrong_g}},
+      // Two components are one block of bounds; several blocks: the last model, and bounded_dist_test.cpp.
+      {bounded(without(base("bounded_network_and_missing", {4, 3}, {0}), {{1}, {}}, {2, 9}, {{0, 5}})),
+       {Bug::missing_as_zeros, Bug::no_diagonal}},
+      {bounded(many_components(base("bounded_many", {2, 2}))), {Bug::no_truncation}},
   };
   return tests;
 }
@@ -125,6 +129,7 @@ std::vector<BatchMeans> successive_conditional(const Model& model, std::size_t l
   Statistics counts = make_statistics(model.sizes, model.network_modes.size(), model.R);
   for (std::size_t i = 0; i < length; ++i) {
     observed.set(data);
+    sampler.data_changed();
     if (i > 0) sampler.draw_counts();
     copy_counts(sampler.statistics(), counts);
     sampler.sweep();

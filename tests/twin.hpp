@@ -85,6 +85,7 @@ class Twin {
     std::swap(statistics_, chain.statistics());
   }
 
+  void data_changed() {}  // it keeps nothing of them
   void restore(std::uint32_t t, const Shapes& shapes) {
     t_ = t;
     state_.shapes = shapes;
@@ -116,7 +117,7 @@ class Twin {
     for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
     const Rates rates = make_rates(u, state_.tensor.log_weight);
     if (regroup_) sums.parts = &allocation_;
-    kernel_.allocate({tensor.coords.data(), observed, tensor.nnz()}, rates, key(Purpose::counts), t_, sums);
+    kernel_.allocate(entries(tensor.coords, state_.u.size(), observed), rates, key(Purpose::counts), t_, sums);
     statistics_.from_ones = statistics_.tensor;
     sums.parts = nullptr;
     if (problem_.missing != nullptr) impute_missing(rates, sums);
@@ -127,6 +128,13 @@ class Twin {
  private:
   StreamKey key(Purpose purpose, std::size_t mode = 0) const {
     return stream_key(problem_.seed, 0, purpose, static_cast<std::uint32_t>(mode));
+  }
+  // A list of cells of K coordinates each, drawn as the problem says.
+  Entries entries(const Buffer<std::uint32_t>& cells, std::size_t K, const std::int64_t* observed = nullptr,
+                  bool missing = false) const {
+    Entries result{cells.data(), observed, cells.size() / K, missing};
+    result.bounded = problem_.bounded;
+    return result;
   }
   static WeightPrior with_shape(WeightPrior prior, double shape) {
     prior.shape = shape;
@@ -180,7 +188,7 @@ class Twin {
     for (std::size_t k = 0; k < K; ++k)
       if (!in_slice_[k].empty()) impute_slices(k);
     const Buffer<std::uint32_t>& cells = problem_.missing->cells;
-    kernel_.allocate({cells.data(), nullptr, cells.size() / K, true}, rates, key(Purpose::missing_cells), t_, sums);
+    kernel_.allocate(entries(cells, K, nullptr, true), rates, key(Purpose::missing_cells), t_, sums);
   }
 
   void impute_slices(std::size_t k) {
@@ -213,11 +221,10 @@ class Twin {
     std::int64_t* totals = statistics_.networks[m].data();
     const Sums sums{{&rows, bug_ == Bug::one_end ? &nowhere : &rows}, totals};
     const Rates rates = make_rates({&u, &u}, state_.networks[m].log_weight, 2);
-    kernel_.allocate({network.edges.data(), nullptr, network.size()}, rates, key(Purpose::edge_counts, m), t_, sums);
+    kernel_.allocate(entries(network.edges, 2), rates, key(Purpose::edge_counts, m), t_, sums);
     for (std::size_t r = 0; r < problem_.R; ++r) statistics_.from_edges[r] += totals[r];
     if (bug_ != Bug::missing_as_zeros)
-      kernel_.allocate({network.missing.data(), nullptr, network.missing.size() / 2, true}, rates,
-                       key(Purpose::missing_pairs, m), t_, sums);
+      kernel_.allocate(entries(network.missing, 2, nullptr, true), rates, key(Purpose::missing_pairs, m), t_, sums);
     if (bug_ != Bug::no_diagonal)
       kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);
   }

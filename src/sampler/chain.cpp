@@ -26,17 +26,23 @@ Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number)
   state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
   statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
   in_slice_.resize(sizes.size());
-  ones_by_row_ = index_rows(problem.tensor->coords.data(), problem.tensor->nnz(), {sizes.begin(), sizes.end()});
-  for (const Network& network : problem.networks) {
-    const std::size_t n = sizes[network.mode];
-    edges_by_row_.push_back(index_rows(network.edges.data(), network.size(), {n, n}, true));
-  }
+  data_changed();
   if (problem.regroup) regroup_.emplace(*problem.tensor, problem.hyper.tensor, problem.R);
   if (problem.missing == nullptr) return;
   for (std::size_t k = 0; k < problem.missing->slices.size(); ++k) {
     if (problem.missing->slices[k].empty()) continue;
     in_slice_[k].assign(sizes[k], 0);
     for (const std::uint32_t j : problem.missing->slices[k]) in_slice_[k][j] = 1;
+  }
+}
+
+void Chain::data_changed() {
+  const std::vector<std::uint32_t> sizes = sizes_of(*problem_.tensor);
+  ones_by_row_ = index_rows(problem_.tensor->coords.data(), problem_.tensor->nnz(), {sizes.begin(), sizes.end()});
+  edges_by_row_.clear();
+  for (const Network& network : problem_.networks) {
+    const std::size_t n = sizes[network.mode];
+    edges_by_row_.push_back(index_rows(network.edges.data(), network.size(), {n, n}, true));
   }
 }
 

@@ -39,8 +39,10 @@ class Chain {
   // One full Gibbs sweep. Returns the log-likelihood of the tensor and the networks at the parameters it drew; with bounds that
   // costs more than the sweep, so it is not a number then unless asked for.
   double sweep(bool likelihood = true);
+  // Says that the ones or the edges are others than before, as joint tests of the sampler change them: O(nnz K).
+  void data_changed();
   // The second half of a sweep alone: all latent counts anew, at the parameters of the last sweep. For data that have
-  // changed since then, as joint tests of the sampler change them.
+  // changed since then.
   double draw_counts(bool likelihood = true);
   // Goes on after sweep t, whose statistics the caller has put back.
   void restore(std::uint32_t t, const Shapes& shapes);

@@ -92,15 +92,24 @@ class RowSums {
   Blocks blocks_;
 };
 
+// For a cell whose rate itself may underflow.
+double log_rate(const Rates& rates, const std::uint32_t* cell) {
+  std::vector<double> shares(rates.R);
+  return log_shares(rates, cell, search_order(rates.R), shares);
+}
+
 // Of the entries begin..end-1, by computing all their rates: not a number, if that is not asked for.
 double log_likelihood(const Entries& entries, const Rates& rates, std::size_t begin, std::size_t end) {
   if (!entries.likelihood) return std::numeric_limits<double>::quiet_NaN();
   double z[entries_per_block];
   score_block(entries.coords + begin * rates.u.size(), end - begin, rates, z);
   double sum = 0;
-  for (std::size_t e = begin; e < end; ++e)
-    sum +=
-        entry_log_likelihood(entries, z[e - begin], std::log(z[e - begin]), entries.observed ? entries.observed[e] : 1);
+  for (std::size_t e = begin; e < end; ++e) {
+    const double rate = z[e - begin];
+    const double log_z = rate > smallest_rate ? std::log(rate) : log_rate(rates, entries.coords + e * rates.u.size());
+    if (entries.anywhere && log_z == -std::numeric_limits<double>::infinity()) continue;
+    sum += entry_log_likelihood(entries, rate, log_z, entries.observed ? entries.observed[e] : 1);
+  }
   return sum;
 }
 

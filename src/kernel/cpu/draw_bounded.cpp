@@ -52,7 +52,8 @@ class BoundedDraw {
     search_[turn].compute(cell(e), count, end_ - e - count);
     for (std::size_t i = 0; i < count; ++i) {
       search_[turn].template largest<blocks_known>(i, known_[turn][i]);
-      for (const std::uint32_t block : known_[turn][i]) prefetch(cell(e + i), block);
+      for (const std::uint32_t block : known_[turn][i])
+        if (exists(block)) prefetch(cell(e + i), block);
     }
   }
 
@@ -61,6 +62,7 @@ class BoundedDraw {
     const std::size_t count = count_from(e);
     for (std::size_t i = 0; i < count; ++i) {
       for (const std::uint32_t block : known_[turn][i]) {
+        if (!exists(block)) continue;
         alignas(64) float product[components_per_block];
         products(cell(e + i), block, product);
         search.replace(i, block, sum_of(product));
@@ -89,6 +91,9 @@ class BoundedDraw {
       }
     }
   }
+
+  // Where fewer bounds than that are positive, the next largest are padding.
+  bool exists(std::size_t block) const { return block * components_per_block < all_.stride(); }
 
   HWY_INLINE static float sum_of(const float* product) {
     const F32 f;
@@ -161,17 +166,27 @@ class BoundedDraw {
       draw_plainly(stream, e, first);
     } else {
       const std::int64_t y = draw_entry(stream, entries_, e, z);
-      for (std::int64_t unit = 0; unit < y; ++unit) drawn_.add_part(e, all_.find(0, stream.uniform()), 1);
+      for (std::int64_t unit = 0; unit < y && y <= 8; ++unit) drawn_.add_part(e, all_.find(0, stream.uniform()), 1);
+      if (y > 8) {  // as draw_multinomial splits them for the reference
+        make_order();
+        for (std::size_t s = 0; s < rates_.R; ++s) shares_[s] = static_cast<double>(all_.product(0)[order_[s]]);
+        draw_multinomial(stream, y, shares_,
+                         [&](std::size_t s, std::int64_t part) { drawn_.add_part(e, order_[s], part); });
+      }
       drawn_.end_parts(e, first);
     }
   }
 
   void draw_plainly(Stream& stream, std::size_t e, std::size_t first) {
-    if (order_.empty()) order_ = search_order(rates_.R);
-    shares_.resize(rates_.R);
+    make_order();
     ztp::draw_plainly(stream, entries_, rates_, e, order_, shares_,
                       [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
     drawn_.end_parts(e, first);
+  }
+
+  void make_order() {
+    if (order_.empty()) order_ = search_order(rates_.R);
+    shares_.resize(rates_.R);
   }
 
   const Entries& entries_;
