@@ -20,7 +20,7 @@ namespace ztp {
 namespace {
 
 constexpr std::uint64_t seed = 7;
-constexpr std::size_t some_blocks = 2 * 4096 + 17;  // entries: several blocks and a bit
+constexpr std::size_t some_blocks = 4 * 2048 + 17;  // entries: several blocks and a bit
 
 enum class Size { moderate, tiny, huge };
 

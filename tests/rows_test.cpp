@@ -98,12 +98,12 @@ void expect_indexed_sums(const World& world, const std::string& name) {
   }
 }
 
-// Half of all entries in one row: it reaches over several blocks of 4096, each of which may be another thread's. First of its mode, last,
+// Half of all entries in one row: it reaches over several blocks of 2048, each of which may be another thread's. First of its mode, last,
 // and in the middle; blocks that end where a row does, and rows without entries just there.
 TEST(RowSums, OfARowThatReachesOverBlocks) {
   for (const std::uint32_t row : {0u, 20u, 40u})
     for (const Kind kind : {Kind::ones, Kind::counts, Kind::missing}) {
-      World world = make_world({3, 20, 6 * 4096 + 11, kind}, seed);
+      World world = make_world({3, 20, 6 * 2048 + 11, kind}, seed);
       for (std::size_t e = 0; e < world.size(); e += 2) world.coords[3 * e] = row;
       for (std::size_t e = 1; e < world.size(); e += 2) world.coords[3 * e + 1] = 7 * row;
       sort_records(world.coords.data(), world.size(), 3, world.counts.empty() ? nullptr : world.counts.data());
@@ -112,10 +112,10 @@ TEST(RowSums, OfARowThatReachesOverBlocks) {
 }
 
 TEST(RowSums, OfRowsThatEndWithBlocks) {
-  World world = make_world({2, 20, 3 * 4096}, seed);
+  World world = make_world({2, 20, 3 * 2048}, seed);
   for (const std::uint32_t gap : {1u, 2u}) {
     for (std::size_t e = 0; e < world.size(); ++e) {
-      world.coords[2 * e] = static_cast<std::uint32_t>(1 + gap * (e / 4096));  // rows 1, 2, 3 or 1, 3, 5
+      world.coords[2 * e] = static_cast<std::uint32_t>(1 + gap * (e / 2048));  // rows 1, 2, 3 or 1, 3, 5
       world.coords[2 * e + 1] = static_cast<std::uint32_t>(e / 2048 * 3);      // two rows in each block
     }
     expect_indexed_sums(world, fmt::format("gap {}", gap));

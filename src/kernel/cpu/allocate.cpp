@@ -13,8 +13,8 @@
 namespace ztp::cpu {
 namespace {
 
-constexpr std::size_t entries_per_block =
-    4096;  // fixed: sums of log-likelihoods are made in this order for any threads
+// Fixed: sums of log-likelihoods are made in this order for any threads.
+constexpr std::size_t entries_per_block = 2048;
 
 // Integer sums do not depend on their order, so threads may add to the same place in any order.
 void add_shared(std::int64_t& place, std::int64_t count) {
@@ -146,9 +146,16 @@ double allocate(Pool& pool, const Entries& entries, const Rates& rates, StreamKe
           add_shared(sums.rows[k]->row(entries.coords[e * K + k])[r], count);
       });
   });
-  for (std::size_t m = 0; entries.by_row != nullptr && m < entries.by_row->size(); ++m) {
-    const RowSums row_sums((*entries.by_row)[m], drawn, sums.fresh, *sums.rows[m]);
-    pool.for_blocks(row_sums.blocks(), [&](std::size_t b) { row_sums.add_block(b); });
+  if (entries.by_row != nullptr) {
+    // The blocks of all modes in one go: threads wait for each other once.
+    std::vector<RowSums> modes;
+    std::vector<std::pair<std::size_t, std::size_t>> mode_and_block;
+    for (std::size_t m = 0; m < entries.by_row->size(); ++m) {
+      modes.emplace_back((*entries.by_row)[m], drawn, sums.fresh, *sums.rows[m]);
+      for (std::size_t b = 0; b < modes[m].blocks(); ++b) mode_and_block.emplace_back(m, b);
+    }
+    pool.for_blocks(mode_and_block.size(),
+                    [&](std::size_t i) { modes[mode_and_block[i].first].add_block(mode_and_block[i].second); });
   }
   double sum = 0;
   for (const Drawn& block : drawn) sum += block.log_likelihood;

@@ -10,8 +10,9 @@
 namespace ztp::cpu {
 namespace {
 
-constexpr std::size_t rows_per_block =
-    256;  // fixed: column sums are made over these blocks in this order for any threads
+// Fixed: column sums are made over these blocks in this order for any threads. Small, so that a mode of a thousand rows keeps many
+// threads busy.
+constexpr std::size_t rows_per_block = 64;
 
 // Below this the sum of a column of floats may have lost the draws that make it up.
 constexpr double smallest_sum = 1e-20;
