@@ -8,22 +8,29 @@
 
 namespace ztp {
 
-Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads), start_(threads_), done_(threads_) {
+namespace {
+
+// Waits until the value is no longer `old`: awake for some microseconds, then asleep.
+void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+  for (int i = 0; i < 2000; ++i) {
+    if (value.load(std::memory_order_acquire) != old) return;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  value.wait(old, std::memory_order_acquire);
+}
+
+}  // namespace
+
+Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads) {
   try {
-    for (unsigned i = 1; i < threads_; ++i)
-      team_.emplace_back([this] {
-        while (true) {
-          start_.arrive_and_wait();
-          if (quit_) return;
-          work();
-          done_.arrive_and_wait();
-        }
-      });
+    for (unsigned i = 1; i < threads_; ++i) team_.emplace_back([this] { serve(); });
   } catch (const std::system_error& error) {
-    // Let those that have started go: they wait for a full team.
-    quit_ = true;
     const std::size_t started = team_.size();
-    for (std::size_t missing = started; missing < threads_; ++missing) start_.arrive_and_drop();
+    quit_ = true;
+    call_.fetch_add(1);
+    call_.notify_all();
     team_.clear();
     throw Error(ErrorKind::config, fmt::format("--threads {}: the system gives no more than {} ({})", threads_,
                                                started + 1, error.what()));
@@ -31,9 +38,19 @@ Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads), start_(thre
 }
 
 Pool::~Pool() {
-  if (threads_ == 1) return;
   quit_ = true;
-  start_.arrive_and_wait();
+  call_.fetch_add(1);
+  call_.notify_all();
+}
+
+void Pool::serve() {
+  for (std::uint32_t seen = 0;;) {
+    wait_for_change(call_, seen);
+    ++seen;  // a call comes only after all have answered the one before
+    if (quit_) return;
+    work();
+    if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_one();
+  }
 }
 
 void Pool::work() {
@@ -54,9 +71,11 @@ void Pool::for_blocks(std::size_t blocks, const std::function<void(std::size_t)>
   if (threads_ == 1) {
     work();
   } else {
-    start_.arrive_and_wait();
+    working_.store(threads_ - 1, std::memory_order_relaxed);
+    call_.fetch_add(1, std::memory_order_release);
+    call_.notify_all();
     work();
-    done_.arrive_and_wait();
+    for (std::uint32_t left = working_.load(); left != 0; left = working_.load()) wait_for_change(working_, left);
   }
   if (failure_) std::rethrow_exception(failure_);
 }

@@ -1,8 +1,9 @@
-// A fixed team of threads. The calling thread is one of them.
+// A fixed team of threads. The calling thread is one of them. A sweep calls for the team some ten times, a millisecond apart: threads
+// look out for the next call for a moment before they sleep, since waking takes longer.
 #pragma once
 #include <atomic>
-#include <barrier>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -25,11 +26,12 @@ class Pool {
 
  private:
   void work();
+  void serve();
 
   unsigned threads_;
-  std::barrier<> start_;
-  std::barrier<> done_;
-  bool quit_ = false;
+  std::atomic<std::uint32_t> call_ = 0;     // changes with every call for the team
+  std::atomic<std::uint32_t> working_ = 0;  // threads that are not done with it
+  std::atomic<bool> quit_ = false;
   const std::function<void(std::size_t)>* body_ = nullptr;
   std::size_t blocks_ = 0;
   std::atomic<std::size_t> next_ = 0;

@@ -10,9 +10,11 @@
 namespace ztp::cpu {
 namespace {
 
-// Fixed: column sums are made over these blocks in this order for any threads. Small, so that a mode of a thousand rows keeps many
-// threads busy.
-constexpr std::size_t rows_per_block = 64;
+// Column sums are made over blocks of rows in a fixed order for any threads. A mode of a thousand rows has enough of them for many
+// threads, one of a million not too many.
+Blocks blocks_of(std::size_t rows) {
+  return {rows, std::clamp<std::size_t>(rows / 128, 16, 256)};
+}
 
 // Below this the sum of a column of floats may have lost the draws that make it up.
 constexpr double smallest_sum = 1e-20;
@@ -35,7 +37,7 @@ void draw_column_in_logs(const Matrix<std::int64_t>& S, std::size_t r, double a,
 // Reads S, writes u; the sums of the columns over each block.
 Matrix<double> draw_blocks(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
                            Matrix<float>& u) {
-  const Blocks blocks{S.rows(), rows_per_block};
+  const Blocks blocks = blocks_of(S.rows());
   Matrix<double> sums(blocks.count(), S.columns());
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     draw_gamma_rows(S, a, key, sweep, blocks.begin(b), blocks.end(b), u, sums.row(b));
@@ -64,7 +66,7 @@ void draw_columns(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey
   Matrix<float> factor(1, R);
   for (std::size_t r = 0; r < R; ++r)
     factor.row(0)[r] = total[r] < smallest_sum ? 0.0f : static_cast<float>(static_cast<double>(S.rows()) / total[r]);
-  const Blocks blocks{S.rows(), rows_per_block};
+  const Blocks blocks = blocks_of(S.rows());
   pool.for_blocks(blocks.count(), [&](std::size_t b) { scale_rows(factor.row(0), blocks.begin(b), blocks.end(b), u); });
   for (std::size_t r = 0; r < R; ++r)
     if (total[r] < smallest_sum) draw_column_in_logs(S, r, a, key, sweep, u);
@@ -73,7 +75,7 @@ void draw_columns(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey
 double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
                        std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) {
   const std::size_t R = u.columns(), n = u.rows();
-  const Blocks blocks{n, rows_per_block};
+  const Blocks blocks = blocks_of(n);
   Matrix<double> squares(blocks.count(), R);
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     double* sum = squares.row(b);
