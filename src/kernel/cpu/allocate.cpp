@@ -73,7 +73,11 @@ class RowSums {
   }
 
   void add_entries(std::uint64_t i, std::uint64_t end, std::int64_t* row) const {
+    constexpr std::uint64_t ahead = 24;  // components are all over memory, and asked for in time
+    const std::uint64_t fetch_end =
+        index_.entry.empty() ? 0 : index_.entry.size() - std::min<std::size_t>(ahead, index_.entry.size());
     for (; i < end; ++i) {
+      if (i < fetch_end) __builtin_prefetch(component_ + index_.entry[i + ahead]);
       const std::size_t e = index_.entry.empty() ? i : index_.entry[i];
       if (component_[e] < several) {
         ++row[component_[e]];
