@@ -11,6 +11,7 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t bytes_for_probabilities = std::size_t{256} << 20;
+constexpr std::size_t cells_per_block = 4096;
 constexpr std::size_t cells_for_means = std::size_t{8} << 20;
 
 Prediction summarise(float* probability, std::size_t draws, double rate) {
@@ -67,11 +68,14 @@ Rates rates_of(const State& state) {
 
 std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coords, std::size_t count) {
   std::vector<double> z(count), mean(count, 0.0);
+  const Blocks blocks{count, cells_per_block};
   const double D = static_cast<double>(draws.draws().size());
   for (std::size_t i = 0; i < draws.draws().size(); ++i) {
     draws.load(i, state);
     kernel->score(coords, count, rates_of(state), z.data());
-    for (std::size_t e = 0; e < count; ++e) mean[e] -= std::expm1(-z[e]);  // (M16)
+    pool.for_blocks(blocks.count(), [&](std::size_t b) {
+      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) mean[e] -= std::expm1(-z[e]);  // (M16)
+    });
   }
   for (double& value : mean) value /= D;
   return mean;
@@ -94,21 +98,26 @@ std::size_t Posterior::cells_at_a_time() const {
 
 std::vector<Prediction> Posterior::predict(const std::uint32_t* coords, std::size_t count) {
   const std::size_t D = draws();
-  Buffer<float> probability(count * D);  // cell by cell
+  Buffer<float> probability(count * D);  // draw by draw
   std::vector<double> z(count), rate(count, 0.0);
+  const Blocks blocks{count, cells_per_block};
   for (std::size_t i = 0; i < D; ++i) {
     impl_->draws.load(i, impl_->state);
     impl_->kernel->score(coords, count, rates_of(impl_->state), z.data());
-    for (std::size_t e = 0; e < count; ++e) {
-      probability[e * D + i] = static_cast<float>(-std::expm1(-z[e]));  // (M16)
-      rate[e] += z[e];
-    }
+    impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
+      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
+        probability[i * count + e] = static_cast<float>(-std::expm1(-z[e]));  // (M16)
+        rate[e] += z[e];
+      }
+    });
   }
   std::vector<Prediction> result(count);
-  const Blocks blocks{count, 4096};
   impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e)
-      result[e] = summarise(probability.data() + e * D, D, rate[e]);
+    std::vector<float> of_cell(D);
+    for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
+      for (std::size_t i = 0; i < D; ++i) of_cell[i] = probability[i * count + e];
+      result[e] = summarise(of_cell.data(), D, rate[e]);
+    }
   });
   return result;
 }
