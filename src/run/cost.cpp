@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernel/bounded_draw.hpp"
 #include "run/prepare.hpp"
 #include "ztp/fit.hpp"
 
@@ -39,6 +40,8 @@ double sampling_bytes(const Dataset& data, std::size_t R, double test_cells) {
   for (const Mode& mode : data.tensor.modes) {
     const double rows = mode.labels.size();
     bytes += rows * stride * (sizeof(float) + sizeof(std::int64_t));  // u and S
+    if (R >= least_rank_bounded)                                      // norms
+      bytes += rows * static_cast<double>(padded(padded(R) / components_per_block)) * sizeof(float);
     largest_partials = std::max(largest_partials, rows / 256 * stride * sizeof(double));
   }
   // where each row's ones are, for all modes but the first, and each one's component; likewise for edges, in one index

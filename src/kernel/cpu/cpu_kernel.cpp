@@ -2,6 +2,7 @@
 
 #include "kernel/cpu/allocate.hpp"
 #include "kernel/cpu/columns.hpp"
+#include "kernel/cpu/instruction_set.hpp"
 #include "kernel/cpu/place.hpp"
 #include "kernel/cpu/score.hpp"
 
@@ -44,6 +45,7 @@ class CpuKernel final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> make_cpu_kernel(Pool& pool) {
+  cpu::check_instruction_set();
   return std::make_unique<CpuKernel>(pool);
 }
 

@@ -47,15 +47,13 @@ struct Candidate {
 template <bool boost>
 HWY_INLINE Candidate propose(const Words word[4], const Shape& shape) {
   const F32 f;
-  Candidate result;
   const Floats radius = root(hn::Mul(hn::Set(f, -2.0f), log_positive(uniform31(word[0]))));
-  result.x = hn::Mul(radius, cosine_of_turn(word[1]));
-  result.t = hn::Mul(shape.c, result.x);
-  const Floats side = hn::Add(hn::Set(f, 1.0f), result.t);
-  result.value = hn::Mul(hn::Mul(shape.d, side), hn::Mul(side, side));
-  result.uniform = uniform31(word[2]);
-  if (boost) result.value = hn::Mul(result.value, power_of_two(hn::Mul(log_positive(uniform31(word[3])), shape.boost)));
-  return result;
+  const Floats x = hn::Mul(radius, cosine_of_turn(word[1]));
+  const Floats t = hn::Mul(shape.c, x);
+  const Floats side = hn::Add(hn::Set(f, 1.0f), t);
+  Floats value = hn::Mul(hn::Mul(shape.d, side), hn::Mul(side, side));
+  if (boost) value = hn::Mul(value, power_of_two(hn::Mul(log_positive(uniform31(word[3])), shape.boost)));
+  return {x, t, value, uniform31(word[2])};
 }
 
 // Surely accepted. The probability of acceptance, exp(3 d q(t)), is at least 1 + 3 d q(t), and -q(t) = t^4/4 - t^5/5 + ... at most

@@ -23,6 +23,12 @@ std::vector<std::string> instruction_sets() {
   return names;
 }
 
+void check_instruction_set() {
+  if ((hwy::SupportedTargets() & HWY_TARGETS) == 0)
+    throw Error(ErrorKind::config,
+                "this processor is older than the vector kernels (x86-64 needs SSE4.2): use --kernel reference");
+}
+
 void use_instruction_set(const std::string& name) {
   for (const std::int64_t target : targets())
     if (name == hwy::TargetName(target)) return hwy::SetSupportedTargetsForTest(target);
