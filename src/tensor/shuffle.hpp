@@ -1,0 +1,15 @@
+// The order in which ones are taken when they are taken in parts: by a hash of the cell, which is a shuffle that needs no memory, is
+// the same wherever the ones come from, and brings repeated cells together.
+#pragma once
+#include <xxhash.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ztp {
+
+inline std::uint64_t shuffle_hash(const std::uint32_t* cell, std::size_t order) {
+  return XXH3_64bits_withSeed(cell, order * sizeof(std::uint32_t), 0x7a74702d7368756full);
+}
+
+}  // namespace ztp
