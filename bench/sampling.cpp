@@ -46,7 +46,7 @@ Sampling::Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads, 
 }
 
 double Sampling::sweep() {
-  return chain_.sweep(Schedule().wants_likelihood(chain_.sweeps_done() + 1));
+  return chain_.sweep(Schedule().wants_likelihood(chain_.steps_done() + 1));
 }
 
 Entries Sampling::entries() const {

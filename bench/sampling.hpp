@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/pool.hpp"
-#include "sampler/batch.hpp"
+#include "sampler/run_chains.hpp"
 
 namespace ztp::bench {
 

@@ -83,7 +83,7 @@ TEST_P(KernelDraws, ColumnsOfTwoRowsAreBetas) {
   for (const auto& [a, first, second] : settings) {
     std::fill(S.row(0), S.row(0) + columns, first);
     std::fill(S.row(1), S.row(1) + columns, second);
-    kernel_->draw_columns(S, a, key(1), number++, u);
+    kernel_->draw_columns({S, a}, key(1), number++, u);
     std::vector<double> sample;
     for (std::size_t r = 0; r < columns; ++r)
       sample.push_back(log_odds(static_cast<double>(u.row(0)[r]), static_cast<double>(u.row(1)[r])));
@@ -110,7 +110,7 @@ TEST_P(KernelDraws, SharesOfAColumnAreBetas) {
       std::fill(S.row(j), S.row(j) + columns, counts[j]);
       shapes += a + static_cast<double>(counts[j]);
     }
-    kernel_->draw_columns(S, a, key(2), number++, u);
+    kernel_->draw_columns({S, a}, key(2), number++, u);
     for (const auto& [first, last] : {std::pair{0u, 0u}, {3u, 3u}, {0u, 1u}}) {
       std::vector<double> sample;
       double shape = 0;
@@ -135,7 +135,7 @@ TEST_P(KernelDraws, SharesOfALongColumnAreBetas) {
   Matrix<float> u(rows, some_columns);
   std::fill(S.row(1), S.row(1) + some_columns, 20);
   std::fill(S.row(257), S.row(257) + some_columns, 30);
-  kernel_->draw_columns(S, a, key(3), 0, u);
+  kernel_->draw_columns({S, a}, key(3), 0, u);
   for (const std::size_t row : {1, 255, 256, 257}) {
     std::vector<double> sample;
     for (std::size_t r = 0; r < some_columns; ++r) {
@@ -350,7 +350,7 @@ std::vector<test::SplitCounts> placed(const Place& place, const std::vector<std:
 TEST_P(KernelDraws, PlacesAreMultinomial) {
   const Place place = [&](const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals,
                           std::uint32_t sweep,
-                          Matrix<std::int64_t>& S) { kernel_->place(u, rows, totals, key(8), sweep, S); };
+                          Matrix<std::int64_t>& S) { kernel_->place(u, rows, totals, key(8), sweep, S, 1); };
   struct Setting {
     std::vector<std::int64_t> totals;
     int wanted = -1;  // no mask
@@ -418,7 +418,7 @@ void expect_diagonals(Kernel& kernel, const std::string& kernel_name, StreamKey 
   for (std::uint32_t t = 0; t < times; ++t) {
     S.clear();
     std::vector<std::int64_t> v(R, 0);
-    const double rate = kernel.impute_diagonal(u, log_beta, key, (setting << 16) + t, S, v.data());
+    const double rate = kernel.impute_diagonal(u, log_beta, key, (setting << 16) + t, {{&S}, v.data()});
     ASSERT_NEAR(rate, mean * static_cast<double>(R), 1e-9 * rate);
     for (std::size_t r = 0; r < R; ++r) {
       std::array<std::int64_t, 5> parts{};

@@ -76,7 +76,7 @@ void draw_factors(const Case& c, World& world) {
   for (std::size_t k = 0; k < c.K; ++k) {
     const Matrix<std::int64_t> S(rows_of_mode[k], c.R);
     Matrix<float>& u = world.u.emplace_back(S.rows(), c.R);
-    reference->draw_columns(S, 0.3, key(1), static_cast<std::uint32_t>(k), u);
+    reference->draw_columns({S, 0.3}, key(1), static_cast<std::uint32_t>(k), u);
     for (std::size_t j = 0; j < S.rows() && c.rates == Size::tiny; j += 2)
       for (std::size_t r = 0; r < c.R; ++r) u.row(j)[r] *= 1e-10f;  // products pass below the smallest float
   }
@@ -286,7 +286,7 @@ Matrix<std::int64_t> sparse_counts(std::size_t rows, std::size_t R) {
 Matrix<float> columns(std::size_t rows, std::size_t R) {
   Pool pool(1);
   Matrix<float> u(rows, R);
-  make_kernel("reference", pool)->draw_columns(sparse_counts(rows, R), 0.1, key(6), 1, u);
+  make_kernel("reference", pool)->draw_columns({sparse_counts(rows, R), 0.1}, key(6), 1, u);
   return u;
 }
 
@@ -314,7 +314,7 @@ std::vector<std::int64_t> totals_to_place(const Matrix<float>& u, Rows rows) {
 Matrix<std::int64_t> place(Kernel& kernel, const Matrix<float>& u, Rows rows) {
   Matrix<std::int64_t> S(u.rows(), u.columns());
   for (std::size_t j = 0; j < u.rows(); ++j) std::fill(S.row(j), S.row(j) + u.columns(), 7);  // it adds
-  kernel.place(u, rows, totals_to_place(u, rows), key(8), 5, S);
+  kernel.place(u, rows, totals_to_place(u, rows), key(8), 5, S, 1);
   return S;
 }
 
@@ -568,7 +568,7 @@ TEST(MissingChain, ResumedEqualsUninterrupted) {
     const std::vector<double> expected = start_and_run(whole, 7);
     std::vector<double> got = start_and_run(first, stop);
     std::swap(second.statistics(), first.statistics());
-    second.restore(first.sweeps_done(), first.state().shapes);
+    second.restore(first.steps_done(), first.state().shapes);
     for (const double value : run(second, 7 - stop)) got.push_back(value);
     EXPECT_TRUE(same_bits(got, expected)) << stop;
     expect_same(second, whole, fmt::format("stopped after {} sweeps", stop));

@@ -82,7 +82,7 @@ void draw_factors(const Case& c, World& world) {
     for (std::size_t e = 0; e < c.entries; ++e)
       S.row(world.coords[e * c.K + k])[Stream(world_key(2), 0, e).below(c.R)] += 1;
     world.u.emplace_back(rows_of_mode(k), c.R);
-    reference->draw_columns(S, 0.1, world_key(3), static_cast<std::uint32_t>(k), world.u.back());
+    reference->draw_columns({S, 0.1}, world_key(3), static_cast<std::uint32_t>(k), world.u.back());
     if (c.rates != Size::tiny) continue;
     for (std::size_t j = 0; j < S.rows(); j += 2)  // products over many modes pass below the smallest float
       for (std::size_t r = 0; r < c.R; ++r) world.u.back().row(j)[r] *= 1e-10f;
@@ -337,8 +337,8 @@ TEST(Oracle, DrawColumns) {
         for (const double a : {0.05, 0.5, 3.0}) {
           const Matrix<std::int64_t> S = sparse_counts(rows, R);
           Matrix<float> fast(rows, R), slow(rows, R);
-          cpu->draw_columns(S, a, world_key(7), 9, fast);
-          reference->draw_columns(S, a, world_key(7), 9, slow);
+          cpu->draw_columns({S, a}, world_key(7), 9, fast);
+          reference->draw_columns({S, a}, world_key(7), 9, slow);
           for (std::size_t j = 0; j < rows; ++j) {
             for (std::size_t r = 0; r < R; ++r, ++draws) {
               const double wanted = static_cast<double>(slow.row(j)[r]);
@@ -359,7 +359,7 @@ TEST(Oracle, ColumnsOfTinyShapesStayColumns) {
       const std::size_t rows = 300, R = 17;
       const Matrix<std::int64_t> S(rows, R);
       Matrix<float> u(rows, R);
-      make_kernel(name, pool)->draw_columns(S, a, world_key(8), 1, u);
+      make_kernel(name, pool)->draw_columns({S, a}, world_key(8), 1, u);
       for (std::size_t r = 0; r < R; ++r) {
         double column = 0;
         for (std::size_t j = 0; j < rows; ++j) column += static_cast<double>(u.row(j)[r]);
@@ -373,7 +373,7 @@ TEST(Oracle, PaddingStaysZero) {
   Pool pool(1);
   for (const char* name : {"cpu", "reference"}) {
     Matrix<float> u(10, 17);
-    make_kernel(name, pool)->draw_columns(sparse_counts(10, 17), 0.1, world_key(7), 1, u);
+    make_kernel(name, pool)->draw_columns({sparse_counts(10, 17), 0.1}, world_key(7), 1, u);
     for (std::size_t j = 0; j < 10; ++j)
       for (std::size_t r = 17; r < u.stride(); ++r) EXPECT_EQ(u.row(j)[r], 0.0f) << name;
   }
@@ -389,11 +389,11 @@ struct Diagonal {
 Diagonal impute(Kernel& kernel, std::size_t rows, std::size_t R) {
   Pool pool(1);
   Matrix<float> u(rows, R);
-  make_kernel("reference", pool)->draw_columns(sparse_counts(rows, R), 0.1, world_key(9), 1, u);
+  make_kernel("reference", pool)->draw_columns({sparse_counts(rows, R), 0.1}, world_key(9), 1, u);
   std::vector<double> log_beta(R);
   for (std::size_t r = 0; r < R; ++r) log_beta[r] = 4.0 * static_cast<double>(r % 6) - 4;
   Diagonal result{Matrix<std::int64_t>(rows, R), std::vector<std::int64_t>(R, 0), 0};
-  result.rate = kernel.impute_diagonal(u, log_beta, world_key(10), 4, result.S, result.v.data());
+  result.rate = kernel.impute_diagonal(u, log_beta, world_key(10), 4, {{&result.S}, result.v.data()});
   return result;
 }
 
@@ -457,12 +457,12 @@ TEST(Parity, ColumnsAndDiagonal) {
   const auto alone = make_kernel("cpu", one);
   const Matrix<std::int64_t> S = sparse_counts(1500, 17);
   Matrix<float> expected(1500, 17), got(1500, 17);
-  alone->draw_columns(S, 0.1, world_key(7), 9, expected);
+  alone->draw_columns({S, 0.1}, world_key(7), 9, expected);
   const Diagonal diagonal = impute(*alone, 1500, 17);
   for (const unsigned threads : team_sizes) {
     Pool pool(threads);
     const auto team = make_kernel("cpu", pool);
-    team->draw_columns(S, 0.1, world_key(7), 9, got);
+    team->draw_columns({S, 0.1}, world_key(7), 9, got);
     EXPECT_TRUE(same_bits(got, expected)) << threads;
     const Diagonal again = impute(*team, 1500, 17);
     EXPECT_TRUE(same_bits(again.S, diagonal.S)) << threads;
@@ -555,7 +555,7 @@ TEST(Parity, ResumedEqualsUninterrupted) {
   first.start();
   run(first, 3);
   std::swap(second.statistics(), first.statistics());
-  second.restore(first.sweeps_done(), first.state().shapes);
+  second.restore(first.steps_done(), first.state().shapes);
   run(second, 3);
   expect_same(second, whole, "resumed");
 }

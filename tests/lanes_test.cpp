@@ -39,7 +39,7 @@ TEST(Lanes, ColumnsAreTheSameInEveryInstructionSet) {
     names.push_back(target);
     std::vector<Matrix<float>>& of_target = drawn.emplace_back();
     for (const double a : {0.1, 0.5, 1.1})
-      cpu->draw_columns(S, a, world_key(seed, 2), 5, of_target.emplace_back(rows, R));
+      cpu->draw_columns({S, a}, world_key(seed, 2), 5, of_target.emplace_back(rows, R));
   });
   const std::size_t draws = 3 * rows * R;
   ASSERT_GE(draws, 1'000'000u);

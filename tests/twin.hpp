@@ -96,7 +96,8 @@ class Twin {
     if (bug_ == Bug::ignores_data) statistics_.clear();
     if (bug_ != Bug::learned_after && t_ > problem_.learn_after) learn();
     for (std::size_t k = 0; k < state_.u.size(); ++k)
-      kernel_.draw_columns(statistics_.rows[k], state_.shapes.dirichlet[k], key(Purpose::columns, k), t_, state_.u[k]);
+      kernel_.draw_columns({statistics_.rows[k], state_.shapes.dirichlet[k]}, key(Purpose::columns, k), t_,
+                           state_.u[k]);
     draw_tensor_weights();
     for (std::size_t m = 0; m < state_.networks.size(); ++m)
       draw_weights(with_shape(problem_.hyper.network, state_.shapes.networks[m]), statistics_.networks[m],
@@ -210,7 +211,7 @@ class Twin {
     }
     for (std::size_t other = 0; other < K; ++other)
       kernel_.place(state_.u[other], rows[other], totals, key(Purpose::slice_places, k * K + other), t_,
-                    statistics_.rows[other]);
+                    statistics_.rows[other], 1);
   }
 
   void draw_network_counts(std::size_t m) {
@@ -226,7 +227,7 @@ class Twin {
     if (bug_ != Bug::missing_as_zeros)
       kernel_.allocate(entries(network.missing, 2, nullptr, true), rates, key(Purpose::missing_pairs, m), t_, sums);
     if (bug_ != Bug::no_diagonal)
-      kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);
+      kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, {{&rows}, totals});
   }
 
   void regroup() {

@@ -11,7 +11,7 @@
 #include "posterior/impl.hpp"
 #include "run/draw_log.hpp"
 #include "run/netcdf.hpp"
-#include "sampler/batch.hpp"
+#include "sampler/run_chains.hpp"
 #include "temp_dir.hpp"
 #include "ztp/error.hpp"
 #include "ztp/metrics.hpp"

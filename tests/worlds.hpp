@@ -65,7 +65,7 @@ inline World make_world(const WorldCase& c, std::uint64_t seed) {
   for (std::size_t k = 0; k < c.K; ++k) {
     const Matrix<std::int64_t> S(rows_of_mode[k], c.R);
     world.u.emplace_back(S.rows(), c.R);
-    reference->draw_columns(S, c.shape, world_key(seed, 1), static_cast<std::uint32_t>(k), world.u.back());
+    reference->draw_columns({S, c.shape}, world_key(seed, 1), static_cast<std::uint32_t>(k), world.u.back());
     log_volume += std::log(static_cast<double>(S.rows()));
   }
   for (std::size_t e = 0; e < c.entries; ++e) {

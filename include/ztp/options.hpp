@@ -11,6 +11,7 @@ namespace ztp {
 struct FitOptions {
   std::int64_t rank = 20;
   std::string likelihood = "binary";
+  std::string method = "batch";
   std::int64_t sweeps = 1000;
   std::int64_t burn_in = -1;
   std::int64_t keep_every = -1;
@@ -21,6 +22,12 @@ struct FitOptions {
   std::string sampler = "auto";
   std::string start = "allocation";
   std::string learn;
+  std::int64_t minibatch = -1;
+  double kappa = 0.5;
+  double t0 = 0;
+  std::string latent = "sample";
+  std::string parameters = "sample";
+  std::int64_t inner_draws = 1;
   std::vector<std::string> dirichlet = {"0.1"};
   double gamma_shape = 0.1;
   double beta_concentration = 1;

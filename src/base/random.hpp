@@ -15,7 +15,7 @@ enum class Purpose : std::uint32_t {
   start = 1,           // initial allocation of ones, index = one
   columns = 2,         // factor columns u, mode = k, index = (row, component)
   weights = 3,         // p and lambda, index = component
-  counts = 4,          // latent counts of the ones, index = one
+  counts = 4,          // latent counts of the ones, mode = chunk of a minibatch, index = one
   edge_start = 5,      // initial allocation of edges, mode = network, index = edge
   edge_counts = 6,     // latent counts of the edges, mode = network, index = edge
   edge_weights = 7,    // h and beta, mode = network, index = component
@@ -32,6 +32,7 @@ enum class Purpose : std::uint32_t {
   learn_shape = 17,      // g; mode = 1 + m: f of network m
   watch = 18,            // cells whose probabilities are followed
   regroup = 19,          // components of counts with the parameters integrated out, index = its steps
+  minibatches = 20,      // the order of minibatches, sweep = epoch
 };
 
 struct StreamKey {

@@ -2,6 +2,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -83,6 +84,32 @@ double draw_plainly(Stream& stream, const Entries& entries, const Rates& rates, 
   const std::int64_t y = draw_entry(stream, entries, e, z);
   draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) { add(order[i], part); });
   return entry_log_likelihood(entries, z, log_z, y);
+}
+
+// The expectation of an entry's count: that of a zero-truncated Poisson is z / (1 - exp(-z)).                  (M26)
+inline double expected_count(const Entries& entries, double z, std::int64_t observed) {
+  if (entries.missing) return z;
+  if (entries.observed) return static_cast<double>(observed);
+  return z < 1e-300 ? 1 : z / -std::expm1(-z);
+}
+
+// The expectations of an entry's parts, in logs, for which add(r, mean) is called. Returns what it adds to the log-likelihood. An entry
+// whose rate is zero in all components goes to them in equal parts: with means for parameters that is rounding, never data.
+template <class Add>
+double expect_plainly(const Entries& entries, const Rates& rates, std::size_t e, const std::vector<std::size_t>& order,
+                      std::vector<double>& shares, const Add& add) {
+  const double log_z = log_shares(rates, entries.coords + e * rates.u.size(), order, shares);
+  const std::int64_t y = entries.observed ? entries.observed[e] : 1;
+  if (std::isnan(log_z) || log_z == std::numeric_limits<double>::infinity())
+    throw Error(ErrorKind::numeric, fmt::format("{} number {} has a rate that is not a number",
+                                                entries.missing ? "missing cell" : "one", e + 1));
+  const bool nowhere = log_z == -std::numeric_limits<double>::infinity();
+  if (nowhere) std::fill(shares.begin(), shares.end(), 1.0);
+  const double z = std::exp(log_z), count = expected_count(entries, z, y);
+  double sum = 0;
+  for (const double share : shares) sum += share;
+  for (std::size_t i = 0; i < order.size(); ++i) add(order[i], count * shares[i] / sum);
+  return nowhere ? 0 : entry_log_likelihood(entries, z, log_z, y);
 }
 
 }  // namespace ztp

@@ -72,7 +72,26 @@ struct Sums {
   std::int64_t* totals = nullptr;           // R
   Allocation* parts = nullptr;              // if not null, the parts themselves are written there
   bool fresh = false;                       // what is in the rows is overwritten, not added to
+  std::int64_t unit = 1;  // what a count adds: weighted sums stay integers, and so independent of their order
+  bool expected =
+      false;  // not a draw is added but its expectation, to the nearest whole number; no parts, never bounded
 };
+
+// The counts from which the columns of a mode are drawn: u[., r] ~ Dirichlet(a + scale S[., r]).
+struct Columns {
+  const Matrix<std::int64_t>& S;
+  double a;
+  double scale = 1;
+  // If given, only these rows of u are written, each once. What they add up to with the others is still one: `totals`, the sums of the
+  // columns of scale S, tell what the others have.
+  const std::vector<std::uint32_t>* rows = nullptr;
+  const std::vector<double>* totals = nullptr;
+};
+
+// value times 2^bits, to the nearest whole number; no value is negative.
+inline std::int64_t shifted(std::int64_t value, int bits) {
+  return bits >= 0 ? value << bits : (value + (std::int64_t{1} << (-bits - 1))) >> -bits;
+}
 
 // The order in which components are searched by a categorical draw: 0, 16, 32, ..., 1, 17, ...: the order that lets 16 lanes
 // add up their parts of the rate side by side.
@@ -93,23 +112,34 @@ class Kernel {
   virtual double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
                           const Sums& sums) = 0;
 
-  // u[., r] ~ Dirichlet(a + S[., r]), stored times n.                                      (M5)
-  // Reads S, writes u, O(n R).
-  virtual void draw_columns(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
-                            Matrix<float>& u) = 0;
+  // u[., r] ~ Dirichlet(a + scale S[., r]), stored times n.                                (M5)
+  // Reads S, writes u, O(rows R).
+  virtual void draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) = 0;
+
+  // The means of the same, (a + scale S[j, r]) / (n a + totals[r]), stored times n. `totals` must be given.  (M28)
+  // Reads S, writes u, O(rows R).
+  virtual void mean_columns(const Columns& columns, Matrix<float>& u) = 0;
 
   // The diagonal of a network is not data: X_iir ~ Poisson(beta_r u[i, r]^2), two ends at i.  (M12)
-  // Reads u and log beta, adds into S and v, O(n R). Returns the rate of the whole diagonal.
+  // Reads u and log beta, adds into sums.rows[0] and sums.totals, O(n R). Returns the rate of the whole diagonal.
   virtual double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
-                                 std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) = 0;
+                                 std::uint32_t sweep, const Sums& sums) = 0;
 
   // sum over the rows of u^(k)[j, r], for each r: O(n R).
   virtual std::vector<double> column_mass(const Matrix<float>& u, Rows rows) = 0;
 
-  // Places totals[r] counts on the rows in proportion to u[., r], adding into S.                (M18)
+  // Places totals[r] counts on the rows in proportion to u[., r], each adding `unit` to S.      (M18)
   // Reads u, O(n R + blocks of rows that get any).
   virtual void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-                     std::uint32_t sweep, Matrix<std::int64_t>& S) = 0;
+                     std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) = 0;
+
+  // Adds factor[r] u[j, r]^power to S[j, r] for these rows, to the nearest whole number: expectations of counts so placed.
+  // Reads u, O(n R).
+  virtual void spread(const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
+                      Matrix<std::int64_t>& S) = 0;
+
+  // Multiplies S by 2^bits; with bits below zero, to the nearest whole number. O(n R).
+  virtual void shift(int bits, Matrix<std::int64_t>& S) = 0;
 
   // What learning the Dirichlet parameter needs to know of S, O(n R).                           (M20)
   virtual Tally tally(const Matrix<std::int64_t>& S) = 0;

@@ -45,8 +45,10 @@ struct State {
   std::vector<Weights> networks;  // beta, h of each network
 };
 
-// Latent counts summed up. In batch all of it is integer, so the order of the sums does not matter.
+// Latent counts summed up, all of it integer, so that the order of the sums does not matter. A count is one in batch; online, where
+// counts are weighted, everything is in fractions of a count: `scale` of them is what a stored one stands for.
 struct Statistics {
+  double scale = 1;
   std::vector<Matrix<std::int64_t>> rows;  // K matrices: S^(k)[j, r] = s^(k)[j, r] + sum over networks of v[j, r]
   std::vector<std::int64_t> tensor;        // s_r
   std::vector<std::vector<std::int64_t>> networks;  // v_r of each network
@@ -63,16 +65,18 @@ State make_state(const std::vector<std::uint32_t>& sizes, std::size_t networks, 
 Statistics make_statistics(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R);
 
 // p_r ~ Beta(c eps + s_r, c (1 - eps) + g), lambda_r ~ Gamma(g + s_r, scale p_r)            (M6), (M7)
-// Reads the totals, writes the weights, O(R). prior.shape is the g in use.
+// Reads the totals, each `scale` counts, writes the weights, O(R). prior.shape is the g in use.
 void draw_weights(const WeightPrior& prior, const std::vector<std::int64_t>& totals, std::uint64_t seed,
-                  std::uint32_t chain, std::uint32_t sweep, int network, Weights& weights);
+                  std::uint32_t chain, std::uint32_t sweep, int network, Weights& weights, double scale = 1);
+// Their means: p_r = (c eps + s_r) / (c + g + s_r), lambda_r = (g + s_r) p_r.                         (M28)
+void mean_weights(const WeightPrior& prior, const std::vector<std::int64_t>& totals, double scale, Weights& weights);
 
 // Those of the shapes that are learned: a_1, ..., a_K, g, f_1, ....
 std::vector<double> learned_values(const Shapes& shapes, const Hyperparameters& hyper);
 
-// Components with at least one count from the ones of the tensor: imputed counts occupy nothing.
+// Components with at least half a count from the ones of the tensor: imputed counts occupy nothing.
 std::size_t occupied(const Statistics& statistics);
-// Components with counts from edges and none from ones: they say nothing of the tensor.
+// Likewise components with counts from edges and none from ones: they say nothing of the tensor.
 std::size_t network_only(const Statistics& statistics);
 
 }  // namespace ztp

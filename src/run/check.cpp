@@ -11,6 +11,7 @@
 
 #include "io/dataset.hpp"
 #include "run/prepare.hpp"
+#include "sampler/chain.hpp"
 
 namespace ztp {
 namespace {
@@ -117,7 +118,7 @@ double time_sweep(const Dataset& data, const FitOptions& options) {
     Matrix<std::int64_t> counts(timed, R);
     Matrix<float> part(timed, R);
     const double begin = now();
-    kernel->draw_columns(counts, 0.1, stream_key(1, 0, Purpose::columns), 1, part);
+    kernel->draw_columns({counts, 0.1}, stream_key(1, 0, Purpose::columns), 1, part);
     column_seconds +=
         (now() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) / static_cast<double>(timed);
     for (std::size_t j = 0; j < rows; ++j)

@@ -23,7 +23,7 @@ struct Head {
 }  // namespace
 
 void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint,
-                      const Chain& chain) {
+                      const AnyChain& chain) {
   const Statistics& statistics = chain.statistics();
   SectionWriter file(file_of(run_dir));
   file.section("fingerprint", info.fingerprint.data(), info.fingerprint.size());
@@ -36,6 +36,7 @@ void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Che
   file.values("dirichlet", shapes.dirichlet.data(), shapes.dirichlet.size());
   file.values("shape", &shapes.tensor, 1);
   file.values("network_shapes", shapes.networks.data(), shapes.networks.size());
+  file.values("scale", &statistics.scale, 1);
   file.values("tensor", statistics.tensor.data(), statistics.tensor.size());
   for (std::size_t m = 0; m < statistics.networks.size(); ++m)
     file.values(fmt::format("network{}", m), statistics.networks[m].data(), statistics.networks[m].size());
@@ -63,7 +64,7 @@ std::optional<Checkpoint> read_checkpoint(const std::string& run_dir, const RunI
   return checkpoint;
 }
 
-void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, Chain& chain) {
+void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, AnyChain& chain) {
   const SectionReader file(file_of(run_dir));
   Shapes shapes = chain.state().shapes;
   file.read("dirichlet", shapes.dirichlet.data(), shapes.dirichlet.size() * sizeof(double));
@@ -71,6 +72,7 @@ void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, Cha
   file.read("network_shapes", shapes.networks.data(), shapes.networks.size() * sizeof(double));
   chain.restore(checkpoint.position.sweep, shapes);
   Statistics& statistics = chain.statistics();
+  file.read("scale", &statistics.scale, sizeof(double));
   file.read("tensor", statistics.tensor.data(), statistics.tensor.size() * sizeof(std::int64_t));
   for (std::size_t m = 0; m < statistics.networks.size(); ++m)
     file.read(fmt::format("network{}", m), statistics.networks[m].data(),

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sampler/batch.hpp"
+#include "sampler/run_chains.hpp"
 #include "ztp/run_info.hpp"
 
 namespace ztp {
@@ -19,9 +19,9 @@ struct Checkpoint {
 };
 
 void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint,
-                      const Chain& chain);
+                      const AnyChain& chain);
 // Nothing if the run has no checkpoint yet. What the chain carries is read by restore_chain, when there is one.
 std::optional<Checkpoint> read_checkpoint(const std::string& run_dir, const RunInfo& info);
-void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, Chain& chain);
+void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, AnyChain& chain);
 
 }  // namespace ztp

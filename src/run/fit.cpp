@@ -22,6 +22,7 @@
 #include "run/run_info.hpp"
 #include "run/store.hpp"
 #include "run/watch.hpp"
+#include "sampler/chain.hpp"
 #include "tensor/missing.hpp"
 #include "ztp/error.hpp"
 #include "ztp/split.hpp"
@@ -106,6 +107,38 @@ void check_apart(const TestCells& test, const SparseTensor& tensor, const std::s
                                                file, shared));
 }
 
+// Makes the chains of a run.
+class Chains {
+ public:
+  Chains(const Problem& problem, const FitOptions& options, Kernel& kernel)
+      : problem_(problem), options_(options), kernel_(kernel) {
+    if (options.method != "online") return;
+    const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
+    const std::size_t ones = problem.tensor->nnz(), wanted = static_cast<std::size_t>(options.minibatch);
+    const std::size_t count = (ones + wanted - 1) / wanted;
+    ones_ = std::make_unique<MemoryMinibatches>(problem.tensor->coords, problem.tensor->counts, sizes, count);
+    for (const Network& network : problem.networks) {
+      const std::uint32_t n = sizes[network.mode];
+      edges_.push_back(std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
+                                                           std::vector<std::uint32_t>{n, n}, count));
+    }
+  }
+
+  std::unique_ptr<AnyChain> make(std::uint32_t number) const {
+    if (!ones_) return std::make_unique<Chain>(problem_, kernel_, number);
+    std::vector<Minibatches*> edges;
+    for (const auto& of_network : edges_) edges.push_back(of_network.get());
+    return std::make_unique<OnlineChain>(problem_, online_options(options_), *ones_, edges, kernel_, number);
+  }
+
+ private:
+  const Problem& problem_;
+  const FitOptions& options_;
+  Kernel& kernel_;
+  std::unique_ptr<Minibatches> ones_;  // online
+  std::vector<std::unique_ptr<Minibatches>> edges_;
+};
+
 // Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read.
 FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const std::string& run_dir,
                const Checkpoint& from, const FitCallbacks& callbacks, unsigned threads) {
@@ -125,9 +158,9 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   bool complete = false;
   {
     Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from, learned, watched.size());
-    complete = run_batch(
-        problem, *kernel, plan, from.position, [&](Chain& chain) { restore_chain(run_dir, from, chain); }, followed,
-        recorder);
+    const Chains chains(problem, info.options, *kernel);
+    complete = run_chains([&](std::uint32_t c) { return chains.make(c); }, *kernel, plan, from.position,
+                          [&](AnyChain& chain) { restore_chain(run_dir, from, chain); }, followed, recorder);
   }
   malloc_trim(0);  // the chain is gone; writing needs room of its own
   const std::string log_path = run_dir + "/draws.log";

@@ -30,7 +30,22 @@ std::vector<OptionField> make_fields() {
        0,
        {"binary", "count"},
        ""},
-      {"sweeps", "Gibbs sweeps of each chain, burn-in included", &F::sweeps, 1, many, {}, ""},
+      {"method",
+       "batch (exact Gibbs sampling) or online (conditional density filtering: approximate, a minibatch a step, for "
+       "data "
+       "that are large or do not fit into memory)",
+       &F::method,
+       0,
+       0,
+       {"batch", "online"},
+       ""},
+      {"sweeps",
+       "Gibbs sweeps of each chain, burn-in included; with --method online, minibatches",
+       &F::sweeps,
+       1,
+       many,
+       {},
+       ""},
       {"burn_in", "sweeps thrown away before draws are kept", &F::burn_in, 0, many, {}, "half of the sweeps"},
       {"keep_every",
        "sweeps between kept draws",
@@ -38,7 +53,7 @@ std::vector<OptionField> make_fields() {
        1,
        many,
        {},
-       "5, less in a run too short for --draws"},
+       "5, less in a run too short for --draws; online, as --draws asks for"},
       {"draws",
        "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
        "would pass 4 GiB",
@@ -80,6 +95,36 @@ std::vector<OptionField> make_fields() {
        &F::learn,
        0,
        0,
+       {},
+       ""},
+      {"minibatch", "online: ones in a minibatch", &F::minibatch, 1, 1e15, {}, "a tenth of the ones"},
+      {"kappa",
+       "online: step t moves the statistics by (t + t0)^-kappa of the way to what its minibatch says",
+       &F::kappa,
+       1e-6,
+       1,
+       {},
+       ""},
+      {"t0", "online: see --kappa", &F::t0, 0, huge, {}, ""},
+      {"latent",
+       "online: latent counts of a minibatch, sample (drawn) or mean (their expectations)",
+       &F::latent,
+       0,
+       0,
+       {"sample", "mean"},
+       ""},
+      {"parameters",
+       "online: parameters a minibatch is looked at with, sample (draws) or mean (their expectations)",
+       &F::parameters,
+       0,
+       0,
+       {"sample", "mean"},
+       ""},
+      {"inner_draws",
+       "online: with --parameters sample, draws that are averaged for a minibatch",
+       &F::inner_draws,
+       1,
+       10000,
        {},
        ""},
       {"dirichlet",
@@ -181,9 +226,25 @@ Learned learned(const FitOptions& options) {
   return result;
 }
 
+namespace {
+
+void check_online(const FitOptions& options) {
+  const auto refuse = [](bool given, const char* flag, const char* why) {
+    if (given) throw Error(ErrorKind::config, fmt::format("{} is for --method batch alone: {}", flag, why));
+  };
+  refuse(!options.learn.empty(), "--learn", "online statistics are not whole counts");
+  refuse(options.sampler == "collapsed", "--sampler collapsed", "it regroups all ones at once");
+  refuse(options.start == "prior", "--start prior", "online chains begin with a minibatch in random components");
+  if (options.parameters == "mean" && options.inner_draws > 1)
+    throw Error(ErrorKind::config, "--inner-draws has no effect with --parameters mean");
+}
+
+}  // namespace
+
 void check_options(const FitOptions& options) {
   learned(options);
   for (const OptionField& field : fit_option_fields()) check_field(field, options);
+  if (options.method == "online") check_online(options);
   if (options.burn_in >= options.sweeps)
     throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",
                                                options.burn_in, options.sweeps));

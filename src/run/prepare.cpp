@@ -50,10 +50,13 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
 
 }  // namespace
 
-FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor) {
+FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor, std::int64_t ones) {
   check_options(options);
   dirichlet_of_modes(options.dirichlet, tensor.modes);
   FitOptions complete = options;
+  const bool online = complete.method == "online";
+  if (online) complete.sampler = "plain";
+  if (complete.minibatch < 0) complete.minibatch = std::max<std::int64_t>(1, (ones + 9) / 10);
   if (complete.sampler == "auto") {
     const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
     const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
@@ -61,9 +64,10 @@ FitOptions complete_options(const FitOptions& options, const SparseTensor& tenso
   }
   if (complete.threads == 0) complete.threads = std::max(1u, std::thread::hardware_concurrency());
   if (complete.burn_in < 0) complete.burn_in = complete.sweeps / 2;
-  if (complete.keep_every < 0)
-    complete.keep_every =
-        std::clamp<std::int64_t>((complete.sweeps - complete.burn_in) * complete.chains / complete.draws, 1, 5);
+  if (complete.keep_every < 0) {
+    const std::int64_t fitting = (complete.sweeps - complete.burn_in) * complete.chains / complete.draws;
+    complete.keep_every = std::clamp<std::int64_t>(fitting, 1, online ? fitting + 1 : 5);
+  }
   const double mean = std::min(0.5, 1 / static_cast<double>(complete.rank));
   if (complete.beta_mean < 0) complete.beta_mean = mean;
   if (complete.network_beta_mean < 0) complete.network_beta_mean = mean;
@@ -96,6 +100,14 @@ Problem make_problem(const FitOptions& complete, const Dataset& data) {
   return problem;
 }
 
+OnlineOptions online_options(const FitOptions& complete) {
+  return {.kappa = complete.kappa,
+          .t0 = complete.t0,
+          .expected_counts = complete.latent == "mean",
+          .mean_parameters = complete.parameters == "mean",
+          .inner_draws = static_cast<std::uint32_t>(complete.inner_draws)};
+}
+
 std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
                                        std::size_t networks) {
   std::vector<std::string> names;
@@ -125,7 +137,10 @@ Schedule schedule(const FitOptions& complete, const DrawLayout& layout) {
   result.score_every = result.keep_every;
   result.watch_every = std::max(1u, (result.sweeps - result.burn_in) / most_watched_sweeps);
   const std::uint64_t fit_in_file = std::max<std::uint64_t>(1, most_draw_bytes / layout.bytes());
-  return result.thinned_to(std::min<std::uint64_t>(static_cast<std::uint64_t>(complete.draws), fit_in_file));
+  result = result.thinned_to(std::min<std::uint64_t>(static_cast<std::uint64_t>(complete.draws), fit_in_file));
+  if (complete.method == "online")  // a look at cells takes a draw of all parameters, which takes longer than a step
+    result.score_every = result.watch_every = result.keep_every;
+  return result;
 }
 
 }  // namespace ztp

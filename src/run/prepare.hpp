@@ -1,18 +1,24 @@
 // From options as given to a problem and a schedule with every default filled in.
 #pragma once
 #include "run/draw_log.hpp"
-#include "sampler/batch.hpp"
+#include "sampler/online_chain.hpp"
+#include "sampler/run_chains.hpp"
 #include "ztp/options.hpp"
 #include "ztp/read.hpp"
 
 namespace ztp {
 
 // Fills in the sampler, threads, burn-in and the means of the beta priors, and checks everything, MODE=A of --dirichlet included.
-FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor);
+// `ones`: how many there are, where the tensor does not hold them.
+FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor, std::int64_t ones);
+inline FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor) {
+  return complete_options(options, tensor, static_cast<std::int64_t>(tensor.nnz()));
+}
 
 // What a chain samples. Refers to the data, which must outlive it.
 Problem make_problem(const FitOptions& complete, const Dataset& data);
 Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes);
+OnlineOptions online_options(const FitOptions& complete);
 // Names of the learned hyperparameters, in the order of learned_values: columns of the trace and variables of draws.nc.
 std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
                                        std::size_t networks);

@@ -53,12 +53,12 @@ Recorder::Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& 
   begin(cells_, "chain\tsweep", cell_names(watched));
 }
 
-void Recorder::on_draw(const Chain& chain, const SweepReport& report) {
+void Recorder::on_draw(const AnyChain& chain, const SweepReport& report) {
   draws_.append(chain.state(), report);
   ++info_.draws;
 }
 
-void Recorder::on_sweep(const Chain& chain, const SweepReport& report) {
+void Recorder::on_sweep(const AnyChain& chain, const SweepReport& report) {
   write_rows(report);
   auto& now = status(report);
   now.sweeps = report.sweep;
@@ -94,7 +94,7 @@ RunInfo::ChainStatus& Recorder::status(const SweepReport& report) {
   return info_.chains[report.chain];
 }
 
-void Recorder::checkpoint(const Chain& chain, const SweepReport& report) {
+void Recorder::checkpoint(const AnyChain& chain, const SweepReport& report) {
   trace_.sync();
   cells_.sync();
   draws_.sync();

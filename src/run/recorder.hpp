@@ -6,7 +6,7 @@
 #include "base/file.hpp"
 #include "run/checkpoint.hpp"
 #include "run/draw_log.hpp"
-#include "sampler/batch.hpp"
+#include "sampler/run_chains.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/run_info.hpp"
 
@@ -18,14 +18,14 @@ class Recorder final : public Observer {
   Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
            HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned, std::size_t watched);
 
-  void on_draw(const Chain& chain, const SweepReport& report) override;
-  void on_sweep(const Chain& chain, const SweepReport& report) override;
+  void on_draw(const AnyChain& chain, const SweepReport& report) override;
+  void on_sweep(const AnyChain& chain, const SweepReport& report) override;
   bool stop_requested() override;
 
  private:
   RunInfo::ChainStatus& status(const SweepReport& report);
   void write_rows(const SweepReport& report);
-  void checkpoint(const Chain& chain, const SweepReport& report);
+  void checkpoint(const AnyChain& chain, const SweepReport& report);
 
   const std::string run_dir_;
   RunInfo& info_;

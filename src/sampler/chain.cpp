@@ -10,30 +10,9 @@
 
 namespace ztp {
 
-namespace {
-
-std::vector<std::uint32_t> sizes_of(const SparseTensor& tensor) {
-  std::vector<std::uint32_t> sizes;
-  for (const Mode& mode : tensor.modes) sizes.push_back(mode.labels.size());
-  return sizes;
-}
-
-}  // namespace
-
-Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number)
-    : problem_(problem), kernel_(kernel), number_(number) {
-  const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
-  state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
-  statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
-  in_slice_.resize(sizes.size());
+Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number) : AnyChain(problem, kernel, number) {
   data_changed();
   if (problem.regroup) regroup_.emplace(*problem.tensor, problem.hyper.tensor, problem.R);
-  if (problem.missing == nullptr) return;
-  for (std::size_t k = 0; k < problem.missing->slices.size(); ++k) {
-    if (problem.missing->slices[k].empty()) continue;
-    in_slice_[k].assign(sizes[k], 0);
-    for (const std::uint32_t j : problem.missing->slices[k]) in_slice_[k][j] = 1;
-  }
 }
 
 void Chain::data_changed() {
@@ -46,28 +25,13 @@ void Chain::data_changed() {
   }
 }
 
-void Chain::restore(std::uint32_t t, const Shapes& shapes) {
-  t_ = t;
-  state_.shapes = shapes;
-}
-
-StreamKey Chain::key(Purpose purpose, std::size_t mode) const {
-  return stream_key(problem_.seed, number_, purpose, static_cast<std::uint32_t>(mode));
-}
-
-Rates Chain::rates() const {
-  std::vector<const Matrix<float>*> u;
-  for (const auto& matrix : state_.u) u.push_back(&matrix);
-  return make_rates(std::move(u), state_.tensor.log_weight);
-}
-
 void Chain::start() {
   const SparseTensor& tensor = *problem_.tensor;
   statistics_.clear();
   t_ = 0;
   if (problem_.start_from_prior) return;  // no counts: the first sweep draws from what the prior leaves open
   for (std::size_t e = 0; e < tensor.nnz(); ++e) {
-    Stream stream(key(Purpose::start), 0, e);
+    Stream stream(counts_.key(Purpose::start), 0, e);
     const std::int64_t y = tensor.counts.empty() ? 1 : tensor.counts[e];
     const std::size_t r =
         stream.below(problem_.R);  // all of a count together: split up, every component would start the same
@@ -78,7 +42,7 @@ void Chain::start() {
   for (std::size_t m = 0; m < problem_.networks.size(); ++m) {
     const Network& network = problem_.networks[m];
     for (std::size_t e = 0; e < network.size(); ++e) {
-      Stream stream(key(Purpose::edge_start, m), 0, e);
+      Stream stream(counts_.key(Purpose::edge_start, m), 0, e);
       const std::size_t r = stream.below(problem_.R);
       for (const std::size_t end : {2 * e, 2 * e + 1}) statistics_.rows[network.mode].row(network.edges[end])[r] += 1;
       statistics_.networks[m][r] += 1;
@@ -89,7 +53,7 @@ void Chain::start() {
 double Chain::sweep(bool likelihood) {
   ++t_;
   if (t_ > problem_.learn_after) learn();
-  draw_parameters();
+  draw_parameters(t_);
   return draw_counts(likelihood);
 }
 
@@ -108,14 +72,14 @@ void Chain::learn() {
   const Hyperparameters& hyper = problem_.hyper;
   const auto shape = [&](const WeightPrior& prior, const std::vector<std::int64_t>& totals, std::size_t set,
                          double& value) {
-    Stream stream(key(Purpose::learn_shape, set), t_, 0);
+    Stream stream(counts_.key(Purpose::learn_shape, set), t_, 0);
     value = draw_gamma_shape(stream, value, prior, totals);
   };
   const std::vector<std::vector<std::int64_t>> ends = network_ends();
   for (std::size_t k = 0; hyper.learn_dirichlet && k < state_.u.size(); ++k) {
     std::vector<std::int64_t> totals = statistics_.tensor;
     for (std::size_t r = 0; r < problem_.R; ++r) totals[r] += ends[k][r];
-    Stream stream(key(Purpose::learn_dirichlet, k), t_, 0);
+    Stream stream(counts_.key(Purpose::learn_dirichlet, k), t_, 0);
     state_.shapes.dirichlet[k] =
         draw_dirichlet_parameter(stream, state_.shapes.dirichlet[k], hyper.dirichlet[k],
                                  static_cast<double>(state_.u[k].rows()), kernel_.tally(statistics_.rows[k]), totals);
@@ -126,118 +90,36 @@ void Chain::learn() {
     shape(hyper.network, statistics_.networks[m], 1 + m, state_.shapes.networks[m]);
 }
 
-// u, p, lambda, h, beta given the counts.                                            (M5), (M6), (M7), (M13), (M14)
-// Reads the statistics, writes the state, O(R sum_k n_k).
-void Chain::draw_parameters() {
-  const auto with_shape = [](WeightPrior prior, double shape) {
-    prior.shape = shape;
-    return prior;
-  };
-  for (std::size_t k = 0; k < state_.u.size(); ++k)
-    kernel_.draw_columns(statistics_.rows[k], state_.shapes.dirichlet[k], key(Purpose::columns, k), t_, state_.u[k]);
-  draw_weights(with_shape(problem_.hyper.tensor, state_.shapes.tensor), statistics_.tensor, problem_.seed, number_, t_,
-               -1, state_.tensor);
-  for (std::size_t m = 0; m < state_.networks.size(); ++m)
-    draw_weights(with_shape(problem_.hyper.network, state_.shapes.networks[m]), statistics_.networks[m], problem_.seed,
-                 number_, t_, static_cast<int>(m), state_.networks[m]);
+LatentCounts::How Chain::how(bool likelihood) const {
+  return {
+      .t = t_, .likelihood = likelihood, .bounded = problem_.bounded, .anywhere = problem_.start_from_prior && t_ == 1};
 }
 
-// Latent counts of the ones given the parameters.                                                    (M3), (M4)
-// Reads the state, adds into the statistics, O(nnz R K).
+// Latent counts of the tensor's cells given the parameters. Reads the state, writes the statistics, O(nnz R K).
 double Chain::draw_tensor_counts(bool likelihood) {
   const SparseTensor& tensor = *problem_.tensor;
-  const Rates tensor_rates = rates();
-  Sums sums{{}, statistics_.tensor.data()};
-  sums.fresh = true;
-  for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
-  const Entries entries{.coords = tensor.coords.data(),
-                        .observed = tensor.counts.empty() ? nullptr : tensor.counts.data(),
-                        .count = tensor.nnz(),
-                        .anywhere = problem_.start_from_prior && t_ == 1,
-                        .bounded = problem_.bounded,
-                        .likelihood = likelihood,
-                        .by_row = ones_by_row_.empty() ? nullptr : &ones_by_row_};
+  const Entries ones{.coords = tensor.coords.data(),
+                     .observed = tensor.counts.empty() ? nullptr : tensor.counts.data(),
+                     .count = tensor.nnz(),
+                     .by_row = ones_by_row_.empty() ? nullptr : &ones_by_row_};
+  LatentCounts::How of_ones = how(likelihood);
+  of_ones.fresh = true;
+  of_ones.parts = regroup_ ? &allocation_ : nullptr;
   // (M10): every observed cell adds -z to the log-likelihood, and all z together are sum_r lambda_r.
-  if (regroup_) sums.parts = &allocation_;
-  const double ones = kernel_.allocate(entries, tensor_rates, key(Purpose::counts), t_, sums);
-  statistics_.from_ones = statistics_.tensor;
-  return ones - (tensor_rates.total - impute_missing(tensor_rates, likelihood));
+  const double log_likelihood = counts_.draw_ones(ones, state_, of_ones, statistics_);
+  return log_likelihood - (rates().total - counts_.impute_missing(state_, how(likelihood), statistics_));
 }
 
-// Latent counts of the missing cells, each exactly once: slices mode by mode, then the list.        (M17), (M18)
-// Reads the state, adds into the statistics, O(list R K + R sum_k n_k). Returns the rate of all missing cells.
-double Chain::impute_missing(const Rates& rates, bool likelihood) {
-  if (problem_.missing == nullptr) return 0;
-  double rate = 0;
-  for (std::size_t k = 0; k < in_slice_.size(); ++k)
-    if (!in_slice_[k].empty()) rate += impute_slices(k);
-  Sums sums{{}, statistics_.tensor.data()};
-  for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
-  const Buffer<std::uint32_t>& cells = problem_.missing->cells;
-  const Entries entries{.coords = cells.data(),
-                        .count = cells.size() / in_slice_.size(),
-                        .missing = true,
-                        .bounded = problem_.bounded,
-                        .likelihood = likelihood};
-  return rate + kernel_.allocate(entries, rates, key(Purpose::missing_cells), t_, sums);
-}
-
-// The missing slices of mode k, outside those of the modes before it. For each component the counts of that block of cells are
-// one Poisson total, and its coordinates are independent: missing rows in mode k, observed rows before it, all rows after it.
-double Chain::impute_slices(std::size_t k) {
-  const std::size_t K = in_slice_.size();
-  std::vector<Rows> rows(K);
-  for (std::size_t other = 0; other <= k; ++other)
-    if (!in_slice_[other].empty())
-      rows[other] = {in_slice_[other].data(), static_cast<std::uint8_t>(other == k ? 1 : 0)};
-  std::vector<double> mean(problem_.R);
-  for (std::size_t r = 0; r < problem_.R; ++r) mean[r] = std::exp(state_.tensor.log_weight[r]);
-  for (std::size_t other = 0; other <= k; ++other) {
-    if (rows[other].mask == nullptr) continue;
-    const std::vector<double> mass = kernel_.column_mass(state_.u[other], rows[other]);
-    for (std::size_t r = 0; r < problem_.R; ++r) mean[r] *= mass[r];
-  }
-  std::vector<std::int64_t> totals(problem_.R);
-  double rate = 0;
-  for (std::size_t r = 0; r < problem_.R; ++r) {
-    Stream stream(key(Purpose::slice_totals, k), t_, r);
-    totals[r] = draw_poisson(stream, mean[r]);
-    statistics_.tensor[r] += totals[r];
-    rate += mean[r];
-  }
-  for (std::size_t other = 0; other < K; ++other)
-    kernel_.place(state_.u[other], rows[other], totals, key(Purpose::slice_places, k * K + other), t_,
-                  statistics_.rows[other]);
-  return rate;
-}
-
-// Latent counts of the edges of network m, of its missing pairs and of its diagonal.                (M11), (M12), (M17)
-// Reads the state, adds into the statistics, O((edges + missing pairs) R + n R).
+// Latent counts of network m given the parameters. Reads the state, adds into the statistics, O((edges + missing pairs) R + n R).
 double Chain::draw_network_counts(std::size_t m, bool likelihood) {
   const Network& network = problem_.networks[m];
-  const Matrix<float>& u = state_.u[network.mode];
-  Matrix<std::int64_t>& rows = statistics_.rows[network.mode];
-  std::int64_t* totals = statistics_.networks[m].data();
-  const Rates edge_rates = make_rates({&u, &u}, state_.networks[m].log_weight, 2);
-  const Sums sums{{&rows, &rows}, totals};
   const Entries edges{.coords = network.edges.data(),
                       .count = network.size(),
-                      .anywhere = problem_.start_from_prior && t_ == 1,
-                      .bounded = problem_.bounded,
-                      .likelihood = likelihood,
                       .by_row = edges_by_row_[m].empty() ? nullptr : &edges_by_row_[m]};
-  double log_likelihood = kernel_.allocate(edges, edge_rates, key(Purpose::edge_counts, m), t_, sums);
-  for (std::size_t r = 0; r < problem_.R; ++r) statistics_.from_edges[r] += totals[r];
-  const Entries missing{.coords = network.missing.data(),
-                        .count = network.missing.size() / 2,
-                        .missing = true,
-                        .bounded = problem_.bounded,
-                        .likelihood = likelihood};
-  log_likelihood += kernel_.allocate(missing, edge_rates, key(Purpose::missing_pairs, m), t_, sums);
-  const double diagonal =
-      kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, rows, totals);
-  // All pairs and the diagonal together have rate sum_r beta_r, half of edge_rates.total; the diagonal is not data.
-  return log_likelihood - (edge_rates.total / 2 - diagonal);
+  const double log_likelihood = counts_.draw_edges(m, edges, state_, how(likelihood), statistics_);
+  // All pairs and the diagonal together have rate sum_r beta_r; the diagonal and missing pairs are not data.
+  const double not_data = counts_.impute_pairs(m, state_, how(likelihood), statistics_);
+  return log_likelihood - (network_rates(state_, network, m).total / 2 - not_data);
 }
 
 // Redraws the components of the ones' counts, given all counts, parameters integrated out.              (M22), (M23)

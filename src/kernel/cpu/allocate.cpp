@@ -30,11 +30,13 @@ void clear(Pool& pool, Matrix<std::int64_t>& S) {
 // into another block, no one else's. `fresh`: rows are set to zero first, each when its turn comes.
 class RowSums {
  public:
-  RowSums(const RowIndex& index, const std::vector<Drawn>& drawn, bool fresh, Matrix<std::int64_t>& S)
+  RowSums(const RowIndex& index, const std::vector<Drawn>& drawn, bool fresh, std::int64_t unit,
+          Matrix<std::int64_t>& S)
       : index_(index),
         drawn_(drawn),
         component_(drawn.empty() ? nullptr : drawn.front().component),
         fresh_(fresh),
+        unit_(unit),
         S_(S),
         blocks_{index.begin[S.rows()], entries_per_block} {
     for (std::size_t b = 1; fresh && b < blocks_.count(); ++b) {
@@ -80,11 +82,11 @@ class RowSums {
       if (i < fetch_end) __builtin_prefetch(component_ + index_.entry[i + ahead]);
       const std::size_t e = index_.entry.empty() ? i : index_.entry[i];
       if (component_[e] < several) {
-        ++row[component_[e]];
+        row[component_[e]] += unit_;
         continue;
       }
       const std::size_t block = e / entries_per_block;
-      for_each_part(drawn_[block], e, [&](std::uint32_t r, std::int64_t count) { row[r] += count; });
+      for_each_part(drawn_[block], e, [&](std::uint32_t r, std::int64_t count) { row[r] += count * unit_; });
     }
   }
 
@@ -92,9 +94,29 @@ class RowSums {
   const std::vector<Drawn>& drawn_;
   const std::uint32_t* component_;  // of all entries
   bool fresh_;
+  std::int64_t unit_;
   Matrix<std::int64_t>& S_;
   Blocks blocks_;
 };
+
+// Adds the counts of a block of entries entry by entry, for entries without an index of rows. Rows are anywhere in memory and asked for
+// in time; components are known, so that it is the one cache line that is needed.
+void add_scattered(const Entries& entries, const Drawn& drawn, std::size_t end, const Sums& sums) {
+  constexpr std::size_t ahead = 16;
+  const std::size_t K = sums.rows.size();
+  for (std::size_t k = 0; k < K; ++k) {
+    Matrix<std::int64_t>& S = *sums.rows[k];
+    for (std::size_t e = drawn.begin; e < end; ++e) {
+      if (e + ahead < end) {
+        const std::uint32_t r = drawn.component[e + ahead - drawn.begin];
+        __builtin_prefetch(S.row(entries.coords[(e + ahead) * K + k]) + (r < several ? r : 0), 1);
+      }
+      for_each_part(drawn, e, [&](std::uint32_t r, std::int64_t count) {
+        add_shared(S.row(entries.coords[e * K + k])[r], count * sums.unit);
+      });
+    }
+  }
+}
 
 // For a cell whose rate itself may underflow.
 double log_rate(const Rates& rates, const std::uint32_t* cell) {
@@ -122,7 +144,6 @@ double log_likelihood(const Entries& entries, const Rates& rates, std::size_t be
 double allocate(Pool& pool, const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
                 const Sums& sums, Buffer<std::uint32_t>& component) {
   const Blocks blocks{entries.count, entries_per_block};
-  const std::size_t K = rates.u.size();
   Bounds bounds;
   if (entries.bounded && entries.count > 0) bounds = make_bounds(pool, rates);
   std::vector<Drawn> drawn(blocks.count());
@@ -142,20 +163,19 @@ double allocate(Pool& pool, const Entries& entries, const Rates& rates, StreamKe
       draw_block(entries, rates, key, sweep, end, drawn[b]);
     }
     for (std::size_t r = 0; r < rates.R; ++r)
-      if (drawn[b].totals[r] != 0) add_shared(sums.totals[r], drawn[b].totals[r]);
-    for (std::size_t e = begin; e < end && (entries.by_row == nullptr || sums.parts != nullptr); ++e)
+      if (drawn[b].totals[r] != 0) add_shared(sums.totals[r], drawn[b].totals[r] * sums.unit);
+    for (std::size_t e = begin; e < end && sums.parts != nullptr; ++e)
       for_each_part(drawn[b], e, [&](std::uint32_t r, std::int64_t count) {
-        if (sums.parts != nullptr) (*sums.parts)[b].push_back({static_cast<std::uint32_t>(e), r, count});
-        for (std::size_t k = 0; k < K && entries.by_row == nullptr; ++k)
-          add_shared(sums.rows[k]->row(entries.coords[e * K + k])[r], count);
+        (*sums.parts)[b].push_back({static_cast<std::uint32_t>(e), r, count});
       });
+    if (entries.by_row == nullptr) add_scattered(entries, drawn[b], end, sums);
   });
   if (entries.by_row != nullptr) {
     // The blocks of all modes in one go: threads wait for each other once.
     std::vector<RowSums> modes;
     std::vector<std::pair<std::size_t, std::size_t>> mode_and_block;
     for (std::size_t m = 0; m < entries.by_row->size(); ++m) {
-      modes.emplace_back((*entries.by_row)[m], drawn, sums.fresh, *sums.rows[m]);
+      modes.emplace_back((*entries.by_row)[m], drawn, sums.fresh, sums.unit, *sums.rows[m]);
       for (std::size_t b = 0; b < modes[m].blocks(); ++b) mode_and_block.emplace_back(m, b);
     }
     pool.for_blocks(mode_and_block.size(),

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernel/cpu/gamma.hpp"
+#include "kernel/cpu/place.hpp"
 #include "kernel/gamma_draw.hpp"
 #include "model/draws.hpp"
 
@@ -19,61 +20,128 @@ Blocks blocks_of(std::size_t rows) {
 // Below this the sum of a column of floats may have lost the draws that make it up.
 constexpr double smallest_sum = 1e-20;
 
+// Rows of a mode in parts that threads can share, each a run of neighbours of which at most a block's worth goes together: all rows in
+// blocks, or a list of rows as it falls into runs.
+struct Run {
+  std::size_t begin, end;
+};
+std::vector<Run> runs_of(const Columns& columns) {
+  std::vector<Run> runs;
+  const Blocks blocks = blocks_of(columns.S.rows());
+  if (columns.rows == nullptr) {
+    for (std::size_t b = 0; b < blocks.count(); ++b) runs.push_back({blocks.begin(b), blocks.end(b)});
+    return runs;
+  }
+  for (const std::uint32_t j : *columns.rows) {
+    if (runs.empty() || runs.back().end != j || runs.back().end - runs.back().begin == blocks.size)
+      runs.push_back({j, j});
+    ++runs.back().end;
+  }
+  return runs;
+}
+
+// Calls body(b, runs begin, runs end) for blocks of runs, side by side. Their number does not depend on the threads.
+template <class Body>
+void for_runs(Pool& pool, const std::vector<Run>& runs, std::size_t together, const Body& body) {
+  const Blocks blocks{runs.size(), together};
+  pool.for_blocks(blocks.count(), [&](std::size_t b) { body(b, blocks.begin(b), blocks.end(b)); });
+}
+
+std::size_t together_of(const Columns& columns) {
+  return columns.rows == nullptr ? 1 : 256;
+}
+
+// What the rows that are not listed have of column r, as one gamma draw: the sum of theirs. Its stream is that of a row after the last.
+// (M27)
+double log_gamma_of_rest(const Columns& columns, std::size_t r, StreamKey key, std::uint32_t sweep) {
+  const std::size_t n = columns.S.rows();
+  double shape = (*columns.totals)[r];
+  for (const std::uint32_t j : *columns.rows) shape -= columns.scale * static_cast<double>(columns.S.row(j)[r]);
+  shape = std::max(shape, 0.0) + columns.a * static_cast<double>(n - columns.rows->size());
+  return log_gamma_at(key, sweep, (static_cast<std::uint64_t>(n) << 32) | r, shape);
+}
+
+bool has_rest(const Columns& columns) {
+  return columns.rows != nullptr && columns.rows->size() < columns.S.rows();
+}
+
 // Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them.
-void draw_column_in_logs(const Matrix<std::int64_t>& S, std::size_t r, double a, StreamKey key, std::uint32_t sweep,
-                         Matrix<float>& u) {
-  const std::size_t n = S.rows();
-  std::vector<double> log_gamma(n);
-  for (std::size_t j = 0; j < n; ++j)
-    log_gamma[j] =
-        log_gamma_at(key, sweep, (static_cast<std::uint64_t>(j) << 32) | r, a + static_cast<double>(S.row(j)[r]));
+void draw_column_in_logs(const Columns& columns, std::size_t r, StreamKey key, std::uint32_t sweep, Matrix<float>& u) {
+  const std::size_t n = columns.S.rows(), rows = columns.rows == nullptr ? n : columns.rows->size();
+  const auto row = [&](std::size_t i) { return columns.rows == nullptr ? i : (*columns.rows)[i]; };
+  std::vector<double> log_gamma(rows);
+  for (std::size_t i = 0; i < rows; ++i)
+    log_gamma[i] = log_gamma_at(key, sweep, (static_cast<std::uint64_t>(row(i)) << 32) | r,
+                                columns.a + columns.scale * static_cast<double>(columns.S.row(row(i))[r]));
+  if (has_rest(columns)) log_gamma.push_back(log_gamma_of_rest(columns, r, key, sweep));
   // The largest becomes one, so that no column is all zero.
   const double largest = *std::max_element(log_gamma.begin(), log_gamma.end());
   double sum = 0;
   for (double& value : log_gamma) sum += value = std::exp(value - largest);
-  for (std::size_t j = 0; j < n; ++j) u.row(j)[r] = static_cast<float>(static_cast<double>(n) * log_gamma[j] / sum);
+  for (std::size_t i = 0; i < rows; ++i)
+    u.row(row(i))[r] = static_cast<float>(static_cast<double>(n) * log_gamma[i] / sum);
 }
 
-// Reads S, writes u; the sums of the columns over each block.
-Matrix<double> draw_blocks(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
-                           Matrix<float>& u) {
-  const Blocks blocks = blocks_of(S.rows());
-  Matrix<double> sums(blocks.count(), S.columns());
-  pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    draw_gamma_rows(S, a, key, sweep, blocks.begin(b), blocks.end(b), u, sums.row(b));
+// Reads S, writes u; the sums of the columns.
+std::vector<double> draw_runs(Pool& pool, const Columns& columns, const std::vector<Run>& runs, StreamKey key,
+                              std::uint32_t sweep, Matrix<float>& u) {
+  const std::size_t R = u.columns(), together = together_of(columns);
+  Matrix<double> sums((runs.size() + together - 1) / together, R);
+  for_runs(pool, runs, together, [&](std::size_t b, std::size_t begin, std::size_t end) {
+    Matrix<double> of_run(1, R);
+    for (std::size_t i = begin; i < end; ++i) {
+      draw_gamma_rows(columns.S, columns.a, columns.scale, key, sweep, runs[i].begin, runs[i].end, u, of_run.row(0));
+      for (std::size_t r = 0; r < R; ++r) sums.row(b)[r] += of_run.row(0)[r];
+    }
   });
-  return sums;
+  std::vector<double> total(R, 0.0);
+  for (std::size_t b = 0; b < sums.rows(); ++b)
+    for (std::size_t r = 0; r < R; ++r) total[r] += sums.row(b)[r];
+  return total;
 }
 
 }  // namespace
 
 void draw_gammas(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
                  Matrix<float>& u) {
-  draw_blocks(pool, S, a, key, sweep, u);
+  const Columns columns{S, a};
+  draw_runs(pool, columns, runs_of(columns), key, sweep, u);
 }
 
-void draw_columns(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
-                  Matrix<float>& u) {
-  const std::size_t R = S.columns();
-  if (a < smallest_float_shape) {
-    pool.for_blocks(R, [&](std::size_t r) { draw_column_in_logs(S, r, a, key, sweep, u); });
+void draw_columns(Pool& pool, const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) {
+  const std::size_t R = u.columns();
+  if (columns.a < smallest_float_shape) {
+    pool.for_blocks(R, [&](std::size_t r) { draw_column_in_logs(columns, r, key, sweep, u); });
     return;
   }
-  const Matrix<double> sums = draw_blocks(pool, S, a, key, sweep, u);
-  std::vector<double> total(R, 0.0);
-  for (std::size_t b = 0; b < sums.rows(); ++b)
-    for (std::size_t r = 0; r < R; ++r) total[r] += sums.row(b)[r];
+  const std::vector<Run> runs = runs_of(columns);
+  std::vector<double> total = draw_runs(pool, columns, runs, key, sweep, u);
+  if (has_rest(columns))
+    for (std::size_t r = 0; r < R; ++r) total[r] += std::exp(log_gamma_of_rest(columns, r, key, sweep));
   Matrix<float> factor(1, R);
   for (std::size_t r = 0; r < R; ++r)
-    factor.row(0)[r] = total[r] < smallest_sum ? 0.0f : static_cast<float>(static_cast<double>(S.rows()) / total[r]);
-  const Blocks blocks = blocks_of(S.rows());
-  pool.for_blocks(blocks.count(), [&](std::size_t b) { scale_rows(factor.row(0), blocks.begin(b), blocks.end(b), u); });
+    factor.row(0)[r] = total[r] < smallest_sum ? 0.0f : static_cast<float>(static_cast<double>(u.rows()) / total[r]);
+  for_runs(pool, runs, together_of(columns), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) scale_rows(factor.row(0), runs[i].begin, runs[i].end, u);
+  });
   for (std::size_t r = 0; r < R; ++r)
-    if (total[r] < smallest_sum) draw_column_in_logs(S, r, a, key, sweep, u);
+    if (total[r] < smallest_sum) draw_column_in_logs(columns, r, key, sweep, u);
+}
+
+void mean_columns(Pool& pool, const Columns& columns, Matrix<float>& u) {
+  const double n = static_cast<double>(u.rows());
+  Matrix<float> factor(1, u.columns());
+  for (std::size_t r = 0; r < u.columns(); ++r)
+    factor.row(0)[r] = static_cast<float>(n / (n * columns.a + (*columns.totals)[r]));
+  const std::vector<Run> runs = runs_of(columns);
+  for_runs(pool, runs, together_of(columns), [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      mean_rows(columns.S, columns.a, columns.scale, factor.row(0), runs[i].begin, runs[i].end, u);
+  });
 }
 
 double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
-                       std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) {
+                       std::uint32_t sweep, const Sums& sums) {
   const std::size_t R = u.columns(), n = u.rows();
   const Blocks blocks = blocks_of(n);
   Matrix<double> squares(blocks.count(), R);
@@ -89,6 +157,17 @@ double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<dou
   double rate = 0;
   for (std::size_t r = 0; r < R; ++r) rate += mean[r] *= std::exp(log_beta[r] - log_cells);
 
+  Matrix<std::int64_t>& S = *sums.rows[0];
+  if (sums.expected) {
+    std::vector<double> factor(R);
+    for (std::size_t r = 0; r < R; ++r) {
+      const double unit = static_cast<double>(sums.unit);
+      factor[r] = 2 * unit * std::exp(log_beta[r] - log_cells);
+      sums.totals[r] += std::llround(unit * mean[r]);
+    }
+    spread(pool, u, {}, 2, factor, S);
+    return rate;
+  }
   // Each component owns its column of S, so columns can be filled side by side.
   pool.for_blocks(R, [&](std::size_t r) {
     Stream stream(key, sweep, r);
@@ -96,8 +175,9 @@ double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<dou
     if (total == 0) return;
     std::vector<double> shares(n);
     for (std::size_t j = 0; j < n; ++j) shares[j] = static_cast<double>(u.row(j)[r]) * static_cast<double>(u.row(j)[r]);
-    draw_multinomial(stream, total, shares, [&](std::size_t j, std::int64_t part) { S.row(j)[r] += 2 * part; });
-    v[r] += total;
+    draw_multinomial(stream, total, shares,
+                     [&](std::size_t j, std::int64_t part) { S.row(j)[r] += 2 * part * sums.unit; });
+    sums.totals[r] += total * sums.unit;
   });
   return rate;
 }

@@ -2,6 +2,7 @@
 
 #include "kernel/cpu/allocate.hpp"
 #include "kernel/cpu/columns.hpp"
+#include "kernel/cpu/expect.hpp"
 #include "kernel/cpu/instruction_set.hpp"
 #include "kernel/cpu/place.hpp"
 #include "kernel/cpu/score.hpp"
@@ -15,23 +16,29 @@ class CpuKernel final : public Kernel {
 
   double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
                   const Sums& sums) override {
+    if (sums.expected) return cpu::expect(pool_, entries, rates, sums);
     return cpu::allocate(pool_, entries, rates, key, sweep, sums, component_);
   }
-  void draw_columns(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
-                    Matrix<float>& u) override {
-    cpu::draw_columns(pool_, S, a, key, sweep, u);
+  void draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) override {
+    cpu::draw_columns(pool_, columns, key, sweep, u);
   }
+  void mean_columns(const Columns& columns, Matrix<float>& u) override { cpu::mean_columns(pool_, columns, u); }
   double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
-                         std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) override {
-    return cpu::impute_diagonal(pool_, u, log_beta, key, sweep, S, v);
+                         std::uint32_t sweep, const Sums& sums) override {
+    return cpu::impute_diagonal(pool_, u, log_beta, key, sweep, sums);
   }
   std::vector<double> column_mass(const Matrix<float>& u, Rows rows) override {
     return cpu::column_mass(pool_, u, rows);
   }
   void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-             std::uint32_t sweep, Matrix<std::int64_t>& S) override {
-    cpu::place(pool_, u, rows, totals, key, sweep, S);
+             std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) override {
+    cpu::place(pool_, u, rows, totals, key, sweep, S, unit);
   }
+  void spread(const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
+              Matrix<std::int64_t>& S) override {
+    cpu::spread(pool_, u, rows, power, factor, S);
+  }
+  void shift(int bits, Matrix<std::int64_t>& S) override { cpu::shift(pool_, bits, S); }
   Tally tally(const Matrix<std::int64_t>& S) override { return cpu::tally(pool_, S); }
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
     cpu::score(pool_, coords, count, rates, z);

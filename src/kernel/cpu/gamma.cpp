@@ -40,6 +40,16 @@ HWY_INLINE Shape shape_of(Floats count, float a, const Shape& empty) {
   return {d, hn::Mul(hn::Set(f, 1.0f / 3), inverse_root(d)), hn::IfThenElseZero(zero, empty.boost)};
 }
 
+// Of counts that are not whole numbers: any shape may be below one.
+HWY_INLINE Shape shape_of_real(Floats count, float a) {
+  const F32 f;
+  const Floats one = hn::Set(f, 1.0f), shape = hn::Add(count, hn::Set(f, a));
+  const auto small = hn::Lt(shape, one);
+  const Floats d = hn::Add(shape, hn::IfThenElse(small, hn::Set(f, 2.0f / 3), hn::Set(f, -1.0f / 3)));
+  const Floats boost = hn::Div(hn::Set(f, static_cast<float>(std::numbers::log2e)), shape);
+  return {d, hn::Mul(hn::Set(f, 1.0f / 3), inverse_root(d)), hn::IfThenElseZero(small, boost)};
+}
+
 struct Candidate {
   Floats x, t, value, uniform;  // normal, c x, the draw, and the number that decides about it
 };
@@ -84,22 +94,25 @@ HWY_INLINE hn::Mask<F32> accepted(const Candidate& candidate, const Shape& shape
   return hn::And(below, hn::Gt(t, hn::Set(f, -1.0f)));
 }
 
-// `width` counts as floats.
-HWY_INLINE Floats load_counts(const std::int64_t* counts) {
+// `width` counts as floats, times `scale`.
+HWY_INLINE Floats load_counts(const std::int64_t* counts, double scale) {
   const F64 f64;
   const I64 i64;
   const hn::Half<F32> half;
-  const auto low = hn::DemoteTo(half, hn::ConvertTo(f64, hn::Load(i64, counts)));
-  const auto high = hn::DemoteTo(half, hn::ConvertTo(f64, hn::Load(i64, counts + width / 2)));
+  const Doubles factor = hn::Set(f64, scale);
+  const auto low = hn::DemoteTo(half, hn::Mul(hn::ConvertTo(f64, hn::Load(i64, counts)), factor));
+  const auto high = hn::DemoteTo(half, hn::Mul(hn::ConvertTo(f64, hn::Load(i64, counts + width / 2)), factor));
   return hn::Combine(F32(), high, low);
 }
+
 // The rows of one call. A lane that is not surely accepted waits in `pending_` as (row in the block, component) until there are
-// vectors full of them.
+// vectors full of them. `whole`: counts are whole numbers, so that only the shape of no count can be below one.
+template <bool whole>
 class RowBlock {
  public:
-  RowBlock(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep, std::size_t begin,
+  RowBlock(const Matrix<std::int64_t>& S, double a, double scale, StreamKey key, std::uint32_t sweep, std::size_t begin,
            std::size_t end, Matrix<float>& u)
-      : S_(S), a_(a), keys_(key), sweep_(sweep), begin_(begin), end_(end), u_(u), empty_(shape_of(a)) {}
+      : S_(S), a_(a), scale_(scale), keys_(key), sweep_(sweep), begin_(begin), end_(end), u_(u), empty_(shape_of(a)) {}
 
   void draw() {
     static thread_local std::vector<std::uint32_t> pending;
@@ -120,6 +133,10 @@ class RowBlock {
   }
 
  private:
+  HWY_INLINE Shape shape_of_count(Floats count) const {
+    return whole ? shape_of(count, static_cast<float>(a_), empty_) : shape_of_real(count, static_cast<float>(a_));
+  }
+
   template <bool boost>
   void first_attempts() {
     const F32 f;
@@ -147,9 +164,9 @@ class RowBlock {
         const Words word[4] = {hn::Load(d32, words_ + r), hn::Load(d32, words_ + words_stride_ + r),
                                hn::Load(d32, words_ + 2 * words_stride_ + r),
                                hn::Load(d32, words_ + 3 * words_stride_ + r)};
-        const Floats count = load_counts(counts + r);
-        const Shape shape = shape_of(count, static_cast<float>(a_), empty_);
-        const bool no_boost = !boost || hn::AllTrue(f, hn::Gt(count, hn::Zero(f)));
+        const Floats count = load_counts(counts + r, scale_);
+        const Shape shape = shape_of_count(count);
+        const bool no_boost = !boost || hn::AllTrue(f, hn::Eq(shape.boost, hn::Zero(f)));
         Candidate candidate = no_boost ? propose<false>(word, shape) : propose<true>(word, shape);
         auto wait = hn::Not(surely_accepted(candidate));
         if (HWY_UNLIKELY(r + width > R)) {
@@ -163,7 +180,7 @@ class RowBlock {
                                       hn::RebindMask(d32, wait), d32, pending_ + waiting_);
       }
       for (std::size_t r = vectors_end; r < R; ++r) {
-        pending_count_[waiting_] = static_cast<float>(counts[r]);
+        pending_count_[waiting_] = static_cast<float>(static_cast<double>(counts[r]) * scale_);
         pending_[waiting_++] = static_cast<std::uint32_t>(j - begin_) << 24 | static_cast<std::uint32_t>(r);
       }
     }
@@ -183,7 +200,7 @@ class RowBlock {
       const Words packed = hn::LoadU(d32, pending_ + i);
       const Floats count = hn::LoadU(f, pending_count_ + i);
       const Words row = hn::ShiftRight<24>(packed), r = hn::And(packed, hn::Set(d32, 0xffffffu));
-      const Shape shape = shape_of(count, static_cast<float>(a_), empty_);
+      const Shape shape = shape_of_count(count);
       Words word[4];
       random_words(keys_, r, hn::Add(row, hn::Set(d32, static_cast<std::uint32_t>(begin_))), sweep_, attempt, word);
       const Candidate candidate = propose<true>(word, shape);
@@ -198,7 +215,7 @@ class RowBlock {
   }
 
   const Matrix<std::int64_t>& S_;
-  double a_;
+  double a_, scale_;
   RoundKeys keys_;
   std::uint32_t sweep_;
   std::size_t begin_, end_;
@@ -211,10 +228,13 @@ class RowBlock {
   std::size_t waiting_ = 0;
 };
 
-void draw_rows(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep, std::size_t begin,
-               std::size_t end, Matrix<float>& u, double* sums) {
+void draw_rows(const Matrix<std::int64_t>& S, double a, double scale_of_counts, StreamKey key, std::uint32_t sweep,
+               std::size_t begin, std::size_t end, Matrix<float>& u, double* sums) {
   const FlushToZero flush;
-  RowBlock(S, a, key, sweep, begin, end, u).draw();
+  if (scale_of_counts == 1)
+    RowBlock<true>(S, a, scale_of_counts, key, sweep, begin, end, u).draw();
+  else
+    RowBlock<false>(S, a, scale_of_counts, key, sweep, begin, end, u).draw();
   const F64 f64;
   const hn::Half<F32> half;
   for (std::size_t r = 0; r < u.stride(); r += width / 2) {
@@ -222,6 +242,16 @@ void draw_rows(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint
     for (std::size_t j = begin; j < end; ++j) sum = hn::Add(sum, hn::PromoteTo(f64, hn::Load(half, u.row(j) + r)));
     hn::Store(sum, f64, sums + r);
   }
+}
+
+void means(const Matrix<std::int64_t>& S, double a, double scale_of_counts, const float* factor, std::size_t begin,
+           std::size_t end, Matrix<float>& u) {
+  const F32 f;
+  for (std::size_t j = begin; j < end; ++j)
+    for (std::size_t r = 0; r < u.stride(); r += width) {
+      const Floats shape = hn::Add(load_counts(S.row(j) + r, scale_of_counts), hn::Set(f, static_cast<float>(a)));
+      hn::Store(hn::Mul(shape, hn::Load(f, factor + r)), f, u.row(j) + r);
+    }
 }
 
 void scale(const float* factor, std::size_t begin, std::size_t end, Matrix<float>& u) {
@@ -240,11 +270,17 @@ HWY_AFTER_NAMESPACE();
 namespace ztp::cpu {
 
 HWY_EXPORT(draw_rows);
+HWY_EXPORT(means);
 HWY_EXPORT(scale);
 
-void draw_gamma_rows(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep, std::size_t begin,
-                     std::size_t end, Matrix<float>& u, double* sums) {
-  HWY_DYNAMIC_DISPATCH(draw_rows)(S, a, key, sweep, begin, end, u, sums);
+void draw_gamma_rows(const Matrix<std::int64_t>& S, double a, double scale_of_counts, StreamKey key,
+                     std::uint32_t sweep, std::size_t begin, std::size_t end, Matrix<float>& u, double* sums) {
+  HWY_DYNAMIC_DISPATCH(draw_rows)(S, a, scale_of_counts, key, sweep, begin, end, u, sums);
+}
+
+void mean_rows(const Matrix<std::int64_t>& S, double a, double scale_of_counts, const float* factor, std::size_t begin,
+               std::size_t end, Matrix<float>& u) {
+  HWY_DYNAMIC_DISPATCH(means)(S, a, scale_of_counts, factor, begin, end, u);
 }
 
 void scale_rows(const float* factor, std::size_t begin, std::size_t end, Matrix<float>& u) {

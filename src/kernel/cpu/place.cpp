@@ -1,6 +1,7 @@
 #include "kernel/cpu/place.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <span>
@@ -37,7 +38,7 @@ std::vector<double> column_mass(Pool& pool, const Matrix<float>& u, Rows rows) {
 }
 
 void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-           std::uint32_t sweep, Matrix<std::int64_t>& S) {
+           std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) {
   if (std::all_of(totals.begin(), totals.end(), [](std::int64_t total) { return total == 0; })) return;
   const Blocks blocks{u.rows(), rows_per_place};
   const Matrix<double> sums = block_sums(pool, u, rows);
@@ -57,8 +58,30 @@ void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std:
         row_share[i] = rows.contains(begin + i) ? static_cast<double>(u.row(begin + i)[r]) : 0.0;
       Stream within(key, sweep, ((b + 1) << 32) | r);
       draw_multinomial(within, in_block[b], std::span<const double>(row_share.data(), size),
-                       [&](std::size_t i, std::int64_t part) { S.row(begin + i)[r] += part; });
+                       [&](std::size_t i, std::int64_t part) { S.row(begin + i)[r] += part * unit; });
     }
+  });
+}
+
+void spread(Pool& pool, const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
+            Matrix<std::int64_t>& S) {
+  const Blocks blocks{u.rows(), rows_per_place};
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j) {
+      if (!rows.contains(j)) continue;
+      for (std::size_t r = 0; r < u.columns(); ++r) {
+        const double value = static_cast<double>(u.row(j)[r]);
+        S.row(j)[r] += std::llround(factor[r] * (power == 2 ? value * value : value));
+      }
+    }
+  });
+}
+
+void shift(Pool& pool, int bits, Matrix<std::int64_t>& S) {
+  const Blocks blocks{S.rows(), 4096};
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    std::transform(S.row(blocks.begin(b)), S.row(blocks.end(b)), S.row(blocks.begin(b)),
+                   [bits](std::int64_t value) { return shifted(value, bits); });
   });
 }
 

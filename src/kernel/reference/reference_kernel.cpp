@@ -84,11 +84,19 @@ class ReferenceKernel final : public Kernel {
     for (std::size_t e = 0; e < entries.count; ++e) {
       const std::uint32_t* cell = entries.coords + e * K;
       const auto add = [&](std::size_t r, std::int64_t count) {
-        for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[r] += count;
-        sums.totals[r] += count;
+        for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[r] += count * sums.unit;
+        sums.totals[r] += count * sums.unit;
         if (sums.parts != nullptr)
           sums.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), count});
       };
+      if (sums.expected) {
+        log_likelihood += expect_plainly(entries, rates, e, order, shares, [&](std::size_t r, double mean) {
+          const std::int64_t units = std::llround(mean * static_cast<double>(sums.unit));
+          for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[r] += units;
+          sums.totals[r] += units;
+        });
+        continue;
+      }
       Stream stream(key, sweep, e);
       if (entries.bounded && draw_within_bounds(stream, entries, rates, e, add)) {
         const double log_z = log_shares(rates, cell, order, shares);
@@ -101,25 +109,48 @@ class ReferenceKernel final : public Kernel {
     return log_likelihood;
   }
 
-  void draw_columns(const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
-                    Matrix<float>& u) override {
+  void draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) override {
+    const auto& [S, a, scale, listed, totals] = columns;
     const std::size_t n = S.rows();
-    std::vector<double> log_gamma(n);
+    std::vector<std::uint32_t> rows(n);
+    std::iota(rows.begin(), rows.end(), 0u);
+    if (listed != nullptr) rows = *listed;
     for (std::size_t r = 0; r < S.columns(); ++r) {
-      for (std::size_t j = 0; j < n; ++j) {
+      std::vector<double> log_gamma;
+      double listed_counts = 0;
+      for (const std::uint32_t j : rows) {
         const std::uint64_t index = (static_cast<std::uint64_t>(j) << 32) | r;
-        log_gamma[j] = log_gamma_at(key, sweep, index, a + static_cast<double>(S.row(j)[r]));
+        const double counts = scale * static_cast<double>(S.row(j)[r]);
+        log_gamma.push_back(log_gamma_at(key, sweep, index, a + counts));
+        listed_counts += counts;
+      }
+      if (rows.size() < n) {
+        const double rest = std::max((*totals)[r] - listed_counts, 0.0) + a * static_cast<double>(n - rows.size());
+        log_gamma.push_back(log_gamma_at(key, sweep, (static_cast<std::uint64_t>(n) << 32) | r, rest));
       }
       const double largest = *std::max_element(log_gamma.begin(), log_gamma.end());
       double sum = 0;
-      for (std::size_t j = 0; j < n; ++j) sum += std::exp(log_gamma[j] - largest);
-      for (std::size_t j = 0; j < n; ++j)
-        u.row(j)[r] = static_cast<float>(static_cast<double>(n) * std::exp(log_gamma[j] - largest) / sum);
+      for (const double value : log_gamma) sum += std::exp(value - largest);
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        u.row(rows[i])[r] = static_cast<float>(static_cast<double>(n) * std::exp(log_gamma[i] - largest) / sum);
     }
   }
 
+  void mean_columns(const Columns& columns, Matrix<float>& u) override {
+    const double n = static_cast<double>(u.rows());
+    std::vector<std::uint32_t> rows(u.rows());
+    std::iota(rows.begin(), rows.end(), 0u);
+    if (columns.rows != nullptr) rows = *columns.rows;
+    for (const std::uint32_t j : rows)
+      for (std::size_t r = 0; r < u.columns(); ++r) {
+        const double shape = columns.a + columns.scale * static_cast<double>(columns.S.row(j)[r]);
+        u.row(j)[r] = static_cast<float>(n * shape / (n * columns.a + (*columns.totals)[r]));
+      }
+  }
+
   double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
-                         std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t* v) override {
+                         std::uint32_t sweep, const Sums& sums) override {
+    Matrix<std::int64_t>& S = *sums.rows[0];
     const double n = static_cast<double>(u.rows());
     std::vector<double> shares(u.rows());
     double rate = 0;
@@ -131,10 +162,18 @@ class ReferenceKernel final : public Kernel {
       }
       const double mean = std::exp(log_beta[r]) * sum;
       rate += mean;
+      if (sums.expected) {
+        const double unit = static_cast<double>(sums.unit);
+        for (std::size_t j = 0; j < u.rows(); ++j)
+          S.row(j)[r] += std::llround(2 * unit * std::exp(log_beta[r]) * shares[j]);
+        sums.totals[r] += std::llround(unit * mean);
+        continue;
+      }
       Stream stream(key, sweep, r);
       const std::int64_t total = draw_poisson(stream, mean);
-      draw_multinomial(stream, total, shares, [&](std::size_t j, std::int64_t part) { S.row(j)[r] += 2 * part; });
-      v[r] += total;
+      draw_multinomial(stream, total, shares,
+                       [&](std::size_t j, std::int64_t part) { S.row(j)[r] += 2 * part * sums.unit; });
+      sums.totals[r] += total * sums.unit;
     }
     return rate;
   }
@@ -148,7 +187,7 @@ class ReferenceKernel final : public Kernel {
   }
 
   void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-             std::uint32_t sweep, Matrix<std::int64_t>& S) override {
+             std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) override {
     const Blocks blocks{u.rows(), rows_per_place};
     for (std::size_t r = 0; r < u.columns(); ++r) {
       std::vector<double> row_share(u.rows(), 0.0), block_share(blocks.count(), 0.0);
@@ -163,9 +202,21 @@ class ReferenceKernel final : public Kernel {
         Stream within(key, sweep, ((b + 1) << 32) | r);
         const std::span shares(row_share.data() + blocks.begin(b), blocks.end(b) - blocks.begin(b));
         draw_multinomial(within, in_block[b], shares,
-                         [&](std::size_t i, std::int64_t part) { S.row(blocks.begin(b) + i)[r] += part; });
+                         [&](std::size_t i, std::int64_t part) { S.row(blocks.begin(b) + i)[r] += part * unit; });
       }
     }
+  }
+
+  void spread(const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
+              Matrix<std::int64_t>& S) override {
+    for (std::size_t j = 0; j < u.rows(); ++j)
+      for (std::size_t r = 0; r < u.columns() && rows.contains(j); ++r)
+        S.row(j)[r] += std::llround(factor[r] * std::pow(static_cast<double>(u.row(j)[r]), power));
+  }
+
+  void shift(int bits, Matrix<std::int64_t>& S) override {
+    for (std::size_t j = 0; j < S.rows(); ++j)
+      for (std::size_t r = 0; r < S.columns(); ++r) S.row(j)[r] = shifted(S.row(j)[r], bits);
   }
 
   Tally tally(const Matrix<std::int64_t>& S) override {

@@ -1,9 +1,10 @@
-// The batch sampling loop: chains one after the other, each of so many sweeps. It opens no file and prints nothing: whoever runs
-// it watches through an Observer.
+// The sampling loop: chains one after the other, each of so many sweeps (online: minibatches). It opens no file and prints nothing:
+// whoever runs it watches through an Observer.
 #pragma once
 #include <functional>
+#include <memory>
 
-#include "sampler/chain.hpp"
+#include "sampler/any_chain.hpp"
 #include "sampler/held_out.hpp"
 #include "ztp/progress.hpp"
 
@@ -28,8 +29,8 @@ struct Schedule {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void on_draw(const Chain& chain, const SweepReport& report) = 0;
-  virtual void on_sweep(const Chain& chain, const SweepReport& report) = 0;
+  virtual void on_draw(const AnyChain& chain, const SweepReport& report) = 0;
+  virtual void on_sweep(const AnyChain& chain, const SweepReport& report) = 0;
   virtual bool stop_requested() = 0;
 };
 
@@ -49,7 +50,8 @@ struct Followed {
 
 // Runs to the end of the schedule (true) or until a stop is requested (false). `restore` puts the first chain back where it was
 // when position.sweep > 0.
-bool run_batch(const Problem& problem, Kernel& kernel, const Schedule& schedule, Position position,
-               const std::function<void(Chain&)>& restore, const Followed& followed, Observer& observer);
+bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain, Kernel& kernel,
+                const Schedule& schedule, Position position, const std::function<void(AnyChain&)>& restore,
+                const Followed& followed, Observer& observer);
 
 }  // namespace ztp

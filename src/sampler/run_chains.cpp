@@ -1,4 +1,4 @@
-#include "sampler/batch.hpp"
+#include "sampler/run_chains.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -12,24 +12,27 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void describe(const Chain& chain, SweepReport& report) {
+void describe(const AnyChain& chain, SweepReport& report) {
   report.occupied = occupied(chain.statistics());
   report.network_only = network_only(chain.statistics());
   report.total_weight = chain.rates().total;
   report.learned = chain.learned();
 }
 
-void look_at_cells(const Chain& chain, Kernel& kernel, const Schedule& schedule, const Followed& followed,
+void look_at_cells(AnyChain& chain, Kernel& kernel, const Schedule& schedule, const Followed& followed,
                    SweepReport& report) {
   const std::uint32_t t = report.sweep;
   report.auc_roc = std::numeric_limits<double>::quiet_NaN();
   report.watched.clear();
+  const bool scores = followed.held_out != nullptr && t <= schedule.burn_in && t % schedule.score_every == 0;
+  const bool watches =
+      followed.watched != nullptr && t > schedule.burn_in && (t - schedule.burn_in) % schedule.watch_every == 0;
+  if (scores || watches || schedule.keeps(t)) chain.draw_state();
   if (followed.held_out != nullptr && schedule.keeps(t))
     report.auc_roc = followed.held_out->score_and_keep(chain.rates());
-  else if (followed.held_out != nullptr && t <= schedule.burn_in && t % schedule.score_every == 0)
+  else if (scores)
     report.auc_roc = followed.held_out->score(chain.rates());
-  if (followed.watched == nullptr || t <= schedule.burn_in || (t - schedule.burn_in) % schedule.watch_every != 0)
-    return;
+  if (!watches) return;
   report.watched.resize(followed.watched->size());
   kernel.score(followed.watched->coords.data(), report.watched.size(), chain.rates(), report.watched.data());
   for (double& value : report.watched) value = -std::expm1(-value);
@@ -45,28 +48,29 @@ Schedule Schedule::thinned_to(std::uint64_t draws) const {
   return result;
 }
 
-bool run_batch(const Problem& problem, Kernel& kernel, const Schedule& schedule, Position position,
-               const std::function<void(Chain&)>& restore, const Followed& followed, Observer& observer) {
+bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain, Kernel& kernel,
+                const Schedule& schedule, Position position, const std::function<void(AnyChain&)>& restore,
+                const Followed& followed, Observer& observer) {
   for (std::uint32_t c = position.chain; c < schedule.chains; ++c) {
-    Chain chain(problem, kernel, c);
+    const std::unique_ptr<AnyChain> chain = make_chain(c);
     SweepReport report;
     report.chain = c;
     if (c == position.chain && position.sweep > 0) {
-      restore(chain);
+      restore(*chain);
       report.seconds = position.seconds;
     } else {
-      chain.start();
+      chain->start();
     }
-    while (chain.sweeps_done() < schedule.sweeps) {
+    while (chain->steps_done() < schedule.sweeps) {
       if (observer.stop_requested()) return false;
       const double begin = now();
-      report.log_likelihood = chain.sweep(schedule.wants_likelihood(chain.sweeps_done() + 1));
+      report.log_likelihood = chain->step(schedule.wants_likelihood(chain->steps_done() + 1));
       report.seconds += now() - begin;
-      report.sweep = chain.sweeps_done();
-      describe(chain, report);
-      look_at_cells(chain, kernel, schedule, followed, report);
-      if (schedule.keeps(report.sweep)) observer.on_draw(chain, report);
-      observer.on_sweep(chain, report);
+      report.sweep = chain->steps_done();
+      look_at_cells(*chain, kernel, schedule, followed, report);
+      describe(*chain, report);
+      if (schedule.keeps(report.sweep)) observer.on_draw(*chain, report);
+      observer.on_sweep(*chain, report);
     }
   }
   return true;

@@ -1,0 +1,113 @@
+#include "kernel/cpu/expect.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+
+#include "kernel/cpu/targets.hpp"  // before Highway
+#include "kernel/entry_draw.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernel/cpu/expect.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include "kernel/cpu/flush.hpp"
+#include "kernel/cpu/products-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace ztp::cpu::HWY_NAMESPACE {
+namespace {
+
+// product times factor, to the nearest whole number: small enough for 2^52 to round it, which takes an addition.
+HWY_INLINE void to_units(const float* product, std::size_t stride, double factor, std::int64_t* units) {
+  const F64 f64;
+  const I64 i64;
+  const hn::Half<F32> half;
+  const Doubles magic = hn::Set(f64, 0x1.8p52), scale = hn::Set(f64, factor);
+  for (std::size_t r = 0; r < stride; r += width / 2) {
+    const Doubles value = hn::Mul(hn::PromoteTo(f64, hn::Load(half, product + r)), scale);
+    hn::Store(hn::Sub(hn::BitCast(i64, hn::Add(value, magic)), hn::BitCast(i64, magic)), i64, units + r);
+  }
+}
+
+HWY_INLINE void add_units(const std::int64_t* units, std::size_t stride, std::int64_t* row) {
+  const I64 i64;
+  for (std::size_t r = 0; r < stride; r += width / 2)
+    hn::Store(hn::Add(hn::Load(i64, row + r), hn::Load(i64, units + r)), i64, row + r);
+}
+
+double expect_entries(const Entries& entries, const Rates& rates, std::size_t begin, std::size_t end, const Sums& sums,
+                      std::atomic_flag* row_locks, std::size_t locks, std::int64_t* totals) {
+  const FlushToZero flush;
+  const std::size_t K = rates.u.size(), stride = padded(rates.R);
+  Products products(rates);
+  Matrix<float> product(1, rates.R);
+  Matrix<std::int64_t> units(1, rates.R);
+  alignas(64) float sum_of_lane[lanes];
+  std::vector<std::size_t> order;
+  std::vector<double> shares;
+  double log_likelihood = 0;
+  for (std::size_t e = begin; e < end; ++e) {
+    const std::uint32_t* cell = entries.coords + e * K;
+    if (e + 8 < end) products.prefetch(cell + 8 * K);
+    products.compute<true>(cell, product.row(0), sum_of_lane);
+    double sum = 0;
+    for (const float value : sum_of_lane) sum += static_cast<double>(value);
+    const double z = rates.scale * sum;
+    const std::int64_t y = entries.observed ? entries.observed[e] : 1;
+    const double count = expected_count(entries, z, y) * static_cast<double>(sums.unit);
+    if (floats_hold(sum, z) && count < 0x1p50) {
+      to_units(product.row(0), stride, count / sum, units.row(0));
+      log_likelihood += entry_log_likelihood(entries, z, std::log(z), y);
+    } else {
+      if (order.empty()) order = search_order(rates.R), shares.resize(rates.R);
+      log_likelihood += expect_plainly(entries, rates, e, order, shares, [&](std::size_t r, double mean) {
+        units.row(0)[r] = std::llround(mean * static_cast<double>(sums.unit));
+      });
+    }
+    add_units(units.row(0), stride, totals);
+    for (std::size_t k = 0; k < K; ++k) {
+      std::int64_t* row = sums.rows[k]->row(cell[k]);  // of an edge, both ends are rows of one matrix
+      std::atomic_flag& lock = row_locks[reinterpret_cast<std::uintptr_t>(row) / 64 % locks];
+      while (lock.test_and_set(std::memory_order_acquire)) {
+      }
+      add_units(units.row(0), stride, row);
+      lock.clear(std::memory_order_release);
+    }
+  }
+  return log_likelihood;
+}
+
+}  // namespace
+}  // namespace ztp::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace ztp::cpu {
+
+HWY_EXPORT(expect_entries);
+
+// Every component of every row of an entry gets its part. Whole numbers: threads may add them in any order, one at a time for each row.
+double expect(Pool& pool, const Entries& entries, const Rates& rates, const Sums& sums) {
+  constexpr std::size_t entries_per_block = 2048, locks = 4099;
+  static std::array<std::atomic_flag, locks> row_locks;
+  if (sums.fresh)
+    for (auto* rows : sums.rows) rows->clear();
+  const Blocks blocks{entries.count, entries_per_block};
+  Matrix<std::int64_t> totals(blocks.count(), rates.R);
+  std::vector<double> log_likelihood(blocks.count(), 0.0);
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    log_likelihood[b] = HWY_DYNAMIC_DISPATCH(expect_entries)(entries, rates, blocks.begin(b), blocks.end(b), sums,
+                                                             row_locks.data(), locks, totals.row(b));
+  });
+  double sum = 0;
+  for (std::size_t b = 0; b < blocks.count(); ++b) {
+    sum += log_likelihood[b];
+    for (std::size_t r = 0; r < rates.R; ++r) sums.totals[r] += totals.row(b)[r];
+  }
+  return sum;
+}
+
+}  // namespace ztp::cpu
+#endif

@@ -1,0 +1,58 @@
+// The ones (or edges) in parts, each a fair sample of them, and each met once an epoch.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+
+// A minibatch comes in chunks, so that one of any size needs little memory: a single chunk where the data are in memory.
+class Minibatches {
+ public:
+  virtual ~Minibatches() = default;
+  virtual std::uint64_t total() const = 0;              // ones in all minibatches together
+  virtual std::uint64_t total_count() const = 0;        // the sum of their counts; without counts the same
+  virtual std::size_t count() const = 0;                // minibatches in an epoch
+  virtual std::uint64_t size(std::size_t b) const = 0;  // ones in minibatch b
+  // Calls use(entries) for the chunks of minibatch b, in order; numbers of entries begin anew in each. After b, `next` will be read.
+  virtual void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) = 0;
+  // Whether minibatches come in one chunk each.
+  virtual bool whole() const = 0;
+};
+
+// Records that are in memory: copied and brought into the order that the minibatches are cut from, each sorted within itself.
+class MemoryMinibatches final : public Minibatches {
+ public:
+  // sizes: of the modes of the tensor. Counts may be empty.
+  MemoryMinibatches(std::span<const std::uint32_t> coords, std::span<const std::int64_t> counts,
+                    const std::vector<std::uint32_t>& sizes, std::size_t count);
+
+  std::uint64_t total() const override { return coords_.size() / order_; }
+  std::uint64_t total_count() const override { return total_count_; }
+  std::size_t count() const override { return begin_.size() - 1; }
+  std::uint64_t size(std::size_t b) const override { return begin_[b + 1] - begin_[b]; }
+  void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) override;
+  bool whole() const override { return true; }
+
+ private:
+  std::size_t order_;
+  Buffer<std::uint32_t> coords_;
+  Buffer<std::int64_t> counts_;
+  std::uint64_t total_count_ = 0;
+  std::vector<std::uint64_t> begin_;
+  std::vector<std::vector<RowIndex>>
+      by_row_;  // of each minibatch; empty where they would take more memory than the ones
+};
+
+// Where minibatch b of `count` begins among `total` ones: sizes differ by one at most.
+inline std::uint64_t minibatch_begin(std::uint64_t total, std::size_t count, std::size_t b) {
+  return static_cast<std::uint64_t>(static_cast<uint128>(total) * b / count);
+}
+
+// The minibatch of step t = 1, 2, ...: each epoch goes through all of them in a random order of its own.
+std::size_t minibatch_of_step(StreamKey key, std::size_t count, std::uint32_t t);
+
+}  // namespace ztp

@@ -1,0 +1,64 @@
+// One chain of online MCMC by conditional density filtering (docs/model.md, section 8): each step looks at a minibatch, and what it says
+// moves running statistics of all the data.
+#pragma once
+#include <vector>
+
+#include "sampler/any_chain.hpp"
+#include "sampler/minibatches.hpp"
+
+namespace ztp {
+
+struct OnlineOptions {
+  double kappa = 0.5;  // rho_t = (t + t0)^-kappa                                                          (M25)
+  double t0 = 0;
+  bool expected_counts = false;   // latent counts by their means, not drawn
+  bool mean_parameters = false;   // parameters by their means, not drawn
+  std::uint32_t inner_draws = 1;  // M: draws of the parameters whose average is used for a minibatch
+};
+
+class OnlineChain : public AnyChain {
+ public:
+  // `ones`, and `edges` of each network, may be shared by chains that run one after the other.
+  OnlineChain(const Problem& problem, const OnlineOptions& options, Minibatches& ones,
+              const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number);
+
+  // The first minibatch, each of its ones in a random component.
+  void start() override;
+  // Parameters from the statistics, latent counts of a minibatch from the parameters, and the statistics moved towards them.
+  double step(bool likelihood) override;
+  void draw_state() override { draw_parameters(t_ + 1); }
+
+ protected:
+  using RowLists = std::vector<std::vector<std::uint32_t>>;  // for each mode, rows in ascending order
+
+  // Draws or means of the parameters given the statistics; of u these rows alone, where they are given.
+  // Reads the statistics, writes the state, O(rows R).
+  void set_parameters(const RowLists* rows = nullptr);
+  // Adds the latent counts of minibatch b of the ones, each worth `weight` counts. O(minibatch R K). As draw_ones, it returns their
+  // log-likelihood.
+  double add_ones(std::size_t b, std::size_t next, double weight, LatentCounts::How how);
+  double add_edges(std::size_t m, std::size_t b, double weight, LatentCounts::How how);
+
+  std::int64_t units(double counts) const;  // as they are stored
+  // Makes room, so that counts of this weight and all that will be added fit and are fine enough.
+  void fit_scale(double smallest_weight);
+
+  const OnlineOptions options_;
+  Minibatches& ones_;
+  const std::vector<Minibatches*> edges_;
+
+ private:
+  void take_parameters(std::uint64_t seed, const RowLists* rows);
+  std::vector<double> column_totals(std::size_t k) const;
+  bool touches_few(std::size_t b) const;
+  RowLists touched_rows(std::size_t b);
+  std::size_t minibatch(std::uint32_t t) const;
+  void decay(double rho);
+  void rescale(int bits);
+
+  State sum_;  // of inner draws, where there are several
+  std::vector<std::vector<std::uint32_t>>
+      met_;  // for each mode and row the last step that touched it; empty until needed
+};
+
+}  // namespace ztp

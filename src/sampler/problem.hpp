@@ -1,0 +1,29 @@
+// What is sampled: data, prior and the choices that the draws depend on.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "model/state.hpp"
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+
+struct Problem {
+  const SparseTensor* tensor = nullptr;  // of an online chain its modes alone
+  std::span<const Network> networks;
+  Hyperparameters hyper;
+  std::size_t R = 0;
+  std::uint64_t seed = 0;
+  const Missing* missing = nullptr;  // null: every cell is observed
+  bool start_from_prior = false;
+  // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all alike, and
+  // would send a to infinity.
+  std::uint32_t learn_after = 0;
+  bool bounded =
+      false;  // components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp)
+  bool regroup = false;  // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
+};
+
+std::vector<std::uint32_t> sizes_of(const SparseTensor& tensor);
+
+}  // namespace ztp
