@@ -70,6 +70,13 @@ void AtomicFile::write_through(const char* data, std::size_t bytes) {
   started_ = written_;
 }
 
+void AtomicFile::rewrite(std::uint64_t offset, const void* data, std::size_t bytes) {
+  flush();
+  if (::lseek(fd_, static_cast<off_t>(offset), SEEK_SET) < 0) throw_io("seek in", path_);
+  write_all(fd_, static_cast<const char*>(data), bytes, path_);
+  if (::lseek(fd_, 0, SEEK_END) < 0) throw_io("seek in", path_);
+}
+
 void AtomicFile::commit() {
   flush();
   if (::fsync(fd_) != 0) throw_io("write", path_);

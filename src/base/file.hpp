@@ -28,6 +28,8 @@ class AtomicFile {
   }
   void advance(const char* end) { used_ = static_cast<std::size_t>(end - buffer_.data()); }
   std::uint64_t bytes() const { return written_ + used_; }
+  // Again, what was written at `offset` before: a header, once all is known.
+  void rewrite(std::uint64_t offset, const void* data, std::size_t bytes);
   void commit();
 
  private:
