@@ -19,6 +19,7 @@ class TensorWriter {
 
   // After commit().
   std::uint64_t ones() const { return format_.head.ones; }
+  std::uint64_t total_count() const { return format_.head.total_count; }
   std::size_t blocks() const { return format_.blocks(); }
   std::uint64_t bytes() const { return file_.bytes(); }
   std::uint64_t fingerprint() const { return format_.head.fingerprint; }
