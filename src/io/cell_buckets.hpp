@@ -1,6 +1,7 @@
 // Cells put aside on the disk, in buckets by the hash that orders a tensor file: the buckets one after the other, each of them
 // sorted, are all cells sorted.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,7 +23,6 @@ class CellBuckets {
   void finish();  // all to the disk
 
   // After finish(). A bucket is read chunk by chunk; several threads may read.
-  std::uint64_t cells() const { return cells_; }
   std::uint64_t cells(std::size_t bucket) const { return buckets_[bucket].cells; }
   std::size_t chunks(std::size_t bucket) const { return buckets_[bucket].places.size(); }
   void read(std::size_t bucket, std::size_t chunk, Buffer<std::uint32_t>& coords, Buffer<std::int64_t>& counts) const;
@@ -35,16 +35,19 @@ class CellBuckets {
     std::vector<std::uint64_t> places;  // of chunks on the disk
   };
   std::uint32_t* chunk_of(std::size_t bucket) { return memory_.data() + bucket * chunk_words_; }
+  std::size_t cell_bytes() const { return order_ * sizeof(std::uint32_t) + (counted_ ? sizeof(std::int64_t) : 0); }
+  std::size_t cells_of(const Bucket& bucket, std::size_t chunk) const {
+    return std::min<std::uint64_t>(chunk_cells_, bucket.cells - chunk * chunk_cells_);
+  }
   void write_chunk(std::size_t bucket);
 
   std::size_t order_;
   bool counted_;
   unsigned shift_;
-  std::size_t chunk_words_;  // a multiple of the disk's pages
+  std::size_t chunk_words_;
   std::size_t chunk_cells_;  // coordinates of all cells, then counts of all
   ScratchFile file_;
   std::uint64_t length_ = 0;
-  std::uint64_t cells_ = 0;
   std::vector<Bucket> buckets_;
   Buffer<std::uint32_t> memory_;
 };

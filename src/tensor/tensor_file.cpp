@@ -40,7 +40,7 @@ class LabelReader {
         offset_(format.labels_offset(mode)),
         left_(format.label_bytes(mode)) {}
 
-  bool at_end() const { return left_ == 0 && used_ == piece_.size(); }
+  bool has_pieces() const { return left_ > 0; }
   std::uint64_t next_piece();  // its checksum
   void read(void* data, std::size_t bytes) {
     char* place = static_cast<char*>(data);
@@ -234,7 +234,7 @@ void TensorFile::verify(const std::function<void(double)>& progress) const {
   for (std::size_t k = 0; k < order(); ++k) {
     if (format.modes[k].numbered) continue;
     LabelReader reader(impl_->file, format, k);
-    while (!reader.at_end()) found = TensorFormat::add_to_fingerprint(found, reader.next_piece());
+    while (reader.has_pieces()) found = TensorFormat::add_to_fingerprint(found, reader.next_piece());
     report(format.labels_offset(k + 1));
   }
   if (format.finish_fingerprint(found) != fingerprint())
