@@ -74,7 +74,7 @@ void print_text(const CheckReport& report, const FitOptions& options) {
   fmt::print("draws       {} in a file of {}\n", report.cost.draws, human_bytes(report.cost.draws_file));
   fmt::print("time        {} a sweep, {} in all\n", human_seconds(report.seconds_per_sweep),
              human_seconds(report.seconds_per_sweep * static_cast<double>(options.sweeps * options.chains)));
-  for (const std::string& warning : report.warnings) fmt::print(stderr, "ztp: warning: {}\n", warning);
+  print_warnings(report.warnings);
 }
 
 }  // namespace

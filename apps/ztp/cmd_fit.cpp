@@ -110,7 +110,7 @@ void run_fit(FitCommand& given, const CLI::App& command) {
                                                  : std::max(1u, std::thread::hardware_concurrency());
   install_stop_signals();
   Dataset data = read_dataset(given.read);
-  print_warnings(data);
+  print_warnings(data.warnings);
   ProgressBar bar(static_cast<std::uint32_t>(given.options.chains), static_cast<std::uint32_t>(given.options.sweeps));
   const FitOutcome outcome = fit(std::move(data), given.options, given.out, callbacks_with(bar, command), given.force);
   bar.finish();

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -9,6 +8,7 @@
 
 #include "commands.hpp"
 #include "common.hpp"
+#include "progress.hpp"
 #include "ztp/error.hpp"
 #include "ztp/simulate.hpp"
 
@@ -32,26 +32,6 @@ std::uint64_t whole_number(const std::string& text, const std::string& flag) {
     throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is no whole number", flag, text));
   return number;
 }
-
-// On a terminal only, and not before the work has taken a second.
-class ProgressLine {
- public:
-  void show(const std::string& what, double part) {
-    const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    if (!terminal_ || elapsed - shown_ < (shown_ == 0 ? 1 : 0.1)) return;
-    shown_ = elapsed;
-    fmt::print(stderr, "\r\x1b[K{} {:.0f} %", what, 100 * part);
-    std::fflush(stderr);
-  }
-  ~ProgressLine() {
-    if (shown_ > 0) std::fputs("\r\x1b[K", stderr);
-  }
-
- private:
-  bool terminal_ = isatty(STDERR_FILENO) != 0;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  double shown_ = 0;
-};
 
 void print_summary(const SimulateCommand& given, const SimulateSummary& summary, double seconds) {
   if (given.json) {

@@ -70,7 +70,7 @@ void run_split(SplitCommand& given, const CLI::App& command) {
   given.read.counts = given.likelihood == "count";
   check_output_directory(given.out, given.force);
   const Dataset data = read_dataset(given.read);
-  print_warnings(data);
+  print_warnings(data.warnings);
   const Split result = split(data.tensor, given.options, data.missing);
   write_split(data.tensor, result, given.out, given.force);
   print_summary(given, data.tensor, result);

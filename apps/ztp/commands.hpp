@@ -9,6 +9,7 @@ class App;
 namespace ztp::app {
 
 void add_check(CLI::App& app);
+void add_convert(CLI::App& app);
 void add_split(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_fit(CLI::App& app);

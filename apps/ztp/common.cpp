@@ -8,8 +8,10 @@
 
 namespace ztp::app {
 
-void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks) {
-  command.add_option("FILE", options.file, "the ones: .tsv, .tns or .mtx, also .gz or .zst; - is standard input")
+void add_ones_flags(CLI::App& command, ReadOptions& options) {
+  command
+      .add_option("FILE", options.file,
+                  "the ones: .tsv, .tns or .mtx, also .gz or .zst; a .ztpt from 'ztp convert'; - is standard input")
       ->required();
   command.add_option("--format", options.format, "tsv, tns or mtx, where the name does not tell")
       ->check(CLI::IsMember({"tsv", "tns", "mtx"}));
@@ -19,6 +21,10 @@ void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks)
       .add_option("--labels", options.labels,
                   "MODE=FILE: all entities of a mode, one a line; or a directory with MODE.txt for each")
       ->allow_extra_args(false);
+}
+
+void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks) {
+  add_ones_flags(command, options);
   command.add_option("--missing", options.missing, "cells that were not observed, in a file like that of the ones");
   command
       .add_option("--missing-slices", options.missing_slices,
@@ -38,8 +44,8 @@ void add_threads_flag(CLI::App& command, unsigned& threads) {
   command.add_option("--threads", threads, "threads")->check(CLI::Range(1, 1024));
 }
 
-void print_warnings(const Dataset& data) {
-  for (const std::string& warning : data.warnings) fmt::print(stderr, "ztp: warning: {}\n", warning);
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) fmt::print(stderr, "ztp: warning: {}\n", warning);
 }
 
 std::string json_text(const nlohmann::ordered_json& json, int indent) {

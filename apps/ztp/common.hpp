@@ -2,6 +2,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "ztp/read.hpp"
 
@@ -11,13 +12,15 @@ class App;
 
 namespace ztp::app {
 
-// FILE and --format, --values, --index-base, --labels; and, if wanted, --network, --missing, --missing-slices, --missing-pairs.
+// FILE and --format, --values, --index-base, --labels: what it takes to read the ones.
+void add_ones_flags(CLI::App& command, ReadOptions& options);
+// These and --missing, --missing-slices; and, if wanted, --network, --missing-pairs.
 void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);
 
 // Warnings of reading, to standard error.
-void print_warnings(const Dataset& data);
+void print_warnings(const std::vector<std::string>& warnings);
 
 // Text that is not UTF-8 (labels can be anything) is shown with replacement characters.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);

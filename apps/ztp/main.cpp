@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   app.footer(footer);
   app.option_defaults()->always_capture_default();
   ztp::app::add_check(app);
+  ztp::app::add_convert(app);
   ztp::app::add_split(app);
   ztp::app::add_simulate(app);
   ztp::app::add_fit(app);

@@ -83,4 +83,18 @@ void ProgressBar::finish() {
   if (terminal_ && shown_) fmt::print(stderr, "\n");
 }
 
+ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0), begin_(now()) {}
+
+void ProgressLine::show(const std::string& what, double part) {
+  const double elapsed = now() - begin_;
+  if (!terminal_ || elapsed - shown_ < (shown_ == 0 ? 1 : 0.1)) return;
+  shown_ = elapsed;
+  fmt::print(stderr, "\r\x1b[K{}{}", what, std::isnan(part) ? "" : fmt::format(" {:.0f} %", 100 * part));
+  std::fflush(stderr);
+}
+
+ProgressLine::~ProgressLine() {
+  if (shown_ > 0) std::fputs("\r\x1b[K", stderr);
+}
+
 }  // namespace ztp::app

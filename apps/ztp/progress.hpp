@@ -1,4 +1,4 @@
-// What a running fit shows: a bar that renews itself on a terminal, plain lines elsewhere.
+// What work that takes long shows. A fit: a bar that renews itself on a terminal, plain lines elsewhere.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,7 +25,21 @@ class ProgressBar {
   bool shown_ = false;
 };
 
-// Ctrl-C or SIGTERM asks a fit to stop after its sweep; a second one ends the program at once.
+// What is being done and how far it is: one line that renews itself, on a terminal only, and not before the work has taken a second.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine();  // wipes the line
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void show(const std::string& what, double part);  // of 1, or not a number where that is not known
+
+ private:
+  bool terminal_;
+  double begin_, shown_ = 0;
+};
+
+// Ctrl-C or SIGTERM asks a fit to stop after its sweep, and other work to stop soon; a second one ends the program at once.
 void install_stop_signals();
 bool stop_signalled();
 

@@ -9,11 +9,17 @@
 namespace ztp {
 
 // Two forms. Named: any strings, in order of first appearance. Numbered: the integers first..first+n-1 written in decimal,
-// which need no memory (.tns and .mtx files).
+// which need no memory (.tns and .mtx files). A named table that was made from a list at once has no hash index until index() is
+// called: a look-up before that is an error, never a wrong answer.
 class LabelTable {
  public:
   LabelTable() = default;
   static LabelTable numbered(std::uint32_t first, std::uint32_t size);
+  // All names end to end, and where each of them stops. 8 bytes and the characters for each label, and no index.
+  static LabelTable listed(std::string characters, std::vector<std::uint64_t> ends);
+  // Builds the index if there is none. An error of kind input if a label is there twice.
+  void index();
+  bool is_indexed() const { return numbered_ || size_ == 0 || !slots_.empty(); }
 
   bool is_numbered() const { return numbered_; }
   std::uint32_t first_number() const { return first_; }
@@ -40,6 +46,7 @@ class LabelTable {
   }
   std::size_t slot_of(std::string_view label, std::uint32_t hash) const;
   void rehash(std::size_t slots);
+  void require_index() const;
 
   bool numbered_ = false;
   std::uint32_t first_ = 0;

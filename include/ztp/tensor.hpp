@@ -58,8 +58,9 @@ struct TestCells {
 
 // Sorts records of `width` words in place, lexicographically, and carries `payload` (if any) along.
 void sort_records(std::uint32_t* records, std::size_t count, std::size_t width, std::int64_t* payload);
-// Sorts them and keeps each once. Returns how many were merged away.
-std::size_t sort_and_merge_records(Buffer<std::uint32_t>& records, std::size_t width);
+// Sorts them and keeps each once; counts, if there are any, add up. Returns how many were merged away.
+std::size_t sort_and_merge_records(Buffer<std::uint32_t>& records, std::size_t width,
+                                   Buffer<std::int64_t>* counts = nullptr);
 
 // Adds cells (x K) to those listed as missing, such as the cells of a test set: those in a missing slice are dropped, and each
 // is kept once. None may be a one of the tensor. Returns how many were merged away.

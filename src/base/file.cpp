@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -21,6 +22,18 @@ void write_all(int fd, const char* data, std::size_t bytes, const std::string& p
     if (written < 0) throw_io("write", path);
     data += written;
     bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+void read_all(int fd, std::uint64_t offset, char* place, std::size_t bytes, const std::string& path) {
+  while (bytes > 0) {
+    const ssize_t got = ::pread(fd, place, bytes, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_io("read", path);
+    if (got == 0) throw Error(ErrorKind::input, fmt::format("{}: ends too early", path));
+    place += got;
+    offset += static_cast<std::uint64_t>(got);
+    bytes -= static_cast<std::size_t>(got);
   }
 }
 
@@ -68,6 +81,13 @@ void AtomicFile::write_through(const char* data, std::size_t bytes) {
   if (written_ - started_ < stretch) return;
   ::sync_file_range(fd_, static_cast<off_t>(started_), static_cast<off_t>(written_ - started_), SYNC_FILE_RANGE_WRITE);
   started_ = written_;
+}
+
+void AtomicFile::rewrite(std::uint64_t offset, const void* data, std::size_t bytes) {
+  flush();
+  if (::lseek(fd_, static_cast<off_t>(offset), SEEK_SET) < 0) throw_io("seek in", path_);
+  write_all(fd_, static_cast<const char*>(data), bytes, path_);
+  if (::lseek(fd_, 0, SEEK_END) < 0) throw_io("seek in", path_);
 }
 
 void AtomicFile::commit() {
@@ -118,16 +138,34 @@ ReadFile::~ReadFile() {
 }
 
 void ReadFile::read(std::uint64_t offset, void* data, std::size_t bytes) const {
-  char* place = static_cast<char*>(data);
-  while (bytes > 0) {
-    const ssize_t got = ::pread(fd_, place, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw_io("read", path_);
-    if (got == 0) throw Error(ErrorKind::input, fmt::format("{}: ends too early", path_));
-    place += got;
-    offset += static_cast<std::uint64_t>(got);
-    bytes -= static_cast<std::size_t>(got);
+  read_all(fd_, offset, static_cast<char*>(data), bytes, path_);
+}
+
+ScratchFile::ScratchFile(const std::string& directory) : path_(directory.empty() ? "." : directory) {
+  fd_ = ::open(path_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd_ < 0 &&
+      (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {  // not every file system knows O_TMPFILE
+    std::string name = path_ + "/.ztp-scratch-XXXXXX";
+    fd_ = ::mkostemp(name.data(), O_CLOEXEC);
+    if (fd_ >= 0) ::unlink(name.c_str());
   }
+  if (fd_ < 0) throw_io("write a temporary file in", path_);
+}
+
+ScratchFile::~ScratchFile() {
+  ::close(fd_);
+}
+
+void ScratchFile::append(const void* data, std::size_t bytes) {
+  write_all(fd_, static_cast<const char*>(data), bytes, "a temporary file in " + path_);
+}
+
+void ScratchFile::read(std::uint64_t offset, void* data, std::size_t bytes) const {
+  read_all(fd_, offset, static_cast<char*>(data), bytes, "a temporary file in " + path_);
+}
+
+void ScratchFile::forget(std::uint64_t offset, std::uint64_t bytes) {
+  ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
 std::string read_text(const std::string& path) {

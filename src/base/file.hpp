@@ -28,6 +28,8 @@ class AtomicFile {
   }
   void advance(const char* end) { used_ = static_cast<std::size_t>(end - buffer_.data()); }
   std::uint64_t bytes() const { return written_ + used_; }
+  // Again, what was written at `offset` before: a header, once all is known.
+  void rewrite(std::uint64_t offset, const void* data, std::size_t bytes);
   void commit();
 
  private:
@@ -81,6 +83,24 @@ class ReadFile {
   std::string path_;
   int fd_ = -1;
   std::uint64_t length_ = 0;
+};
+
+// Room on the disk of a directory for what does not fit into memory. It has no name, so that nothing is left however the program
+// ends. Reading is safe from several threads.
+class ScratchFile {
+ public:
+  explicit ScratchFile(const std::string& directory);
+  ~ScratchFile();
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  void append(const void* data, std::size_t bytes);
+  void read(std::uint64_t offset, void* data, std::size_t bytes) const;
+  void forget(std::uint64_t offset, std::uint64_t bytes);  // gives the room back, where the file system can
+
+ private:
+  std::string path_;  // for messages
+  int fd_ = -1;
 };
 
 std::string read_text(const std::string& path);

@@ -4,17 +4,14 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "base/file.hpp"
 #include "io/missing.hpp"
 #include "ztp/error.hpp"
 #include "ztp/read.hpp"
+#include "ztp/tensor_file.hpp"
 
 namespace ztp {
 namespace {
-
-namespace fs = std::filesystem;
 
 Format format_named(const std::string& name) {
   if (name.empty()) return Format::detect;
@@ -26,101 +23,18 @@ Format format_named(const std::string& name) {
 
 }  // namespace
 
-std::size_t mode_of_flag(const SparseTensor& tensor, const std::string& name, const std::string& flag) {
-  if (const auto k = tensor.mode_named(name)) return *k;
-  std::string names;
-  for (const Mode& mode : tensor.modes) names += (names.empty() ? "" : ", ") + mode.name;
-  throw Error(ErrorKind::config, fmt::format("{}: no mode \"{}\"; the modes are {}", flag, name, names));
-}
-
 std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell) {
   std::string text;
   for (std::size_t k = 0; k < modes.size(); ++k) text += (k == 0 ? "" : ", ") + modes[k].labels[cell[k]];
   return text;
 }
 
-void read_label_lines(const std::string& path, const std::function<void(std::string_view, std::size_t)>& take,
-                      const std::function<void(std::string_view)>& take_header) {
-  std::string text = read_text(path);
-  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
-  std::size_t line_number = 0;
-  bool any = false;
-  for (std::size_t begin = 0; begin < text.size();) {
-    std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line(text.data() + begin, end - begin);
-    begin = end + 1;
-    ++line_number;
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    line = line.substr(0, line.find('\t'));
-    if (line.empty()) continue;
-    if (line_number == 1 && line[0] == '#') {
-      if (take_header) take_header(line);
-      continue;
-    }
-    if (line.find('\0') != line.npos)
-      throw Error(ErrorKind::input, fmt::format("{}:{}: a NUL byte", path, line_number));
-    take(line, line_number);
-    any = true;
-  }
-  if (!any) throw Error(ErrorKind::input, fmt::format("{}: no labels", path));
-}
-
-LabelTable read_label_file(const std::string& path) {
-  LabelTable labels;
-  read_label_lines(path, [&](std::string_view label, std::size_t line) {
-    const std::uint32_t before = labels.size();
-    if (labels.add(label) != before)
-      throw Error(ErrorKind::input, fmt::format("{}:{}:1: label \"{}\" is there twice", path, line, label));
-  });
-  return labels;
-}
-
 namespace {
-
-// The label files given, by mode name. A directory holds MODE.txt for each mode.
-std::vector<std::pair<std::string, LabelTable>> read_label_files(const std::vector<std::string>& given) {
-  std::vector<std::pair<std::string, LabelTable>> tables;
-  for (const std::string& item : given) {
-    std::error_code no_access;
-    if (fs::is_directory(item, no_access)) {
-      for (const auto& entry : fs::directory_iterator(item))
-        if (entry.path().extension() == ".txt")
-          tables.emplace_back(entry.path().stem().string(), read_label_file(entry.path().string()));
-      if (tables.empty()) throw Error(ErrorKind::input, fmt::format("--labels {}: no MODE.txt file in there", item));
-    } else {
-      const auto [mode, file] = split_assignment(item, "--labels");
-      tables.emplace_back(mode, read_label_file(file));
-    }
-  }
-  return tables;
-}
-
-// Replaces the labels found in the file by the full list, and the ids in the tensor with them.
-void apply_labels(SparseTensor& tensor, const std::string& mode_name, LabelTable full, const std::string& file) {
-  const std::size_t k = mode_of_flag(tensor, mode_name, fmt::format("--labels {}=...", mode_name));
-  LabelTable& found = tensor.modes[k].labels;
-  std::vector<std::uint32_t> new_id(found.size());
-  std::vector<bool> used(found.is_numbered() ? found.size() : 0, false);
-  if (found.is_numbered())  // every number up to the largest has an id, but only those that occur need a label
-    for (std::size_t e = 0; e < tensor.nnz(); ++e) used[tensor.cell(e)[k]] = true;
-  std::string scratch;
-  for (std::uint32_t j = 0; j < found.size(); ++j) {
-    if (found.is_numbered() && !used[j]) continue;
-    const std::string_view label = found.name(j, scratch);
-    const auto id = full.find(label);
-    if (!id)
-      throw Error(ErrorKind::input, fmt::format("{}: {} \"{}\" is not in the list of labels given for that mode", file,
-                                                mode_name, label));
-    new_id[j] = *id;
-  }
-  for (std::size_t i = k; i < tensor.coords.size(); i += tensor.order()) tensor.coords[i] = new_id[tensor.coords[i]];
-  found = std::move(full);
-}
 
 Network read_network(const std::string& item, const SparseTensor& tensor, Pool& pool,
                      std::vector<std::string>& warnings) {
   const auto [mode_name, file] = split_assignment(item, "--network");
-  const std::size_t k = mode_of_flag(tensor, mode_name, "--network " + item);
+  const std::size_t k = mode_of_flag(tensor.modes, mode_name, "--network " + item);
   TableSpec spec;
   spec.path = file;
   spec.closed = {&tensor.modes[k].labels, &tensor.modes[k].labels};
@@ -163,14 +77,64 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
   data.lines = tensor.nnz();
 }
 
-void check_total(const SparseTensor& tensor, const std::string& file) {
-  std::int64_t total = 0;
-  for (const std::int64_t count : tensor.counts)
-    if (__builtin_add_overflow(total, count, &total) || total > (std::int64_t{1} << 62))
-      throw Error(ErrorKind::input, fmt::format("{}: the counts add up to more than 2^62", file));
+// Flags that say how text is to be read were settled when the file was made.
+void refuse_text_flags(const ReadOptions& options) {
+  const auto refuse = [&](bool given, const char* flag) {
+    if (given)
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} is not used with {}: it was settled by 'ztp convert'", flag, options.file));
+  };
+  refuse(!options.format.empty(), "--format");
+  refuse(options.values, "--values");
+  refuse(options.index_base != 1, "--index-base");
+  refuse(!options.labels.empty(), "--labels");
+}
+
+// Loads all of a tensor file, in the order of that file.
+void load_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
+  refuse_text_flags(options);
+  const TensorFile file(options.file);
+  if (options.counts && !file.has_counts())
+    throw Error(
+        ErrorKind::config,
+        fmt::format("{}: made without counts; convert the data again with --likelihood count, or use --likelihood "
+                    "binary",
+                    options.file));
+  SparseTensor& tensor = data.tensor;
+  tensor.modes = file.modes();
+  pool.for_blocks(tensor.order(), [&](std::size_t k) {
+    try {
+      tensor.modes[k].labels.index();
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("{}: mode {}: {}", options.file, tensor.modes[k].name, error.what()));
+    }
+  });
+  tensor.coords.resize(file.ones() * file.order());
+  if (options.counts) tensor.counts.resize(file.ones());
+  const Blocks blocks{file.ones(), file.ones_per_block()};
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    const std::size_t first = blocks.begin(b);
+    file.read(first, blocks.end(b) - first, tensor.coords.data() + first * file.order(),
+              options.counts ? tensor.counts.data() + first : nullptr);
+  });
+  data.lines = tensor.nnz();
 }
 
 }  // namespace
+
+void add_to_total(std::int64_t& total, std::int64_t count, const std::string& file) {
+  if (__builtin_add_overflow(total, count, &total) || total > (std::int64_t{1} << 62))
+    throw Error(ErrorKind::input, fmt::format("{}: the counts add up to more than 2^62", file));
+}
+
+std::vector<std::string> cell_warnings(const ReadOptions& options, std::uint64_t duplicates, std::uint64_t zeros) {
+  std::vector<std::string> warnings;
+  if (duplicates > 0)
+    warnings.push_back(fmt::format("{}: {} repeated cells {} ('ztp check' lists their lines)", options.file, duplicates,
+                                   options.counts ? "added up" : "merged"));
+  if (zeros > 0) warnings.push_back(fmt::format("{}: {} cells with value zero ignored", options.file, zeros));
+  return warnings;
+}
 
 TableSpec tensor_table(const ReadOptions& options) {
   TableSpec spec;
@@ -191,18 +155,23 @@ std::pair<std::string, std::string> split_assignment(const std::string& text, co
 Dataset read_dataset(const ReadOptions& options) {
   Pool pool(options.threads);
   Dataset data;
-  read_cells(options, pool, data);
+  if (TensorFile::recognises(options.file))
+    load_tensor_file(options, pool, data);
+  else
+    read_cells(options, pool, data);
   SparseTensor& tensor = data.tensor;
   if (tensor.nnz() == 0) throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", options.file));
-  for (auto& [mode, labels] : read_label_files(options.labels))
-    apply_labels(tensor, mode, std::move(labels), options.file);
-  check_total(tensor, options.file);
+  const auto used_ids = [&](std::size_t k) {
+    std::vector<bool> used(tensor.modes[k].labels.size(), false);
+    for (std::size_t e = 0; e < tensor.nnz(); ++e) used[tensor.cell(e)[k]] = true;
+    return used;
+  };
+  renumber(tensor.coords.data(), tensor.nnz(),
+           apply_label_lists(read_label_files(options.labels), tensor.modes, used_ids, options.file));
+  std::int64_t total = 0;
+  for (const std::int64_t count : tensor.counts) add_to_total(total, count, options.file);
   data.duplicates = tensor.sort_and_merge();
-  if (data.duplicates > 0)
-    data.warnings.push_back(fmt::format("{}: {} repeated cells {} ('ztp check' lists their lines)", options.file,
-                                        data.duplicates, options.counts ? "added up" : "merged"));
-  if (data.zeros > 0)
-    data.warnings.push_back(fmt::format("{}: {} cells with value zero ignored", options.file, data.zeros));
+  data.warnings = cell_warnings(options, data.duplicates, data.zeros);
   for (const std::string& item : options.networks)
     data.networks.push_back(read_network(item, tensor, pool, data.warnings));
   for (std::size_t i = 0; i < data.networks.size(); ++i)

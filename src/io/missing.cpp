@@ -97,7 +97,7 @@ void read_slices(const ReadOptions& options, Dataset& data) {
   std::vector<std::string> files;
   for (const std::string& item : options.missing_slices) {
     const auto [mode_name, file] = split_assignment(item, "--missing-slices");
-    const std::size_t k = mode_of_flag(tensor, mode_name, "--missing-slices " + item);
+    const std::size_t k = mode_of_flag(tensor.modes, mode_name, "--missing-slices " + item);
     files.push_back(file);
     read_slice_file(file, tensor.modes[k], static_cast<std::uint32_t>(files.size() - 1), listed[k]);
   }
@@ -153,7 +153,7 @@ Network& network_of_flag(const std::string& name, const std::string& flag, Datas
     const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, number);
     if (error == std::errc() && stop == end && number > 0) k = tensor.mode_named(name.substr(0, colon));
   }
-  if (!k) k = mode_of_flag(tensor, name, flag);
+  if (!k) k = mode_of_flag(tensor.modes, name, flag);
   std::vector<Network*> networks;
   for (Network& network : data.networks)
     if (network.mode == *k) networks.push_back(&network);

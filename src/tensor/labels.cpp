@@ -10,12 +10,47 @@
 
 namespace ztp {
 
+constexpr std::size_t least_slots = 64;
+
 LabelTable LabelTable::numbered(std::uint32_t first, std::uint32_t size) {
   LabelTable table;
   table.numbered_ = true;
   table.first_ = first;
   table.size_ = size;
   return table;
+}
+
+LabelTable LabelTable::listed(std::string characters, std::vector<std::uint64_t> ends) {
+  if (ends.size() > max_mode_size)
+    throw Error(ErrorKind::input, fmt::format("a mode has more than {} entities", max_mode_size));
+  if (!std::is_sorted(ends.begin(), ends.end()) || (ends.empty() ? 0 : ends.back()) != characters.size())
+    throw Error(ErrorKind::input, "a list of labels whose ends do not fit its characters");
+  LabelTable table;
+  table.size_ = static_cast<std::uint32_t>(ends.size());
+  table.characters_ = std::move(characters);
+  table.ends_ = std::move(ends);
+  return table;
+}
+
+void LabelTable::index() {
+  if (is_indexed()) return;
+  std::size_t slots = least_slots;
+  while (slots < 2 * static_cast<std::size_t>(size_)) slots *= 2;
+  slots_.resize(slots);
+  for (std::uint32_t id = 0; id < size_; ++id) {
+    const std::uint32_t hash = label_hash(named(id));
+    Slot& slot = slots_[slot_of(named(id), hash)];
+    if (slot.next_id != 0) {
+      slots_ = {};  // half an index would be taken for a whole one
+      throw Error(ErrorKind::input, fmt::format("label \"{}\" is there twice", named(id)));
+    }
+    slot = {hash, id + 1};
+  }
+}
+
+void LabelTable::require_index() const {
+  if (!is_indexed())
+    throw Error(ErrorKind::usage, "a label is looked up in a list without an index; call index() first");
 }
 
 std::string_view LabelTable::name(std::uint32_t id, std::string& scratch) const {
@@ -56,7 +91,10 @@ std::optional<std::uint32_t> LabelTable::find(std::string_view label) const {
     if (number < first_ || number - first_ >= size_) return std::nullopt;
     return static_cast<std::uint32_t>(number - first_);
   }
-  if (slots_.empty()) return std::nullopt;
+  if (slots_.empty()) {
+    require_index();
+    return std::nullopt;
+  }
   const std::uint32_t next_id = slots_[slot_of(label, label_hash(label))].next_id;
   if (next_id == 0) return std::nullopt;
   return next_id - 1;
@@ -67,7 +105,10 @@ std::uint32_t LabelTable::add(std::string_view label) {
 }
 
 std::uint32_t LabelTable::add(std::string_view label, std::uint32_t hash) {
-  if (2 * (static_cast<std::size_t>(size_) + 1) > slots_.size()) rehash(std::max<std::size_t>(64, 2 * slots_.size()));
+  if (2 * (static_cast<std::size_t>(size_) + 1) > slots_.size()) {
+    require_index();
+    rehash(std::max(least_slots, 2 * slots_.size()));
+  }
   Slot& slot = slots_[slot_of(label, hash)];
   if (slot.next_id != 0) return slot.next_id - 1;
   if (size_ == max_mode_size)

@@ -80,17 +80,24 @@ void sort_records(std::uint32_t* records, std::size_t count, std::size_t width, 
   RecordSorter(records, width, payload).sort(0, count, 0);
 }
 
-std::size_t sort_and_merge_records(Buffer<std::uint32_t>& records, std::size_t width) {
+std::size_t sort_and_merge_records(Buffer<std::uint32_t>& records, std::size_t width, Buffer<std::int64_t>* counts) {
   const std::size_t before = records.size() / width;
-  sort_records(records.data(), before, width, nullptr);
+  sort_records(records.data(), before, width, counts != nullptr ? counts->data() : nullptr);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < before; ++i) {
     const std::uint32_t* record = records.data() + i * width;
-    if (kept > 0 && std::equal(record, record + width, records.data() + (kept - 1) * width)) continue;
-    if (kept != i) std::copy(record, record + width, records.data() + kept * width);
+    if (kept > 0 && std::equal(record, record + width, records.data() + (kept - 1) * width)) {
+      if (counts != nullptr) (*counts)[kept - 1] += (*counts)[i];
+      continue;
+    }
+    if (kept != i) {
+      std::copy(record, record + width, records.data() + kept * width);
+      if (counts != nullptr) (*counts)[kept] = (*counts)[i];
+    }
     ++kept;
   }
   records.resize(kept * width);
+  if (counts != nullptr) counts->resize(kept);
   return before - kept;
 }
 
@@ -121,24 +128,8 @@ std::optional<std::size_t> SparseTensor::mode_named(const std::string& name) con
 }
 
 std::size_t SparseTensor::sort_and_merge() {
-  const std::size_t width = order(), before = nnz();
-  const bool counted = !counts.empty();
-  sort_records(coords.data(), before, width, counted ? counts.data() : nullptr);
-  std::size_t kept = 0;
-  for (std::size_t e = 0; e < before; ++e) {
-    if (kept > 0 && std::equal(cell(e), cell(e) + width, cell(kept - 1))) {
-      if (counted) counts[kept - 1] += counts[e];
-      continue;
-    }
-    if (kept != e) {
-      std::copy(cell(e), cell(e) + width, coords.data() + kept * width);
-      if (counted) counts[kept] = counts[e];
-    }
-    ++kept;
-  }
-  coords.resize(kept * width);
-  if (counted) counts.resize(kept);
-  return before - kept;
+  if (modes.empty()) return 0;
+  return sort_and_merge_records(coords, order(), counts.empty() ? nullptr : &counts);
 }
 
 std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> networks, const Missing& missing) {

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "common.hpp"
+#include "progress.hpp"
+#include "ztp/convert.hpp"
+
+namespace ztp::app {
+namespace {
+
+struct ConvertCommand {
+  ReadOptions read;
+  ConvertOptions options;
+  std::string out;
+  std::string likelihood = "binary";
+  std::size_t memory_mib = 256;
+  bool json = false;
+};
+
+void print_summary(const ConvertCommand& given, const ConvertSummary& summary, double seconds) {
+  if (given.json) {
+    nlohmann::ordered_json object = {{"out", given.out},
+                                     {"ones", summary.ones},
+                                     {"total_count", summary.total_count},
+                                     {"lines", summary.lines},
+                                     {"duplicates", summary.duplicates},
+                                     {"zeros", summary.zeros}};
+    for (const auto& [name, size] : summary.modes) object["modes"].push_back({{"name", name}, {"size", size}});
+    object["blocks"] = summary.blocks;
+    object["bytes"] = summary.bytes;
+    object["fingerprint"] = fmt::format("{:016x}", summary.fingerprint);
+    object["seconds"] = seconds;
+    object["warnings"] = summary.warnings;
+    fmt::print("{}\n", json_text(object));
+    return;
+  }
+  std::string modes;
+  for (const auto& [name, size] : summary.modes)
+    modes += fmt::format("{}{} {}", modes.empty() ? "" : " x ", human_count(size), name);
+  fmt::print("{} ones, {}, {} in {}, {}\n", human_count(static_cast<double>(summary.ones)), modes,
+             human_bytes(static_cast<double>(summary.bytes)), given.out, human_seconds(seconds));
+}
+
+void run_convert(ConvertCommand& given) {
+  given.read.counts = given.likelihood == "count";
+  given.options.memory = given.memory_mib << 20;
+  install_stop_signals();
+  const auto start = std::chrono::steady_clock::now();
+  ConvertSummary summary;
+  {
+    ProgressLine line;
+    summary = convert(
+        given.read, given.out, given.options, [&](const std::string& what, double part) { line.show(what, part); },
+        stop_signalled);
+  }
+  if (summary.stopped) {
+    fmt::print(stderr, "Interrupted; nothing was written to {}.\n", quoted_for_shell(given.out));
+    throw CLI::RuntimeError(130);
+  }
+  print_warnings(summary.warnings);
+  print_summary(given, summary, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  auto given = std::make_shared<ConvertCommand>();
+  CLI::App* command = app.add_subcommand("convert", "Make a shuffled, checksummed file of ones, in little memory");
+  add_ones_flags(*command, given->read);
+  command->add_option("OUT", given->out, "the file to make, usually called .ztpt")->required();
+  command->add_option("--likelihood", given->likelihood, "count: the last column is a count, to be kept")
+      ->check(CLI::IsMember({"binary", "count"}));
+  command->add_option("--memory", given->memory_mib, "MiB for sorting; the tables of labels come on top")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24));
+  command->add_flag("--force", given->options.force, "replace a file of that name, once the new one is complete");
+  command->add_flag("--json", given->json, "print one JSON object");
+  add_threads_flag(*command, given->read.threads);
+  command->footer(
+      "Temporary data, about as large as the result, go to the directory of the result and vanish with the program.\n"
+      "Example:\n"
+      "  ztp convert ones.tsv.gz ones.ztpt\n"
+      "  ztp fit ones.ztpt --rank 50 --out run");
+  command->callback([given] { run_convert(*given); });
+}
+
+}  // namespace ztp::app

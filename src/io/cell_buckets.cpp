@@ -1,0 +1,69 @@
+#include "io/cell_buckets.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tensor/shuffle.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t least_chunk_words = 1 << 10;
+constexpr std::size_t most_chunk_words = 1 << 18;  // 1 MiB: larger pieces make no disk faster
+
+}  // namespace
+
+CellBuckets::CellBuckets(const std::string& directory, std::size_t order, bool counted, unsigned skip,
+                         std::size_t memory)
+    : order_(order), counted_(counted), shift_(64 - bits - skip), file_(directory), buckets_(count) {
+  chunk_words_ = std::clamp(memory / (count * sizeof(std::uint32_t)), least_chunk_words, most_chunk_words);
+  chunk_cells_ = chunk_words_ * sizeof(std::uint32_t) / cell_bytes();
+  memory_.resize(count * chunk_words_);
+}
+
+void CellBuckets::add(const std::uint32_t* cell, std::int64_t value) {
+  const std::size_t b = (shuffle_hash(cell, order_) >> shift_) & (count - 1);
+  Bucket& bucket = buckets_[b];
+  std::uint32_t* chunk = chunk_of(b);
+  for (std::size_t k = 0; k < order_; ++k) chunk[bucket.used * order_ + k] = cell[k];
+  if (counted_) std::memcpy(chunk + chunk_cells_ * order_ + 2 * bucket.used, &value, sizeof value);
+  ++bucket.cells;
+  if (++bucket.used == chunk_cells_) write_chunk(b);
+}
+
+void CellBuckets::write_chunk(std::size_t b) {
+  std::size_t& used = buckets_[b].used;
+  std::uint32_t* chunk = chunk_of(b);
+  if (counted_ && used < chunk_cells_)  // counts follow the coordinates that there are
+    std::memmove(chunk + used * order_, chunk + chunk_cells_ * order_, used * sizeof(std::int64_t));
+  file_.append(chunk, used * cell_bytes());
+  buckets_[b].places.push_back(length_);
+  length_ += used * cell_bytes();
+  used = 0;
+}
+
+void CellBuckets::finish() {
+  for (std::size_t b = 0; b < count; ++b)
+    if (buckets_[b].used > 0) write_chunk(b);
+  memory_ = {};
+}
+
+void CellBuckets::read(std::size_t b, std::size_t chunk, Buffer<std::uint32_t>& coords,
+                       Buffer<std::int64_t>& counts) const {
+  const Bucket& bucket = buckets_[b];
+  const std::size_t cells = cells_of(bucket, chunk);
+  coords.resize(cells * order_);
+  file_.read(bucket.places[chunk], coords.data(), coords.size() * sizeof coords[0]);
+  if (!counted_) return;
+  counts.resize(cells);
+  file_.read(bucket.places[chunk] + coords.size() * sizeof coords[0], counts.data(), cells * sizeof counts[0]);
+}
+
+void CellBuckets::forget(std::size_t b) {
+  Bucket& bucket = buckets_[b];
+  for (std::size_t chunk = 0; chunk < bucket.places.size(); ++chunk)
+    file_.forget(bucket.places[chunk], cells_of(bucket, chunk) * cell_bytes());
+  bucket = {};
+}
+
+}  // namespace ztp

@@ -1,0 +1,252 @@
+#include "ztp/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+
+#include "io/cell_buckets.hpp"
+#include "io/dataset.hpp"
+#include "tensor/shuffle.hpp"
+#include "tensor/tensor_writer.hpp"
+#include "ztp/error.hpp"
+#include "ztp/tensor_file.hpp"
+
+namespace ztp {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Stopped {};
+
+// Cells with their hash in front, sorted and merged.
+struct SortedCells {
+  Buffer<std::uint32_t> records;  // cells x (2 + K): the hash, high word first, then the cell
+  Buffer<std::int64_t> counts;
+};
+
+// Reads all cells into buckets; then takes bucket after bucket, sorts it and writes its ones.
+class Converter {
+ public:
+  Converter(const ReadOptions& options, const std::string& out, const ConvertOptions& settings,
+            const ConvertProgress& progress, const std::function<bool()>& stop)
+      : options_(options), out_(out), settings_(settings), progress_(progress), stop_(stop), pool_(options.threads) {}
+
+  ConvertSummary run();
+
+ private:
+  std::unique_ptr<CellBuckets> new_buckets(unsigned skip) const {
+    return std::make_unique<CellBuckets>(fs::path(out_).parent_path().string(), order_, options_.counts, skip,
+                                         settings_.memory / 4);
+  }
+  std::unique_ptr<CellBuckets> read_cells();
+  std::unique_ptr<CellBuckets> apply_labels(std::unique_ptr<CellBuckets> buckets);
+  void pour(CellBuckets& from, std::size_t bucket, const NewIds& new_ids, CellBuckets& to);
+  void write_buckets(CellBuckets& buckets, unsigned skip);
+  void write_large_bucket(CellBuckets& buckets, std::size_t bucket, unsigned skip);
+  bool sort_bucket(const CellBuckets& buckets, std::size_t bucket, std::size_t most_cells, SortedCells& sorted) const;
+  void write(const SortedCells& sorted);
+  void report(const std::string& what, double part) const {
+    if (stop_ && stop_()) throw Stopped();
+    if (progress_) progress_(what, part);
+  }
+
+  const ReadOptions& options_;
+  const std::string& out_;
+  const ConvertOptions& settings_;
+  const ConvertProgress& progress_;
+  const std::function<bool()>& stop_;
+  Pool pool_;
+  std::size_t order_ = 0;
+  std::size_t most_cells_ = 0;           // of a bucket that is sorted in memory
+  std::vector<std::vector<bool>> used_;  // for each mode the ids that occur, if there are label lists
+  std::vector<Mode> modes_;
+  std::unique_ptr<TensorWriter> writer_;
+  std::uint64_t written_ = 0;  // cells, before merging
+  ConvertSummary summary_;
+};
+
+ConvertSummary Converter::run() {
+  std::unique_ptr<CellBuckets> buckets = read_cells();
+  if (!options_.labels.empty()) buckets = apply_labels(std::move(buckets));
+  // Half of the memory for cells that are being sorted, one bucket for each thread.
+  const std::size_t cell_bytes = (2 + order_) * sizeof(std::uint32_t) + (options_.counts ? sizeof(std::int64_t) : 0);
+  most_cells_ = std::max<std::size_t>(64, settings_.memory / 2 / pool_.threads() / cell_bytes);
+  writer_ = std::make_unique<TensorWriter>(out_, modes_, options_.counts, settings_.ones_per_block);
+  write_buckets(*buckets, 0);
+  report("finishing", std::numeric_limits<double>::quiet_NaN());
+  writer_->commit();
+  summary_.ones = writer_->ones();
+  summary_.total_count = writer_->total_count();
+  summary_.duplicates = summary_.lines - summary_.ones;
+  summary_.blocks = writer_->blocks();
+  summary_.bytes = writer_->bytes();
+  summary_.fingerprint = writer_->fingerprint();
+  for (const Mode& mode : modes_) summary_.modes.emplace_back(mode.name, mode.labels.size());
+  summary_.warnings = cell_warnings(options_, summary_.duplicates, summary_.zeros);
+  return std::move(summary_);
+}
+
+std::unique_ptr<CellBuckets> Converter::read_cells() {
+  TableReader reader(tensor_table(options_), pool_);
+  order_ = reader.order();
+  if (!options_.labels.empty()) used_.resize(order_);
+  std::unique_ptr<CellBuckets> buckets = new_buckets(0);
+  std::int64_t total = 0;
+  CellBlock block;
+  while (reader.next(block)) {
+    const std::size_t cells = block.cells(order_);
+    for (std::size_t i = 0; i < cells; ++i) {
+      const std::int64_t count = options_.counts ? block.values[i] : 1;
+      if (options_.counts) add_to_total(total, count, options_.file);
+      buckets->add(block.coords.data() + i * order_, count);
+    }
+    for (std::size_t i = 0; i < block.coords.size() && !used_.empty(); ++i) {
+      std::vector<bool>& used = used_[i % order_];
+      if (used.size() <= block.coords[i]) used.resize(block.coords[i] + std::size_t{1}, false);
+      used[block.coords[i]] = true;
+    }
+    summary_.lines += cells;
+    report(fmt::format("reading, {} million cells", summary_.lines / 1000000),
+           std::numeric_limits<double>::quiet_NaN());
+  }
+  if (summary_.lines == 0)
+    throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", options_.file));
+  summary_.zeros = reader.zero_cells();
+  modes_ = reader.take_modes();
+  buckets->finish();
+  return buckets;
+}
+
+// New ids have other hashes, so all cells change their buckets.
+std::unique_ptr<CellBuckets> Converter::apply_labels(std::unique_ptr<CellBuckets> buckets) {
+  const auto used_ids = [&](std::size_t k) {
+    used_[k].resize(modes_[k].labels.size(), false);
+    return used_[k];
+  };
+  const NewIds new_ids = apply_label_lists(read_label_files(options_.labels), modes_, used_ids, options_.file);
+  std::unique_ptr<CellBuckets> renumbered = new_buckets(0);
+  for (std::size_t b = 0; b < CellBuckets::count; ++b) {
+    pour(*buckets, b, new_ids, *renumbered);
+    report("applying labels", static_cast<double>(b) / CellBuckets::count);
+  }
+  renumbered->finish();
+  return renumbered;
+}
+
+void Converter::pour(CellBuckets& from, std::size_t bucket, const NewIds& new_ids, CellBuckets& to) {
+  Buffer<std::uint32_t> coords;
+  Buffer<std::int64_t> counts;
+  for (std::size_t chunk = 0; chunk < from.chunks(bucket); ++chunk) {
+    from.read(bucket, chunk, coords, counts);
+    const std::size_t cells = coords.size() / order_;
+    renumber(coords.data(), cells, new_ids);
+    for (std::size_t i = 0; i < cells; ++i) to.add(coords.data() + i * order_, options_.counts ? counts[i] : 1);
+    if (stop_ && stop_()) throw Stopped();
+  }
+  from.forget(bucket);
+}
+
+void Converter::write_buckets(CellBuckets& buckets, unsigned skip) {
+  std::vector<SortedCells> sorted(pool_.threads());
+  for (std::size_t begin = 0, end = 0; begin < CellBuckets::count; begin = end) {
+    while (end < CellBuckets::count && end - begin < sorted.size() && buckets.cells(end) <= most_cells_) ++end;
+    pool_.for_blocks(end - begin, [&](std::size_t i) { sort_bucket(buckets, begin + i, most_cells_, sorted[i]); });
+    for (std::size_t b = begin; b < end; ++b) {
+      write(sorted[b - begin]);
+      written_ += buckets.cells(b);
+      buckets.forget(b);
+    }
+    if (end == begin) {
+      sorted = std::vector<SortedCells>(pool_.threads());  // their memory is needed
+      write_large_bucket(buckets, end++, skip);
+    }
+    report("sorting", static_cast<double>(written_) / static_cast<double>(summary_.lines));
+  }
+}
+
+// Either few cells that are repeated many times, which shrink when they are merged, or a bucket to be taken apart.
+void Converter::write_large_bucket(CellBuckets& buckets, std::size_t bucket, unsigned skip) {
+  const unsigned next_skip = skip + CellBuckets::bits;
+  {
+    SortedCells sorted;
+    const bool last = next_skip >= 64;  // no bits are left to tell these cells apart by
+    if (sort_bucket(buckets, bucket, last ? std::numeric_limits<std::size_t>::max() : most_cells_, sorted)) {
+      write(sorted);
+      written_ += buckets.cells(bucket);
+      return buckets.forget(bucket);
+    }
+  }
+  const std::unique_ptr<CellBuckets> finer = new_buckets(next_skip);
+  pour(buckets, bucket, NewIds(order_), *finer);
+  finer->finish();
+  write_buckets(*finer, next_skip);
+}
+
+// False if there are too many cells, even when repeated ones are merged on the way.
+bool Converter::sort_bucket(const CellBuckets& buckets, std::size_t bucket, std::size_t most_cells,
+                            SortedCells& sorted) const {
+  const std::size_t width = 2 + order_;
+  const auto merge = [&] { sort_and_merge_records(sorted.records, width, options_.counts ? &sorted.counts : nullptr); };
+  Buffer<std::uint32_t> coords;
+  Buffer<std::int64_t> counts;
+  sorted.records.resize(0);
+  sorted.counts.resize(0);
+  sorted.records.reserve(std::min<std::uint64_t>(buckets.cells(bucket), most_cells) * width);
+  for (std::size_t chunk = 0; chunk < buckets.chunks(bucket); ++chunk) {
+    buckets.read(bucket, chunk, coords, counts);
+    const std::size_t cells = coords.size() / order_;
+    sorted.records.resize(sorted.records.size() + cells * width);
+    std::uint32_t* record = sorted.records.end() - cells * width;
+    for (std::size_t i = 0; i < cells; ++i, record += width) {
+      const std::uint32_t* cell = coords.data() + i * order_;
+      const std::uint64_t hash = shuffle_hash(cell, order_);
+      record[0] = static_cast<std::uint32_t>(hash >> 32);
+      record[1] = static_cast<std::uint32_t>(hash);
+      std::copy(cell, cell + order_, record + 2);
+    }
+    sorted.counts.append(counts.data(), counts.size());
+    if (sorted.records.size() / width <= most_cells) continue;
+    merge();
+    if (sorted.records.size() / width > most_cells / 2) return false;
+  }
+  merge();
+  return true;
+}
+
+void Converter::write(const SortedCells& sorted) {
+  const std::size_t width = 2 + order_;
+  for (std::size_t i = 0; i * width < sorted.records.size(); ++i)
+    writer_->add(sorted.records.data() + i * width + 2, options_.counts ? sorted.counts[i] : 1);
+}
+
+void check_request(const ReadOptions& options, const std::string& out, bool force) {
+  if (!options.networks.empty() || !options.missing.empty() || !options.missing_slices.empty() ||
+      !options.missing_pairs.empty())
+    throw Error(ErrorKind::usage, "networks and missing cells are not converted; give them to the fit");
+  if (TensorFile::recognises(options.file))
+    throw Error(ErrorKind::config, fmt::format("{}: made by 'ztp convert' already; use it as it is", options.file));
+  std::error_code no_access;
+  const fs::file_status status = fs::status(out, no_access);
+  if (!fs::exists(status)) return;
+  if (!fs::is_regular_file(status)) throw Error(ErrorKind::config, fmt::format("{}: exists and is no file", out));
+  if (!force) throw Error(ErrorKind::config, fmt::format("{}: exists; --force replaces it", out));
+}
+
+}  // namespace
+
+ConvertSummary convert(const ReadOptions& options, const std::string& out, const ConvertOptions& convert_options,
+                       const ConvertProgress& progress, const std::function<bool()>& stop) {
+  check_request(options, out, convert_options.force);
+  try {
+    return Converter(options, out, convert_options, progress, stop).run();
+  } catch (const Stopped&) {
+    ConvertSummary summary;
+    summary.stopped = true;
+    return summary;
+  }
+}
+
+}  // namespace ztp

@@ -1,0 +1,112 @@
+#include "io/label_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "ztp/error.hpp"
+#include "ztp/read.hpp"
+
+namespace ztp {
+
+namespace fs = std::filesystem;
+
+std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name, const std::string& flag) {
+  std::string names;
+  for (std::size_t k = 0; k < modes.size(); ++k) {
+    if (modes[k].name == name) return k;
+    names += (k == 0 ? "" : ", ") + modes[k].name;
+  }
+  throw Error(ErrorKind::config, fmt::format("{}: no mode \"{}\"; the modes are {}", flag, name, names));
+}
+
+void read_label_lines(const std::string& path, const std::function<void(std::string_view, std::size_t)>& take,
+                      const std::function<void(std::string_view)>& take_header) {
+  std::string text = read_text(path);
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  std::size_t line_number = 0;
+  bool any = false;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line(text.data() + begin, end - begin);
+    begin = end + 1;
+    ++line_number;
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    line = line.substr(0, line.find('\t'));
+    if (line.empty()) continue;
+    if (line_number == 1 && line[0] == '#') {
+      if (take_header) take_header(line);
+      continue;
+    }
+    if (line.find('\0') != line.npos)
+      throw Error(ErrorKind::input, fmt::format("{}:{}: a NUL byte", path, line_number));
+    take(line, line_number);
+    any = true;
+  }
+  if (!any) throw Error(ErrorKind::input, fmt::format("{}: no labels", path));
+}
+
+LabelTable read_label_file(const std::string& path) {
+  LabelTable labels;
+  read_label_lines(path, [&](std::string_view label, std::size_t line) {
+    const std::uint32_t before = labels.size();
+    if (labels.add(label) != before)
+      throw Error(ErrorKind::input, fmt::format("{}:{}:1: label \"{}\" is there twice", path, line, label));
+  });
+  return labels;
+}
+
+LabelLists read_label_files(const std::vector<std::string>& given) {
+  LabelLists tables;
+  for (const std::string& item : given) {
+    std::error_code no_access;
+    if (fs::is_directory(item, no_access)) {
+      for (const auto& entry : fs::directory_iterator(item))
+        if (entry.path().extension() == ".txt")
+          tables.emplace_back(entry.path().stem().string(), read_label_file(entry.path().string()));
+      if (tables.empty()) throw Error(ErrorKind::input, fmt::format("--labels {}: no MODE.txt file in there", item));
+    } else {
+      const auto [mode, file] = split_assignment(item, "--labels");
+      tables.emplace_back(mode, read_label_file(file));
+    }
+  }
+  return tables;
+}
+
+NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedIds& used_ids, const std::string& file) {
+  NewIds new_ids(modes.size());
+  for (auto& [mode_name, full] : lists) {
+    const std::size_t k = mode_of_flag(modes, mode_name, fmt::format("--labels {}=...", mode_name));
+    LabelTable& found = modes[k].labels;
+    // Every number up to the largest has an id, but only those that occur need a label.
+    const std::vector<bool> used = found.is_numbered() ? used_ids(k) : std::vector<bool>();
+    std::vector<std::uint32_t> ids(found.size());
+    std::string scratch;
+    for (std::uint32_t j = 0; j < found.size(); ++j) {
+      if (found.is_numbered() && !used[j]) continue;
+      const std::string_view label = found.name(j, scratch);
+      const auto id = full.find(label);
+      if (!id)
+        throw Error(ErrorKind::input, fmt::format("{}: {} \"{}\" is not in the list of labels given for that mode",
+                                                  file, mode_name, label));
+      ids[j] = *id;
+    }
+    if (new_ids[k].empty())
+      new_ids[k] = std::move(ids);
+    else  // a second list for the same mode
+      for (std::uint32_t& id : new_ids[k]) id = ids[id];
+    found = std::move(full);
+  }
+  return new_ids;
+}
+
+void renumber(std::uint32_t* coords, std::size_t cells, const NewIds& new_ids) {
+  const std::size_t K = new_ids.size();
+  for (std::size_t k = 0; k < K; ++k)
+    if (!new_ids[k].empty())
+      for (std::size_t i = 0; i < cells; ++i) coords[i * K + k] = new_ids[k][coords[i * K + k]];
+}
+
+}  // namespace ztp

@@ -1,0 +1,35 @@
+// Files with the entities of a mode, one a line, and what they do to the ids of a tensor that was read without them.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ztp/labels.hpp"
+
+namespace ztp {
+
+// One label a line; of a line with TABs the first column counts, and a first line that begins with # is a header.
+LabelTable read_label_file(const std::string& path);
+// The same lines one by one, with their numbers; `take_header` gets the header, if there is one.
+void read_label_lines(const std::string& path,
+                      const std::function<void(std::string_view label, std::size_t line)>& take,
+                      const std::function<void(std::string_view header)>& take_header = {});
+
+// The mode of that name, or an error of kind config that names the flag (as it was typed) and the modes.
+std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name, const std::string& flag);
+
+// The lists given with --labels, by mode name: "MODE=FILE", or a directory that holds MODE.txt for each mode.
+using LabelLists = std::vector<std::pair<std::string, LabelTable>>;
+LabelLists read_label_files(const std::vector<std::string>& given);
+
+using NewIds = std::vector<std::vector<std::uint32_t>>;  // for each mode: old id to new, or empty if ids stay
+using UsedIds =
+    std::function<std::vector<bool>(std::size_t mode)>;  // for each id of a numbered mode, whether it occurs
+// Puts the full lists in the place of the labels found in the file, and says what becomes of the ids.
+NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedIds& used_ids, const std::string& file);
+void renumber(std::uint32_t* coords, std::size_t cells, const NewIds& new_ids);
+
+}  // namespace ztp

@@ -1,0 +1,246 @@
+#include "ztp/tensor_file.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tensor/tensor_format.hpp"
+#include "ztp/buffer.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+
+struct TensorFile::Impl {
+  explicit Impl(const std::string& path) : file(path), format(file) {}
+
+  // The words of a block as they are in the file, checked. Returns its checksum.
+  std::uint64_t read_block(std::size_t block, Buffer<std::uint32_t>& words) const;
+  void check_ones(std::size_t block, const std::uint32_t* words) const;
+  [[noreturn]] void damaged_block(std::size_t block, const std::string& what) const {
+    throw Error(ErrorKind::input, fmt::format("{}: block {} (of {}) is damaged: {}; convert the data again",
+                                              file.path(), block + 1, format.blocks(), what));
+  }
+
+  ReadFile file;
+  TensorFormat format;
+};
+
+namespace {
+
+// The labels of a mode from front to back, piece by piece, each checked.
+class LabelReader {
+ public:
+  LabelReader(const ReadFile& file, const TensorFormat& format, std::size_t mode)
+      : file_(file),
+        mode_(mode),
+        name_(format.names[mode]),
+        offset_(format.labels_offset(mode)),
+        left_(format.label_bytes(mode)) {}
+
+  bool has_pieces() const { return left_ > 0; }
+  std::uint64_t next_piece();  // its checksum
+  void read(void* data, std::size_t bytes) {
+    char* place = static_cast<char*>(data);
+    while (bytes > 0) {
+      if (used_ == piece_.size()) next_piece();
+      const std::size_t part = std::min(bytes, piece_.size() - used_);
+      std::memcpy(place, piece_.data() + used_, part);
+      place += part;
+      used_ += part;
+      bytes -= part;
+    }
+  }
+  [[noreturn]] void damaged(const std::string& what) const {
+    throw Error(ErrorKind::input, fmt::format("{}: the labels of mode {} are damaged: {}; convert the data again",
+                                              file_.path(), name_, what));
+  }
+
+ private:
+  const ReadFile& file_;
+  std::size_t mode_;
+  const std::string& name_;
+  std::uint64_t offset_;
+  std::uint64_t left_;
+  std::size_t pieces_ = 0;
+  Buffer<char> piece_;
+  std::size_t used_ = 0;
+};
+
+std::uint64_t LabelReader::next_piece() {
+  piece_.resize(std::min<std::uint64_t>(left_, label_piece));
+  std::uint64_t checksum;
+  file_.read(offset_, piece_.data(), piece_.size());
+  file_.read(offset_ + piece_.size(), &checksum, sizeof checksum);
+  if (checksum != XXH3_64bits_withSeed(piece_.data(), piece_.size(), TensorFormat::piece_seed(mode_, pieces_)))
+    damaged("wrong checksum");
+  ++pieces_;
+  used_ = 0;
+  left_ -= piece_.size();
+  offset_ += piece_.size() + checksum_bytes;
+  return checksum;
+}
+
+LabelTable read_labels(const ReadFile& file, const TensorFormat& format, std::size_t mode) {
+  const ModeHead& head = format.modes[mode];
+  if (head.numbered) return LabelTable::numbered(head.first, head.size);
+  LabelReader reader(file, format, mode);
+  std::vector<std::uint64_t> ends(head.size);
+  std::uint64_t end = 0;
+  for (std::uint64_t& stop : ends) {
+    std::uint32_t length;
+    reader.read(&length, sizeof length);
+    stop = end += length;
+  }
+  if (end != head.characters) reader.damaged("the lengths do not add up");
+  std::string characters(end, '\0');
+  reader.read(characters.data(), end);
+  return LabelTable::listed(std::move(characters), std::move(ends));
+}
+
+}  // namespace
+
+TensorFile::TensorFile(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+TensorFile::~TensorFile() = default;
+TensorFile::TensorFile(TensorFile&&) noexcept = default;
+TensorFile& TensorFile::operator=(TensorFile&&) noexcept = default;
+
+bool TensorFile::recognises(const std::string& path) {
+  struct stat status;
+  if (path == "-" || ::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  char start[sizeof tensor_magic];
+  if (static_cast<std::size_t>(status.st_size) < sizeof start) return false;
+  try {
+    ReadFile(path).read(0, start, sizeof start);
+  } catch (const Error&) {
+    return false;
+  }
+  return std::memcmp(start, tensor_magic, sizeof start) == 0;
+}
+
+const std::string& TensorFile::path() const {
+  return impl_->file.path();
+}
+
+std::size_t TensorFile::order() const {
+  return impl_->format.head.order;
+}
+
+std::uint64_t TensorFile::ones() const {
+  return impl_->format.head.ones;
+}
+
+bool TensorFile::has_counts() const {
+  return impl_->format.head.counted != 0;
+}
+
+std::uint64_t TensorFile::total_count() const {
+  return impl_->format.head.total_count;
+}
+
+std::size_t TensorFile::ones_per_block() const {
+  return impl_->format.head.ones_per_block;
+}
+
+std::size_t TensorFile::blocks() const {
+  return impl_->format.blocks();
+}
+
+std::uint64_t TensorFile::fingerprint() const {
+  return impl_->format.head.fingerprint;
+}
+
+const std::string& TensorFile::mode_name(std::size_t k) const {
+  return impl_->format.names[k];
+}
+
+std::uint32_t TensorFile::mode_size(std::size_t k) const {
+  return impl_->format.modes[k].size;
+}
+
+std::vector<Mode> TensorFile::modes() const {
+  std::vector<Mode> modes;
+  for (std::size_t k = 0; k < order(); ++k) modes.push_back({mode_name(k), read_labels(impl_->file, impl_->format, k)});
+  return modes;
+}
+
+std::uint64_t TensorFile::Impl::read_block(std::size_t block, Buffer<std::uint32_t>& words) const {
+  const std::size_t bytes = format.block_ones(block) * format.one_bytes();
+  words.resize((bytes + checksum_bytes) / sizeof(std::uint32_t));
+  file.read(format.block_offset(block), words.data(), bytes + checksum_bytes);
+  std::uint64_t checksum;
+  std::memcpy(&checksum, words.data() + bytes / sizeof(std::uint32_t), sizeof checksum);
+  if (checksum != XXH3_64bits_withSeed(words.data(), bytes, block)) damaged_block(block, "wrong checksum");
+  check_ones(block, words.data());
+  return checksum;
+}
+
+// A right checksum says that the file is as it was written, not that it was written by a program without errors.
+void TensorFile::Impl::check_ones(std::size_t block, const std::uint32_t* words) const {
+  const std::size_t K = format.head.order, ones = format.block_ones(block);
+  std::uint32_t sizes[max_modes];
+  for (std::size_t k = 0; k < K; ++k) sizes[k] = format.modes[k].size;
+  for (std::size_t i = 0; i < ones; ++i)
+    for (std::size_t k = 0; k < K; ++k)
+      if (words[i * K + k] >= sizes[k])
+        damaged_block(block,
+                      fmt::format("entity {} of mode {}, which has {}", words[i * K + k], format.names[k], sizes[k]));
+  if (!format.head.counted) return;
+  for (std::size_t i = 0; i < ones; ++i) {
+    std::int64_t count;
+    std::memcpy(&count, words + ones * K + 2 * i, sizeof count);
+    if (count <= 0) damaged_block(block, fmt::format("a count of {}", count));
+  }
+}
+
+void TensorFile::read(std::uint64_t first, std::size_t count, std::uint32_t* coords, std::int64_t* counts) const {
+  if (first > ones() || count > ones() - first)
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: ones {} to {} of {} asked for", path(), first, first + count, ones()));
+  const std::size_t K = order(), per_block = ones_per_block();
+  Buffer<std::uint32_t> words;
+  while (count > 0) {
+    const std::size_t block = first / per_block, begin = first % per_block;
+    impl_->read_block(block, words);
+    const std::size_t in_block = impl_->format.block_ones(block), part = std::min(count, in_block - begin);
+    std::memcpy(coords, words.data() + begin * K, part * K * sizeof *coords);
+    coords += part * K;
+    if (counts != nullptr) {
+      if (has_counts())
+        std::memcpy(counts, words.data() + in_block * K + 2 * begin, part * sizeof *counts);
+      else
+        std::fill(counts, counts + part, 1);
+      counts += part;
+    }
+    first += part;
+    count -= part;
+  }
+}
+
+void TensorFile::verify(const std::function<void(double)>& progress) const {
+  const TensorFormat& format = impl_->format;
+  const double all = static_cast<double>(format.labels_offset(order()));
+  const auto report = [&](std::uint64_t offset) {
+    if (progress) progress(static_cast<double>(offset) / all);
+  };
+  std::uint64_t found = 0;
+  Buffer<std::uint32_t> words;
+  for (std::size_t block = 0; block < blocks(); ++block) {
+    found = TensorFormat::add_to_fingerprint(found, impl_->read_block(block, words));
+    report(format.block_offset(block));
+  }
+  for (std::size_t k = 0; k < order(); ++k) {
+    if (format.modes[k].numbered) continue;
+    LabelReader reader(impl_->file, format, k);
+    while (reader.has_pieces()) found = TensorFormat::add_to_fingerprint(found, reader.next_piece());
+    report(format.labels_offset(k + 1));
+  }
+  if (format.finish_fingerprint(found) != fingerprint())
+    throw Error(
+        ErrorKind::input,
+        fmt::format("{}: the contents are not those that the header was written for; convert the data again", path()));
+}
+
+}  // namespace ztp
