@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/pool.hpp"
+#include "sampler/chain.hpp"
 #include "sampler/run_chains.hpp"
 
 namespace ztp::bench {

@@ -90,6 +90,9 @@ void refuse_unused(const FitCommand& given, const CLI::App& command) {
       throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", flag, without));
   };
   if (given.options.holdout <= 0) refuse("--zeros-per-one", "--holdout");
+  if (given.options.method != "online")
+    for (const char* flag : {"--minibatch", "--kappa", "--t0", "--latent", "--parameters", "--inner-draws"})
+      refuse(flag, "--method online");
   if (!given.read.networks.empty()) return;
   for (const char* flag : {"--network-gamma-shape", "--network-beta-concentration", "--network-beta-mean"})
     refuse(flag, "--network");
@@ -106,6 +109,7 @@ void run_fit(FitCommand& given, const CLI::App& command) {
   check_options(given.options);
   check_run_dir(given.out, given.force);
   given.read.counts = given.options.likelihood == "count";
+  given.read.stream = given.options.method == "online";
   given.read.threads = given.options.threads > 0 ? static_cast<unsigned>(given.options.threads)
                                                  : std::max(1u, std::thread::hardware_concurrency());
   install_stop_signals();
@@ -121,7 +125,8 @@ void run_fit(FitCommand& given, const CLI::App& command) {
 
 void add_fit(CLI::App& app) {
   auto given = std::make_shared<FitCommand>();
-  CLI::App* command = app.add_subcommand("fit", "Fit the model by batch Gibbs sampling and write a run directory");
+  CLI::App* command =
+      app.add_subcommand("fit", "Fit the model by Gibbs sampling, batch or online, and write a run directory");
   add_data_flags(*command, given->read, true);
   command->get_option("FILE")->required(false);
   add_option_flags(*command, given->options);

@@ -1,11 +1,13 @@
 // From text files to a tensor and its networks.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ztp/tensor.hpp"
+#include "ztp/tensor_file.hpp"
 
 namespace ztp {
 
@@ -20,12 +22,18 @@ struct ReadOptions {
   std::string missing;                      // file of cells that were not observed
   std::vector<std::string> missing_slices;  // "MODE=FILE": entities all of whose cells were not observed
   std::vector<std::string>
-      missing_pairs;  // "MODE=FILE", or "MODE:N=FILE" for the mode's N-th network: unobserved pairs
+      missing_pairs;    // "MODE=FILE", or "MODE:N=FILE" for the mode's N-th network: unobserved pairs
+  bool stream = false;  // the ones of a tensor file stay in it: see Dataset::file
   unsigned threads = 1;
 };
 
 struct Dataset {
   SparseTensor tensor;
+  // With ReadOptions::stream and a tensor file: where the ones are. The tensor then has modes (labels without an index) and those ones
+  // alone that came later.
+  std::shared_ptr<const TensorFile> file;
+  std::uint64_t file_ones = 0;  // the first of it are the data; others, behind them, are held out
+  std::uint64_t ones() const { return file_ones + tensor.nnz(); }
   std::vector<Network> networks;
   Missing missing;
   std::uint64_t lines = 0;       // cells given, duplicates included

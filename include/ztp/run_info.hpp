@@ -33,6 +33,8 @@ struct RunInfo {
   };
   std::vector<NetworkInfo> networks;
   std::uint64_t ones = 0;           // training ones
+  std::string ones_file;            // a tensor file, the first of whose ones these are; empty: data.bin has them
+  std::uint64_t ones_in_file = 0;   // how many of it; data.bin has the others
   std::uint64_t total_count = 0;    // with counts, their sum
   std::uint64_t missing_cells = 0;  // listed, outside missing slices
   std::uint64_t test_ones = 0;

@@ -90,10 +90,11 @@ void refuse_text_flags(const ReadOptions& options) {
   refuse(!options.labels.empty(), "--labels");
 }
 
-// Loads all of a tensor file, in the order of that file.
-void load_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
+// Opens a tensor file, and loads all of it in its order, unless it is to stay there.
+void read_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
   refuse_text_flags(options);
-  const TensorFile file(options.file);
+  auto opened = std::make_shared<const TensorFile>(options.file);
+  const TensorFile& file = *opened;
   if (options.counts && !file.has_counts())
     throw Error(
         ErrorKind::config,
@@ -102,13 +103,14 @@ void load_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
                     options.file));
   SparseTensor& tensor = data.tensor;
   tensor.modes = file.modes();
-  pool.for_blocks(tensor.order(), [&](std::size_t k) {
-    try {
-      tensor.modes[k].labels.index();
-    } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("{}: mode {}: {}", options.file, tensor.modes[k].name, error.what()));
-    }
-  });
+  const bool looks_up = !options.networks.empty() || !options.missing.empty() || !options.missing_slices.empty();
+  if (!options.stream || looks_up) index_labels(tensor.modes, options.file, pool);
+  data.lines = file.ones();
+  if (options.stream) {
+    data.file = std::move(opened);
+    data.file_ones = file.ones();
+    return;
+  }
   tensor.coords.resize(file.ones() * file.order());
   if (options.counts) tensor.counts.resize(file.ones());
   const Blocks blocks{file.ones(), file.ones_per_block()};
@@ -117,10 +119,19 @@ void load_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
     file.read(first, blocks.end(b) - first, tensor.coords.data() + first * file.order(),
               options.counts ? tensor.counts.data() + first : nullptr);
   });
-  data.lines = tensor.nnz();
 }
 
 }  // namespace
+
+void index_labels(std::vector<Mode>& modes, const std::string& file, Pool& pool) {
+  pool.for_blocks(modes.size(), [&](std::size_t k) {
+    try {
+      modes[k].labels.index();
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("{}: mode {}: {}", file, modes[k].name, error.what()));
+    }
+  });
+}
 
 void add_to_total(std::int64_t& total, std::int64_t count, const std::string& file) {
   if (__builtin_add_overflow(total, count, &total) || total > (std::int64_t{1} << 62))
@@ -156,11 +167,11 @@ Dataset read_dataset(const ReadOptions& options) {
   Pool pool(options.threads);
   Dataset data;
   if (TensorFile::recognises(options.file))
-    load_tensor_file(options, pool, data);
+    read_tensor_file(options, pool, data);
   else
     read_cells(options, pool, data);
   SparseTensor& tensor = data.tensor;
-  if (tensor.nnz() == 0) throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", options.file));
+  if (data.ones() == 0) throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", options.file));
   const auto used_ids = [&](std::size_t k) {
     std::vector<bool> used(tensor.modes[k].labels.size(), false);
     for (std::size_t e = 0; e < tensor.nnz(); ++e) used[tensor.cell(e)[k]] = true;

@@ -4,22 +4,6 @@
 #include <limits>
 
 namespace ztp {
-namespace {
-
-bool contains_record(const Buffer<std::uint32_t>& sorted, std::size_t width, const std::uint32_t* wanted) {
-  std::size_t low = 0, high = sorted.size() / width;
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    const std::uint32_t* here = sorted.data() + middle * width;
-    if (std::lexicographical_compare(here, here + width, wanted, wanted + width))
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low * width < sorted.size() && std::equal(wanted, wanted + width, sorted.data() + low * width);
-}
-
-}  // namespace
 
 // Numbers are drawn until enough different ones have come up (which of them is a matter of symmetry), in rounds of as many as are
 // missing. At most half of the population is drawn so, the rest being the complement: 1.4 draws for each at worst, and memory
@@ -144,7 +128,7 @@ Buffer<std::uint32_t> rejected_cells(const Box& box, const Buffer<std::uint32_t>
       std::uint32_t* cell = cells.data() + kept * order;
       for (std::size_t k = 0; k < order; ++k)
         cell[k] = box.entity(k, static_cast<std::uint32_t>(stream.below(box.size(k))));
-      if (!contains_record(excluded, order, cell)) ++kept;
+      if (find_record(excluded, order, cell) == excluded.size() / order) ++kept;
     }
     cells.resize(kept * order);
     sort_and_merge_records(cells, order);

@@ -61,7 +61,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     for (std::size_t r = 0; r < R; ++r) weights[r].push_back(static_cast<float>(std::exp(log_weight[r])));
   }
   std::vector<double> share(R, 0.0), parts;
-  const SparseTensor tensor = load_data(impl_->run_dir, impl_->info).tensor;
+  const SparseTensor tensor = sample_of_ones(impl_->run_dir, impl_->info, ones_for_shares);
   const std::vector<std::size_t> ones = spread(tensor.nnz(), ones_for_shares);
   const std::vector<std::size_t> picked = spread(mine.size(), draws_for_shares);
   for (const std::size_t pick : picked) {

@@ -14,9 +14,12 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "io/dataset.hpp"
 #include "io/write_cells.hpp"
 #include "run/checkpoint.hpp"
 #include "run/draws_nc.hpp"
+#include "run/file_cells.hpp"
+#include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "run/recorder.hpp"
 #include "run/run_info.hpp"
@@ -48,7 +51,7 @@ RunInfo describe(const Dataset& data, const FitOptions& options, const TestCells
   info.command = command;
   info.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
                              fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
-  info.fingerprint = fmt::format("{:016x}", fingerprint(data.tensor, data.networks, data.missing));
+  info.fingerprint = fingerprint_of(data);
   info.options = options;
   const Hyperparameters hyper = hyperparameters(options, data.tensor.modes);
   for (std::size_t k = 0; k < data.tensor.order(); ++k) {
@@ -62,7 +65,12 @@ RunInfo describe(const Dataset& data, const FitOptions& options, const TestCells
   for (const Network& network : data.networks)
     info.networks.push_back(
         {static_cast<std::uint32_t>(network.mode), network.source, network.size(), network.missing.size() / 2});
-  info.ones = data.tensor.nnz();
+  info.ones = data.ones();
+  if (data.file != nullptr) {
+    info.ones_file = fs::absolute(data.file->path()).string();
+    info.ones_in_file = data.file_ones;
+    if (options.likelihood == "count") info.total_count = data.file->total_count();
+  }
   for (const std::int64_t count : data.tensor.counts) info.total_count += static_cast<std::uint64_t>(count);
   for (const std::uint8_t outcome : test.outcome) ++(outcome != 0 ? info.test_ones : info.test_zeros);
   info.status = "running";
@@ -98,9 +106,16 @@ void summarise_learned(const DrawLogReader& log, const std::vector<std::string>&
 }
 
 // A test cell that is a training one is predicted from itself: its score would mean nothing.
-void check_apart(const TestCells& test, const SparseTensor& tensor, const std::string& file) {
+void check_apart(const TestCells& test, const Dataset& data, const std::string& file, Pool& pool) {
+  const std::size_t K = data.tensor.order();
   std::uint64_t shared = 0;
-  for (std::size_t i = 0; i < test.size(); ++i) shared += tensor.contains(test.coords.data() + i * tensor.order());
+  for (std::size_t i = 0; i < test.size(); ++i) shared += data.tensor.contains(test.coords.data() + i * K);
+  if (data.file != nullptr) {
+    Buffer<std::uint32_t> cells;
+    cells.append(test.coords.data(), test.coords.size());
+    sort_and_merge_records(cells, K);
+    for (const std::uint8_t one : which_are_ones(*data.file, data.file_ones, cells, pool)) shared += one;
+  }
   if (shared > 0)
     throw Error(ErrorKind::config, fmt::format("{}: {} of its cells are ones of the training data; 'ztp split' makes "
                                                "training and test files that are apart",
@@ -110,13 +125,16 @@ void check_apart(const TestCells& test, const SparseTensor& tensor, const std::s
 // Makes the chains of a run.
 class Chains {
  public:
-  Chains(const Problem& problem, const FitOptions& options, Kernel& kernel)
+  Chains(const Problem& problem, const Dataset& data, const FitOptions& options, Kernel& kernel)
       : problem_(problem), options_(options), kernel_(kernel) {
     if (options.method != "online") return;
-    const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
-    const std::size_t ones = problem.tensor->nnz(), wanted = static_cast<std::size_t>(options.minibatch);
-    const std::size_t count = (ones + wanted - 1) / wanted;
-    ones_ = std::make_unique<MemoryMinibatches>(problem.tensor->coords, problem.tensor->counts, sizes, count);
+    const std::vector<std::uint32_t> sizes = sizes_of(data.tensor);
+    const std::uint64_t ones = data.ones(), wanted = static_cast<std::uint64_t>(options.minibatch);
+    const std::size_t count = static_cast<std::size_t>((ones + wanted - 1) / wanted);
+    if (data.file != nullptr)
+      ones_ = std::make_unique<FileMinibatches>(*data.file, data.file_ones, count, options.likelihood == "count");
+    else
+      ones_ = std::make_unique<MemoryMinibatches>(data.tensor.coords, data.tensor.counts, sizes, count);
     for (const Network& network : problem.networks) {
       const std::uint32_t n = sizes[network.mode];
       edges_.push_back(std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
@@ -139,6 +157,30 @@ class Chains {
   std::vector<std::unique_ptr<Minibatches>> edges_;
 };
 
+// The cells to follow, from a file or held out of the data, which then lose them.
+TestCells test_cells(const FitOptions& options, Dataset& data) {
+  Pool pool(static_cast<unsigned>(options.threads));
+  TestCells test;
+  if (data.file != nullptr) check_missing_in_file(data, pool);
+  if (!options.test.empty()) {
+    if (data.file != nullptr) index_labels(data.tensor.modes, data.file->path(), pool);
+    test = read_test_cells(options.test, data.tensor.modes, pool.threads());
+    check_apart(test, data, options.test, pool);
+  } else if (options.holdout > 0 && data.file != nullptr) {
+    test =
+        hold_out_of_file(data, options.holdout, static_cast<std::uint64_t>(options.zeros_per_one), options.seed, pool);
+  } else if (options.holdout > 0) {
+    SplitOptions how;
+    how.holdout = options.holdout;
+    how.zeros_per_one = static_cast<std::uint64_t>(options.zeros_per_one);
+    how.seed = options.seed;
+    Split parts = split(data.tensor, how, data.missing);
+    test = std::move(parts.test);
+    keep_training_ones(data.tensor, parts);
+  }
+  return test;
+}
+
 // Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read.
 FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const std::string& run_dir,
                const Checkpoint& from, const FitCallbacks& callbacks, unsigned threads) {
@@ -150,7 +192,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   HeldOut held_out(test, *kernel);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
   held_out.draws() = from.held_out_draws;
-  const TestCells watched = watched_cells(data.tensor, test, info.options.seed);
+  const TestCells watched = watched_cells(data, test, info.options.seed);
   const Followed followed{test.size() > 0 ? &held_out : nullptr, &watched};
 
   info.draws = from.draw_log_length / (layout.bytes() + sizeof(DrawHead) + sizeof(std::uint64_t));
@@ -158,7 +200,7 @@ FitOutcome run(const Dataset& data, const TestCells& test, RunInfo& info, const 
   bool complete = false;
   {
     Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from, learned, watched.size());
-    const Chains chains(problem, info.options, *kernel);
+    const Chains chains(problem, data, info.options, *kernel);
     complete = run_chains([&](std::uint32_t c) { return chains.make(c); }, *kernel, plan, from.position,
                           [&](AnyChain& chain) { restore_chain(run_dir, from, chain); }, followed, recorder);
   }
@@ -195,24 +237,14 @@ void check_run_dir(const std::string& run_dir, bool replace) {
 
 FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir, const FitCallbacks& callbacks,
                bool replace) {
-  const FitOptions options = complete_options(given, data.tensor);
+  const FitOptions options = complete_options(given, data.tensor, static_cast<std::int64_t>(data.ones()));
   const unsigned threads = static_cast<unsigned>(options.threads);
-  if ((options.likelihood == "count") != !data.tensor.counts.empty())
+  if (data.file != nullptr && options.method != "online")
+    throw Error(ErrorKind::config, "ones that stay in their file need --method online");
+  if (data.file == nullptr && (options.likelihood == "count") != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
-  TestCells test;
-  if (!options.test.empty()) {
-    test = read_test_cells(options.test, data.tensor.modes, threads);
-    check_apart(test, data.tensor, options.test);
-  } else if (options.holdout > 0) {
-    SplitOptions how;
-    how.holdout = options.holdout;
-    how.zeros_per_one = static_cast<std::uint64_t>(options.zeros_per_one);
-    how.seed = options.seed;
-    Split parts = split(data.tensor, how, data.missing);
-    test = std::move(parts.test);
-    keep_training_ones(data.tensor, parts);
-  }
+  TestCells test = test_cells(options, data);
   if (options.holdout_as == "missing") add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe(data, options, test, callbacks.command);
   const Schedule plan = schedule(options, draw_layout(options, data.tensor.modes, data.networks.size()));
@@ -225,7 +257,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   store_labels(run_dir, data.tensor.modes);
   store_data(run_dir, data);
   if (test.size() > 0) write_test_file(run_dir + "/test.tsv", data.tensor.modes, test);
-  const TestCells watched = watched_cells(data.tensor, test, options.seed);
+  const TestCells watched = watched_cells(data, test, options.seed);
   if (test.size() > 0)  // only then are they held out, and have an outcome
     write_test_file(run_dir + "/watched.tsv", data.tensor.modes, watched);
   else

@@ -34,6 +34,8 @@ Json options_part(const RunInfo& info) {
   json["keep_every_used"] = info.keep_every;
   json["draws_planned"] = info.draws_planned;
   json["ones"] = info.ones;
+  json["ones_file"] = info.ones_file;
+  json["ones_in_file"] = info.ones_in_file;
   json["total_count"] = info.total_count;
   json["missing_cells"] = info.missing_cells;
   json["test_ones"] = info.test_ones;
@@ -87,6 +89,8 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.keep_every = json.at("keep_every_used");
   info.draws_planned = json.at("draws_planned");
   info.ones = json.at("ones");
+  info.ones_file = json.at("ones_file");
+  info.ones_in_file = json.at("ones_in_file");
   info.total_count = json.at("total_count");
   info.missing_cells = json.at("missing_cells");
   info.test_ones = json.at("test_ones");

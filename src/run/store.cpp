@@ -1,12 +1,15 @@
 #include "run/store.hpp"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/section_file.hpp"
 #include "io/dataset.hpp"
 #include "io/write_cells.hpp"
+#include "run/file_cells.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -50,6 +53,15 @@ std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info) {
   return modes;
 }
 
+std::string fingerprint_of(const Dataset& data) {
+  std::uint64_t number = fingerprint(data.tensor, data.networks, data.missing);
+  if (data.file != nullptr) {
+    const std::uint64_t parts[] = {number, data.file->fingerprint(), data.file_ones};
+    number = XXH3_64bits(parts, sizeof parts);
+  }
+  return fmt::format("{:016x}", number);
+}
+
 void store_data(const std::string& run_dir, const Dataset& data) {
   SectionWriter file(run_dir + "/data.bin");
   file.values("coords", data.tensor.coords.data(), data.tensor.coords.size());
@@ -84,10 +96,45 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info) {
     data.missing.slices.emplace_back(ids.begin(), ids.end());
   }
   data.missing.cells = load_ids(file, "missing_cells");
-  if (fmt::format("{:016x}", fingerprint(data.tensor, data.networks, data.missing)) != info.fingerprint)
+  if (!info.ones_file.empty()) {
+    data.file = std::make_shared<const TensorFile>(info.ones_file);
+    data.file_ones = info.ones_in_file;
+  }
+  if (fingerprint_of(data) != info.fingerprint)
     throw Error(ErrorKind::input, fmt::format("{}: the data are not those the run was started with (fingerprint {})",
-                                              path, info.fingerprint));
+                                              info.ones_file.empty() ? path : info.ones_file, info.fingerprint));
   return data;
+}
+
+SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std::size_t count) {
+  Dataset data = load_data(run_dir, info);
+  SparseTensor& tensor = data.tensor;
+  if (data.file == nullptr) return std::move(tensor);
+  // The file is shuffled: its first ones are as good as any.
+  const std::size_t from_file = static_cast<std::size_t>(std::min<std::uint64_t>(data.file_ones, count));
+  Buffer<std::uint32_t> coords(from_file * tensor.order());
+  data.file->read(0, from_file, coords.data(), nullptr);
+  tensor.coords.append(coords.data(), coords.size());
+  tensor.counts.resize(0);
+  return std::move(tensor);
+}
+
+SparseTensor ones_matching(const std::string& run_dir, const RunInfo& info,
+                           const std::vector<std::optional<std::uint32_t>>& given) {
+  Dataset data = load_data(run_dir, info);
+  SparseTensor& tensor = data.tensor;
+  if (data.file == nullptr) return std::move(tensor);
+  const std::size_t K = tensor.order();
+  for_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
+    for (std::size_t e = 0; e < count; ++e) {
+      bool matches = true;
+      for (std::size_t k = 0; k < K && matches; ++k) matches = !given[k] || coords[e * K + k] == *given[k];
+      if (matches) tensor.coords.append(coords + e * K, K);
+    }
+  });
+  tensor.counts.resize(0);
+  tensor.sort_and_merge();
+  return std::move(tensor);
 }
 
 }  // namespace ztp

@@ -30,15 +30,23 @@ void add_held_out(TestCells& cells, const TestCells& held_out, std::size_t K, bo
 
 }  // namespace
 
-TestCells watched_cells(const SparseTensor& tensor, const TestCells& held_out, std::uint64_t seed) {
+TestCells watched_cells(const Dataset& data, const TestCells& held_out, std::uint64_t seed) {
+  const SparseTensor& tensor = data.tensor;
   TestCells cells;
   Stream stream(stream_key(seed, 0, Purpose::watch), 0, 0);
   if (held_out.size() > 0) {
     for (const bool one : {true, false}) add_held_out(cells, held_out, tensor.order(), one, stream);
     return cells;
   }
+  if (data.file != nullptr) {  // shuffled: its first ones are as good as any
+    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(of_each_kind, data.file_ones));
+    cells.coords.resize(count * tensor.order());
+    data.file->read(0, count, cells.coords.data(), nullptr);
+    for (std::size_t i = 0; i < count; ++i) cells.outcome.push_back(1);
+  }
   std::set<std::size_t> ones;
-  while (ones.size() < std::min(of_each_kind, tensor.nnz())) ones.insert(stream.below(tensor.nnz()));
+  while (cells.size() == 0 && ones.size() < std::min(of_each_kind, tensor.nnz()))
+    ones.insert(stream.below(tensor.nnz()));
   for (const std::size_t e : ones) add(cells, tensor.cell(e), tensor.order(), true);
   std::vector<std::uint32_t> cell(tensor.order());
   for (std::size_t i = 0; i < of_each_kind; ++i) {

@@ -107,18 +107,22 @@ double SparseTensor::volume() const {
   return cells;
 }
 
-bool SparseTensor::contains(const std::uint32_t* wanted) const {
-  const std::size_t width = order();
-  std::size_t low = 0, high = nnz();
+std::size_t find_record(std::span<const std::uint32_t> records, std::size_t width, const std::uint32_t* wanted) {
+  const std::size_t count = records.size() / width;
+  std::size_t low = 0, high = count;
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
-    const std::uint32_t* here = cell(middle);
+    const std::uint32_t* here = records.data() + middle * width;
     if (std::lexicographical_compare(here, here + width, wanted, wanted + width))
       low = middle + 1;
     else
       high = middle;
   }
-  return low < nnz() && std::equal(wanted, wanted + width, cell(low));
+  return low < count && std::equal(wanted, wanted + width, records.data() + low * width) ? low : count;
+}
+
+bool SparseTensor::contains(const std::uint32_t* wanted) const {
+  return find_record(coords, order(), wanted) < nnz();
 }
 
 std::optional<std::size_t> SparseTensor::mode_named(const std::string& name) const {

@@ -1,0 +1,54 @@
+#include "run/file_minibatches.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace ztp {
+
+FileMinibatches::FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts)
+    : file_(file), ones_(ones), count_(count), counts_(counts) {}
+
+FileMinibatches::~FileMinibatches() {
+  if (reading_.valid()) reading_.wait();
+}
+
+bool FileMinibatches::whole() const {
+  return (ones_ + count_ - 1) / count_ <= ones_per_chunk;
+}
+
+// Begins to read the chunk from `first` on, which goes no further than `end`.
+void FileMinibatches::fetch(std::uint64_t first, std::uint64_t end) {
+  if (reading_.valid() && coming_.first == first) return;
+  if (reading_.valid()) reading_.wait();  // another one, which is not wanted after all
+  coming_.first = first;
+  coming_.count = static_cast<std::size_t>(std::min<std::uint64_t>(ones_per_chunk, end - first));
+  reading_ = std::async(std::launch::async, [this] {
+    coming_.coords.resize(coming_.count * file_.order());
+    if (counts_) coming_.counts.resize(coming_.count);
+    file_.read(coming_.first, coming_.count, coming_.coords.data(), counts_ ? coming_.counts.data() : nullptr);
+  });
+}
+
+// Makes it the chunk at hand.
+void FileMinibatches::take(std::uint64_t first, std::uint64_t end) {
+  if (now_.count > 0 && now_.first == first) return;
+  fetch(first, end);
+  now_.count = 0;
+  reading_.get();  // throws what reading has thrown
+  std::swap(now_, coming_);
+}
+
+void FileMinibatches::read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) {
+  const std::uint64_t end = begin(b + 1);
+  for (std::uint64_t first = begin(b); first < end;) {
+    take(first, end);
+    first += now_.count;
+    if (first < end)
+      fetch(first, end);
+    else if (next != b)
+      fetch(begin(next), begin(next + 1));
+    use({.coords = now_.coords.data(), .observed = counts_ ? now_.counts.data() : nullptr, .count = now_.count});
+  }
+}
+
+}  // namespace ztp

@@ -1,0 +1,44 @@
+// The ones of a tensor file in minibatches, read from the disk while the chunk before is worked on.
+#pragma once
+#include <future>
+
+#include "sampler/minibatches.hpp"
+#include "ztp/tensor_file.hpp"
+
+namespace ztp {
+
+class FileMinibatches final : public Minibatches {
+ public:
+  // The first `ones` of the file, in `count` minibatches. Memory: two chunks, whatever the size of a minibatch.
+  FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts);
+  ~FileMinibatches() override;
+
+  std::uint64_t total() const override { return ones_; }
+  std::uint64_t total_count() const override { return file_.total_count(); }
+  std::size_t count() const override { return count_; }
+  std::uint64_t size(std::size_t b) const override { return begin(b + 1) - begin(b); }
+  void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) override;
+  bool whole() const override;
+
+  static constexpr std::size_t ones_per_chunk = std::size_t{1} << 21;
+
+ private:
+  struct Chunk {
+    std::uint64_t first = 0;
+    std::size_t count = 0;
+    Buffer<std::uint32_t> coords;
+    Buffer<std::int64_t> counts;
+  };
+  std::uint64_t begin(std::size_t b) const { return minibatch_begin(ones_, count_, b); }
+  void fetch(std::uint64_t first, std::uint64_t end);
+  void take(std::uint64_t first, std::uint64_t end);
+
+  const TensorFile& file_;
+  std::uint64_t ones_;
+  std::size_t count_;
+  bool counts_;
+  Chunk now_, coming_;
+  std::future<void> reading_;  // of coming_
+};
+
+}  // namespace ztp
