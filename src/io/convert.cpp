@@ -69,7 +69,7 @@ class Converter {
 };
 
 ConvertSummary Converter::run() {
-  LabelLists lists = read_label_files(options_.labels);  // first: if they are wrong, better to know before the long work
+  LabelLists lists = read_label_files(options_.labels);  // first: mistakes are better known before the long work
   std::unique_ptr<CellBuckets> buckets = read_cells();
   if (!lists.empty()) buckets = apply_labels(std::move(lists), std::move(buckets));
   const std::size_t cell_bytes = (2 + order_) * sizeof(std::uint32_t) + (options_.counts ? sizeof(std::int64_t) : 0);
