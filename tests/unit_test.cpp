@@ -273,5 +273,56 @@ TEST(Rates, SearchOrderIsAPermutation) {
   EXPECT_EQ(search_order(20)[1], 16u);
 }
 
+TEST(LabelTable, ListedHasNoIndexUntilAsked) {
+  LabelTable table = LabelTable::listed("abbcc", {1, 3, 5});
+  EXPECT_EQ(table.size(), 3u);
+  EXPECT_EQ(table[1], "bb");
+  EXPECT_FALSE(table.is_indexed());
+  EXPECT_THROW(table.find("bb"), Error);
+  EXPECT_THROW(table.add("bb"), Error);
+  EXPECT_THROW(table.add("new"), Error);
+  table.index();
+  table.index();
+  EXPECT_TRUE(table.is_indexed());
+  EXPECT_EQ(table.find("bb"), 1u);
+  EXPECT_EQ(table.find("b"), std::nullopt);
+  EXPECT_EQ(table.add("cc"), 2u);
+  EXPECT_EQ(table.add("new"), 3u);
+}
+
+TEST(LabelTable, ListedEqualsAdded) {
+  LabelTable added;
+  std::string characters;
+  std::vector<std::uint64_t> ends;
+  for (int j = 0; j < 5000; ++j) {
+    const std::string label = std::to_string(j * 37);
+    added.add(label);
+    characters += label;
+    ends.push_back(characters.size());
+  }
+  const std::size_t letters = characters.size();
+  characters.shrink_to_fit();
+  ends.shrink_to_fit();
+  LabelTable listed = LabelTable::listed(std::move(characters), std::move(ends));
+  EXPECT_LE(listed.bytes(), 16 * 5000 + letters);
+  listed.index();
+  for (int j = 0; j < 5000 * 37; ++j) ASSERT_EQ(listed.find(std::to_string(j)), added.find(std::to_string(j)));
+}
+
+TEST(LabelTable, BadLists) {
+  LabelTable twice = LabelTable::listed("abcab", {2, 3, 5});
+  EXPECT_THROW(twice.index(), Error);
+  EXPECT_FALSE(twice.is_indexed());
+  EXPECT_THROW(twice.find("c"), Error);
+  EXPECT_THROW(LabelTable::listed("abc", {1, 2}), Error);
+  EXPECT_THROW(LabelTable::listed("abc", {2, 1, 3}), Error);
+  LabelTable empty = LabelTable::listed("", {});
+  EXPECT_EQ(empty.find("a"), std::nullopt);
+  EXPECT_EQ(empty.add("a"), 0u);
+  LabelTable numbered = LabelTable::numbered(1, 9);
+  numbered.index();
+  EXPECT_EQ(numbered.find("9"), 8u);
+}
+
 }  // namespace
 }  // namespace ztp

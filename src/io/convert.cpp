@@ -42,12 +42,12 @@ class Converter {
                                          settings_.memory / 4);
   }
   std::unique_ptr<CellBuckets> read_cells();
-  std::unique_ptr<CellBuckets> apply_labels(std::unique_ptr<CellBuckets> buckets);
+  std::unique_ptr<CellBuckets> apply_labels(LabelLists lists, std::unique_ptr<CellBuckets> buckets);
   void pour(CellBuckets& from, std::size_t bucket, const NewIds& new_ids, CellBuckets& to);
   void write_buckets(CellBuckets& buckets, unsigned skip);
   void write_large_bucket(CellBuckets& buckets, std::size_t bucket, unsigned skip);
   bool sort_bucket(const CellBuckets& buckets, std::size_t bucket, std::size_t most_cells, SortedCells& sorted) const;
-  void write(const SortedCells& sorted);
+  void write(CellBuckets& buckets, std::size_t bucket, const SortedCells& sorted);
   void report(const std::string& what, double part) const {
     if (stop_ && stop_()) throw Stopped();
     if (progress_) progress_(what, part);
@@ -60,7 +60,7 @@ class Converter {
   const std::function<bool()>& stop_;
   Pool pool_;
   std::size_t order_ = 0;
-  std::size_t most_cells_ = 0;           // of a bucket that is sorted in memory
+  std::size_t most_cells_ = 0;           // that are sorted in memory at a time
   std::vector<std::vector<bool>> used_;  // for each mode the ids that occur, if there are label lists
   std::vector<Mode> modes_;
   std::unique_ptr<TensorWriter> writer_;
@@ -69,11 +69,11 @@ class Converter {
 };
 
 ConvertSummary Converter::run() {
+  LabelLists lists = read_label_files(options_.labels);  // first: mistakes are better known before the long work
   std::unique_ptr<CellBuckets> buckets = read_cells();
-  if (!options_.labels.empty()) buckets = apply_labels(std::move(buckets));
-  // Half of the memory for cells that are being sorted, one bucket for each thread.
+  if (!lists.empty()) buckets = apply_labels(std::move(lists), std::move(buckets));
   const std::size_t cell_bytes = (2 + order_) * sizeof(std::uint32_t) + (options_.counts ? sizeof(std::int64_t) : 0);
-  most_cells_ = std::max<std::size_t>(64, settings_.memory / 2 / pool_.threads() / cell_bytes);
+  most_cells_ = std::max<std::size_t>(64, settings_.memory / 2 / cell_bytes);
   writer_ = std::make_unique<TensorWriter>(out_, modes_, options_.counts, settings_.ones_per_block);
   write_buckets(*buckets, 0);
   report("finishing", std::numeric_limits<double>::quiet_NaN());
@@ -121,12 +121,12 @@ std::unique_ptr<CellBuckets> Converter::read_cells() {
 }
 
 // New ids have other hashes, so all cells change their buckets.
-std::unique_ptr<CellBuckets> Converter::apply_labels(std::unique_ptr<CellBuckets> buckets) {
+std::unique_ptr<CellBuckets> Converter::apply_labels(LabelLists lists, std::unique_ptr<CellBuckets> buckets) {
   const auto used_ids = [&](std::size_t k) {
     used_[k].resize(modes_[k].labels.size(), false);
     return used_[k];
   };
-  const NewIds new_ids = apply_label_lists(read_label_files(options_.labels), modes_, used_ids, options_.file);
+  const NewIds new_ids = apply_label_lists(std::move(lists), modes_, used_ids, options_.file);
   std::unique_ptr<CellBuckets> renumbered = new_buckets(0);
   for (std::size_t b = 0; b < CellBuckets::count; ++b) {
     pour(*buckets, b, new_ids, *renumbered);
@@ -149,20 +149,18 @@ void Converter::pour(CellBuckets& from, std::size_t bucket, const NewIds& new_id
   from.forget(bucket);
 }
 
+// One bucket for each thread at once, as far as they fit into memory together.
 void Converter::write_buckets(CellBuckets& buckets, unsigned skip) {
-  std::vector<SortedCells> sorted(pool_.threads());
   for (std::size_t begin = 0, end = 0; begin < CellBuckets::count; begin = end) {
-    while (end < CellBuckets::count && end - begin < sorted.size() && buckets.cells(end) <= most_cells_) ++end;
-    pool_.for_blocks(end - begin, [&](std::size_t i) { sort_bucket(buckets, begin + i, most_cells_, sorted[i]); });
-    for (std::size_t b = begin; b < end; ++b) {
-      write(sorted[b - begin]);
-      written_ += buckets.cells(b);
-      buckets.forget(b);
+    std::vector<SortedCells> sorted;
+    for (std::uint64_t cells = 0; end < CellBuckets::count && sorted.size() < pool_.threads(); ++end) {
+      cells += buckets.cells(end);
+      if (cells > most_cells_) break;
+      sorted.emplace_back();
     }
-    if (end == begin) {
-      sorted = std::vector<SortedCells>(pool_.threads());  // their memory is needed
-      write_large_bucket(buckets, end++, skip);
-    }
+    pool_.for_blocks(sorted.size(), [&](std::size_t i) { sort_bucket(buckets, begin + i, most_cells_, sorted[i]); });
+    for (std::size_t i = 0; i < sorted.size(); ++i) write(buckets, begin + i, sorted[i]);
+    if (sorted.empty()) write_large_bucket(buckets, end++, skip);
     report("sorting", static_cast<double>(written_) / static_cast<double>(summary_.lines));
   }
 }
@@ -173,11 +171,8 @@ void Converter::write_large_bucket(CellBuckets& buckets, std::size_t bucket, uns
   {
     SortedCells sorted;
     const bool last = next_skip >= 64;  // no bits are left to tell these cells apart by
-    if (sort_bucket(buckets, bucket, last ? std::numeric_limits<std::size_t>::max() : most_cells_, sorted)) {
-      write(sorted);
-      written_ += buckets.cells(bucket);
-      return buckets.forget(bucket);
-    }
+    if (sort_bucket(buckets, bucket, last ? std::numeric_limits<std::size_t>::max() : most_cells_, sorted))
+      return write(buckets, bucket, sorted);
   }
   const std::unique_ptr<CellBuckets> finer = new_buckets(next_skip);
   pour(buckets, bucket, NewIds(order_), *finer);
@@ -216,10 +211,12 @@ bool Converter::sort_bucket(const CellBuckets& buckets, std::size_t bucket, std:
   return true;
 }
 
-void Converter::write(const SortedCells& sorted) {
+void Converter::write(CellBuckets& buckets, std::size_t bucket, const SortedCells& sorted) {
   const std::size_t width = 2 + order_;
   for (std::size_t i = 0; i * width < sorted.records.size(); ++i)
     writer_->add(sorted.records.data() + i * width + 2, options_.counts ? sorted.counts[i] : 1);
+  written_ += buckets.cells(bucket);
+  buckets.forget(bucket);
 }
 
 void check_request(const ReadOptions& options, const std::string& out, bool force) {

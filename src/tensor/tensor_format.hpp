@@ -7,6 +7,7 @@
 // All places follow from the header. Ones are sorted by (shuffle_hash, cell): any stretch of them is a fair sample, and no cell is
 // there twice.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
