@@ -56,7 +56,12 @@ FitOptions complete_options(const FitOptions& options, const SparseTensor& tenso
   FitOptions complete = options;
   const bool online = complete.method == "online";
   if (online) complete.sampler = "plain";
-  if (complete.minibatch < 0) complete.minibatch = std::max<std::int64_t>(1, (ones + 9) / 10);
+  if (complete.minibatch < 0) {
+    // Enough that an entity is met in it: fewer would tell little of each, and the parameters would cost more than the ones.
+    std::int64_t entities = 0;
+    for (const Mode& mode : tensor.modes) entities += mode.labels.size();
+    complete.minibatch = std::max<std::int64_t>({1, (ones + 9) / 10, std::min(2 * entities, (ones + 1) / 2)});
+  }
   if (complete.sampler == "auto") {
     const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
     const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;

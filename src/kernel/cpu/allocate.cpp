@@ -102,7 +102,7 @@ class RowSums {
 // Adds the counts of a block of entries entry by entry, for entries without an index of rows. Rows are anywhere in memory and asked for
 // in time; components are known, so that it is the one cache line that is needed.
 void add_scattered(const Entries& entries, const Drawn& drawn, std::size_t end, const Sums& sums) {
-  constexpr std::size_t ahead = 16;
+  constexpr std::size_t ahead = 48;
   const std::size_t K = sums.rows.size();
   for (std::size_t k = 0; k < K; ++k) {
     Matrix<std::int64_t>& S = *sums.rows[k];

@@ -11,6 +11,8 @@
 #define HWY_TARGET_INCLUDE "kernel/cpu/gamma.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
+#include <hwy/cache_control.h>
+
 #include "kernel/cpu/flush.hpp"
 #include "kernel/cpu/lanes-inl.hpp"
 
@@ -247,11 +249,17 @@ void draw_rows(const Matrix<std::int64_t>& S, double a, double scale_of_counts, 
 void means(const Matrix<std::int64_t>& S, double a, double scale_of_counts, const float* factor, std::size_t begin,
            std::size_t end, Matrix<float>& u) {
   const F32 f;
+  const bool beyond_cache = u.bytes() > std::size_t{1} << 28;  // then nothing is won by writing through the cache
   for (std::size_t j = begin; j < end; ++j)
     for (std::size_t r = 0; r < u.stride(); r += width) {
       const Floats shape = hn::Add(load_counts(S.row(j) + r, scale_of_counts), hn::Set(f, static_cast<float>(a)));
-      hn::Store(hn::Mul(shape, hn::Load(f, factor + r)), f, u.row(j) + r);
+      const Floats mean = hn::Mul(shape, hn::Load(f, factor + r));
+      if (beyond_cache)
+        hn::Stream(mean, f, u.row(j) + r);
+      else
+        hn::Store(mean, f, u.row(j) + r);
     }
+  if (beyond_cache) hwy::FlushStream();
 }
 
 void scale(const float* factor, std::size_t begin, std::size_t end, Matrix<float>& u) {

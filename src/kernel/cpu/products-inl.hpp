@@ -57,10 +57,10 @@ class Products {
     for (std::size_t i = 0; i < lanes / width; ++i) hn::Store(sum[i], f, sums + i * width);
   }
 
-  // Asks for the rows of a cell to come. The first mode's hardly ever change.
+  // Asks for the rows of a cell to come. Of sorted cells the first mode's hardly ever change.
   HWY_INLINE void prefetch(const std::uint32_t* cell) const {
-    for (std::size_t k = 1; k < K_; ++k) {
-      if (!fetch_[k]) continue;
+    for (std::size_t k = 0; k < K_; ++k) {
+      if (!fetch_[k] || (k == 0 && cell[0] == last_[0])) continue;
       const float* row = u_[k] + cell[k] * stride_;
       for (std::size_t r = 0; r < stride_; r += 16) __builtin_prefetch(row + r);
     }

@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace ztp::cpu::HWY_NAMESPACE {
 
 inline constexpr std::size_t batch = 16;          // cells that go through the steps together
-inline constexpr std::size_t fetch_distance = 8;  // cells whose rows are asked for ahead
+inline constexpr std::size_t fetch_distance = 16; // cells whose rows are asked for ahead
 
 // Block `block` of the streams of the entries e, e + 1, ...: two numbers for each.
 HWY_INLINE void batch_uniforms(const RoundKeys& keys, std::uint32_t sweep, std::uint64_t e, std::uint32_t block,
