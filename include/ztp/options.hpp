@@ -25,8 +25,8 @@ struct FitOptions {
   std::int64_t minibatch = -1;
   double kappa = 0.5;
   double t0 = 0;
-  std::string latent = "sample";
-  std::string parameters = "sample";
+  std::string latent = "auto";
+  std::string parameters = "auto";
   std::int64_t inner_draws = 1;
   std::vector<std::string> dirichlet = {"0.1"};
   double gamma_shape = 0.1;

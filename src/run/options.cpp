@@ -103,7 +103,7 @@ std::vector<OptionField> make_fields() {
        1,
        1e15,
        {},
-       "a tenth of the ones; twice the entities if that is more, up to half of the ones"},
+       "a tenth of the ones; of more than ten million ones, at least twice the entities"},
       {"kappa",
        "online: step t moves the statistics by (t + t0)^-kappa of the way to what its minibatch says",
        &F::kappa,
@@ -113,18 +113,20 @@ std::vector<OptionField> make_fields() {
        ""},
       {"t0", "online: see --kappa", &F::t0, 0, huge, {}, ""},
       {"latent",
-       "online: latent counts of a minibatch, sample (drawn) or mean (their expectations)",
+       "online: latent counts of a minibatch, sample (drawn), mean (their expectations: more accurate, slower) or auto "
+       "(mean for minibatches of up to 50000 ones)",
        &F::latent,
        0,
        0,
-       {"sample", "mean"},
+       {"auto", "sample", "mean"},
        ""},
       {"parameters",
-       "online: parameters a minibatch is looked at with, sample (draws) or mean (their expectations)",
+       "online: parameters a minibatch is looked at with, sample (draws), mean (their expectations: faster) or auto "
+       "(sample for minibatches of up to 50000 ones)",
        &F::parameters,
        0,
        0,
-       {"sample", "mean"},
+       {"auto", "sample", "mean"},
        ""},
       {"inner_draws",
        "online: with --parameters sample, draws that are averaged for a minibatch",
@@ -241,8 +243,8 @@ void check_online(const FitOptions& options) {
   refuse(!options.learn.empty(), "--learn", "online statistics are not whole counts");
   refuse(options.sampler == "collapsed", "--sampler collapsed", "it regroups all ones at once");
   refuse(options.start == "prior", "--start prior", "online chains begin with a minibatch in random components");
-  if (options.parameters == "mean" && options.inner_draws > 1)
-    throw Error(ErrorKind::config, "--inner-draws has no effect with --parameters mean");
+  if (options.parameters != "sample" && options.inner_draws > 1)
+    throw Error(ErrorKind::config, "--inner-draws needs --parameters sample");
 }
 
 }  // namespace

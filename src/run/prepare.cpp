@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::uint32_t most_watched_sweeps = 2000;   // of each chain: enough to judge it, and cells.tsv stays small
 constexpr std::int64_t most_units_collapsed = 50000;  // by default: above, the moves cost more than they gain
+constexpr std::int64_t many_ones = 10000000;          // for these two see complete_options
+constexpr std::int64_t few_ones_in_minibatch = 50000;
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
 
 double dirichlet_value(const std::string& item, const std::string& text) {
@@ -57,11 +59,16 @@ FitOptions complete_options(const FitOptions& options, const SparseTensor& tenso
   const bool online = complete.method == "online";
   if (online) complete.sampler = "plain";
   if (complete.minibatch < 0) {
-    // Enough that an entity is met in it: fewer would tell little of each, and the parameters would cost more than the ones.
+    complete.minibatch = std::max<std::int64_t>(1, (ones + 9) / 10);
+    // Where parameters do not fit into the cache they would otherwise cost more than the ones.
     std::int64_t entities = 0;
     for (const Mode& mode : tensor.modes) entities += mode.labels.size();
-    complete.minibatch = std::max<std::int64_t>({1, (ones + 9) / 10, std::min(2 * entities, (ones + 1) / 2)});
+    if (ones > many_ones) complete.minibatch = std::max(complete.minibatch, std::min(2 * entities, (ones + 1) / 2));
   }
+  // Of few ones the noise of draws shows; of many, their cost.
+  const bool few = complete.minibatch <= few_ones_in_minibatch;
+  if (complete.latent == "auto") complete.latent = few ? "mean" : "sample";
+  if (complete.parameters == "auto") complete.parameters = few ? "sample" : "mean";
   if (complete.sampler == "auto") {
     const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
     const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
