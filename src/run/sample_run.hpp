@@ -1,0 +1,28 @@
+// What fit, resume and update share: making a run directory, and sampling into it.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "run/checkpoint.hpp"
+#include "sampler/any_chain.hpp"
+#include "ztp/fit.hpp"
+#include "ztp/read.hpp"
+#include "ztp/run_info.hpp"
+
+namespace ztp {
+
+RunInfo describe_run(const Dataset& data, const FitOptions& complete, const TestCells& test,
+                     const std::string& command);
+
+// Makes the directory, with everything in it that is known before sampling.
+void begin_run_dir(const std::string& run_dir, bool replace, const RunInfo& info, const Dataset& data,
+                   const TestCells& test);
+
+using ChainMaker = std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>;
+
+// Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read.
+FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,
+                      const FitCallbacks& callbacks, const ChainMaker& make_chain, Kernel& kernel, RunInfo& info);
+
+}  // namespace ztp
