@@ -35,25 +35,6 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
   }
 }
 
-std::string typed_command(const CLI::App& app) {
-  // CLI11 keeps no argv; the process does.
-  std::string text = "ztp";
-  if (std::FILE* file = std::fopen("/proc/self/cmdline", "rb")) {
-    std::string arguments(1 << 16, '\0');
-    arguments.resize(std::fread(arguments.data(), 1, arguments.size(), file));
-    std::fclose(file);
-    const std::size_t program_end = arguments.find('\0');
-    for (std::size_t begin = program_end + 1; program_end != std::string::npos && begin < arguments.size();) {
-      const std::size_t end = std::min(arguments.find('\0', begin), arguments.size());
-      const std::string word = arguments.substr(begin, end - begin);
-      text += " " + quoted_for_shell(word);
-      begin = end + 1;
-    }
-    return text;
-  }
-  return text + " " + app.get_name();
-}
-
 void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
   if (outcome == FitOutcome::interrupted) {
     const std::string name = quoted_for_shell(run_dir);
@@ -73,14 +54,6 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     fmt::print("chain {}: occupied components {:.1f} on average\n", c + 1, info.chains[c].occupied_mean);
   if (!std::isnan(info.auc_roc))
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
-}
-
-FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command) {
-  FitCallbacks callbacks;
-  callbacks.on_sweep = [&bar](const SweepReport& report) { bar.show(report); };
-  callbacks.stop_requested = stop_signalled;
-  callbacks.command = typed_command(command);
-  return callbacks;
 }
 
 // A flag without effect is a misunderstanding, and better said than ignored.

@@ -14,6 +14,7 @@ void add_split(CLI::App& app);
 void add_simulate(CLI::App& app);
 void add_fit(CLI::App& app);
 void add_resume(CLI::App& app);
+void add_update(CLI::App& app);
 void add_predict(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_diagnose(CLI::App& app);

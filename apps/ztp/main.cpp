@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
   ztp::app::add_simulate(app);
   ztp::app::add_fit(app);
   ztp::app::add_resume(app);
+  ztp::app::add_update(app);
   ztp::app::add_predict(app);
   ztp::app::add_evaluate(app);
   ztp::app::add_diagnose(app);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -95,6 +97,37 @@ void ProgressLine::show(const std::string& what, double part) {
 
 ProgressLine::~ProgressLine() {
   if (shown_ > 0) std::fputs("\r\x1b[K", stderr);
+}
+
+namespace {
+
+std::string typed_command(const CLI::App& app) {
+  // CLI11 keeps no argv; the process does.
+  std::string text = "ztp";
+  if (std::FILE* file = std::fopen("/proc/self/cmdline", "rb")) {
+    std::string arguments(1 << 16, '\0');
+    arguments.resize(std::fread(arguments.data(), 1, arguments.size(), file));
+    std::fclose(file);
+    const std::size_t program_end = arguments.find('\0');
+    for (std::size_t begin = program_end + 1; program_end != std::string::npos && begin < arguments.size();) {
+      const std::size_t end = std::min(arguments.find('\0', begin), arguments.size());
+      const std::string word = arguments.substr(begin, end - begin);
+      text += " " + quoted_for_shell(word);
+      begin = end + 1;
+    }
+    return text;
+  }
+  return text + " " + app.get_name();
+}
+
+}  // namespace
+
+FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command) {
+  FitCallbacks callbacks;
+  callbacks.on_sweep = [&bar](const SweepReport& report) { bar.show(report); };
+  callbacks.stop_requested = stop_signalled;
+  callbacks.command = typed_command(command);
+  return callbacks;
 }
 
 }  // namespace ztp::app

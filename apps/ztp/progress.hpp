@@ -3,7 +3,12 @@
 #include <cstdint>
 #include <string>
 
+#include "ztp/fit.hpp"
 #include "ztp/progress.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace ztp::app {
 
@@ -42,5 +47,8 @@ class ProgressLine {
 // Ctrl-C or SIGTERM asks a fit to stop after its sweep, and other work to stop soon; a second one ends the program at once.
 void install_stop_signals();
 bool stop_signalled();
+
+// The bar, Ctrl-C and the command as it was typed, for a fit.
+FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command);
 
 }  // namespace ztp::app

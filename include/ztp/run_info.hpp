@@ -39,6 +39,7 @@ struct RunInfo {
   std::uint64_t missing_cells = 0;  // listed, outside missing slices
   std::uint64_t test_ones = 0;
   std::uint64_t test_zeros = 0;
+  std::uint32_t updates = 0;     // times that 'ztp update' has added data
   std::uint32_t keep_every = 0;  // after thinning to the number of draws
   std::uint64_t draws_planned = 0;
 

@@ -143,37 +143,6 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
                     and_more(ones.count - 1, "cell")));
 }
 
-// "MODE" or "MODE:N", as the network that it names. A mode may have a ':' in its name.
-Network& network_of_flag(const std::string& name, const std::string& flag, Dataset& data) {
-  const SparseTensor& tensor = data.tensor;
-  std::optional<std::size_t> k = tensor.mode_named(name);
-  std::size_t number = 0;  // 0: none is given
-  if (const std::size_t colon = name.rfind(':'); !k && colon != name.npos) {
-    const char* const end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, number);
-    if (error == std::errc() && stop == end && number > 0) k = tensor.mode_named(name.substr(0, colon));
-  }
-  if (!k) k = mode_of_flag(tensor.modes, name, flag);
-  std::vector<Network*> networks;
-  for (Network& network : data.networks)
-    if (network.mode == *k) networks.push_back(&network);
-  const std::string& mode = tensor.modes[*k].name;
-  if (networks.empty())
-    throw Error(ErrorKind::config,
-                fmt::format("{}: mode {} has no network; give it with --network {}=FILE", flag, mode, mode));
-  if (number == 0 && networks.size() > 1)
-    throw Error(
-        ErrorKind::config,
-        fmt::format(
-            "{0}: mode {1} has {2} networks; say which is meant: {1}:1=FILE for its first --network, {1}:2=FILE "
-            "for its second",
-            flag, mode, networks.size()));
-  if (number > networks.size())
-    throw Error(ErrorKind::config, fmt::format("{}: mode {} has only {} network{}", flag, mode, networks.size(),
-                                               networks.size() == 1 ? "" : "s"));
-  return *networks[number == 0 ? 0 : number - 1];
-}
-
 void read_pairs(const std::string& item, Pool& pool, Dataset& data) {
   const auto [name, file] = split_assignment(item, "--missing-pairs");
   Network& network = network_of_flag(name, "--missing-pairs " + item, data);
@@ -214,6 +183,36 @@ void read_pairs(const std::string& item, Pool& pool, Dataset& data) {
 }
 
 }  // namespace
+
+Network& network_of_flag(const std::string& name, const std::string& flag, Dataset& data) {
+  const SparseTensor& tensor = data.tensor;
+  std::optional<std::size_t> k = tensor.mode_named(name);
+  std::size_t number = 0;  // 0: none is given
+  if (const std::size_t colon = name.rfind(':'); !k && colon != name.npos) {
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, number);
+    if (error == std::errc() && stop == end && number > 0) k = tensor.mode_named(name.substr(0, colon));
+  }
+  if (!k) k = mode_of_flag(tensor.modes, name, flag);
+  std::vector<Network*> networks;
+  for (Network& network : data.networks)
+    if (network.mode == *k) networks.push_back(&network);
+  const std::string& mode = tensor.modes[*k].name;
+  if (networks.empty())
+    throw Error(ErrorKind::config,
+                fmt::format("{}: mode {} has no network; give it with --network {}=FILE", flag, mode, mode));
+  if (number == 0 && networks.size() > 1)
+    throw Error(
+        ErrorKind::config,
+        fmt::format(
+            "{0}: mode {1} has {2} networks; say which is meant: {1}:1=FILE for its first --network, {1}:2=FILE "
+            "for its second",
+            flag, mode, networks.size()));
+  if (number > networks.size())
+    throw Error(ErrorKind::config, fmt::format("{}: mode {} has only {} network{}", flag, mode, networks.size(),
+                                               networks.size() == 1 ? "" : "s"));
+  return *networks[number == 0 ? 0 : number - 1];
+}
 
 void read_missing(const ReadOptions& options, Pool& pool, Dataset& data) {
   data.missing.slices.resize(data.tensor.order());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/section_file.hpp"
@@ -20,11 +21,54 @@ struct Head {
   std::uint64_t draw_log_length, trace_length, cells_length, held_out_draws;
 };
 
+std::string statistics_file(const std::string& run_dir, std::uint32_t chain) {
+  return fmt::format("{}/statistics-{}.bin", run_dir, chain + 1);
+}
+
+// What a chain carries from step to step.
+void write_chain(SectionWriter& file, const AnyChain& chain) {
+  const Statistics& statistics = chain.statistics();
+  const Shapes& shapes = chain.state().shapes;
+  file.values("dirichlet", shapes.dirichlet.data(), shapes.dirichlet.size());
+  file.values("shape", &shapes.tensor, 1);
+  file.values("network_shapes", shapes.networks.data(), shapes.networks.size());
+  file.values("scale", &statistics.scale, 1);
+  file.values("tensor", statistics.tensor.data(), statistics.tensor.size());
+  file.values("from_ones", statistics.from_ones.data(), statistics.from_ones.size());
+  file.values("from_edges", statistics.from_edges.data(), statistics.from_edges.size());
+  for (std::size_t m = 0; m < statistics.networks.size(); ++m)
+    file.values(fmt::format("network{}", m), statistics.networks[m].data(), statistics.networks[m].size());
+  for (std::size_t k = 0; k < statistics.rows.size(); ++k)
+    file.section(fmt::format("rows{}", k), statistics.rows[k].row(0), statistics.rows[k].bytes());
+}
+
+// Modes may have more entities than when they were written: those have nothing yet.
+void read_chain(const SectionReader& file, std::uint32_t t, AnyChain& chain) {
+  Shapes shapes = chain.state().shapes;
+  const auto read_all = [&](const std::string& name, auto& values) {
+    file.read(name, values.data(), values.size() * sizeof(values[0]));
+  };
+  read_all("dirichlet", shapes.dirichlet);
+  file.read("shape", &shapes.tensor, sizeof(double));
+  read_all("network_shapes", shapes.networks);
+  chain.restore(t, shapes);
+  Statistics& statistics = chain.statistics();
+  file.read("scale", &statistics.scale, sizeof(double));
+  read_all("tensor", statistics.tensor);
+  read_all("from_ones", statistics.from_ones);
+  read_all("from_edges", statistics.from_edges);
+  for (std::size_t m = 0; m < statistics.networks.size(); ++m)
+    read_all(fmt::format("network{}", m), statistics.networks[m]);
+  for (std::size_t k = 0; k < statistics.rows.size(); ++k) {
+    const std::string name = fmt::format("rows{}", k);
+    file.read(name, statistics.rows[k].row(0), std::min<std::size_t>(file.bytes(name), statistics.rows[k].bytes()));
+  }
+}
+
 }  // namespace
 
 void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint,
                       const AnyChain& chain) {
-  const Statistics& statistics = chain.statistics();
   SectionWriter file(file_of(run_dir));
   file.section("fingerprint", info.fingerprint.data(), info.fingerprint.size());
   const Head head{checkpoint.position.chain,  checkpoint.position.sweep, checkpoint.position.seconds,
@@ -32,16 +76,7 @@ void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Che
                   checkpoint.held_out_draws};
   file.values("position", &head, 1);
   file.values("held_out", checkpoint.held_out_sum.data(), checkpoint.held_out_sum.size());
-  const Shapes& shapes = chain.state().shapes;
-  file.values("dirichlet", shapes.dirichlet.data(), shapes.dirichlet.size());
-  file.values("shape", &shapes.tensor, 1);
-  file.values("network_shapes", shapes.networks.data(), shapes.networks.size());
-  file.values("scale", &statistics.scale, 1);
-  file.values("tensor", statistics.tensor.data(), statistics.tensor.size());
-  for (std::size_t m = 0; m < statistics.networks.size(); ++m)
-    file.values(fmt::format("network{}", m), statistics.networks[m].data(), statistics.networks[m].size());
-  for (std::size_t k = 0; k < statistics.rows.size(); ++k)
-    file.section(fmt::format("rows{}", k), statistics.rows[k].row(0), statistics.rows[k].bytes());
+  write_chain(file, chain);
   file.commit();
 }
 
@@ -65,20 +100,25 @@ std::optional<Checkpoint> read_checkpoint(const std::string& run_dir, const RunI
 }
 
 void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, AnyChain& chain) {
-  const SectionReader file(file_of(run_dir));
-  Shapes shapes = chain.state().shapes;
-  file.read("dirichlet", shapes.dirichlet.data(), shapes.dirichlet.size() * sizeof(double));
-  file.read("shape", &shapes.tensor, sizeof(double));
-  file.read("network_shapes", shapes.networks.data(), shapes.networks.size() * sizeof(double));
-  chain.restore(checkpoint.position.sweep, shapes);
-  Statistics& statistics = chain.statistics();
-  file.read("scale", &statistics.scale, sizeof(double));
-  file.read("tensor", statistics.tensor.data(), statistics.tensor.size() * sizeof(std::int64_t));
-  for (std::size_t m = 0; m < statistics.networks.size(); ++m)
-    file.read(fmt::format("network{}", m), statistics.networks[m].data(),
-              statistics.networks[m].size() * sizeof(std::int64_t));
-  for (std::size_t k = 0; k < statistics.rows.size(); ++k)
-    file.read(fmt::format("rows{}", k), statistics.rows[k].row(0), statistics.rows[k].bytes());
+  read_chain(SectionReader(file_of(run_dir)), checkpoint.position.sweep, chain);
+}
+
+void write_statistics(const std::string& run_dir, const RunInfo& info, const AnyChain& chain) {
+  SectionWriter file(statistics_file(run_dir, chain.number()));
+  file.section("fingerprint", info.fingerprint.data(), info.fingerprint.size());
+  write_chain(file, chain);
+  file.commit();
+}
+
+void read_statistics(const std::string& run_dir, const RunInfo& info, AnyChain& chain) {
+  const std::string path = statistics_file(run_dir, chain.number());
+  if (!std::filesystem::exists(path))
+    throw Error(ErrorKind::input, fmt::format("{}: no {}: only a run that has come to its end can be updated", run_dir,
+                                              std::filesystem::path(path).filename().string()));
+  const SectionReader file(path);
+  if (file.text("fingerprint") != info.fingerprint)
+    throw Error(ErrorKind::input, fmt::format("{}: belongs to other data than {}/options.json", path, run_dir));
+  read_chain(file, 0, chain);
 }
 
 }  // namespace ztp

@@ -1,4 +1,4 @@
-// checkpoint.bin: everything a run needs to go on to the same draws.
+// checkpoint.bin: everything a run needs to go on to the same draws. statistics-N.bin: what chain N ended with, for updates.
 #pragma once
 #include <optional>
 #include <string>
@@ -23,5 +23,9 @@ void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Che
 // Nothing if the run has no checkpoint yet. What the chain carries is read by restore_chain, when there is one.
 std::optional<Checkpoint> read_checkpoint(const std::string& run_dir, const RunInfo& info);
 void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, AnyChain& chain);
+
+void write_statistics(const std::string& run_dir, const RunInfo& info, const AnyChain& chain);
+// Into a chain of the same number, whose modes may have grown at their ends.
+void read_statistics(const std::string& run_dir, const RunInfo& info, AnyChain& chain);
 
 }  // namespace ztp

@@ -71,6 +71,10 @@ void Recorder::on_sweep(const AnyChain& chain, const SweepReport& report) {
   if (stop_requested() || wall_clock() - last_checkpoint_ > seconds_between_checkpoints) checkpoint(chain, report);
 }
 
+void Recorder::on_end(const AnyChain& chain) {
+  write_statistics(run_dir_, info_, chain);
+}
+
 bool Recorder::stop_requested() {
   return callbacks_.stop_requested && callbacks_.stop_requested();
 }

@@ -20,6 +20,7 @@ class Recorder final : public Observer {
 
   void on_draw(const AnyChain& chain, const SweepReport& report) override;
   void on_sweep(const AnyChain& chain, const SweepReport& report) override;
+  void on_end(const AnyChain& chain) override;
   bool stop_requested() override;
 
  private:

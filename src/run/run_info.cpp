@@ -31,6 +31,7 @@ Json options_part(const RunInfo& info) {
   json["created"] = info.created;
   json["fingerprint"] = info.fingerprint;
   json["options"] = Json::parse(options_to_json(info.options));
+  json["updates"] = info.updates;
   json["keep_every_used"] = info.keep_every;
   json["draws_planned"] = info.draws_planned;
   json["ones"] = info.ones;
@@ -86,6 +87,7 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.fingerprint = json.at("fingerprint");
   info.options =
       options_from_json(json.at("options").dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  info.updates = json.at("updates");
   info.keep_every = json.at("keep_every_used");
   info.draws_planned = json.at("draws_planned");
   info.ones = json.at("ones");

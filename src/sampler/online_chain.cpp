@@ -58,13 +58,7 @@ void OnlineChain::start() {
 double OnlineChain::step(bool likelihood) {
   ++t_;
   const std::size_t b = minibatch(t_), next = minibatch(t_ + 1);
-  const bool few = touches_few(b);
-  if (few) {
-    const RowLists rows = touched_rows(b);
-    set_parameters(&rows);
-  } else {
-    set_parameters();
-  }
+  const bool few = set_parameters_for(b);
   const double rho = t_ == 1 ? 1 : std::pow(t_ + options_.t0, -options_.kappa);
   decay(rho);
   fit_scale(rho);
@@ -107,8 +101,11 @@ double OnlineChain::add_edges(std::size_t m, std::size_t b, double weight, Laten
 
 // ---- parameters ------------------------------------------------------------------------------------------------------
 
-void OnlineChain::set_parameters(const RowLists* rows) {
-  take_parameters(problem_.seed, rows);
+void OnlineChain::set_parameters(const RowLists* rows, std::uint32_t part) {
+  const auto seed = [&](std::uint32_t draw) {
+    return problem_.seed + (std::uint64_t{part} * options_.inner_draws + draw) * 0x9e3779b97f4a7c15ull;
+  };
+  take_parameters(seed(0), rows);
   if (options_.mean_parameters || options_.inner_draws == 1) return;
   const auto rows_of = [&](std::size_t k) { return rows == nullptr ? nullptr : &(*rows)[k]; };
   const auto add = [&](std::uint32_t draw, const std::vector<double>& log_weight, std::vector<double>& log_sum) {
@@ -117,7 +114,7 @@ void OnlineChain::set_parameters(const RowLists* rows) {
   };
   const double M = options_.inner_draws;
   for (std::uint32_t draw = 0; draw < options_.inner_draws; ++draw) {
-    if (draw > 0) take_parameters(problem_.seed + draw * 0x9e3779b97f4a7c15ull, rows);
+    if (draw > 0) take_parameters(seed(draw), rows);
     for (std::size_t k = 0; k < state_.u.size(); ++k)
       for_rows(state_.u[k], rows_of(k), [&](std::size_t j) {
         float* sum = sum_.u[k].row(j);
@@ -136,6 +133,17 @@ void OnlineChain::set_parameters(const RowLists* rows) {
     for (std::size_t m = 0; m < edges_.size(); ++m)
       state_.networks[m].log_weight[r] = sum_.networks[m].log_weight[r] - std::log(M);
   }
+}
+
+bool OnlineChain::set_parameters_for(std::size_t b, std::uint32_t part) {
+  const bool few = touches_few(b);
+  if (few) {
+    const RowLists rows = touched_rows(b);
+    set_parameters(&rows, part);
+  } else {
+    set_parameters(nullptr, part);
+  }
+  return few;
 }
 
 void OnlineChain::take_parameters(std::uint64_t seed, const RowLists* rows) {
@@ -187,14 +195,15 @@ bool OnlineChain::touches_few(std::size_t b) const {
 OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
   const std::size_t K = state_.u.size();
   met_.resize(K);
+  ++looks_;
   RowLists rows(K);
   ones_.read(b, b, [&](const Entries& ones) {
     for (std::size_t k = 0; k < K; ++k) {
       if (met_[k].empty()) met_[k].assign(state_.u[k].rows(), 0);
       for (std::size_t e = 0; e < ones.count; ++e) {
         const std::uint32_t j = ones.coords[e * K + k];
-        if (met_[k][j] == t_) continue;
-        met_[k][j] = t_;
+        if (met_[k][j] == looks_) continue;
+        met_[k][j] = looks_;
         rows[k].push_back(j);
       }
       std::sort(rows[k].begin(), rows[k].end());

@@ -31,9 +31,11 @@ class OnlineChain : public AnyChain {
  protected:
   using RowLists = std::vector<std::vector<std::uint32_t>>;  // for each mode, rows in ascending order
 
-  // Draws or means of the parameters given the statistics; of u these rows alone, where they are given.
+  // Draws or means of the parameters given the statistics; of u these rows alone, where they are given. `part`: of several in one step.
   // Reads the statistics, writes the state, O(rows R).
-  void set_parameters(const RowLists* rows = nullptr);
+  void set_parameters(const RowLists* rows = nullptr, std::uint32_t part = 0);
+  // The same for what minibatch b needs of them; whether that is few rows alone.
+  bool set_parameters_for(std::size_t b, std::uint32_t part = 0);
   // Adds the latent counts of minibatch b of the ones, each worth `weight` counts. O(minibatch R K). As draw_ones, it returns their
   // log-likelihood.
   double add_ones(std::size_t b, std::size_t next, double weight, LatentCounts::How how);
@@ -58,7 +60,8 @@ class OnlineChain : public AnyChain {
 
   State sum_;  // of inner draws, where there are several
   std::vector<std::vector<std::uint32_t>>
-      met_;  // for each mode and row the last step that touched it; empty until needed
+      met_;  // for each mode and row the last look that touched it; empty until needed
+  std::uint32_t looks_ = 0;
 };
 
 }  // namespace ztp

@@ -72,6 +72,7 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
       if (schedule.keeps(report.sweep)) observer.on_draw(*chain, report);
       observer.on_sweep(*chain, report);
     }
+    observer.on_end(*chain);
   }
   return true;
 }

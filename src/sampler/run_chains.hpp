@@ -31,6 +31,7 @@ class Observer {
   virtual ~Observer() = default;
   virtual void on_draw(const AnyChain& chain, const SweepReport& report) = 0;
   virtual void on_sweep(const AnyChain& chain, const SweepReport& report) = 0;
+  virtual void on_end(const AnyChain& chain) = 0;  // of the chain
   virtual bool stop_requested() = 0;
 };
 

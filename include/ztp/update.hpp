@@ -1,0 +1,37 @@
+// New data for a run that is complete: filtered in, each datum once, without a look at the old data.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ztp/fit.hpp"
+#include "ztp/read.hpp"
+
+namespace ztp {
+
+struct UpdateOptions {
+  std::int64_t sweeps = 50;     // looks at the new data; the last four fifths of them each leave a draw
+  std::int64_t draws = 100;     // most draws to keep, all chains together
+  std::int64_t minibatch = -1;  // ones filtered together in the first look; -1: a tenth of the new ones
+  std::string out;              // another run directory to make; empty: the run itself is replaced
+  unsigned threads = 1;
+};
+
+struct UpdateSummary {
+  FitOutcome outcome = FitOutcome::complete;
+  std::uint64_t ones = 0;                                       // that were new
+  std::uint64_t known_ones = 0;                                 // that the run had already, and were not used again
+  std::uint64_t edges = 0;                                      // likewise
+  std::uint64_t known_edges = 0;
+  std::vector<std::pair<std::string, std::uint32_t>> entities;  // new ones of each mode
+  std::vector<std::string> warnings;
+};
+
+// `fresh`: the file of ones, which may be empty if there are networks, and MODE=FILE (or MODE:2=FILE) for new edges of the run's
+// networks. Labels that the run does not know become new entities. Until everything is done the run stays as it was; an interrupted update
+// leaves it so.
+UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
+                     const FitCallbacks& callbacks = {});
+
+}  // namespace ztp

@@ -1,0 +1,257 @@
+#include "ztp/update.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "io/dataset.hpp"
+#include "io/grow.hpp"
+#include "io/missing.hpp"
+#include "run/checkpoint.hpp"
+#include "run/file_cells.hpp"
+#include "run/prepare.hpp"
+#include "run/run_info.hpp"
+#include "run/sample_run.hpp"
+#include "run/store.hpp"
+#include "sampler/update_chain.hpp"
+#include "ztp/error.hpp"
+#include "ztp/version.hpp"
+
+namespace ztp {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What has come, over the modes of the run as they are with it.
+struct NewData {
+  SparseTensor tensor;            // modes, and the ones that are new
+  std::vector<Network> networks;  // as many as the run has, each with its new edges
+};
+
+// A directory that is built beside the run and takes its place, or goes.
+class Replacement {
+ public:
+  Replacement(const std::string& run_dir, const std::string& out)
+      : run_dir_(run_dir), out_(out), path_(out.empty() ? fmt::format("{}.update-{}", run_dir, getpid()) : out) {
+    if (!out.empty()) check_run_dir(out, false);
+  }
+  ~Replacement() {
+    std::error_code ignored;
+    if (!done_) fs::remove_all(path_, ignored);
+  }
+  const std::string& path() const { return path_; }
+
+  void commit() {
+    done_ = true;
+    if (!out_.empty()) return;
+    if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, run_dir_.c_str(), RENAME_EXCHANGE) != 0) {
+      // A file system that cannot exchange them: for a moment the run is under another name.
+      const std::string old = path_ + "-old";
+      fs::rename(run_dir_, old);
+      fs::rename(path_, run_dir_);
+      path_ = old;
+    }
+    fs::remove_all(path_);
+  }
+
+ private:
+  std::string run_dir_, out_, path_;
+  bool done_ = false;
+};
+
+// Takes records that are among the known ones out of `fresh` (sorted, each once). Returns how many.
+template <class Known>
+std::uint64_t remove_known(Buffer<std::uint32_t>& fresh, std::size_t width, const Known& known) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i * width < fresh.size(); ++i) {
+    const std::uint32_t* record = fresh.data() + i * width;
+    if (known(i)) continue;
+    std::copy_n(record, width, fresh.data() + kept++ * width);
+  }
+  const std::uint64_t removed = fresh.size() / width - kept;
+  fresh.resize(kept * width);
+  return removed;
+}
+
+void read_new_ones(const ReadOptions& fresh, const Dataset& old, Pool& pool, NewData& news, UpdateSummary& summary) {
+  if (fresh.file.empty()) return;
+  SparseTensor& tensor = news.tensor;
+  std::vector<Mode*> columns;
+  for (Mode& mode : tensor.modes) columns.push_back(&mode);
+  ReadOptions ones_alone = fresh;
+  ones_alone.networks.clear();
+  Dataset read = read_dataset(ones_alone);
+  grow_modes(read.tensor.modes, columns, fresh.file, read.tensor.coords);
+  tensor.coords = std::move(read.tensor.coords);
+  tensor.counts = std::move(read.tensor.counts);
+  tensor.sort_and_merge();
+  summary.warnings = std::move(read.warnings);
+  if (fresh.counts) return;  // more counts of a known cell are new data
+  std::vector<std::uint8_t> in_file(tensor.nnz(), 0);
+  if (old.file != nullptr) in_file = which_are_ones(*old.file, old.file_ones, tensor.coords, pool);
+  summary.known_ones = remove_known(tensor.coords, tensor.order(), [&](std::size_t e) {
+    return in_file[e] != 0 || old.tensor.contains(tensor.cell(e));
+  });
+}
+
+void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData& news, UpdateSummary& summary) {
+  for (const Network& network : old.networks) {
+    news.networks.emplace_back();
+    news.networks.back().mode = network.mode;
+    news.networks.back().source = network.source;
+  }
+  for (const std::string& item : fresh.networks) {
+    const auto [name, file] = split_assignment(item, "--network");
+    const Network& network = network_of_flag(name, "--network " + item, old);
+    Buffer<std::uint32_t>& edges = news.networks[static_cast<std::size_t>(&network - old.networks.data())].edges;
+    Mode& mode = news.tensor.modes[network.mode];
+    TableSpec spec;
+    spec.path = file;
+    TableReader reader(spec, pool);
+    Buffer<std::uint32_t> pairs;
+    CellBlock block;
+    while (reader.next(block)) pairs.append(block.coords.data(), block.coords.size());
+    grow_modes(reader.take_modes(), {&mode, &mode}, file, pairs);
+    for (std::size_t i = 0; i < pairs.size(); i += 2) {
+      const auto [low, high] = std::minmax(pairs[i], pairs[i + 1]);
+      if (low == high) continue;
+      edges.push_back(low);
+      edges.push_back(high);
+    }
+    sort_and_merge_records(edges, 2);
+    summary.known_edges += remove_known(
+        edges, 2, [&](std::size_t e) { return find_record(network.edges, 2, edges.data() + 2 * e) < network.size(); });
+  }
+}
+
+// The data of the run with the new ones: what is no longer missing is no longer said to be.
+void merge(const NewData& news, Dataset& data) {
+  const SparseTensor& tensor = news.tensor;
+  const std::size_t K = tensor.order();
+  data.tensor.modes = tensor.modes;
+  data.tensor.coords.append(tensor.coords.data(), tensor.coords.size());
+  data.tensor.counts.append(tensor.counts.data(), tensor.counts.size());
+  data.tensor.sort_and_merge();
+  for (std::size_t m = 0; m < data.networks.size(); ++m) {
+    Network& network = data.networks[m];
+    network.edges.append(news.networks[m].edges.data(), news.networks[m].edges.size());
+    sort_and_merge_records(network.edges, 2);
+    remove_known(network.missing, 2, [&](std::size_t i) {
+      return find_record(std::as_const(network.edges), 2, network.missing.data() + 2 * i) < network.size();
+    });
+  }
+  for (std::size_t k = 0; k < data.missing.slices.size(); ++k) {
+    auto& slices = data.missing.slices[k];
+    if (slices.empty()) continue;
+    std::vector<std::uint8_t> met(tensor.modes[k].labels.size(), 0);
+    for (std::size_t e = 0; e < tensor.nnz(); ++e) met[tensor.cell(e)[k]] = 1;
+    std::erase_if(slices, [&](std::uint32_t j) { return met[j] != 0; });
+  }
+  remove_known(data.missing.cells, K,
+               [&](std::size_t i) { return tensor.contains(data.missing.cells.data() + i * K); });
+}
+
+// The test cells of the run that are not ones by now.
+TestCells remaining_test(const std::string& run_dir, const RunInfo& info, const NewData& news, unsigned threads,
+                         UpdateSummary& summary) {
+  TestCells kept;
+  if (info.test_ones + info.test_zeros == 0) return kept;
+  const TestCells test = read_test_cells(run_dir + "/test.tsv", news.tensor.modes, threads);
+  const std::size_t K = news.tensor.order();
+  for (std::size_t i = 0; i < test.size(); ++i) {
+    const std::uint32_t* cell = test.coords.data() + i * K;
+    if (news.tensor.contains(cell)) continue;
+    kept.coords.append(cell, K);
+    kept.outcome.push_back(test.outcome[i]);
+  }
+  if (kept.size() < test.size())
+    summary.warnings.push_back(
+        fmt::format("{} held-out cells are among the new ones and no longer held out", test.size() - kept.size()));
+  return kept;
+}
+
+FitOptions options_of_update(const FitOptions& of_run, const UpdateOptions& options) {
+  FitOptions complete = of_run;
+  complete.sweeps = options.sweeps;
+  complete.burn_in = options.sweeps / 5;
+  complete.keep_every = 1;
+  complete.draws = std::max(options.draws, of_run.chains);
+  complete.threads = options.threads;
+  complete.holdout = 0;
+  complete.test.clear();
+  complete.holdout_as = "zero";
+  return complete;
+}
+
+}  // namespace
+
+UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
+                     const FitCallbacks& callbacks) {
+  const RunInfo before = run_info(run_dir);
+  if (before.status != "complete")
+    throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' goes on", run_dir, run_dir));
+  if (before.version != version())
+    throw Error(ErrorKind::config,
+                fmt::format("{} was made by ztp {}; this is {}", run_dir, before.version, version()));
+  Pool pool(options.threads);
+  ReadOptions reading = fresh;
+  reading.counts = before.options.likelihood == "count";
+  Replacement replacement(run_dir, options.out);
+
+  UpdateSummary summary;
+  Dataset data = load_data(run_dir, before);
+  NewData news;
+  news.tensor.modes = data.tensor.modes;
+  read_new_ones(reading, data, pool, news, summary);
+  read_new_edges(reading, data, pool, news, summary);
+  summary.ones = news.tensor.nnz();
+  for (const Network& network : news.networks) summary.edges += network.size();
+  for (std::size_t k = 0; k < news.tensor.order(); ++k)
+    summary.entities.emplace_back(news.tensor.modes[k].name,
+                                  news.tensor.modes[k].labels.size() - data.tensor.modes[k].labels.size());
+  if (summary.ones + summary.edges == 0)
+    throw Error(ErrorKind::input, fmt::format("{}: nothing in it is new to {}",
+                                              fresh.file.empty() ? fresh.networks.front() : fresh.file, run_dir));
+  merge(news, data);
+  const TestCells test = remaining_test(run_dir, before, news, options.threads, summary);
+
+  const FitOptions complete = options_of_update(before.options, options);
+  RunInfo info = describe_run(data, complete, test, callbacks.command);
+  info.updates = before.updates + 1;
+  begin_run_dir(replacement.path(), true, info, data, test);
+  Dataset added;
+  added.tensor = std::move(news.tensor);
+  added.networks = std::move(news.networks);
+  Problem problem = make_problem(complete, added);
+  problem.seed += info.updates * 0x9e3779b97f4a7c15ull;  // random numbers of its own
+  const std::uint64_t part =
+      options.minibatch > 0 ? static_cast<std::uint64_t>(options.minibatch) : (summary.ones + 9) / 10;
+  const std::size_t parts = part == 0 ? 1 : static_cast<std::size_t>((summary.ones + part - 1) / part);
+  const std::vector<std::uint32_t> sizes = sizes_of(added.tensor);
+  MemoryMinibatches ones(std::as_const(added.tensor.coords), std::as_const(added.tensor.counts), sizes, parts);
+  std::vector<std::unique_ptr<MemoryMinibatches>> edges;
+  std::vector<Minibatches*> edges_of;
+  for (const Network& network : added.networks) {
+    edges.push_back(
+        std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
+                                            std::vector<std::uint32_t>{sizes[network.mode], sizes[network.mode]}, 1));
+    edges_of.push_back(edges.back().get());
+  }
+  const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
+  const auto make_chain = [&](std::uint32_t c) {
+    auto chain =
+        std::make_unique<UpdateChain>(problem, OnlineOptions(), ones, edges_of, *kernel, c, options.sweeps > 1);
+    read_statistics(run_dir, before, *chain);
+    return chain;
+  };
+  summary.outcome = sample_run(replacement.path(), data, test, {}, callbacks, make_chain, *kernel, info);
+  if (summary.outcome == FitOutcome::complete) replacement.commit();
+  return summary;
+}
+
+}  // namespace ztp

@@ -1,0 +1,69 @@
+#include "sampler/update_chain.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace ztp {
+namespace {
+
+void copy(const Statistics& from, Statistics& to) {
+  to.scale = from.scale;
+  for (std::size_t k = 0; k < from.rows.size(); ++k)
+    std::copy(from.rows[k].row(0), from.rows[k].row(from.rows[k].rows()), to.rows[k].row(0));
+  to.tensor = from.tensor;
+  to.networks = from.networks;
+  to.from_ones = from.from_ones;
+  to.from_edges = from.from_edges;
+}
+
+}  // namespace
+
+UpdateChain::UpdateChain(const Problem& problem, const OnlineOptions& options, Minibatches& ones,
+                         const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number, bool again)
+    : OnlineChain(problem, options, ones, edges, kernel, number), again_(again) {}
+
+void UpdateChain::start() {
+  fit_scale(1);
+  if (!again_) return;
+  old_ = make_statistics(sizes_of(*problem_.tensor), problem_.networks.size(), problem_.R);
+  copy(statistics_, old_);
+}
+
+double UpdateChain::step(bool) {
+  ++t_;
+  if (t_ == 1)
+    filter();
+  else
+    draw_again();
+  return std::numeric_limits<double>::quiet_NaN();  // of the old data nothing is known but their statistics
+}
+
+void UpdateChain::filter() {
+  const std::uint32_t parts = static_cast<std::uint32_t>(ones_.count());
+  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts};
+  set_parameters();
+  for (std::size_t m = 0; m < edges_.size(); ++m)
+    for (std::size_t b = 0; b < edges_[m]->count(); ++b) add_edges(m, b, 1, how);
+  for (std::uint32_t b = 0; b < parts; ++b) {
+    // Their edges tell of entities that are new.
+    set_parameters_for(b, b + 1);
+    LatentCounts::How of_part = how;
+    of_part.chunk = b;
+    add_ones(b, std::min(b + 1, parts - 1), 1, of_part);
+  }
+}
+
+void UpdateChain::draw_again() {
+  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts};
+  set_parameters();
+  copy(old_, statistics_);
+  for (std::size_t m = 0; m < edges_.size(); ++m)
+    for (std::size_t b = 0; b < edges_[m]->count(); ++b) add_edges(m, b, 1, how);
+  for (std::uint32_t b = 0; b < ones_.count(); ++b) {
+    LatentCounts::How of_part = how;
+    of_part.chunk = b;
+    add_ones(b, std::min<std::size_t>(b + 1, ones_.count() - 1), 1, of_part);
+  }
+}
+
+}  // namespace ztp
