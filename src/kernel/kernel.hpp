@@ -1,6 +1,7 @@
 // The bulk operations of a sweep. One interface; `reference` is slow and obvious, `cpu` is fast, and from the same state and
 // seed they make the same draws, but for roundings that flip one draw in a great many.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -93,6 +94,11 @@ inline std::int64_t shifted(std::int64_t value, int bits) {
   return bits >= 0 ? value << bits : (value + (std::int64_t{1} << (-bits - 1))) >> -bits;
 }
 
+// value moved by `part` of the way to another, to the nearest whole number.
+inline std::int64_t moved(std::int64_t value, std::int64_t towards, double part) {
+  return value + static_cast<std::int64_t>(std::llround(part * static_cast<double>(towards - value)));
+}
+
 // The order in which components are searched by a categorical draw: 0, 16, 32, ..., 1, 17, ...: the order that lets 16 lanes
 // add up their parts of the rate side by side.
 std::vector<std::size_t> search_order(std::size_t R);
@@ -140,6 +146,9 @@ class Kernel {
 
   // Multiplies S by 2^bits; with bits below zero, to the nearest whole number. O(n R).
   virtual void shift(int bits, Matrix<std::int64_t>& S) = 0;
+
+  // Moves S by `part` of the way to `towards`, to the nearest whole number. O(n R).
+  virtual void move(const Matrix<std::int64_t>& towards, double part, Matrix<std::int64_t>& S) = 0;
 
   // What learning the Dirichlet parameter needs to know of S, O(n R).                           (M20)
   virtual Tally tally(const Matrix<std::int64_t>& S) = 0;

@@ -1,6 +1,7 @@
 #include "sampler/update_chain.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace ztp {
@@ -23,7 +24,7 @@ UpdateChain::UpdateChain(const Problem& problem, const OnlineOptions& options, M
     : OnlineChain(problem, options, ones, edges, kernel, number), again_(again) {}
 
 void UpdateChain::start() {
-  fit_scale(1);
+  fit_scale(1e-3);
   if (!again_) return;
   old_ = make_statistics(sizes_of(*problem_.tensor), problem_.networks.size(), problem_.R);
   copy(statistics_, old_);
@@ -54,15 +55,27 @@ void UpdateChain::filter() {
 }
 
 void UpdateChain::draw_again() {
+  const double rho = std::pow(t_, -options_.kappa);
   const LatentCounts::How how{.t = t_, .expected = options_.expected_counts};
   set_parameters();
-  copy(old_, statistics_);
+  for (std::size_t k = 0; k < statistics_.rows.size(); ++k) kernel_.move(old_.rows[k], rho, statistics_.rows[k]);
+  const auto move = [&](const std::vector<std::int64_t>& old, std::vector<std::int64_t>& now) {
+    for (std::size_t r = 0; r < now.size(); ++r) now[r] = moved(now[r], old[r], rho);
+  };
+  move(old_.tensor, statistics_.tensor);
+  move(old_.from_ones, statistics_.from_ones);
+  move(old_.from_edges, statistics_.from_edges);
+  for (std::size_t m = 0; m < edges_.size(); ++m) move(old_.networks[m], statistics_.networks[m]);
+  add_all(rho, how);
+}
+
+void UpdateChain::add_all(double weight, const LatentCounts::How& how) {
   for (std::size_t m = 0; m < edges_.size(); ++m)
-    for (std::size_t b = 0; b < edges_[m]->count(); ++b) add_edges(m, b, 1, how);
+    for (std::size_t b = 0; b < edges_[m]->count(); ++b) add_edges(m, b, weight, how);
   for (std::uint32_t b = 0; b < ones_.count(); ++b) {
     LatentCounts::How of_part = how;
     of_part.chunk = b;
-    add_ones(b, std::min<std::size_t>(b + 1, ones_.count() - 1), 1, of_part);
+    add_ones(b, std::min<std::size_t>(b + 1, ones_.count() - 1), weight, of_part);
   }
 }
 

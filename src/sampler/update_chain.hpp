@@ -19,6 +19,7 @@ class UpdateChain final : public OnlineChain {
  private:
   void filter();
   void draw_again();
+  void add_all(double weight, const LatentCounts::How& how);
 
   bool again_;
   Statistics old_;

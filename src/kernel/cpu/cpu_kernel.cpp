@@ -39,6 +39,9 @@ class CpuKernel final : public Kernel {
     cpu::spread(pool_, u, rows, power, factor, S);
   }
   void shift(int bits, Matrix<std::int64_t>& S) override { cpu::shift(pool_, bits, S); }
+  void move(const Matrix<std::int64_t>& towards, double part, Matrix<std::int64_t>& S) override {
+    cpu::move(pool_, towards, part, S);
+  }
   Tally tally(const Matrix<std::int64_t>& S) override { return cpu::tally(pool_, S); }
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
     cpu::score(pool_, coords, count, rates, z);

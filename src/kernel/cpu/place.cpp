@@ -85,6 +85,14 @@ void shift(Pool& pool, int bits, Matrix<std::int64_t>& S) {
   });
 }
 
+void move(Pool& pool, const Matrix<std::int64_t>& towards, double part, Matrix<std::int64_t>& S) {
+  const Blocks blocks{S.rows(), 4096};
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    std::transform(S.row(blocks.begin(b)), S.row(blocks.end(b)), towards.row(blocks.begin(b)), S.row(blocks.begin(b)),
+                   [part](std::int64_t value, std::int64_t other) { return moved(value, other, part); });
+  });
+}
+
 Tally tally(Pool& pool, const Matrix<std::int64_t>& S) {
   constexpr std::int64_t small = 256;
   std::vector<std::int64_t> count(small, 0);

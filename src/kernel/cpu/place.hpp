@@ -9,6 +9,7 @@ void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std:
 void spread(Pool& pool, const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
             Matrix<std::int64_t>& S);
 void shift(Pool& pool, int bits, Matrix<std::int64_t>& S);
+void move(Pool& pool, const Matrix<std::int64_t>& towards, double part, Matrix<std::int64_t>& S);
 Tally tally(Pool& pool, const Matrix<std::int64_t>& S);
 
 }  // namespace ztp::cpu

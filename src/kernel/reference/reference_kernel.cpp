@@ -219,6 +219,11 @@ class ReferenceKernel final : public Kernel {
       for (std::size_t r = 0; r < S.columns(); ++r) S.row(j)[r] = shifted(S.row(j)[r], bits);
   }
 
+  void move(const Matrix<std::int64_t>& towards, double part, Matrix<std::int64_t>& S) override {
+    for (std::size_t j = 0; j < S.rows(); ++j)
+      for (std::size_t r = 0; r < S.columns(); ++r) S.row(j)[r] = moved(S.row(j)[r], towards.row(j)[r], part);
+  }
+
   Tally tally(const Matrix<std::int64_t>& S) override {
     std::map<std::int64_t, std::int64_t> count;
     for (std::size_t j = 0; j < S.rows(); ++j)
