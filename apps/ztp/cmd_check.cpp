@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "ztp/check.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp::app {
 namespace {
@@ -72,7 +73,8 @@ void print_text(const CheckReport& report, const FitOptions& options) {
   fmt::print("a fit at rank {} with {} threads will take about\n", options.rank, options.threads);
   fmt::print("memory      {}\n", human_bytes(report.cost.memory));
   fmt::print("draws       {} in a file of {}\n", report.cost.draws, human_bytes(report.cost.draws_file));
-  fmt::print("time        {} a sweep, {} in all\n", human_seconds(report.seconds_per_sweep),
+  fmt::print("time        {} a {}, {} in all\n", human_seconds(report.seconds_per_sweep),
+             options.method == "online" ? "step" : "sweep",
              human_seconds(report.seconds_per_sweep * static_cast<double>(options.sweeps * options.chains)));
   print_warnings(report.warnings);
 }
@@ -85,6 +87,11 @@ void add_check(CLI::App& app) {
   add_data_flags(*command, given->read, true);
   command->add_option("--likelihood", given->options.likelihood, "binary or count (last column of the file)")
       ->check(CLI::IsMember({"binary", "count"}));
+  command->add_option("--method", given->options.method, "of the fit to estimate: batch or online")
+      ->check(CLI::IsMember({"batch", "online"}));
+  command->add_option("--minibatch", given->options.minibatch, "its minibatch, online")
+      ->default_str("as fit")
+      ->check(CLI::PositiveNumber);
   command->add_option("--rank", given->options.rank, "rank of the fit to estimate")->check(CLI::Range(1, 100000));
   command->add_option("--sweeps", given->options.sweeps, "its sweeps")->check(CLI::PositiveNumber);
   command->add_option("--chains", given->options.chains, "its chains")->check(CLI::Range(1, 1000));
@@ -92,7 +99,10 @@ void add_check(CLI::App& app) {
   add_threads_flag(*command, given->read.threads);
   command->add_flag("--json", given->json, "as one JSON object");
   command->footer("Example:\n  ztp check ones.tsv --rank 50");
-  command->callback([given] {
+  command->callback([given, command] {
+    if (given->options.method != "online" && command->count("--minibatch") > 0)
+      throw Error(ErrorKind::usage, "--minibatch has no effect without --method online");
+    given->read.stream = given->options.method == "online";
     given->options.threads = given->read.threads;
     given->read.counts = given->options.likelihood == "count";
     const CheckReport report = check(given->read, given->options);

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "io/dataset.hpp"
+#include "run/file_cells.hpp"
 #include "run/prepare.hpp"
 #include "sampler/chain.hpp"
 
@@ -68,24 +69,46 @@ void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& 
   }
 }
 
-void describe_modes(const SparseTensor& tensor, CheckReport& report) {
-  for (std::size_t k = 0; k < tensor.order(); ++k) {
-    const LabelTable& labels = tensor.modes[k].labels;
-    std::vector<std::uint64_t> ones(labels.size(), 0);
-    for (std::size_t e = 0; e < tensor.nnz(); ++e) ++ones[tensor.cell(e)[k]];
+void describe_modes(const Dataset& data, CheckReport& report) {
+  const std::vector<Mode>& modes = data.tensor.modes;
+  std::vector<std::vector<std::uint64_t>> ones;
+  for (const Mode& mode : modes) ones.emplace_back(mode.labels.size(), 0);
+  const auto count = [&](const std::uint32_t* coords, const std::int64_t*, std::size_t cells) {
+    for (std::size_t i = 0; i < cells * modes.size(); ++i) ++ones[i % modes.size()][coords[i]];
+  };
+  count(data.tensor.coords.data(), nullptr, data.tensor.nnz());
+  if (data.file != nullptr) for_chunks(*data.file, data.file_ones, count);
+  for (std::size_t k = 0; k < modes.size(); ++k) {
+    const LabelTable& labels = modes[k].labels;
     CheckReport::ModeReport mode;
-    mode.name = tensor.modes[k].name;
+    mode.name = modes[k].name;
     mode.size = labels.size();
     for (std::uint32_t j = 0; j < labels.size(); ++j) {
-      if (ones[j] > mode.busiest_ones) {
-        mode.busiest_ones = ones[j];
+      if (ones[k][j] > mode.busiest_ones) {
+        mode.busiest_ones = ones[k][j];
         mode.busiest = labels[j];
       }
-      if (ones[j] > 0) continue;
+      if (ones[k][j] > 0) continue;
       if (mode.empty++ < 5) mode.empty_examples.push_back(labels[j]);
     }
     report.modes.push_back(std::move(mode));
   }
+}
+
+// Some of the ones, as a sweep meets them: stretches of 64 neighbours, which share rows; of a file, which is shuffled, its first.
+Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
+  const SparseTensor& tensor = data.tensor;
+  Buffer<std::uint32_t> coords;
+  if (data.file != nullptr) {
+    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, data.file_ones));
+    coords.resize(count * tensor.order());
+    data.file->read(0, count, coords.data(), nullptr);
+    return coords;
+  }
+  const std::size_t step = std::max<std::size_t>(1, tensor.nnz() / wanted);
+  for (std::size_t e = 0; e < tensor.nnz(); ++e)
+    if (e / 64 % step == 0) coords.append(tensor.cell(e), tensor.order());
+  return coords;
 }
 
 // Times a real sweep. The collapsed sampler is for data of which that is quick.
@@ -101,7 +124,7 @@ double time_collapsed_sweep(const Dataset& data, const FitOptions& options) {
   return now() - begin;
 }
 
-// Times the two parts of a sweep on a part of the data, with rows of the real width and as many of them as memory allows.
+// Times the two parts of a sweep, or of a step, on a part of the data, with rows of the real width and as many of them as memory allows.
 double time_sweep(const Dataset& data, const FitOptions& options) {
   const std::size_t R = static_cast<std::size_t>(options.rank), K = data.tensor.order(), stride = padded(R);
   Pool pool(static_cast<unsigned>(options.threads));
@@ -117,8 +140,13 @@ double time_sweep(const Dataset& data, const FitOptions& options) {
     const std::size_t timed = std::clamp<std::size_t>(timed_draws / R, 1, rows);
     Matrix<std::int64_t> counts(timed, R);
     Matrix<float> part(timed, R);
+    const std::vector<double> totals(R, 1.0);
+    const Columns columns{.S = counts, .a = 0.1, .totals = &totals};
     const double begin = now();
-    kernel->draw_columns({counts, 0.1}, stream_key(1, 0, Purpose::columns), 1, part);
+    if (options.method == "online" && options.parameters == "mean")
+      kernel->mean_columns(columns, part);
+    else
+      kernel->draw_columns(columns, stream_key(1, 0, Purpose::columns), 1, part);
     column_seconds +=
         (now() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) / static_cast<double>(timed);
     for (std::size_t j = 0; j < rows; ++j)
@@ -126,13 +154,8 @@ double time_sweep(const Dataset& data, const FitOptions& options) {
   }
   const std::size_t wanted =
       std::max<std::size_t>(4096, static_cast<std::size_t>(timed_products / static_cast<double>(R)));
-  const std::size_t step = std::max<std::size_t>(1, data.tensor.nnz() / wanted);
-  Buffer<std::uint32_t> coords;  // stretches of 64 neighbours: neighbours share rows, as in a sweep
-  for (std::size_t e = 0; e < data.tensor.nnz(); ++e) {
-    if (e / 64 % step != 0) continue;
-    for (std::size_t k = 0; k < K; ++k)
-      coords.push_back(static_cast<std::uint32_t>(data.tensor.cell(e)[k] % u[k].rows()));
-  }
+  Buffer<std::uint32_t> coords = some_ones(data, wanted);
+  for (std::size_t i = 0; i < coords.size(); ++i) coords[i] %= static_cast<std::uint32_t>(u[i % K].rows());
   std::vector<const Matrix<float>*> factors;
   std::vector<std::int64_t> totals(R, 0);
   Sums sums{{}, totals.data()};
@@ -142,16 +165,21 @@ double time_sweep(const Dataset& data, const FitOptions& options) {
   }
   const Rates rates = make_rates(factors, std::vector<double>(R, 0.0));
   const Entries entries{coords.data(), nullptr, coords.size() / K};
+  Sums added = sums;
+  added.expected = options.method == "online" && options.latent == "mean";
   double best = 1e300;
   for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
     const double begin = now();
-    kernel->allocate(entries, rates, stream_key(1, 0, Purpose::counts), repeat, sums);
+    kernel->allocate(entries, rates, stream_key(1, 0, Purpose::counts), repeat, added);
     best = std::min(best, now() - begin);
   }
   // Listed missing cells cost as much as ones, edges and missing pairs as a one of two modes.
-  double cells = static_cast<double>(data.tensor.nnz()) + static_cast<double>(data.missing.cells.size() / K);
+  const bool online = options.method == "online";
+  const double part = online ? static_cast<double>(options.minibatch) / static_cast<double>(data.ones()) : 1;
+  double cells = part * static_cast<double>(data.ones()) + static_cast<double>(data.missing.cells.size() / K);
   for (const Network& network : data.networks)
-    cells += static_cast<double>(network.edges.size() + network.missing.size()) / static_cast<double>(K);
+    cells += (part * static_cast<double>(network.edges.size()) + static_cast<double>(network.missing.size())) /
+             static_cast<double>(K);
   return column_seconds + best * cells / static_cast<double>(entries.count);
 }
 
@@ -161,15 +189,15 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   const double program = resident_bytes();
   CheckReport report;
   const Dataset data = read_dataset(read);
-  const FitOptions options = complete_options(given, data.tensor);
-  report.ones = data.tensor.nnz();
+  const FitOptions options = complete_options(given, data.tensor, static_cast<std::int64_t>(data.ones()));
+  report.ones = data.ones();
   report.volume = data.tensor.volume();
   report.duplicates = data.duplicates;
   report.zeros = data.zeros;
   report.warnings = data.warnings;
   for (const Network& network : data.networks)
     report.networks.push_back({data.tensor.modes[network.mode].name, network.size(), network.missing.size() / 2});
-  describe_modes(data.tensor, report);
+  describe_modes(data, report);
   for (std::size_t k = 0; k < data.missing.slices.size(); ++k)
     report.modes[k].missing = static_cast<std::uint32_t>(data.missing.slices[k].size());
   report.missing_cells = data.missing.cells.size() / data.tensor.order();

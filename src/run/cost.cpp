@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernel/bounded_draw.hpp"
+#include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "ztp/fit.hpp"
 
@@ -34,31 +35,61 @@ double regrouping_bytes(const Dataset& data) {
   return bytes;
 }
 
-double sampling_bytes(const Dataset& data, std::size_t R, double test_cells) {
-  const double K = static_cast<double>(data.tensor.order()), stride = static_cast<double>(padded(R));
-  double bytes = 0, largest_partials = 0;
-  for (const Mode& mode : data.tensor.modes) {
+// u and S, and what is kept beside them.
+double parameter_bytes(const std::vector<Mode>& modes, std::size_t R) {
+  const double stride = static_cast<double>(padded(R));
+  double bytes = sampling_code_bytes, largest_partials = 0;
+  for (const Mode& mode : modes) {
     const double rows = mode.labels.size();
-    bytes += rows * stride * (sizeof(float) + sizeof(std::int64_t));  // u and S
-    if (R >= least_rank_bounded)                                      // norms
+    bytes += rows * stride * (sizeof(float) + sizeof(std::int64_t));
+    if (R >= least_rank_bounded)  // norms
       bytes += rows * static_cast<double>(padded(padded(R) / components_per_block)) * sizeof(float);
     largest_partials = std::max(largest_partials, rows / 256 * stride * sizeof(double));
   }
-  // where each row's ones are, for all modes but the first, and each one's component; likewise for edges, in one index
-  const double ones = static_cast<double>(data.tensor.nnz());
-  bytes += 4 * ones * K;
+  return bytes + largest_partials;
+}
+
+// Where each row's entries are: 4 bytes an entry for all modes but the first, or for both ends of edges, and 8 a row.
+double index_bytes(const Dataset& data) {
+  double bytes = 4 * static_cast<double>(data.tensor.nnz()) * static_cast<double>(data.tensor.order() - 1);
   for (const Mode& mode : data.tensor.modes) bytes += 8.0 * mode.labels.size();
   for (const Network& network : data.networks)
     bytes += 4 * static_cast<double>(network.edges.size()) + 8.0 * data.tensor.modes[network.mode].labels.size();
+  return bytes;
+}
+
+// Minibatches: a copy of what is in memory, shuffled by way of 16 bytes a one, or two chunks of a file.
+double minibatch_bytes(const Dataset& data, const FitOptions& options) {
+  const double K = static_cast<double>(data.tensor.order()), in_memory = static_cast<double>(data.tensor.nnz());
+  const double counts = options.likelihood == "count" ? 8 : 0;
+  const double minibatch = static_cast<double>(options.minibatch);
+  const double chunk = std::min(minibatch, static_cast<double>(FileMinibatches::ones_per_chunk));
+  double bytes = data.file != nullptr ? 2 * chunk * (4 * K + counts) + 4 * chunk
+                                      : in_memory * (4 * K + counts + 16) + 4 * in_memory * (K - 1) + 4 * minibatch;
+  for (const Network& network : data.networks) bytes += 12 * static_cast<double>(network.edges.size());
+  double rows = 0;
+  for (const Mode& mode : data.tensor.modes) rows += mode.labels.size();
+  if (options.inner_draws > 1) bytes += rows * static_cast<double>(padded(static_cast<std::size_t>(options.rank))) * 4;
+  return bytes + (minibatch * K < rows / 2 ? 4 * rows : 0);
+}
+
+double sampling_bytes(const Dataset& data, const FitOptions& options, double test_cells) {
+  const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
+  double bytes = parameter_bytes(data.tensor.modes, static_cast<std::size_t>(options.rank));
+  if (options.method == "online")
+    bytes += minibatch_bytes(data, options);
+  else
+    bytes += index_bytes(data) + 4 * ones;  // and each one's component
+  if (options.sampler == "collapsed") bytes += regrouping_bytes(data);
   // cells, outcome, running sum, current probability, and the sorted keys of the AUC
-  return sampling_code_bytes + bytes + largest_partials + test_cells * (4 * K + 1 + 8 + 8 + 8);
+  return bytes + test_cells * (4 * K + 1 + 8 + 8 + 8);
 }
 
 }  // namespace
 
 FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
-  const FitOptions options = complete_options(given, data.tensor);
-  const double held_out = options.holdout * static_cast<double>(data.tensor.nnz());
+  const FitOptions options = complete_options(given, data.tensor, static_cast<std::int64_t>(data.ones()));
+  const double held_out = options.holdout * static_cast<double>(data.ones());
   const double test_cells = held_out * (1 + static_cast<double>(options.zeros_per_one));
   const double missing_tests = options.holdout_as == "missing" ? test_cells : 0;
   const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks.size());
@@ -74,10 +105,10 @@ FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
   cost.memory += 4 * (static_cast<double>(data.missing.cells.size()) + missing_tests * K);
   for (const auto& slices : data.missing.slices) cost.memory += 4 * static_cast<double>(slices.size());
   for (const Mode& mode : data.tensor.modes) cost.memory += static_cast<double>(mode.labels.bytes());
-  cost.memory += std::max({reading_bytes(data, static_cast<double>(options.threads)),
-                           sampling_bytes(data, layout.R, test_cells) - held_out * one_bytes +
-                               (options.sampler == "collapsed" ? regrouping_bytes(data) : 0.0),
-                           writing_bytes, held_out > 0 ? splitting_bytes(ones, K, one_bytes, test_cells) : 0.0});
+  cost.memory +=
+      std::max({reading_bytes(data, static_cast<double>(options.threads)),
+                sampling_bytes(data, options, test_cells) - (data.file == nullptr ? held_out * one_bytes : 0.0),
+                writing_bytes, held_out > 0 ? splitting_bytes(ones, K, one_bytes, test_cells) : 0.0});
   return cost;
 }
 
