@@ -51,6 +51,9 @@ void print_info(const RunInfo& info) {
   fmt::print("version      ztp {}\n", info.version);
   fmt::print("created      {}\n", info.created);
   fmt::print("data         {} ones, fingerprint {}\n", human_count(static_cast<double>(info.ones)), info.fingerprint);
+  if (info.ones_in_file > 0)
+    fmt::print("             {} of them in {}\n", human_count(static_cast<double>(info.ones_in_file)), info.ones_file);
+  if (info.updates > 0) fmt::print("updates      {} since the fit\n", info.updates);
   const auto missing = [](std::uint64_t count, const char* what) {
     return count == 0 ? "" : fmt::format(", {} {} missing", human_count(static_cast<double>(count)), what);
   };
@@ -65,8 +68,13 @@ void print_info(const RunInfo& info) {
   if (info.missing_cells > 0)
     fmt::print("missing      {} cells, beside those of missing entities\n",
                human_count(static_cast<double>(info.missing_cells)));
-  fmt::print("model        {} likelihood, rank at most {}, {} sampler, seed {}\n", info.options.likelihood,
-             info.options.rank, info.options.sampler, info.options.seed);
+  const FitOptions& options = info.options;
+  const std::string method = options.method == "online"
+                                 ? fmt::format("online, minibatches of {} (latent {}, parameters {})",
+                                               options.minibatch, options.latent, options.parameters)
+                                 : options.sampler + " sampler";
+  fmt::print("model        {} likelihood, rank at most {}, {}, seed {}\n", options.likelihood, options.rank, method,
+             options.seed);
   for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
   fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,
              info.options.sweeps, info.options.burn_in, info.keep_every);

@@ -209,6 +209,11 @@ std::string verdict_name(Verdict verdict) {
 
 void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis) {
   say(diagnosis, about_status(info, run_dir, diagnosis));
+  if (info.updates > 0 || info.options.method == "online")
+    say(diagnosis,
+        fmt::format("{} approximates the posterior: what follows tells how steady its draws are, not how close they "
+                    "are to it. A fit with --method batch is exact.",
+                    info.updates > 0 ? "A run that was updated" : "An online run"));
   if (diagnosis.draws < fewest_sweeps) {
     diagnosis.verdict = diagnosis.predictions = diagnosis.rank = Verdict::too_short;
     say(diagnosis, about_few_draws(info, diagnosis));
