@@ -245,7 +245,7 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
   const auto make_chain = [&](std::uint32_t c) {
     auto chain = std::make_unique<UpdateChain>(problem, online_options(complete), ones, edges_of, *kernel, c,
-                                               options.sweeps > 1);
+                                               static_cast<std::uint32_t>(options.sweeps));
     read_statistics(run_dir, before, *chain);
     return chain;
   };

@@ -1,9 +1,13 @@
 #include "sampler/minibatches.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "tensor/shuffle.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -11,6 +15,10 @@ MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std:
                                      const std::vector<std::uint32_t>& sizes, std::size_t count)
     : order_(sizes.size()), coords_(coords.size()), counts_(counts.size()) {
   const std::size_t ones = coords.size() / order_;
+  if (ones > std::numeric_limits<std::uint32_t>::max())
+    throw Error(ErrorKind::config, fmt::format("{} ones are too many to shuffle in memory; 'ztp convert' makes a file "
+                                               "from which they are read",
+                                               ones));
   count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(ones, 1));
   total_count_ = counts.empty() ? ones : std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   std::vector<std::pair<std::uint64_t, std::uint32_t>> shuffled(ones);

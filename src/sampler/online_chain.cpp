@@ -195,15 +195,15 @@ bool OnlineChain::touches_few(std::size_t b) const {
 OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
   const std::size_t K = state_.u.size();
   met_.resize(K);
-  ++looks_;
+  ++seen_;
   RowLists rows(K);
   ones_.read(b, b, [&](const Entries& ones) {
     for (std::size_t k = 0; k < K; ++k) {
       if (met_[k].empty()) met_[k].assign(state_.u[k].rows(), 0);
       for (std::size_t e = 0; e < ones.count; ++e) {
         const std::uint32_t j = ones.coords[e * K + k];
-        if (met_[k][j] == looks_) continue;
-        met_[k][j] = looks_;
+        if (met_[k][j] == seen_) continue;
+        met_[k][j] = seen_;
         rows[k].push_back(j);
       }
       std::sort(rows[k].begin(), rows[k].end());

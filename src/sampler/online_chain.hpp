@@ -60,8 +60,8 @@ class OnlineChain : public AnyChain {
 
   State sum_;  // of inner draws, where there are several
   std::vector<std::vector<std::uint32_t>>
-      met_;  // for each mode and row the last look that touched it; empty until needed
-  std::uint32_t looks_ = 0;
+      met_;  // for each mode and row the last list that touched it; empty until needed
+  std::uint32_t seen_ = 0;
 };
 
 }  // namespace ztp

@@ -27,7 +27,7 @@ void look_at_cells(AnyChain& chain, Kernel& kernel, const Schedule& schedule, co
   const bool scores = followed.held_out != nullptr && t <= schedule.burn_in && t % schedule.score_every == 0;
   const bool watches =
       followed.watched != nullptr && t > schedule.burn_in && (t - schedule.burn_in) % schedule.watch_every == 0;
-  if (scores || watches || schedule.keeps(t)) chain.draw_state();
+  if ((scores || watches) && !schedule.keeps(t)) chain.draw_state();
   if (followed.held_out != nullptr && schedule.keeps(t))
     report.auc_roc = followed.held_out->score_and_keep(chain.rates());
   else if (scores)
@@ -65,8 +65,9 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
       if (observer.stop_requested()) return false;
       const double begin = now();
       report.log_likelihood = chain->step(schedule.wants_likelihood(chain->steps_done() + 1));
-      report.seconds += now() - begin;
       report.sweep = chain->steps_done();
+      if (schedule.keeps(report.sweep)) chain->draw_state();
+      report.seconds += now() - begin;
       look_at_cells(*chain, kernel, schedule, followed, report);
       describe(*chain, report);
       if (schedule.keeps(report.sweep)) observer.on_draw(*chain, report);

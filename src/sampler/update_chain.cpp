@@ -20,12 +20,13 @@ void copy(const Statistics& from, Statistics& to) {
 }  // namespace
 
 UpdateChain::UpdateChain(const Problem& problem, const OnlineOptions& options, Minibatches& ones,
-                         const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number, bool again)
-    : OnlineChain(problem, options, ones, edges, kernel, number), again_(again) {}
+                         const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number,
+                         std::uint32_t looks)
+    : OnlineChain(problem, options, ones, edges, kernel, number), looks_(looks) {}
 
 void UpdateChain::start() {
-  fit_scale(1e-3);
-  if (!again_) return;
+  fit_scale(std::pow(looks_, -options_.kappa));
+  if (looks_ == 1) return;
   old_ = make_statistics(sizes_of(*problem_.tensor), problem_.networks.size(), problem_.R);
   copy(statistics_, old_);
 }

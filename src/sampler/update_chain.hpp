@@ -9,9 +9,9 @@ namespace ztp {
 // anew, all at once, given what the old data left: a Gibbs sampler of the new counts alone.            (M29)
 class UpdateChain final : public OnlineChain {
  public:
-  // problem.networks: the new edges. `again`: whether there will be more than one step, for which what was known is kept apart.
+  // problem.networks: the new edges. `looks`: how many steps there will be; for more than one what was known is kept apart.
   UpdateChain(const Problem& problem, const OnlineOptions& options, Minibatches& ones,
-              const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number, bool again);
+              const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number, std::uint32_t looks);
 
   void start() override;
   double step(bool likelihood) override;
@@ -21,7 +21,7 @@ class UpdateChain final : public OnlineChain {
   void draw_again();
   void add_all(double weight, const LatentCounts::How& how);
 
-  bool again_;
+  std::uint32_t looks_;
   Statistics old_;
 };
 
