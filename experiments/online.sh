@@ -1,9 +1,11 @@
 #!/bin/sh
-# Online against batch: accuracy by time, and size. The figures of docs/results.md; `auc` needs the data sets under $ZTP_DATA.
-#   experiments/online.sh [auc] [scale]     default: all
+# Online against batch: accuracy by time, new data, and size. The figures of docs/online.md; `auc` and `update` need the data sets under
+# $ZTP_DATA.
+#   experiments/online.sh [auc] [update] [scale]     default: all
 #   auc    SEEDS ("1"): splits and chains to repeat, "1 2 3" for three; OUT (build/online-auc.tsv): the table of all fits; QUICK=1:
 #          Kinship and UMLS, three fits a method, to build/online-auc-quick.tsv. About five minutes a seed. The picture, from that table:
 #          experiments/plot_online.py build/online-auc.tsv docs/images/online-auc.svg
+#   update SETS ("kinship umls movielens-100k scholars dblp-10k"). About ten minutes.
 #   scale  ONES (200000000), DIMS (10000000,10000000,1000), RANK (20), ONES2 (twice ONES). 14 GB of memory, 20 GB of disk, GNU time.
 # Prints one line a step, TAB-separated, and a summary; progress of `auc` goes to standard error. Work files go to a temporary directory.
 set -eu
@@ -79,7 +81,7 @@ make_file() {
       lines, s, lines / s / 1e6, bytes / 2^30, $NF / 2^20}' "$work/time"
 }
 
-# run_file METHOD SWEEPS: a fit of that file. Ones a second from the second step on; memory against that of factors and statistics, whose
+# run_file METHOD SWEEPS: a fit of that file. Ones a second from the second step on to the last but one, which is not followed by a draw; memory against that of factors and statistics, whose
 # rows are padded to 32 floats and 32 int64 (16 of each for R up to 16, and so on).
 run_file() {
   fit "$work/ones.ztpt" --method "$1" --rank "$rank" --sweeps "$2" --draws 1 --out "$work/run"
@@ -88,8 +90,8 @@ run_file() {
   each=$ones
   [ "$1" = batch ] || each=$(field minibatch <"$work/info")
   entities=$(sed -n 's/.*"size": *\([0-9]*\).*/\1/p' "$work/info" | awk '{n += $1} END {print n}')
-  awk -F'\t' -v each="$each" 'NR == 2 {first = $3} NR > 2 {last = $3; n++} END {printf "%.0f", each * n / (last - first)}' \
-    "$work/run/trace.tsv" >"$work/rate-$1"
+  awk -F'\t' -v each="$each" 'NR == 2 {first = $3} NR > 2 {before = last; last = $3; n++}
+    END {printf "%.0f", each * (n - 1) / (before - first)}' "$work/run/trace.tsv" >"$work/rate-$1"
   awk -v method="$1" -v ones="$ones" -v each="$each" -v n="$entities" -v rank="$rank" -v steps="$2" \
     -v peak="$(field peak_memory_bytes <"$work/info")" -v rate="$(cat "$work/rate-$1")" 'BEGIN {
       state = n * 12 * 16 * int((rank + 15) / 16)
@@ -117,18 +119,55 @@ scale() {
   make_file "$ones1"
   run_file online 10
   cp "$work/rate-online" "$work/rate-first"
-  run_file batch 4
-  awk -v o="$(cat "$work/rate-first")" -v b="$(cat "$work/rate-batch")" \
-    'BEGIN {printf "scale\tratio\tonline %.2f million ones/s\tbatch %.2f million ones/s\tonline / batch %.2f\n", o / 1e6, b / 1e6, o / b}'
+  run_file batch 5
+  run_file online 10
+  awk -v o="$(cat "$work/rate-first")" -v p="$(cat "$work/rate-online")" -v b="$(cat "$work/rate-batch")" \
+    'BEGIN {printf "scale\tratio\tonline %.2f and %.2f million ones/s\tbatch between them %.2f million ones/s\tonline / batch %.2f and %.2f\n",
+      o / 1e6, p / 1e6, b / 1e6, o / b, p / b}'
   make_file "$ones2"
   run_file online 10
   rm -f "$work/ones.ztpt"
 }
 
-[ $# -gt 0 ] || set -- auc scale
+# New data: one fit of everything; a fit of the first twentieth and nineteen updates of one each; a fit of the first half and ten
+# updates. The training ones come in a random order.
+update() {
+  for name in ${SETS:-kinship umls movielens-100k scholars dblp-10k}; do
+    protocol=cells split=$work/$name
+    case $name in
+      kinship) set -- --rank 100 --dirichlet 0.05 --sweeps 1000 ;;
+      umls) set -- --rank 50 --dirichlet 0.05 --sweeps 1000 ;;
+      movielens-100k) set -- --rank 50 --sweeps 400 ;;
+      scholars) protocol=ones; set -- --rank 100 --sweeps 100 ;;
+      dblp-10k) protocol=ones; set -- --rank 50 --sweeps 150 ;;
+    esac
+    "$ztp" split "$data/$name/tensor.tsv.gz" --protocol $protocol --holdout 0.1 --seed 1 --out "$split" >/dev/null 2>&1
+    head -1 "$split/train.tsv" >"$work/header"
+    sed 1d "$split/train.tsv" | awk 'BEGIN {srand(1)} {printf "%.9f\t%s\n", rand(), $0}' | LC_ALL=C sort | cut -f2- >"$work/ones"
+    total=$(wc -l <"$work/ones")
+    for first in 20 1 10; do  # twentieths that are fitted
+      begin=$((total * first / 20))
+      { cat "$work/header"; head -n $begin "$work/ones"; } >"$work/first.tsv"
+      fit "$work/first.tsv" --labels "$split/labels" --test "$split/test.tsv" "$@" --out "$work/run"
+      part=$first
+      while [ $part -lt 20 ]; do
+        { cat "$work/header"; sed -n "$((total * part / 20 + 1)),$((total * (part + 1) / 20))p" "$work/ones"; } >"$work/part.tsv"
+        part=$((part + 1))
+        "$ztp" update "$work/run" "$work/part.tsv" >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
+      done
+      "$ztp" evaluate "$work/run" --json >"$work/metrics"
+      printf 'update\t%s\tfit of %d %%\t%d updates\tAUC-ROC %.4f\tlog-loss %.4f\n' "$name" $((5 * first)) $((20 - first)) \
+        "$(field auc_roc <"$work/metrics")" "$(field log_loss <"$work/metrics")"
+      rm -rf "$work/run"
+    done
+    rm -rf "$split"
+  done
+}
+
+[ $# -gt 0 ] || set -- auc update scale
 for what; do
   case $what in
-    auc | scale) $what ;;
+    auc | update | scale) $what ;;
     *) echo "unknown experiment $what" >&2; exit 2 ;;
   esac
 done
