@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 
 #include "online_data.hpp"
 #include "run/file_cells.hpp"

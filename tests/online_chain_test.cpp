@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "online_data.hpp"
 #include "ztp/error.hpp"
@@ -237,6 +238,44 @@ TEST(OnlineInvariants, StepsTooSmallToStoreAreAnError) {
     EXPECT_EQ(error.kind(), ErrorKind::numeric);
     EXPECT_NE(std::string(error.what()).find("step 2"), std::string::npos) << error.what();
   }
+}
+
+// Which minibatches are asked for.
+class Followed final : public Minibatches {
+ public:
+  explicit Followed(Minibatches& minibatches) : minibatches_(minibatches) {}
+  std::uint64_t total() const override { return minibatches_.total(); }
+  std::uint64_t total_count() const override { return minibatches_.total_count(); }
+  std::size_t count() const override { return minibatches_.count(); }
+  std::uint64_t size(std::size_t b) const override { return minibatches_.size(b); }
+  bool whole() const override { return minibatches_.whole(); }
+  void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) override {
+    ++times[b];
+    minibatches_.read(b, next, use);
+  }
+  std::map<std::size_t, int> times;
+
+ private:
+  Minibatches& minibatches_;
+};
+
+// Fewer edges than there are minibatches of ones: each edge must be met as often as any other all the same, or it weighs more.
+TEST(OnlineInvariants, FewEdgesAreMetEquallyOften) {
+  OnlineData data;
+  add_modes({10, 10}, data);
+  add_ones(50, false, seed, data);
+  add_network(0, 4, seed, data);
+  data.make_problem(3, 10, seed);
+  Followed ones(*data.ones), edges(*data.edges[0]);
+  Pool pool(1);
+  const auto kernel = make_kernel("cpu", pool);
+  OnlineChain chain(data.problem, {}, ones, {&edges}, *kernel, 0);
+  chain.start();
+  ones.times.clear();
+  edges.times.clear();
+  run(chain, 20);
+  for (std::size_t b = 0; b < 10; ++b) EXPECT_EQ(ones.times[b], 2) << b;
+  for (std::size_t b = 0; b < 4; ++b) EXPECT_EQ(edges.times[b], 5) << b;
 }
 
 }  // namespace
