@@ -11,6 +11,7 @@
 #include <cmath>
 #include <vector>
 
+#include "gamma_law.hpp"
 #include "kernel/cpu/columns.hpp"
 #include "laws.hpp"
 #include "statistics.hpp"
@@ -31,9 +32,6 @@ struct Setting {
   double shape() const { return a + static_cast<double>(count); }
 };
 
-// Below this log the draw may have left the range of floats.
-constexpr double lowest = -80;
-
 // Sorted logs.
 std::vector<double> draw(const Setting& setting, StreamKey key, std::uint32_t number) {
   Pool pool(1);
@@ -45,48 +43,9 @@ std::vector<double> draw(const Setting& setting, StreamKey key, std::uint32_t nu
   for (std::size_t j = 0; j < rows; ++j) values.insert(values.end(), u.row(j), u.row(j) + columns);
   std::sort(values.begin(), values.end());
   std::vector<double> logs;
-  for (const float value : values) logs.push_back(value > 0 ? std::log(static_cast<double>(value)) : 2 * lowest);
+  for (const float value : values)
+    logs.push_back(value > 0 ? std::log(static_cast<double>(value)) : 2 * test::lowest_log);
   return logs;
-}
-
-// P(log G <= x), without the long doubles that make it slow.
-double below_law(double shape, double x) {
-  using Plain = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
-  return x < -25 ? test::log_gamma_law(shape, x).below : boost::math::gamma_p(shape, std::exp(x), Plain());
-}
-
-// Kolmogorov and Smirnov's distance over what floats hold; the rest is counted on its side, and the distance can only come out smaller.
-// A float stands for all that is rounded to it: for a shape of 1e8 floats are thousandths of a standard deviation apart, and there are
-// many equal ones. So the law is asked half way between one value and the next.
-double distance_p(const std::vector<double>& logs, double shape) {
-  const std::size_t stride = 300;  // the law is costly
-  const double n = static_cast<double>(logs.size());
-  double distance = 0;
-  for (std::size_t start = 0; start + 1 < logs.size(); start += stride) {
-    const auto next = std::upper_bound(logs.begin() + static_cast<std::ptrdiff_t>(start), logs.end(), logs[start]);
-    if (next == logs.end() || logs[start] < lowest) continue;
-    const double below = below_law(shape, (logs[start] + *next) / 2);
-    distance = std::max(distance, std::abs(below - static_cast<double>(next - logs.begin()) / n));
-  }
-  return test::kolmogorov_p(distance, n);
-}
-
-// The lower tail by its logs: a cell for each unit from the lowest up to `highest`, and one for everything above.
-double lower_tail_p(const std::vector<double>& logs, double shape, double highest) {
-  std::vector<double> expected, observed;
-  double before = 0, seen = 0;
-  const double n = static_cast<double>(logs.size());
-  const auto add = [&](double below, double held) {
-    expected.push_back(n * below - before);
-    observed.push_back(held - seen);
-    before = n * below;
-    seen = held;
-  };
-  for (double end = lowest; end <= highest; end += 1)
-    add(test::log_gamma_law(shape, end).below,
-        static_cast<double>(std::lower_bound(logs.begin(), logs.end(), end) - logs.begin()));
-  add(1, n);
-  return test::chi_squared_p(expected, observed);
 }
 
 TEST(Gammas, FollowTheirLawInEveryInstructionSet) {
@@ -101,12 +60,12 @@ TEST(Gammas, FollowTheirLawInEveryInstructionSet) {
       const std::vector<double> logs = draw(setting, key, number++);
       const double shape = setting.shape(), n = static_cast<double>(logs.size());
       const std::string name = fmt::format("{}: gamma({} + {})", target, setting.a, setting.count);
-      alarms->expect_plausible(distance_p(logs, shape), name);
+      alarms->expect_plausible(test::gamma_distance_p(logs, shape), name);
       alarms->expect_plausible(test::extreme_p(test::log_gamma_law(shape, logs.back()).above, n), name + ", largest");
-      if (logs.front() > lowest)
+      if (logs.front() > test::lowest_log)
         alarms->expect_plausible(test::extreme_p(test::log_gamma_law(shape, logs.front()).below, n),
                                  name + ", smallest");
-      if (shape < 1) alarms->expect_plausible(lower_tail_p(logs, shape, -2), name + ", lower tail");
+      if (shape < 1) alarms->expect_plausible(test::gamma_tail_p(logs, shape, -2), name + ", lower tail");
     }
   });
 }
@@ -116,14 +75,14 @@ TEST(Gammas, FollowTheirLawInEveryInstructionSet) {
 TEST(Twins, WrongGammasAreRejected) {
   const StreamKey key = stream_key(seed, 100, Purpose::simulate);
   const std::vector<double> logs = draw({0.1}, key, 0);
-  EXPECT_GE(distance_p(logs, 0.1), alarms->level());
-  EXPECT_LT(distance_p(logs, 0.102), alarms->level());
-  EXPECT_LT(lower_tail_p(logs, 0.102, -2), alarms->level());
-  EXPECT_LT(distance_p(draw({1.1}, key, 1), 0.1), alarms->level());
-  EXPECT_LT(distance_p(draw({30}, key, 2), 30.1), alarms->level());
+  EXPECT_GE(test::gamma_distance_p(logs, 0.1), alarms->level());
+  EXPECT_LT(test::gamma_distance_p(logs, 0.102), alarms->level());
+  EXPECT_LT(test::gamma_tail_p(logs, 0.102, -2), alarms->level());
+  EXPECT_LT(test::gamma_distance_p(draw({1.1}, key, 1), 0.1), alarms->level());
+  EXPECT_LT(test::gamma_distance_p(draw({30}, key, 2), 30.1), alarms->level());
   std::vector<double> cut = logs;
   for (double& value : cut) value = std::max(value, -40.0);
-  EXPECT_LT(lower_tail_p(cut, 0.1, -2), alarms->level());
+  EXPECT_LT(test::gamma_tail_p(cut, 0.1, -2), alarms->level());
 }
 
 }  // namespace

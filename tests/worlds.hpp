@@ -35,17 +35,19 @@ struct World {
   std::vector<std::uint32_t> coords;
   std::vector<std::int64_t> counts;
   bool missing = false;
+  bool network = false;  // entries are edges: both ends are rows of the one matrix
 
-  std::size_t size() const { return coords.size() / u.size(); }
+  std::size_t order() const { return network ? 2 : u.size(); }
+  std::size_t size() const { return coords.size() / order(); }
   Entries entries() const { return {coords.data(), counts.empty() ? nullptr : counts.data(), size(), missing}; }
   Rates rates() const {
     std::vector<const Matrix<float>*> pointers;
-    for (const auto& matrix : u) pointers.push_back(&matrix);
+    for (std::size_t k = 0; k < order(); ++k) pointers.push_back(network ? &u[0] : &u[k]);
     return make_rates(pointers, log_weight);
   }
   std::vector<std::size_t> sizes() const {
     std::vector<std::size_t> result;
-    for (const auto& matrix : u) result.push_back(matrix.rows());
+    for (std::size_t k = 0; k < order(); ++k) result.push_back(u[network ? 0 : k].rows());
     return result;
   }
 };
@@ -82,6 +84,30 @@ inline World make_world(const WorldCase& c, std::uint64_t seed) {
   return world;
 }
 
+// Edges over the entities of one mode, as many as asked for; a few of them twice, which does no harm here.
+inline World make_network_world(std::size_t R, std::size_t edges, std::uint64_t seed) {
+  World world = make_world({2, R, 0}, seed);
+  world.network = true;
+  world.u.erase(world.u.begin());
+  const std::uint64_t n = world.u[0].rows();
+  for (std::size_t e = 0; e < edges; ++e) {
+    Stream stream(world_key(seed, 4), 0, e);
+    const std::uint64_t i = stream.below(n - 1);
+    world.coords.push_back(static_cast<std::uint32_t>(i));
+    world.coords.push_back(static_cast<std::uint32_t>(i + 1 + stream.below(n - 1 - i)));
+  }
+  sort_records(world.coords.data(), edges, 2, nullptr);
+  return world;
+}
+
+// Products over the modes pass below the smallest float, and every third weight is too small for one as well.
+inline void make_rates_tiny(World& world) {
+  for (auto& u : world.u)
+    for (std::size_t j = 0; j < u.rows(); j += 2)
+      for (std::size_t r = 0; r < u.columns(); ++r) u.row(j)[r] *= 1e-10f;
+  for (std::size_t r = 1; r < world.log_weight.size(); r += 3) world.log_weight[r] -= 300;
+}
+
 // What allocate gives.
 struct Drawn {
   std::vector<Matrix<std::int64_t>> rows;
@@ -99,6 +125,8 @@ struct Drawn {
 // `indexed`: with rows found by an index, and with sums that hold something else before.
 struct How {
   bool bounded = true, indexed = false, likelihood = true, anywhere = false;
+  std::int64_t unit = 1;
+  bool expected = false;
 };
 
 inline Drawn allocate(Kernel& kernel, const World& world, StreamKey key, How how = {}, std::uint32_t sweep = 3) {
@@ -107,17 +135,19 @@ inline Drawn allocate(Kernel& kernel, const World& world, StreamKey key, How how
   Sums sums;
   Allocation parts;
   for (const auto& u : world.u) result.rows.emplace_back(u.rows(), rates.R);
-  for (auto& rows : result.rows) sums.rows.push_back(&rows);
+  for (std::size_t k = 0; k < world.order(); ++k) sums.rows.push_back(&result.rows[world.network ? 0 : k]);
   result.totals.assign(rates.R, 0);
   sums.totals = result.totals.data();
-  sums.parts = &parts;
+  sums.parts = how.expected ? nullptr : &parts;
+  sums.unit = how.unit;
+  sums.expected = how.expected;
   Entries entries = world.entries();
   entries.bounded = how.bounded;
   entries.likelihood = how.likelihood;
   entries.anywhere = how.anywhere;
   std::vector<RowIndex> index;
   if (how.indexed) {
-    index = index_rows(entries.coords, entries.count, world.sizes());
+    index = index_rows(entries.coords, entries.count, world.sizes(), world.network);
     entries.by_row = &index;
     sums.fresh = true;
     for (auto& rows : result.rows)

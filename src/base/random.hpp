@@ -32,7 +32,7 @@ enum class Purpose : std::uint32_t {
   learn_shape = 17,      // g; mode = 1 + m: f of network m
   watch = 18,            // cells whose probabilities are followed
   regroup = 19,          // components of counts with the parameters integrated out, index = its steps
-  minibatches = 20,      // the order of minibatches, sweep = epoch
+  minibatches = 20,      // the order of minibatches, sweep = epoch; mode = 1 + m: of those of network m
 };
 
 struct StreamKey {

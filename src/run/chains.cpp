@@ -19,7 +19,7 @@ Chains::Chains(const Problem& problem, const Dataset& data, const FitOptions& op
   for (const Network& network : problem.networks) {
     const std::uint32_t n = sizes[network.mode];
     edges_.push_back(std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
-                                                         std::vector<std::uint32_t>{n, n}, count));
+                                                         std::vector<std::uint32_t>{n, n}, count, true));
   }
 }
 

@@ -5,15 +5,16 @@
 
 namespace ztp {
 
-FileMinibatches::FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts)
-    : file_(file), ones_(ones), count_(count), counts_(counts) {}
+FileMinibatches::FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts,
+                                 std::size_t ones_per_chunk)
+    : file_(file), ones_(ones), count_(count), counts_(counts), ones_per_chunk_(ones_per_chunk) {}
 
 FileMinibatches::~FileMinibatches() {
   if (reading_.valid()) reading_.wait();
 }
 
 bool FileMinibatches::whole() const {
-  return (ones_ + count_ - 1) / count_ <= ones_per_chunk;
+  return (ones_ + count_ - 1) / count_ <= ones_per_chunk_;
 }
 
 // Begins to read the chunk from `first` on, which goes no further than `end`.
@@ -21,7 +22,7 @@ void FileMinibatches::fetch(std::uint64_t first, std::uint64_t end) {
   if (reading_.valid() && coming_.first == first) return;
   if (reading_.valid()) reading_.wait();  // another one, which is not wanted after all
   coming_.first = first;
-  coming_.count = static_cast<std::size_t>(std::min<std::uint64_t>(ones_per_chunk, end - first));
+  coming_.count = static_cast<std::size_t>(std::min<std::uint64_t>(ones_per_chunk_, end - first));
   reading_ = std::async(std::launch::async, [this] {
     coming_.coords.resize(coming_.count * file_.order());
     if (counts_) coming_.counts.resize(coming_.count);

@@ -10,7 +10,8 @@ namespace ztp {
 class FileMinibatches final : public Minibatches {
  public:
   // The first `ones` of the file, in `count` minibatches. Memory: two chunks, whatever the size of a minibatch.
-  FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts);
+  FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts,
+                  std::size_t ones_per_chunk = std::size_t{1} << 21);
   ~FileMinibatches() override;
 
   std::uint64_t total() const override { return ones_; }
@@ -19,8 +20,6 @@ class FileMinibatches final : public Minibatches {
   std::uint64_t size(std::size_t b) const override { return begin(b + 1) - begin(b); }
   void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) override;
   bool whole() const override;
-
-  static constexpr std::size_t ones_per_chunk = std::size_t{1} << 21;
 
  private:
   struct Chunk {
@@ -37,6 +36,7 @@ class FileMinibatches final : public Minibatches {
   std::uint64_t ones_;
   std::size_t count_;
   bool counts_;
+  std::size_t ones_per_chunk_;
   Chunk now_, coming_;
   std::future<void> reading_;  // of coming_
 };

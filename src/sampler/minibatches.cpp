@@ -12,7 +12,7 @@
 namespace ztp {
 
 MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std::span<const std::int64_t> counts,
-                                     const std::vector<std::uint32_t>& sizes, std::size_t count)
+                                     const std::vector<std::uint32_t>& sizes, std::size_t count, bool edges)
     : order_(sizes.size()), coords_(coords.size()), counts_(counts.size()) {
   const std::size_t ones = coords.size() / order_;
   if (ones > std::numeric_limits<std::uint32_t>::max())
@@ -39,8 +39,9 @@ MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std:
       std::copy_n(coords.data() + e * order_, order_, coords_.data() + i * order_);
       if (!counts.empty()) counts_[i] = counts[e];
     }
-    by_row_.push_back(indexed ? index_rows(coords_.data() + begin_[b] * order_, size(b), {sizes.begin(), sizes.end()})
-                              : std::vector<RowIndex>());
+    by_row_.emplace_back();
+    if (indexed)
+      by_row_[b] = index_rows(coords_.data() + begin_[b] * order_, size(b), {sizes.begin(), sizes.end()}, edges);
   }
 }
 

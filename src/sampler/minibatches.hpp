@@ -26,9 +26,9 @@ class Minibatches {
 // Records that are in memory: copied and brought into the order that the minibatches are cut from, each sorted within itself.
 class MemoryMinibatches final : public Minibatches {
  public:
-  // sizes: of the modes of the tensor. Counts may be empty.
+  // sizes: of the modes of the tensor. Counts may be empty. `edges`: both columns are rows of one matrix, as in index_rows.
   MemoryMinibatches(std::span<const std::uint32_t> coords, std::span<const std::int64_t> counts,
-                    const std::vector<std::uint32_t>& sizes, std::size_t count);
+                    const std::vector<std::uint32_t>& sizes, std::size_t count, bool edges = false);
 
   std::uint64_t total() const override { return coords_.size() / order_; }
   std::uint64_t total_count() const override { return total_count_; }

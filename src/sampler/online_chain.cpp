@@ -33,6 +33,10 @@ std::size_t OnlineChain::minibatch(std::uint32_t t) const {
   return minibatch_of_step(counts_.key(Purpose::minibatches), ones_.count(), t);
 }
 
+std::size_t OnlineChain::edge_minibatch(std::size_t m, std::uint32_t t) const {
+  return minibatch_of_step(counts_.key(Purpose::minibatches, m + 1), edges_[m]->count(), t);
+}
+
 void OnlineChain::start() {
   t_ = 0;
   statistics_.clear();
@@ -49,7 +53,7 @@ void OnlineChain::start() {
   fit_scale(weight);
   add_ones(b, b, weight, {.t = 0});
   for (std::size_t m = 0; m < edges_.size(); ++m) {
-    const std::size_t part = b % edges_[m]->count();
+    const std::size_t part = edge_minibatch(m, 1);
     add_edges(m, part, static_cast<double>(edges_[m]->total()) / static_cast<double>(edges_[m]->size(part)), {.t = 0});
   }
 }
@@ -72,7 +76,7 @@ double OnlineChain::step(bool likelihood) {
   imputed.unit = units(rho);
   log_likelihood += counts_.impute_missing(state_, imputed, statistics_);
   for (std::size_t m = 0; m < edges_.size(); ++m) {
-    const std::size_t part = b % edges_[m]->count();
+    const std::size_t part = edge_minibatch(m, t_);
     const double edges = static_cast<double>(edges_[m]->total()) / static_cast<double>(edges_[m]->size(part));
     log_likelihood += edges * add_edges(m, part, rho * edges, how) -
                       network_rates(state_, problem_.networks[m], m).total / 2 +

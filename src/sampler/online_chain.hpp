@@ -55,6 +55,8 @@ class OnlineChain : public AnyChain {
   bool touches_few(std::size_t b) const;
   RowLists touched_rows(std::size_t b);
   std::size_t minibatch(std::uint32_t t) const;
+  // In epochs of its own: there may be fewer edges than minibatches of ones, and each must be met as often as any other.
+  std::size_t edge_minibatch(std::size_t m, std::uint32_t t) const;
   void decay(double rho);
   void rescale(int bits);
 
