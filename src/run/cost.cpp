@@ -63,7 +63,7 @@ double minibatch_bytes(const Dataset& data, const FitOptions& options) {
   const double K = static_cast<double>(data.tensor.order()), in_memory = static_cast<double>(data.tensor.nnz());
   const double counts = options.likelihood == "count" ? 8 : 0;
   const double minibatch = static_cast<double>(options.minibatch);
-  const double chunk = std::min(minibatch, static_cast<double>(FileMinibatches::ones_per_chunk));
+  const double chunk = std::min(minibatch, static_cast<double>(FileMinibatches::usual_chunk));
   double bytes = data.file != nullptr ? 2 * chunk * (4 * K + counts) + 4 * chunk
                                       : in_memory * (4 * K + counts + 16) + 4 * in_memory * (K - 1) + 4 * minibatch;
   for (const Network& network : data.networks) bytes += 12 * static_cast<double>(network.edges.size());

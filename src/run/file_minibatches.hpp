@@ -9,9 +9,11 @@ namespace ztp {
 
 class FileMinibatches final : public Minibatches {
  public:
+  static constexpr std::size_t usual_chunk = std::size_t{1} << 21;
+
   // The first `ones` of the file, in `count` minibatches. Memory: two chunks, whatever the size of a minibatch.
   FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts,
-                  std::size_t ones_per_chunk = std::size_t{1} << 21);
+                  std::size_t ones_per_chunk = usual_chunk);
   ~FileMinibatches() override;
 
   std::uint64_t total() const override { return ones_; }

@@ -237,9 +237,9 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   std::vector<std::unique_ptr<MemoryMinibatches>> edges;
   std::vector<Minibatches*> edges_of;
   for (const Network& network : added.networks) {
-    edges.push_back(
-        std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
-                                            std::vector<std::uint32_t>{sizes[network.mode], sizes[network.mode]}, 1, true));
+    edges.push_back(std::make_unique<MemoryMinibatches>(
+        network.edges, std::span<const std::int64_t>(),
+        std::vector<std::uint32_t>{sizes[network.mode], sizes[network.mode]}, 1, true));
     edges_of.push_back(edges.back().get());
   }
   const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
