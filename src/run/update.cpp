@@ -112,6 +112,7 @@ void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData&
     Mode& mode = news.tensor.modes[network.mode];
     TableSpec spec;
     spec.path = file;
+    spec.known = &old.tensor.modes[network.mode].labels;
     TableReader reader(spec, pool);
     Buffer<std::uint32_t> pairs;
     CellBlock block;
