@@ -37,7 +37,9 @@ struct NewData {
 class Replacement {
  public:
   Replacement(const std::string& run_dir, const std::string& out)
-      : run_dir_(run_dir), out_(out), path_(out.empty() ? fmt::format("{}.update-{}", run_dir, getpid()) : out) {
+      : run_dir_(fs::canonical(run_dir).string()),  // "run/" and links to it are the same directory
+        out_(out),
+        path_(out.empty() ? fmt::format("{}.update-{}", run_dir_, getpid()) : out) {
     if (!out.empty()) check_run_dir(out, false);
   }
   ~Replacement() {
