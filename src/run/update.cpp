@@ -195,6 +195,8 @@ FitOptions options_of_update(const FitOptions& of_run, const UpdateOptions& opti
 
 UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
                      const FitCallbacks& callbacks) {
+  if (fresh.file.empty() && fresh.networks.empty())
+    throw Error(ErrorKind::usage, "update needs a FILE of new ones, or --network MODE=FILE with new edges");
   const RunInfo before = run_info(run_dir);
   if (before.status != "complete")
     throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' goes on", run_dir, run_dir));
