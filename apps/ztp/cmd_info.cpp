@@ -50,6 +50,8 @@ void print_info(const RunInfo& info) {
   fmt::print("command      {}\n", info.command);
   fmt::print("version      ztp {}\n", info.version);
   fmt::print("created      {}\n", info.created);
+  if (info.updates > 0)
+    fmt::print("updates      {}: the schedule, times and draws below are those of the last\n", info.updates);
   fmt::print("data         {} ones, fingerprint {}\n", human_count(static_cast<double>(info.ones)), info.fingerprint);
   const auto missing = [](std::uint64_t count, const char* what) {
     return count == 0 ? "" : fmt::format(", {} {} missing", human_count(static_cast<double>(count)), what);
@@ -73,8 +75,9 @@ void print_info(const RunInfo& info) {
   fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
   for (std::size_t c = 0; c < info.chains.size(); ++c) {
     const auto& chain = info.chains[c];
-    fmt::print("chain {:<6} {} sweeps in {}, log-likelihood {:.1f}, occupied rank {}{}\n", c + 1, chain.sweeps,
-               human_seconds(chain.seconds), chain.log_likelihood, chain.occupied,
+    fmt::print("chain {:<6} {} sweeps in {}{}, occupied rank {}{}\n", c + 1, chain.sweeps, human_seconds(chain.seconds),
+               std::isnan(chain.log_likelihood) ? "" : fmt::format(", log-likelihood {:.1f}", chain.log_likelihood),
+               chain.occupied,
                std::isnan(chain.occupied_mean) ? "" : fmt::format(" (mean over draws {:.1f})", chain.occupied_mean));
   }
   print_rank(info);
