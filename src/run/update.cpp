@@ -41,6 +41,10 @@ class Replacement {
         out_(out),
         path_(out.empty() ? fmt::format("{}.update-{}", run_dir_, getpid()) : out) {
     if (!out.empty()) check_run_dir(out, false);
+    // A process, such as the shell, that is in there would be in a directory that is gone.
+    if (out.empty() && (fs::current_path() / "").string().starts_with(run_dir_ + "/"))
+      throw Error(ErrorKind::config,
+                  fmt::format("{} is to be replaced; go to a directory outside it, or use --out", run_dir_));
   }
   ~Replacement() {
     std::error_code ignored;
