@@ -87,8 +87,9 @@ void print_info(const RunInfo& info) {
     fmt::print("             besides, components used by a network alone, which say nothing of the tensor: {}\n",
                network_only);
   if (info.test_ones + info.test_zeros > 0)
-    fmt::print("held out     {} ones, {} zeros, AUC-ROC {:.4f}\n", human_count(static_cast<double>(info.test_ones)),
-               human_count(static_cast<double>(info.test_zeros)), info.auc_roc);
+    fmt::print("held out     {} ones, {} zeros{}\n", human_count(static_cast<double>(info.test_ones)),
+               human_count(static_cast<double>(info.test_zeros)),
+               std::isnan(info.auc_roc) ? "" : fmt::format(", AUC-ROC {:.4f}", info.auc_roc));
   if (info.peak_memory > 0) fmt::print("peak memory  {}\n", human_bytes(static_cast<double>(info.peak_memory)));
   fmt::print("options      {}\n", options_to_json(info.options));
 }

@@ -151,6 +151,7 @@ std::string about_few_draws(const RunInfo& info, const Diagnosis& diagnosis) {
   const std::string text =
       fmt::format("Too few draws to judge (fewer than {} sweeps after burn-in in a chain)", fewest_sweeps);
   if (diagnosis.status != "complete" && planned >= static_cast<std::int64_t>(fewest_sweeps)) return text + ".";
+  if (info.updates > 0) return text + ": an update with --sweeps 100 has enough.";
   return text + ": run with --sweeps 1000 or more, and --chains 4.";
 }
 

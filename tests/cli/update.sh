@@ -53,6 +53,7 @@ expect 3 'nothing in it is new to run' "$ztp" update run --network user=known-ed
 expect 4 'mode item has no network' "$ztp" update run new.tsv --network item=friends.tsv
 expect 4 'the modes are user, item' "$ztp" update run new.tsv --network place=friends.tsv
 expect 4 'exists' "$ztp" update run new.tsv --out run
+expect 4 'go to a directory outside it' sh -c 'cd run && "$1" update . ../new.tsv' - "$ztp"
 expect 6 'nowhere.tsv' "$ztp" update run nowhere.tsv
 expect 3 'not a run directory' "$ztp" update nowhere new.tsv
 sums run >after.txt
@@ -68,12 +69,13 @@ grep -q '2 new entities of mode user' out.txt || fail "the new entities are not 
 grep -qi 'nan' out.txt && fail "a number that is none: $(grep -i nan out.txt)"
 sums run >after.txt
 cmp before.txt after.txt || fail "--out changed the run"
+expect 0 'an update with --sweeps 100 has enough' "$ztp" diagnose other
 in_block other u40 0
 in_block other u41 1
 in_block other u3 1
 expect 0 '"new_entities":{"user":2,"item":0}' "$ztp" update run/ new.tsv --json
 printf '#from\tto\nu42\tu1\nu42\tu3\nu42\tu5\nu42\tu7\nu42\tu42\n' >edges.tsv
-expect 0 '0 new ones, 0 known already; 4 new edges, 0 known already' "$ztp" update run --network user=edges.tsv
+expect 0 '0 new ones, 0 known already; 4 new edges, 0 known already' "$ztp" update run --network user=edges.tsv --sweeps 100
 expect 0 '"updates": 2' "$ztp" info run --json
 [ "$(ls -d run* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d run*)"
 
@@ -88,7 +90,8 @@ expect 0 '"auc_roc"' "$ztp" evaluate run --json
 expect 0 'component' "$ztp" components run --top 2
 expect 0 'updates      2' "$ztp" info run
 grep -qi 'nan' out.txt && fail "info prints a number that is none"
-expect 0 'verdict' "$ztp" diagnose run
+expect 0 'occupied rank' "$ztp" diagnose run
+grep -q 'verdict: too short' out.txt && fail "100 sweeps are enough to judge"
 grep -q 'Do not interpret yet: log-likelihood' out.txt && fail "diagnose judges a log-likelihood that there is not"
 expect 0 '"verdict"' "$ztp" diagnose run --json
 expect 0 '"log_likelihood": null' cat run/status.json
