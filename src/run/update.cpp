@@ -226,6 +226,8 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   if (summary.ones + summary.edges == 0)
     throw Error(ErrorKind::input, fmt::format("{}: nothing in it is new to {}",
                                               fresh.file.empty() ? fresh.networks.front() : fresh.file, run_dir));
+  std::int64_t total = static_cast<std::int64_t>(before.total_count);
+  for (const std::int64_t count : std::as_const(news.tensor.counts)) add_to_total(total, count, fresh.file);
   merge(news, data);
   const TestCells test = remaining_test(run_dir, before, news, options.threads, summary);
 

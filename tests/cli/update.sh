@@ -97,6 +97,20 @@ expect 0 '"verdict"' "$ztp" diagnose run --json
 expect 0 '"log_likelihood": null' cat run/status.json
 expect 0 'Nothing to do' "$ztp" resume run
 
+# Ctrl-C leaves the run as it was, and nothing beside it.
+sums run >before.txt
+"$ztp" update run later.tsv --sweeps 1000000 >log.txt 2>&1 &
+pid=$!
+while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <"run.update-$pid/trace.tsv" || echo 0)" -lt 20 ]; do sleep 0.02; done
+kill -INT $pid
+code=0
+wait $pid || code=$?
+[ "$code" -eq 130 ] || fail "exit code $code after SIGINT"
+grep -q 'Interrupted; run is as it was before' log.txt || fail "does not say that the run is as it was"
+sums run >after.txt
+cmp before.txt after.txt || fail "an interruption changed the run"
+[ "$(ls -d run* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d run*)"
+
 # An update that was killed cannot be taken for a fit.
 cp -r run killed
 sed 's/"status": "complete"/"status": "running"/' run/status.json >killed/status.json
@@ -126,6 +140,10 @@ printf '#user\titem\nu0\ti2\t7\nu50\ti2\t3\n' >new-counts.tsv
 expect 0 '2 new ones, 0 known already' "$ztp" update counts new-counts.tsv
 expect 0 '"total_count": 970' "$ztp" info counts --json
 expect 0 'u50' "$ztp" recommend counts user=u50 --top 3
+
+printf 'a\tx\t4611686018427387000\nb\ty\t1\n' >most.tsv
+"$ztp" fit most.tsv --likelihood count --rank 2 --sweeps 20 --out most >/dev/null 2>&1
+expect 3 '2^62' "$ztp" update most most.tsv
 
 # Numbered modes grow to the largest number; names are refused in them.
 printf '1 1 1\n2 2 1\n3 1 1\n3 3 1\n' >small.tns
