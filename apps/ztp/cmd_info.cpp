@@ -50,6 +50,8 @@ void print_info(const RunInfo& info) {
   fmt::print("command      {}\n", info.command);
   fmt::print("version      ztp {}\n", info.version);
   fmt::print("created      {}\n", info.created);
+  if (info.updates > 0)
+    fmt::print("updates      {}: the schedule, times and draws below are those of the last\n", info.updates);
   fmt::print("data         {} ones, fingerprint {}\n", human_count(static_cast<double>(info.ones)), info.fingerprint);
   if (info.ones_in_file > 0)
     fmt::print("             {} of them in {}\n", human_count(static_cast<double>(info.ones_in_file)), info.ones_file);
@@ -81,8 +83,9 @@ void print_info(const RunInfo& info) {
   fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
   for (std::size_t c = 0; c < info.chains.size(); ++c) {
     const auto& chain = info.chains[c];
-    fmt::print("chain {:<6} {} sweeps in {}, log-likelihood {:.1f}, occupied rank {}{}\n", c + 1, chain.sweeps,
-               human_seconds(chain.seconds), chain.log_likelihood, chain.occupied,
+    fmt::print("chain {:<6} {} sweeps in {}{}, occupied rank {}{}\n", c + 1, chain.sweeps, human_seconds(chain.seconds),
+               std::isnan(chain.log_likelihood) ? "" : fmt::format(", log-likelihood {:.1f}", chain.log_likelihood),
+               chain.occupied,
                std::isnan(chain.occupied_mean) ? "" : fmt::format(" (mean over draws {:.1f})", chain.occupied_mean));
   }
   print_rank(info);
@@ -92,8 +95,9 @@ void print_info(const RunInfo& info) {
     fmt::print("             besides, components used by a network alone, which say nothing of the tensor: {}\n",
                network_only);
   if (info.test_ones + info.test_zeros > 0)
-    fmt::print("held out     {} ones, {} zeros, AUC-ROC {:.4f}\n", human_count(static_cast<double>(info.test_ones)),
-               human_count(static_cast<double>(info.test_zeros)), info.auc_roc);
+    fmt::print("held out     {} ones, {} zeros{}\n", human_count(static_cast<double>(info.test_ones)),
+               human_count(static_cast<double>(info.test_zeros)),
+               std::isnan(info.auc_roc) ? "" : fmt::format(", AUC-ROC {:.4f}", info.auc_roc));
   if (info.peak_memory > 0) fmt::print("peak memory  {}\n", human_bytes(static_cast<double>(info.peak_memory)));
   fmt::print("options      {}\n", options_to_json(info.options));
 }

@@ -7,7 +7,6 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "progress.hpp"
-#include "ztp/error.hpp"
 #include "ztp/run_info.hpp"
 #include "ztp/update.hpp"
 
@@ -45,8 +44,6 @@ void print_summary(const UpdateCommand& given, const UpdateSummary& summary) {
 }
 
 void run_update(UpdateCommand& given, const CLI::App& command) {
-  if (given.read.file.empty() && given.read.networks.empty())
-    throw Error(ErrorKind::usage, "update needs a FILE of new ones, or --network MODE=FILE with new edges");
   given.read.threads = given.options.threads;
   install_stop_signals();
   const RunInfo info = run_info(given.run);

@@ -75,8 +75,9 @@ std::string ProgressBar::text(const SweepReport& report) const {
     line += fmt::format("[{:<20}] ", std::string(filled, '='));
   }
   if (chains_ > 1) line += fmt::format("chain {}/{}, ", report.chain + 1, chains_);
-  line += fmt::format("sweep {}/{}, {} left, log-likelihood {:.1f}, {} components", report.sweep, sweeps_,
-                      human_seconds(left), last_log_likelihood_, report.occupied);
+  line += fmt::format("sweep {}/{}, {} left", report.sweep, sweeps_, human_seconds(left));
+  if (!std::isnan(last_log_likelihood_)) line += fmt::format(", log-likelihood {:.1f}", last_log_likelihood_);
+  line += fmt::format(", {} components", report.occupied);
   if (!std::isnan(last_auc_)) line += fmt::format(", AUC {:.4f}", last_auc_);
   return line;
 }

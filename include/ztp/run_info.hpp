@@ -48,7 +48,7 @@ struct RunInfo {
   struct ChainStatus {
     std::uint32_t sweeps = 0;
     double seconds = 0;            // of sampling
-    double log_likelihood = 0;     // of the last sweep for which it was computed
+    double log_likelihood = 0;     // of the last sweep for which it was computed; NaN if it never was, as in an update
     std::size_t occupied = 0;      // of the last sweep for which it was computed
     double occupied_mean = 0;      // over kept draws; NaN without any
     std::size_t network_only = 0;  // components that only networks use, of the last sweep

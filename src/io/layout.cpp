@@ -169,7 +169,8 @@ Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
     layout.order = layout.columns - (layout.has_value ? 1 : 0);
     check_header_width(header, layout.order, layout.has_value, line, text);
     check_order(layout.order, spec, line);
-    for (std::size_t k = 0; k < layout.order && header.line != 0; ++k) {
+    if (header.line != 0 && spec.known != nullptr) check_header_is_no_cell(header, *spec.known);
+    for (std::size_t k = 0; k < layout.order && header.line != 0 && spec.known == nullptr; ++k) {
       check_mode_name(header.names[k], layout.names, header.line);
       layout.names.emplace_back(header.names[k].text);
     }

@@ -36,8 +36,10 @@ struct TableSpec {
   // makes it a place. One table may serve several columns.
   std::vector<const LabelTable*> closed;
   std::vector<std::string> closed_names;  // mode names, for messages
-  std::string unknown_remedy;             // what to do about a label outside, for messages
-  bool header_names_modes = false;        // a header of a closed .tsv must name these modes in this order
+  // When modes are discovered: labels that are known beforehand. A header may then say anything, as in a closed table.
+  const LabelTable* known = nullptr;
+  std::string unknown_remedy;       // what to do about a label outside, for messages
+  bool header_names_modes = false;  // a header of a closed .tsv must name these modes in this order
 };
 
 // Cells of one block of the file, in file order.

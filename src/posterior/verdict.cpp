@@ -127,6 +127,7 @@ std::int64_t round_number_above(double x) {
 }
 
 std::string remedy(const RunInfo& info, const Diagnosis& diagnosis, const Worst& worst) {
+  if (info.updates > 0) return "An update does not sample anew what was known before: a fit of all the data does.";
   constexpr double most = 20;  // beyond that an estimate from these draws means nothing
   const double planned = static_cast<double>(std::max<std::int64_t>(info.options.sweeps - info.options.burn_in, 1));
   const double chains = static_cast<double>(diagnosis.chains.size());
@@ -150,6 +151,7 @@ std::string about_few_draws(const RunInfo& info, const Diagnosis& diagnosis) {
   const std::string text =
       fmt::format("Too few draws to judge (fewer than {} sweeps after burn-in in a chain)", fewest_sweeps);
   if (diagnosis.status != "complete" && planned >= static_cast<std::int64_t>(fewest_sweeps)) return text + ".";
+  if (info.updates > 0) return text + ": an update with --sweeps 100 has enough.";
   return text + ": run with --sweeps 1000 or more, and --chains 4.";
 }
 
@@ -157,6 +159,11 @@ std::string about_one_chain(const RunInfo& info) {
   if (info.options.chains > 1)
     return "Only one chain so far: drift within it is judged, agreement between starts is not.";
   return "Only one chain: drift within it is judged, agreement between starts is not. Run with --chains 4.";
+}
+
+// An update has no log-likelihood: it does not look at the old data.
+bool recorded(const Quantity& q) {
+  return !std::all_of(q.chain_means.begin(), q.chain_means.end(), [](double mean) { return std::isnan(mean); });
 }
 
 // Quantities that are neither predictions nor the rank.
@@ -231,7 +238,7 @@ void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis
   rank.worst.add(occupied);
   std::vector<const Quantity*> others;
   for (const Quantity& q : diagnosis.quantities)
-    if (&q != &occupied && (with_cells || &q != &log_likelihood)) others.push_back(&q);
+    if (&q != &occupied && (&q != &log_likelihood || (with_cells && recorded(q)))) others.push_back(&q);
   Worst all = predictions.worst;
   all.add(occupied);
   for (const Quantity* q : others) all.add(*q);

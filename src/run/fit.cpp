@@ -92,6 +92,10 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
 FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, unsigned threads) {
   RunInfo info = run_info(run_dir);
   if (info.status == "complete") return FitOutcome::complete;
+  if (info.updates > 0)  // that was killed: its chains are not those of a fit, and the run it began with is as it was
+    throw Error(ErrorKind::config, fmt::format("{} is an update that did not come to its end, and cannot go on; remove "
+                                               "it and update the run again",
+                                               run_dir));
   if (info.version != version())
     throw Error(ErrorKind::config, fmt::format("{} was begun by ztp {}; this is {}, whose draws may differ", run_dir,
                                                info.version, version()));

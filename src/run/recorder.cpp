@@ -94,7 +94,8 @@ void Recorder::write_rows(const SweepReport& report) {
 
 RunInfo::ChainStatus& Recorder::status(const SweepReport& report) {
   while (info_.chains.size() <= report.chain)
-    info_.chains.push_back({0, 0, 0, 0, std::numeric_limits<double>::quiet_NaN(), 0});
+    info_.chains.push_back(
+        {0, 0, std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(), 0});
   return info_.chains[report.chain];
 }
 

@@ -68,7 +68,7 @@ Json status_part(const RunInfo& info) {
   for (const auto& chain : info.chains)
     json["chains"].push_back({{"sweeps", chain.sweeps},
                               {"seconds", chain.seconds},
-                              {"log_likelihood", chain.log_likelihood},
+                              {"log_likelihood", number_or_null(chain.log_likelihood)},
                               {"occupied", chain.occupied},
                               {"occupied_mean", number_or_null(chain.occupied_mean)},
                               {"network_only", chain.network_only}});
@@ -114,8 +114,8 @@ void read_status_part(const Json& json, RunInfo& info) {
   info.peak_memory = json.at("peak_memory_bytes");
   info.auc_roc = number_or_nan(json.at("auc_roc"));
   for (const Json& chain : json.at("chains"))
-    info.chains.push_back({chain.at("sweeps"), chain.at("seconds"), chain.at("log_likelihood"), chain.at("occupied"),
-                           number_or_nan(chain.at("occupied_mean")), chain.at("network_only")});
+    info.chains.push_back({chain.at("sweeps"), chain.at("seconds"), number_or_nan(chain.at("log_likelihood")),
+                           chain.at("occupied"), number_or_nan(chain.at("occupied_mean")), chain.at("network_only")});
   for (const auto& [name, mean] : json.at("learned").items()) info.learned.emplace_back(name, mean.get<double>());
   for (const Json& item : json.at("rank_posterior"))
     info.rank.emplace_back(item.at("occupied"), item.at("probability"));

@@ -37,8 +37,14 @@ struct NewData {
 class Replacement {
  public:
   Replacement(const std::string& run_dir, const std::string& out)
-      : run_dir_(run_dir), out_(out), path_(out.empty() ? fmt::format("{}.update-{}", run_dir, getpid()) : out) {
+      : run_dir_(fs::canonical(run_dir).string()),  // "run/" and links to it are the same directory
+        out_(out),
+        path_(out.empty() ? fmt::format("{}.update-{}", run_dir_, getpid()) : out) {
     if (!out.empty()) check_run_dir(out, false);
+    // A process, such as the shell, that is in there would be in a directory that is gone.
+    if (out.empty() && (fs::current_path() / "").string().starts_with(run_dir_ + "/"))
+      throw Error(ErrorKind::config,
+                  fmt::format("{} is to be replaced; go to a directory outside it, or use --out", run_dir_));
   }
   ~Replacement() {
     std::error_code ignored;
@@ -112,6 +118,7 @@ void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData&
     Mode& mode = news.tensor.modes[network.mode];
     TableSpec spec;
     spec.path = file;
+    spec.known = &old.tensor.modes[network.mode].labels;
     TableReader reader(spec, pool);
     Buffer<std::uint32_t> pairs;
     CellBlock block;
@@ -192,6 +199,8 @@ FitOptions options_of_update(const FitOptions& of_run, const UpdateOptions& opti
 
 UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
                      const FitCallbacks& callbacks) {
+  if (fresh.file.empty() && fresh.networks.empty())
+    throw Error(ErrorKind::usage, "update needs a FILE of new ones, or --network MODE=FILE with new edges");
   const RunInfo before = run_info(run_dir);
   if (before.status != "complete")
     throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' goes on", run_dir, run_dir));
@@ -217,6 +226,8 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   if (summary.ones + summary.edges == 0)
     throw Error(ErrorKind::input, fmt::format("{}: nothing in it is new to {}",
                                               fresh.file.empty() ? fresh.networks.front() : fresh.file, run_dir));
+  std::int64_t total = static_cast<std::int64_t>(before.total_count);
+  for (const std::int64_t count : std::as_const(news.tensor.counts)) add_to_total(total, count, fresh.file);
   merge(news, data);
   const TestCells test = remaining_test(run_dir, before, news, options.threads, summary);
 

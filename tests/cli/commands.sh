@@ -2,7 +2,7 @@
 # Every command, from the outside, with the numbers it must print.
 . "$2/tests/cli/common.sh.inc"
 
-for command in check convert split simulate fit resume predict evaluate diagnose components recommend info; do
+for command in check convert split simulate fit resume update predict evaluate diagnose components recommend info; do
   expect 0 'Example' "$ztp" "$command" --help
 done
 expect 0 'Examples' "$ztp" --help

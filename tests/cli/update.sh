@@ -1,0 +1,156 @@
+#!/bin/sh
+# ztp update: new ones, edges and entities in a run that every command then knows; what cannot be used changes nothing.
+. "$2/tests/cli/common.sh.inc"
+
+fail() {
+  echo "FAILED: $*"
+  failed=1
+}
+sums() {
+  find "$1" -type f -exec cksum {} + | sort
+}
+# mean RUN CELLS: of the probabilities that are predicted.
+mean() {
+  "$ztp" predict "$1" "$2" | awk -F '\t' '!/^#/ { s += $3; n++ } END { print s / n }'
+}
+# in_block RUN USER PARITY: the user is likelier, by far, with the items of the block.
+in_block() {
+  awk -v u="$2" 'BEGIN { for (i = 0; i < 30; i += 2) print u "\ti" i }' >even.tsv
+  awk -v u="$2" 'BEGIN { for (i = 1; i < 30; i += 2) print u "\ti" i }' >odd.tsv
+  even=$(mean "$1" even.tsv)
+  odd=$(mean "$1" odd.tsv)
+  [ "$3" -eq 0 ] && ratio="$even / $odd" || ratio="$odd / $even"
+  awk "BEGIN { exit !($ratio > 2) }" || fail "$2 in $1 has $even with even items and $odd with odd ones"
+}
+
+expect 0 'Example' "$ztp" update --help
+# Users and items in two blocks, even and odd; four of five cells in a block are ones. The run has the users up to 39.
+awk 'BEGIN {
+  for (u = 0; u < 44; u++)
+    for (i = 0; i < 30; i++)
+      if (u % 2 == i % 2 && (3 * u + int(i / 2)) % 5) print "u" u "\ti" i "\t" (u < 40 ? "old" : u < 42 ? "new" : "later")
+}' >all.txt
+for part in old new later; do
+  { printf '#user\titem\n'; awk -F '\t' -v p=$part '$3 == p { print $1 "\t" $2 }' all.txt; } >$part.tsv
+done
+awk 'BEGIN { print "#user\tuser"; for (u = 0; u < 38; u++) print "u" u "\tu" u + 2 }' >friends.tsv
+"$ztp" fit old.tsv --network user=friends.tsv --rank 4 --sweeps 200 --holdout 0.1 --chains 2 --out run >/dev/null 2>&1
+
+# What cannot be used leaves everything as it was.
+sums run >before.txt
+printf '#item\tuser\ni0\tu40\n' >swapped.tsv
+printf 'u40\ti0\tw1\n' >wide.tsv
+printf 'u40\n' >narrow.tsv
+tail -n +2 friends.tsv >known-edges.tsv
+expect 2 'update needs a FILE of new ones, or --network' "$ztp" update run
+expect 2 'labels' "$ztp" update run new.tsv --labels user=new.tsv
+expect 2 'sweeps' "$ztp" update run new.tsv --sweeps 0
+expect 3 'column 1 is called item, but the run has user there' "$ztp" update run swapped.tsv
+expect 3 '3 columns of labels; 2 are needed' "$ztp" update run wide.tsv
+expect 3 'narrow.tsv:1' "$ztp" update run narrow.tsv
+expect 3 'nothing in it is new to run' "$ztp" update run --network user=friends.tsv
+expect 3 'nothing in it is new to run' "$ztp" update run --network user=known-edges.tsv
+expect 4 'mode item has no network' "$ztp" update run new.tsv --network item=friends.tsv
+expect 4 'the modes are user, item' "$ztp" update run new.tsv --network place=friends.tsv
+expect 4 'exists' "$ztp" update run new.tsv --out run
+expect 4 'go to a directory outside it' sh -c 'cd run && "$1" update . ../new.tsv' - "$ztp"
+expect 6 'nowhere.tsv' "$ztp" update run nowhere.tsv
+expect 3 'not a run directory' "$ztp" update nowhere new.tsv
+sums run >after.txt
+cmp before.txt after.txt || fail "an update that was refused changed the run"
+[ "$(ls -d run* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d run*)"
+
+# New ones, with old ones among them, into another directory, and then into the run itself.
+{ cat new.tsv; grep '^u3	' old.tsv; } >today.tsv
+held_out=$(grep -c '^u3	.*	1$' run/test.tsv || true)
+expect 0 "$((24 + held_out)) new ones, $((12 - held_out)) known already" "$ztp" update run today.tsv --out other
+grep -q "warning: $held_out held-out cells are among the new ones" out.txt || fail "held-out ones that are none any more"
+grep -q '2 new entities of mode user' out.txt || fail "the new entities are not counted"
+grep -qi 'nan' out.txt && fail "a number that is none: $(grep -i nan out.txt)"
+sums run >after.txt
+cmp before.txt after.txt || fail "--out changed the run"
+expect 0 'an update with --sweeps 100 has enough' "$ztp" diagnose other
+in_block other u40 0
+in_block other u41 1
+in_block other u3 1
+expect 0 '"new_entities":{"user":2,"item":0}' "$ztp" update run/ new.tsv --json
+printf '#from\tto\nu42\tu1\nu42\tu3\nu42\tu5\nu42\tu7\nu42\tu42\n' >edges.tsv
+expect 0 '0 new ones, 0 known already; 4 new edges, 0 known already' "$ztp" update run --network user=edges.tsv --sweeps 100
+expect 0 '"updates": 2' "$ztp" info run --json
+[ "$(ls -d run* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d run*)"
+
+# Every command knows the new entities.
+in_block run u40 0
+in_block run u42 1
+expect 0 'probability' "$ztp" recommend run user=u41 --top 3
+[ "$(grep -vc '^#' out.txt)" -eq 3 ] || fail "recommend printed another number of cells"
+item=$(awk -F '\t' '!/^#/ { print $2; exit }' out.txt)
+grep -q "^u41	$item\$" new.tsv && fail "u41 $item is a one, and recommended"
+expect 0 '"auc_roc"' "$ztp" evaluate run --json
+expect 0 'component' "$ztp" components run --top 2
+expect 0 'updates      2' "$ztp" info run
+grep -qi 'nan' out.txt && fail "info prints a number that is none"
+expect 0 'occupied rank' "$ztp" diagnose run
+grep -q 'verdict: too short' out.txt && fail "100 sweeps are enough to judge"
+grep -q 'Do not interpret yet: log-likelihood' out.txt && fail "diagnose judges a log-likelihood that there is not"
+expect 0 '"verdict"' "$ztp" diagnose run --json
+expect 0 '"log_likelihood": null' cat run/status.json
+expect 0 'Nothing to do' "$ztp" resume run
+
+# Ctrl-C leaves the run as it was, and nothing beside it.
+sums run >before.txt
+"$ztp" update run later.tsv --sweeps 1000000 >log.txt 2>&1 &
+pid=$!
+while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <"run.update-$pid/trace.tsv" || echo 0)" -lt 20 ]; do sleep 0.02; done
+kill -INT $pid
+code=0
+wait $pid || code=$?
+[ "$code" -eq 130 ] || fail "exit code $code after SIGINT"
+grep -q 'Interrupted; run is as it was before' log.txt || fail "does not say that the run is as it was"
+sums run >after.txt
+cmp before.txt after.txt || fail "an interruption changed the run"
+[ "$(ls -d run* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d run*)"
+
+# An update that was killed cannot be taken for a fit.
+cp -r run killed
+sed 's/"status": "complete"/"status": "running"/' run/status.json >killed/status.json
+expect 4 'update that did not come to its end' "$ztp" resume killed
+expect 4 'not complete' "$ztp" update killed later.tsv
+
+# A run whose ones stay in their file: known ones are found there, too, and what is new is kept beside it.
+"$ztp" convert old.tsv old.ztpt >/dev/null
+"$ztp" fit old.ztpt --method online --rank 4 --sweeps 200 --minibatch 100 --out stream >/dev/null 2>&1
+expect 3 'nothing in it is new to stream' "$ztp" update stream old.tsv
+expect 0 '"known_ones":12' "$ztp" update stream today.tsv --json
+"$ztp" convert later.tsv later.ztpt >/dev/null
+expect 0 '24 new ones, 0 known already' "$ztp" update stream later.ztpt
+expect 3 'nothing in it is new to stream' "$ztp" update stream new.tsv
+expect 0 '"updates": 2' "$ztp" info stream --json
+for user in 3 40 41 42 43; do in_block stream u$user $((user % 2)); done
+expect 0 'probability' "$ztp" recommend stream user=u43 --top 3
+cut -f2 out.txt >recommended.txt
+grep '^u43	' later.tsv | cut -f2 | grep -qxFf - recommended.txt && fail "a one of the update is recommended"
+expect 0 'verdict' "$ztp" diagnose stream
+
+# Counts of cells in the file grow.
+sed 's/$/\t2/;1s/\t2$//' old.tsv >old-counts.tsv
+printf '#user\titem\nu0\ti2\t7\nu50\ti2\t3\n' >new-counts.tsv
+"$ztp" convert old-counts.tsv counts.ztpt --likelihood count >/dev/null
+"$ztp" fit counts.ztpt --likelihood count --method online --rank 4 --sweeps 200 --minibatch 100 --out counts >/dev/null 2>&1
+expect 0 '2 new ones, 0 known already' "$ztp" update counts new-counts.tsv
+expect 0 '"total_count": 970' "$ztp" info counts --json
+expect 0 'u50' "$ztp" recommend counts user=u50 --top 3
+
+printf 'a\tx\t4611686018427387000\nb\ty\t1\n' >most.tsv
+"$ztp" fit most.tsv --likelihood count --rank 2 --sweeps 20 --out most >/dev/null 2>&1
+expect 3 '2^62' "$ztp" update most most.tsv
+
+# Numbered modes grow to the largest number; names are refused in them.
+printf '1 1 1\n2 2 1\n3 1 1\n3 3 1\n' >small.tns
+printf '5 1 1\n' >more.tns
+printf 'x\t1\n' >names.tsv
+"$ztp" fit small.tns --rank 2 --sweeps 40 --out numbers >/dev/null 2>&1
+expect 3 'are the numbers from 1 on' "$ztp" update numbers names.tsv
+expect 0 '2 new entities of mode mode1' "$ztp" update numbers more.tns
+expect 0 'probability' "$ztp" recommend numbers mode1=5 --top 1
+finish
