@@ -270,5 +270,25 @@ TEST(FileCells, HoldOutTheLastOnesAndDrawnZeros) {
   EXPECT_THROW(hold_out_of_file(data, 0.5, 1000, seed, pool), Error);  // more zeros than cells
 }
 
+// A one that is said to be missing is an error that names it, in a slice as in the list.
+TEST(FileCells, MissingOnesAreRefused) {
+  const TempDir directory;
+  OnlineData source;
+  fill(source, 1000, false, 1);
+  write(directory / "a.ztpt", source.tensor);
+  Pool pool(2);
+  for (const bool in_slice : {false, true}) {
+    Dataset data;
+    data.file = std::make_shared<TensorFile>(directory / "a.ztpt");
+    data.file_ones = 1000;
+    data.tensor.modes = data.file->modes();
+    data.missing.slices.resize(3);
+    EXPECT_NO_THROW(check_missing_in_file(data, pool));
+    if (in_slice) data.missing.slices[1] = {source.tensor.cell(500)[1]};
+    if (!in_slice) data.missing.cells.append(source.tensor.cell(500), 3);
+    EXPECT_THROW(check_missing_in_file(data, pool), Error) << in_slice;
+  }
+}
+
 }  // namespace
 }  // namespace ztp::test

@@ -12,6 +12,7 @@
 
 #include "gamma_law.hpp"
 #include "kernel/cpu/gamma.hpp"
+#include "online_data.hpp"
 #include "targets.hpp"
 #include "worlds.hpp"
 
@@ -141,6 +142,54 @@ TEST(Twins, ForgottenRestIsRejected) {
   const double all = n * column_a + total_count(), shape = column_a + count_of(4);
   EXPECT_LT(beta_p(draw_listed(*kernel, listed_count, 100).one, shape, all - shape), alarms->level());
   EXPECT_LT(beta_p(draw_listed(*kernel, listed_count + 0.9 * rest, 101).one, shape, all - shape), alarms->level());
+}
+
+// ---- inner draws -----------------------------------------------------------------------------------------------------
+
+// The average of many draws of the parameters is near their means: of 60 values none is further off than six standard errors, which happens
+// with a probability below 1e-6, or some 1e-5, since a few of them are skewed. With a single draw, as a twin, many are.
+TEST(OnlineColumns, InnerDrawsAverageToTheMeans) {
+  OnlineData data;
+  add_modes({12, 8}, data);
+  add_ones(60, false, seed, data);
+  data.make_problem(3, 1, seed);
+  Pool pool(1);
+  const auto kernel = make_kernel("cpu", pool);
+  for (const std::uint32_t M : {10'000u, 1u}) {
+    OnlineChain averaged = data.chain({.inner_draws = M}, *kernel),
+                mean = data.chain({.mean_parameters = true}, *kernel);
+    averaged.start();
+    mean.start();
+    std::vector<std::vector<double>> spread(
+        2);  // n standard deviations of u[j, r], from the statistics both start from
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto& S = mean.statistics().rows[k];
+      for (std::size_t j = 0; j < S.rows(); ++j)
+        for (std::size_t r = 0; r < 3; ++r) {
+          const double rows = static_cast<double>(S.rows()), unit_worth = mean.statistics().scale;
+          const double all = 0.1 * rows + unit_worth * static_cast<double>(mean.statistics().tensor[r]);
+          const double part = (0.1 + unit_worth * static_cast<double>(S.row(j)[r])) / all;
+          spread[k].push_back(rows * std::sqrt(part * (1 - part) / (all + 1)));
+        }
+    }
+    averaged.step(false);
+    mean.step(false);
+    int far = 0;
+    for (std::size_t k = 0; k < 2; ++k)
+      for (std::size_t i = 0; i < spread[k].size(); ++i) {
+        const auto u = [&](const OnlineChain& chain) {
+          return static_cast<double>(chain.state().u[k].row(i / 3)[i % 3]);
+        };
+        far += std::abs(u(averaged) - u(mean)) > 6 * spread[k][i] / 100;
+      }
+    // Weights are gammas of some 20 counts times betas, which vary by a quarter, and their average by a four-hundredth: eight of these.
+    for (std::size_t r = 0; r < 3 && M > 1; ++r)
+      EXPECT_NEAR(averaged.state().tensor.log_weight[r], mean.state().tensor.log_weight[r], 0.02);
+    if (M == 1)
+      EXPECT_GT(far, 30);
+    else
+      EXPECT_EQ(far, 0);
+  }
 }
 
 // ---- expected counts -------------------------------------------------------------------------------------------------

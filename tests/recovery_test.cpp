@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
+#include "planted.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/posterior.hpp"
@@ -13,40 +14,14 @@
 namespace ztp {
 namespace {
 
-using test::TempDir;
+using test::as_dataset, test::TempDir, test::Truth;
 
-// P(one) of a cell under the truth of a simulation.
-class Truth {
- public:
-  Truth(const SimulateOptions& options, const Simulated& simulated) : lambda_(simulated.lambda) {
-    for (std::size_t k = 0; k < options.dims.size(); ++k) {
-      factors_.emplace_back(options.dims[k], std::vector<double>(options.rank, 0.0));
-      for (std::size_t r = 0; r < options.rank; ++r) {
-        const SimulatedColumn column = simulated_column(options, k, r);
-        for (std::size_t i = 0; i < column.ids.size(); ++i) factors_[k][column.ids[i]][r] = column.u[i];
-      }
-    }
-  }
-  double probability(const std::uint32_t* cell) const {
-    double z = 0;
-    for (std::size_t r = 0; r < lambda_.size(); ++r) {
-      double product = lambda_[r];
-      for (std::size_t k = 0; k < factors_.size(); ++k) product *= factors_[k][cell[k]][r];
-      z += product;
-    }
-    return -std::expm1(-z);
-  }
-
- private:
-  std::vector<double> lambda_;
-  std::vector<std::vector<std::vector<double>>> factors_;
-};
-
-Dataset as_dataset(Simulated& simulated) {
-  Dataset data;
-  data.tensor = std::move(simulated.tensor);
-  data.networks = std::move(simulated.networks);
-  return data;
+// With 300 sweeps of a batch fit.
+double cold_start_auc(const std::string& run, bool with_network, bool as_missing, std::int64_t bound) {
+  FitOptions options;
+  options.rank = bound;
+  options.sweeps = 300;
+  return test::cold_start_auc(run, with_network, as_missing, options);
 }
 
 // Seed 11. The truth ranks held-out cells as well as anything can; the fit must come within 0.01 of its AUC-ROC.
@@ -118,37 +93,6 @@ TEST(Recovery, IntervalsHoldTheTruthAsOftenAsTheySay) {
   const double error = std::sqrt(squares / 11 / 12);
   EXPECT_NEAR(mean, 0.9, 4 * error) << "standard error " << error;
   EXPECT_LT(error, 0.02) << "the test would see nothing";
-}
-
-// AUC-ROC of the cells of 20 entities of a planted tensor of rank 4, none of whose ones were seen.
-double cold_start_auc(const std::string& run, bool with_network, bool as_missing, std::int64_t bound) {
-  SimulateOptions options;
-  options.dims = {100, 60, 40};
-  options.ones = 9000;
-  options.rank = 4;
-  options.seed = 21;
-  options.edges = {{"mode1", 900}};
-  Simulated simulated = simulate(options);
-  Dataset data = as_dataset(simulated);
-  if (!with_network) data.networks.clear();
-  SplitOptions how;
-  how.protocol = Protocol::slices;
-  how.mode = "mode1";
-  how.after = 80;
-  Split parts = split(data.tensor, how);
-  keep_training_ones(data.tensor, parts);
-  data.missing.slices.resize(3);
-  for (std::uint32_t j = 80; as_missing && j < 100; ++j) data.missing.slices[0].push_back(j);
-  FitOptions fit_options;
-  fit_options.rank = bound;
-  fit_options.sweeps = 300;
-  fit(std::move(data), fit_options, run);
-  Posterior posterior(run);
-  const std::vector<Prediction> predictions = posterior.predict(parts.test.coords.data(), parts.test.size());
-  MetricsCollector collector;
-  for (std::size_t e = 0; e < parts.test.size(); ++e)
-    collector.add(predictions[e].probability, parts.test.outcome[e] != 0);
-  return collector.finish().auc_roc;
 }
 
 // Seed 21. Entities without a single one: their network must place them, and nothing else can. Taken for zeros, it can do so at the
