@@ -55,7 +55,6 @@ void print_info(const RunInfo& info) {
   fmt::print("data         {} ones, fingerprint {}\n", human_count(static_cast<double>(info.ones)), info.fingerprint);
   if (info.ones_in_file > 0)
     fmt::print("             {} of them in {}\n", human_count(static_cast<double>(info.ones_in_file)), info.ones_file);
-  if (info.updates > 0) fmt::print("updates      {} since the fit\n", info.updates);
   const auto missing = [](std::uint64_t count, const char* what) {
     return count == 0 ? "" : fmt::format(", {} {} missing", human_count(static_cast<double>(count)), what);
   };

@@ -11,7 +11,7 @@
 namespace ztp {
 
 struct UpdateOptions {
-  std::int64_t sweeps = 50;     // looks at the new data; the last four fifths of them each leave a draw
+  std::int64_t sweeps = 65;     // looks at the new data; the last four fifths of them each leave a draw
   std::int64_t draws = 100;     // most draws to keep, all chains together
   std::int64_t minibatch = -1;  // ones filtered together in the first look; -1: a tenth of the new ones
   std::string out;              // another run directory to make; empty: the run itself is replaced

@@ -145,7 +145,7 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
 
 void read_pairs(const std::string& item, Pool& pool, Dataset& data) {
   const auto [name, file] = split_assignment(item, "--missing-pairs");
-  Network& network = network_of_flag(name, "--missing-pairs " + item, data);
+  Network& network = network_of_flag(name, "--missing-pairs " + item, "give it with --network", data);
   const Mode& mode = data.tensor.modes[network.mode];
   TableSpec spec;
   spec.path = file;
@@ -184,7 +184,7 @@ void read_pairs(const std::string& item, Pool& pool, Dataset& data) {
 
 }  // namespace
 
-Network& network_of_flag(const std::string& name, const std::string& flag, Dataset& data) {
+Network& network_of_flag(const std::string& name, const std::string& flag, const std::string& remedy, Dataset& data) {
   const SparseTensor& tensor = data.tensor;
   std::optional<std::size_t> k = tensor.mode_named(name);
   std::size_t number = 0;  // 0: none is given
@@ -199,8 +199,7 @@ Network& network_of_flag(const std::string& name, const std::string& flag, Datas
     if (network.mode == *k) networks.push_back(&network);
   const std::string& mode = tensor.modes[*k].name;
   if (networks.empty())
-    throw Error(ErrorKind::config,
-                fmt::format("{}: mode {} has no network; give it with --network {}=FILE", flag, mode, mode));
+    throw Error(ErrorKind::config, fmt::format("{}: mode {} has no network; {}", flag, mode, remedy));
   if (number == 0 && networks.size() > 1)
     throw Error(
         ErrorKind::config,

@@ -113,7 +113,7 @@ void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData&
   }
   for (const std::string& item : fresh.networks) {
     const auto [name, file] = split_assignment(item, "--network");
-    const Network& network = network_of_flag(name, "--network " + item, old);
+    const Network& network = network_of_flag(name, "--network " + item, "the run was fitted without one", old);
     Buffer<std::uint32_t>& edges = news.networks[static_cast<std::size_t>(&network - old.networks.data())].edges;
     Mode& mode = news.tensor.modes[network.mode];
     TableSpec spec;
@@ -124,21 +124,27 @@ void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData&
     CellBlock block;
     while (reader.next(block)) pairs.append(block.coords.data(), block.coords.size());
     grow_modes(reader.take_modes(), {&mode, &mode}, file, pairs);
+    std::uint64_t self_loops = 0;
     for (std::size_t i = 0; i < pairs.size(); i += 2) {
       const auto [low, high] = std::minmax(pairs[i], pairs[i + 1]);
-      if (low == high) continue;
+      if (low == high) {
+        ++self_loops;
+        continue;
+      }
       edges.push_back(low);
       edges.push_back(high);
     }
+    if (self_loops > 0) summary.warnings.push_back(fmt::format("{}: {} self-loops ignored", file, self_loops));
     sort_and_merge_records(edges, 2);
     summary.known_edges += remove_known(
         edges, 2, [&](std::size_t e) { return find_record(network.edges, 2, edges.data() + 2 * e) < network.size(); });
   }
 }
 
-// The data of the run with the new ones: what is no longer missing is no longer said to be.
-void merge(const NewData& news, Dataset& data) {
+// The data of the run with the new ones: what is no longer missing is no longer said to be. Returns how many entities and cells that are.
+std::uint64_t merge(const NewData& news, Dataset& data) {
   const SparseTensor& tensor = news.tensor;
+  std::uint64_t found = 0;
   const std::size_t K = tensor.order();
   data.tensor.modes = tensor.modes;
   data.tensor.coords.append(tensor.coords.data(), tensor.coords.size());
@@ -157,10 +163,10 @@ void merge(const NewData& news, Dataset& data) {
     if (slices.empty()) continue;
     std::vector<std::uint8_t> met(tensor.modes[k].labels.size(), 0);
     for (std::size_t e = 0; e < tensor.nnz(); ++e) met[tensor.cell(e)[k]] = 1;
-    std::erase_if(slices, [&](std::uint32_t j) { return met[j] != 0; });
+    found += std::erase_if(slices, [&](std::uint32_t j) { return met[j] != 0; });
   }
-  remove_known(data.missing.cells, K,
-               [&](std::size_t i) { return tensor.contains(data.missing.cells.data() + i * K); });
+  return found + remove_known(data.missing.cells, K,
+                              [&](std::size_t i) { return tensor.contains(data.missing.cells.data() + i * K); });
 }
 
 // The test cells of the run that are not ones by now.
@@ -228,7 +234,12 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
                                               fresh.file.empty() ? fresh.networks.front() : fresh.file, run_dir));
   std::int64_t total = static_cast<std::int64_t>(before.total_count);
   for (const std::int64_t count : std::as_const(news.tensor.counts)) add_to_total(total, count, fresh.file);
-  merge(news, data);
+  const std::uint64_t found = merge(news, data);
+  if (found > 0)
+    summary.warnings.push_back(
+        fmt::format("{} entities or cells that were missing have ones now; what was imputed for them stays in "
+                    "the statistics, beside the ones: only a fit of everything gets them right",
+                    found));
   const TestCells test = remaining_test(run_dir, before, news, options.threads, summary);
 
   const FitOptions complete = options_of_update(before.options, options);
