@@ -145,7 +145,7 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
 
 void read_pairs(const std::string& item, Pool& pool, Dataset& data) {
   const auto [name, file] = split_assignment(item, "--missing-pairs");
-  Network& network = network_of_flag(name, "--missing-pairs " + item, "give it with --network", data);
+  Network& network = network_of_flag(name, "--missing-pairs " + item, "give it with --network " + name + "=FILE", data);
   const Mode& mode = data.tensor.modes[network.mode];
   TableSpec spec;
   spec.path = file;
