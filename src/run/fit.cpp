@@ -77,6 +77,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
                bool replace) {
   const FitOptions options = complete_options(given, data.tensor, static_cast<std::int64_t>(data.ones()));
   const unsigned threads = static_cast<unsigned>(options.threads);
+  if (data.ones() == 0) throw Error(ErrorKind::config, "the tensor has no ones to fit");
   if (data.file != nullptr && options.method != "online")
     throw Error(ErrorKind::config, "ones that stay in their file need --method online");
   if (data.file == nullptr && (options.likelihood == "count") != !data.tensor.counts.empty())

@@ -242,12 +242,14 @@ void OnlineChain::fit_scale(double smallest_weight) {
   for (const Minibatches* edges : edges_) coming += 2 * static_cast<double>(edges->total());
   const double most = 16 * coming / statistics_.scale + static_cast<double>(largest);
   const int too_fine = most > most_units ? static_cast<int>(std::ceil(std::log2(most / most_units))) + 8 : 0;
-  if (too_fine > 0) return rescale(-too_fine);
   const double least = smallest_weight / units_of_weight;
-  if (statistics_.scale <= least) return;
-  const int room = static_cast<int>(std::floor(std::log2(most_units / most)));
-  const int wanted = static_cast<int>(std::ceil(std::log2(statistics_.scale / least))) + 4;
-  if (std::min(room, wanted) > 0) rescale(std::min(room, wanted));
+  if (too_fine > 0) {
+    rescale(-too_fine);
+  } else if (statistics_.scale > least) {
+    const int room = static_cast<int>(std::floor(std::log2(most_units / most)));
+    const int wanted = static_cast<int>(std::ceil(std::log2(statistics_.scale / least))) + 4;
+    if (std::min(room, wanted) > 0) rescale(std::min(room, wanted));
+  }
   if (units(smallest_weight) == 0)
     throw Error(ErrorKind::numeric,
                 fmt::format("step {}: a minibatch moves the statistics by less than can be stored; a smaller --kappa "

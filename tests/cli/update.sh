@@ -63,7 +63,7 @@ cmp before.txt after.txt || fail "an update that was refused changed the run"
 # New ones, with old ones among them, into another directory, and then into the run itself.
 { cat new.tsv; grep '^u3	' old.tsv; } >today.tsv
 held_out=$(grep -c '^u3	.*	1$' run/test.tsv || true)
-expect 0 "$((24 + held_out)) new ones, $((12 - held_out)) known already" "$ztp" update run today.tsv --out other
+expect 0 "$((24 + held_out)) new ones, $((12 - held_out)) known already" "$ztp" update run today.tsv --sweeps 50 --out other
 grep -q "warning: $held_out held-out cells are among the new ones" out.txt || fail "held-out ones that are none any more"
 grep -q '2 new entities of mode user' out.txt || fail "the new entities are not counted"
 grep -qi 'nan' out.txt && fail "a number that is none: $(grep -i nan out.txt)"
