@@ -3,9 +3,9 @@
 # $ZTP_DATA.
 #   experiments/online.sh [auc] [update] [scale]     default: all
 #   auc    SEEDS ("1"): splits and chains to repeat, "1 2 3" for three; OUT (build/online-auc.tsv): the table of all fits; QUICK=1:
-#          Kinship and UMLS, three fits a method, to build/online-auc-quick.tsv. About five minutes a seed. The picture, from that table:
+#          Kinship and UMLS, three fits a method, to build/online-auc-quick.tsv. About eight minutes a seed. The picture, from that table:
 #          experiments/plot_online.py build/online-auc.tsv docs/images/online-auc.svg
-#   update SETS ("kinship umls movielens-100k scholars dblp-10k"). About ten minutes.
+#   update: about ten minutes. Of both, SETS ("kinship umls movielens-100k scholars dblp-10k"): some of the data sets.
 #   scale  ONES (200000000), DIMS (10000000,10000000,1000), RANK (20), ONES2 (twice ONES). 14 GB of memory, 20 GB of disk, GNU time.
 # Prints one line a step, TAB-separated, and a summary; progress of `auc` goes to standard error. Work files go to a temporary directory.
 set -eu
@@ -47,6 +47,8 @@ split_series() {
   rm -rf "$split"
 }
 
+wanted() { case " ${SETS:-$1} " in *" $1 "*) ;; *) return 1 ;; esac; }
+
 # Held-out AUC against seconds of sampling. The longest online fits take between one and two times the seconds of the longest batch fit.
 auc() {
   quick=${QUICK:-}
@@ -60,12 +62,12 @@ auc() {
       split_series umls "$seed" cells '8 32 128' '32 256 2048' --rank 50 --dirichlet 0.05
       continue
     fi
-    split_series kinship "$seed" cells "$short $long" "$steps 1024 2048 4096 8192 16384" --rank 100 --dirichlet 0.05
-    split_series umls "$seed" cells "$short $long" "$steps 1024 2048 4096 8192 16384" --rank 50 --dirichlet 0.05
-    split_series movielens-100k "$seed" cells "$short $long" "$steps 1024 2048 4096 8192" --rank 50
-    series scholars "$seed" "$short 100" "$steps 1024" "$data/scholars/tensor.tsv.gz" \
+    ! wanted kinship || split_series kinship "$seed" cells "$short $long" "$steps 1024 2048 4096 8192" --rank 100 --dirichlet 0.05
+    ! wanted umls || split_series umls "$seed" cells "$short $long" "$steps 1024 2048 4096 8192" --rank 50 --dirichlet 0.05
+    ! wanted movielens-100k || split_series movielens-100k "$seed" cells "$short $long" "$steps 1024 2048 4096" --rank 50
+    ! wanted scholars || series scholars "$seed" '4 8 12 16 32 64 100' "8 16 24 32 64 128 256 512" "$data/scholars/tensor.tsv.gz" \
       --labels "venue=$data/scholars/venue-labels.tsv" --holdout 0.1 --rank 100
-    split_series dblp-10k "$seed" ones "$short 100 150" "$steps" --rank 50
+    ! wanted dblp-10k || split_series dblp-10k "$seed" ones "$short 100 150" "$steps" --rank 50
   done
   /usr/bin/python3 "$here/experiments/plot_online.py" "$out"
 }

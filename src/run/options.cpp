@@ -53,7 +53,7 @@ std::vector<OptionField> make_fields() {
        1,
        many,
        {},
-       "5, less in a run too short for --draws; online, as --draws asks for"},
+       "5, less in a run too short for --draws; online 2, or as --draws asks for"},
       {"draws",
        "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
        "would pass 4 GiB",

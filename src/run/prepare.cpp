@@ -77,8 +77,10 @@ FitOptions complete_options(const FitOptions& options, const SparseTensor& tenso
   if (complete.threads == 0) complete.threads = std::max(1u, std::thread::hardware_concurrency());
   if (complete.burn_in < 0) complete.burn_in = complete.sweeps / 2;
   if (complete.keep_every < 0) {
-    const std::int64_t fitting = (complete.sweeps - complete.burn_in) * complete.chains / complete.draws;
-    complete.keep_every = std::clamp<std::int64_t>(fitting, 1, online ? fitting + 1 : 5);
+    const std::int64_t after = complete.sweeps - complete.burn_in, fitting = after * complete.chains / complete.draws;
+    // Online, a draw takes about as long as a step: not after each.
+    complete.keep_every = online ? std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(2, after), after)
+                                 : std::clamp<std::int64_t>(fitting, 1, 5);
   }
   const double mean = std::min(0.5, 1 / static_cast<double>(complete.rank));
   if (complete.beta_mean < 0) complete.beta_mean = mean;
