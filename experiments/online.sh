@@ -1,10 +1,11 @@
 #!/bin/sh
 # Online against batch: accuracy by time, new data, and size. The figures of docs/online.md; `auc` and `update` need the data sets under
 # $ZTP_DATA.
-#   experiments/online.sh [auc] [update] [scale]     default: all
+#   experiments/online.sh [auc] [choices] [update] [scale]     default: all
 #   auc    SEEDS ("1"): splits and chains to repeat, "1 2 3" for three; OUT (build/online-auc.tsv): the table of all fits; QUICK=1:
 #          Kinship and UMLS, three fits a method, to build/online-auc-quick.tsv. About eight minutes a seed. The picture, from that table:
 #          experiments/plot_online.py build/online-auc.tsv docs/images/online-auc.svg
+#   choices: what is drawn and what is averaged, online; a few minutes.
 #   update: about ten minutes. Of both, SETS ("kinship umls movielens-100k scholars dblp-10k"): some of the data sets.
 #   scale  ONES (200000000), DIMS (10000000,10000000,1000), RANK (20), ONES2 (twice ONES). 14 GB of memory, 20 GB of disk, GNU time.
 # Prints one line a step, TAB-separated, and a summary; progress of `auc` goes to standard error. Work files go to a temporary directory.
@@ -27,6 +28,7 @@ series() {
   shift 4
   for method in batch online; do
     if [ $method = batch ]; then list=$batch; else list=$online; fi
+    [ $method = batch ] || [ "$name" != scholars ] || set -- "$@" --minibatch 63000  # half of the default, a twentieth: sooner there
     for sweeps in $list; do
       fit "$@" --method $method --sweeps "$sweeps" --seed "$seed" --out "$work/run"
       "$ztp" evaluate "$work/run" --json >"$work/metrics"
@@ -65,11 +67,39 @@ auc() {
     ! wanted kinship || split_series kinship "$seed" cells "$short $long" "$steps 1024 2048 4096 8192" --rank 100 --dirichlet 0.05
     ! wanted umls || split_series umls "$seed" cells "$short $long" "$steps 1024 2048 4096 8192" --rank 50 --dirichlet 0.05
     ! wanted movielens-100k || split_series movielens-100k "$seed" cells "$short $long" "$steps 1024 2048 4096" --rank 50
-    ! wanted scholars || series scholars "$seed" '4 8 12 16 32 64 100' "8 16 24 32 64 128 256 512" "$data/scholars/tensor.tsv.gz" \
+    ! wanted scholars || series scholars "$seed" '4 8 12 16 32 64 100' "16 32 48 64 128 256 512" "$data/scholars/tensor.tsv.gz" \
       --labels "venue=$data/scholars/venue-labels.tsv" --holdout 0.1 --rank 100
     ! wanted dblp-10k || split_series dblp-10k "$seed" ones "$short 100 150" "$steps" --rank 50
   done
   /usr/bin/python3 "$here/experiments/plot_online.py" "$out"
+}
+
+# Online with counts and parameters drawn or by their expectations.
+choices() {
+  for name in kinship movielens-100k scholars dblp-10k; do
+    protocol=cells split=$work/$name
+    case $name in
+      kinship) set -- --rank 100 --dirichlet 0.05 --sweeps 6000 ;;
+      movielens-100k) set -- --rank 50 --sweeps 1000 ;;
+      scholars) protocol=ones; set -- --rank 100 --sweeps 400 ;;
+      dblp-10k) protocol=ones; set -- --rank 50 --sweeps 600 --minibatch 17459 ;;
+    esac
+    if [ $name = scholars ]; then
+      set -- "$data/scholars/tensor.tsv.gz" --labels "venue=$data/scholars/venue-labels.tsv" --holdout 0.1 "$@"
+    else
+      "$ztp" split "$data/$name/tensor.tsv.gz" --protocol $protocol --holdout 0.1 --seed 1 --out "$split" >/dev/null
+      set -- "$split/train.tsv" --labels "$split/labels" --test "$split/test.tsv" "$@"
+    fi
+    for latent in sample mean; do
+      for parameters in sample mean; do
+        fit "$@" --method online --latent $latent --parameters $parameters --out "$work/run"
+        printf 'choices\t%s\tlatent %s\tparameters %s\tAUC-ROC %.4f\t%.1f s\n' $name $latent $parameters \
+          "$("$ztp" evaluate "$work/run" --json | field auc_roc)" "$(info "$work/run" seconds)"
+        rm -rf "$work/run"
+      done
+    done
+    rm -rf "$split"
+  done
 }
 
 # make_file ONES: a planted tensor of so many ones as $work/ones.ztpt, and how fast and in how much memory it was converted.
@@ -166,10 +196,10 @@ update() {
   done
 }
 
-[ $# -gt 0 ] || set -- auc update scale
+[ $# -gt 0 ] || set -- auc choices update scale
 for what; do
   case $what in
-    auc | update | scale) $what ;;
+    auc | choices | update | scale) $what ;;
     *) echo "unknown experiment $what" >&2; exit 2 ;;
   esac
 done
