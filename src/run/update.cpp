@@ -201,6 +201,65 @@ FitOptions options_of_update(const FitOptions& of_run, const UpdateOptions& opti
   return complete;
 }
 
+// What there is of new data, and an Error if that is nothing, or more than can be counted.
+void count_news(const ReadOptions& fresh, const std::string& run_dir, const RunInfo& before, const NewData& news,
+                const Dataset& data, UpdateSummary& summary) {
+  summary.ones = news.tensor.nnz();
+  for (const Network& network : news.networks) summary.edges += network.size();
+  for (std::size_t k = 0; k < news.tensor.order(); ++k)
+    summary.entities.emplace_back(news.tensor.modes[k].name,
+                                  news.tensor.modes[k].labels.size() - data.tensor.modes[k].labels.size());
+  if (summary.ones + summary.edges == 0)
+    throw Error(ErrorKind::input, fmt::format("{}: nothing in it is new to {}",
+                                              fresh.file.empty() ? fresh.networks.front() : fresh.file, run_dir));
+  std::int64_t total = static_cast<std::int64_t>(before.total_count);
+  for (const std::int64_t count : news.tensor.counts) add_to_total(total, count, fresh.file);
+}
+
+// The chains of an update: those of the run before, with the new data in minibatches.
+class UpdateChains {
+ public:
+  UpdateChains(const std::string& run_dir, const RunInfo& before, const FitOptions& complete,
+               const UpdateOptions& options, const Dataset& added, Kernel& kernel)
+      : run_dir_(run_dir),
+        before_(before),
+        complete_(complete),
+        looks_(static_cast<std::uint32_t>(options.sweeps)),
+        kernel_(kernel),
+        problem_(make_problem(complete, added)) {
+    problem_.seed += (before.updates + 1) * 0x9e3779b97f4a7c15ull;  // random numbers of its own
+    const std::uint64_t ones = added.tensor.nnz();
+    const std::uint64_t part = options.minibatch > 0 ? static_cast<std::uint64_t>(options.minibatch) : (ones + 9) / 10;
+    const std::size_t parts = part == 0 ? 1 : static_cast<std::size_t>((ones + part - 1) / part);
+    const std::vector<std::uint32_t> sizes = sizes_of(added.tensor);
+    ones_ = std::make_unique<MemoryMinibatches>(added.tensor.coords, added.tensor.counts, sizes, parts);
+    for (const Network& network : added.networks) {
+      const std::uint32_t n = sizes[network.mode];
+      edges_.push_back(std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
+                                                           std::vector<std::uint32_t>{n, n}, 1, true));
+    }
+  }
+
+  std::unique_ptr<AnyChain> make(std::uint32_t number) const {
+    std::vector<Minibatches*> edges;
+    for (const auto& of_network : edges_) edges.push_back(of_network.get());
+    auto chain =
+        std::make_unique<UpdateChain>(problem_, online_options(complete_), *ones_, edges, kernel_, number, looks_);
+    read_statistics(run_dir_, before_, *chain);
+    return chain;
+  }
+
+ private:
+  const std::string& run_dir_;
+  const RunInfo& before_;
+  const FitOptions& complete_;
+  std::uint32_t looks_;
+  Kernel& kernel_;
+  Problem problem_;
+  std::unique_ptr<MemoryMinibatches> ones_;
+  std::vector<std::unique_ptr<MemoryMinibatches>> edges_;
+};
+
 }  // namespace
 
 UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
@@ -224,16 +283,7 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   news.tensor.modes = data.tensor.modes;
   read_new_ones(reading, data, pool, news, summary);
   read_new_edges(reading, data, pool, news, summary);
-  summary.ones = news.tensor.nnz();
-  for (const Network& network : news.networks) summary.edges += network.size();
-  for (std::size_t k = 0; k < news.tensor.order(); ++k)
-    summary.entities.emplace_back(news.tensor.modes[k].name,
-                                  news.tensor.modes[k].labels.size() - data.tensor.modes[k].labels.size());
-  if (summary.ones + summary.edges == 0)
-    throw Error(ErrorKind::input, fmt::format("{}: nothing in it is new to {}",
-                                              fresh.file.empty() ? fresh.networks.front() : fresh.file, run_dir));
-  std::int64_t total = static_cast<std::int64_t>(before.total_count);
-  for (const std::int64_t count : std::as_const(news.tensor.counts)) add_to_total(total, count, fresh.file);
+  count_news(fresh, run_dir, before, news, data, summary);
   const std::uint64_t found = merge(news, data);
   if (found > 0)
     summary.warnings.push_back(
@@ -249,29 +299,10 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   Dataset added;
   added.tensor = std::move(news.tensor);
   added.networks = std::move(news.networks);
-  Problem problem = make_problem(complete, added);
-  problem.seed += info.updates * 0x9e3779b97f4a7c15ull;  // random numbers of its own
-  const std::uint64_t part =
-      options.minibatch > 0 ? static_cast<std::uint64_t>(options.minibatch) : (summary.ones + 9) / 10;
-  const std::size_t parts = part == 0 ? 1 : static_cast<std::size_t>((summary.ones + part - 1) / part);
-  const std::vector<std::uint32_t> sizes = sizes_of(added.tensor);
-  MemoryMinibatches ones(std::as_const(added.tensor.coords), std::as_const(added.tensor.counts), sizes, parts);
-  std::vector<std::unique_ptr<MemoryMinibatches>> edges;
-  std::vector<Minibatches*> edges_of;
-  for (const Network& network : added.networks) {
-    edges.push_back(std::make_unique<MemoryMinibatches>(
-        network.edges, std::span<const std::int64_t>(),
-        std::vector<std::uint32_t>{sizes[network.mode], sizes[network.mode]}, 1, true));
-    edges_of.push_back(edges.back().get());
-  }
   const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
-  const auto make_chain = [&](std::uint32_t c) {
-    auto chain = std::make_unique<UpdateChain>(problem, online_options(complete), ones, edges_of, *kernel, c,
-                                               static_cast<std::uint32_t>(options.sweeps));
-    read_statistics(run_dir, before, *chain);
-    return chain;
-  };
-  summary.outcome = sample_run(replacement.path(), data, test, {}, callbacks, make_chain, *kernel, info);
+  const UpdateChains chains(run_dir, before, complete, options, added, *kernel);
+  summary.outcome = sample_run(
+      replacement.path(), data, test, {}, callbacks, [&](std::uint32_t c) { return chains.make(c); }, *kernel, info);
   if (summary.outcome == FitOutcome::complete) replacement.commit();
   return summary;
 }
