@@ -41,17 +41,12 @@ double UpdateChain::step(bool) {
 }
 
 void UpdateChain::filter() {
-  const std::uint32_t parts = static_cast<std::uint32_t>(ones_.count());
   const LatentCounts::How how{.t = t_, .expected = options_.expected_counts};
   set_parameters();
-  for (std::size_t m = 0; m < edges_.size(); ++m)
-    for (std::size_t b = 0; b < edges_[m]->count(); ++b) add_edges(m, b, 1, how);
-  for (std::uint32_t b = 0; b < parts; ++b) {
-    // Their edges tell of entities that are new.
-    set_parameters_for(b, b + 1);
-    LatentCounts::How of_part = how;
-    of_part.chunk = b;
-    add_ones(b, std::min(b + 1, parts - 1), 1, of_part);
+  add_all_edges(1, how);
+  for (std::uint32_t b = 0; b < ones_.count(); ++b) {
+    set_parameters_for(b, b + 1);  // by now edges tell of entities that are new
+    add_part(b, 1, how);
   }
 }
 
@@ -67,17 +62,18 @@ void UpdateChain::draw_again() {
   move(old_.from_ones, statistics_.from_ones);
   move(old_.from_edges, statistics_.from_edges);
   for (std::size_t m = 0; m < edges_.size(); ++m) move(old_.networks[m], statistics_.networks[m]);
-  add_all(rho, how);
+  add_all_edges(rho, how);
+  for (std::uint32_t b = 0; b < ones_.count(); ++b) add_part(b, rho, how);
 }
 
-void UpdateChain::add_all(double weight, const LatentCounts::How& how) {
+void UpdateChain::add_all_edges(double weight, const LatentCounts::How& how) {
   for (std::size_t m = 0; m < edges_.size(); ++m)
     for (std::size_t b = 0; b < edges_[m]->count(); ++b) add_edges(m, b, weight, how);
-  for (std::uint32_t b = 0; b < ones_.count(); ++b) {
-    LatentCounts::How of_part = how;
-    of_part.chunk = b;
-    add_ones(b, std::min<std::size_t>(b + 1, ones_.count() - 1), weight, of_part);
-  }
+}
+
+void UpdateChain::add_part(std::uint32_t b, double weight, LatentCounts::How how) {
+  how.chunk = b;
+  add_ones(b, std::min<std::size_t>(b + 1, ones_.count() - 1), weight, how);
 }
 
 }  // namespace ztp

@@ -19,7 +19,8 @@ class UpdateChain final : public OnlineChain {
  private:
   void filter();
   void draw_again();
-  void add_all(double weight, const LatentCounts::How& how);
+  void add_all_edges(double weight, const LatentCounts::How& how);
+  void add_part(std::uint32_t b, double weight, LatentCounts::How how);
 
   std::uint32_t looks_;
   Statistics old_;
