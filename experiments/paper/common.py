@@ -1,0 +1,137 @@
+"""What the experiments of the paper share: the program, the data, rows that are never done twice, plots and pages."""
+import csv
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("ZTP", str(HERE / "build" / "release" / "ztp"))
+DATA = pathlib.Path(os.environ.get("ZTP_DATA", HERE / "data"))
+
+
+def ztp(*arguments):
+    """Runs the program and returns what it printed; its message ends the experiment if it fails."""
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(['ztp', *map(str, arguments)])}\nfailed ({done.returncode}): {done.stderr.strip()}")
+    return done.stdout
+
+
+def ztp_json(*arguments):
+    return json.loads(ztp(*arguments, "--json"))
+
+
+def data_file(name, file="tensor.tsv.gz"):
+    path = DATA / name / file
+    if not path.exists():
+        sys.exit(f"{path}: not there; set ZTP_DATA to the folder of the data sets (docs/results.md says which)")
+    return path
+
+
+def has_data(name):
+    return (DATA / name / "tensor.tsv.gz").exists()
+
+
+class Rows:
+    """A TSV file of finished runs. `keys` name the columns that tell runs apart: what is in the file is not done again."""
+
+    def __init__(self, path, keys, values):
+        self.path, self.keys, self.columns = pathlib.Path(path), list(keys), [*keys, *values]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if not self.path.exists() or self.path.stat().st_size == 0:
+            self.path.write_text("\t".join(self.columns) + "\n")
+        header = self.path.open().readline().rstrip("\n").split("\t")
+        if header != self.columns:
+            sys.exit(f"{self.path}: has other columns than this experiment writes; move it away")
+
+    def all(self):
+        with self.path.open(newline="") as file:
+            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+        return [row for row in rows if None not in row.values()]  # a kill may have cut the last line
+
+    def has(self, **key):
+        return any(all(row[name] == str(key[name]) for name in self.keys) for row in self.all())
+
+    def add(self, **row):
+        text = "\t".join(str(row[name]) for name in self.columns) + "\n"
+        whole = self.path.read_bytes()
+        with self.path.open("a") as file:
+            file.write(text if whole.endswith(b"\n") else "\n" + text)
+            file.flush()
+            os.fsync(file.fileno())
+        print(text, end="", flush=True)
+
+
+def make_split(work, name, seed, protocol, *options):
+    """Training ones and test cells of a data set, made once for all methods: the options of a fit that uses them."""
+    out = pathlib.Path(work) / f"{name}-{protocol}-{seed}"
+    if not (out / "done").exists():
+        labels = [f"--labels={mode}={data_file(name, f'{mode}-labels.tsv')}"
+                  for mode in ("venue",) if name == "scholars"]
+        ztp("split", data_file(name), *labels, "--protocol", protocol, "--seed", seed, "--out", out, "--force", *options)
+        (out / "done").touch()
+    return [out / "train.tsv", "--labels", out / "labels", "--test", out / "test.tsv"]
+
+
+def work_folder():
+    """A folder for splits and runs, removed at the end."""
+    return tempfile.TemporaryDirectory(prefix="ztp-paper-")
+
+
+def publish(name, table, figure, markdown):
+    """The table to docs/tables, the figure to docs/images (SVG and PNG), the paragraph between its marks in docs/results.md."""
+    docs = HERE / "docs"
+    (docs / "tables").mkdir(exist_ok=True)
+    shutil.copy(table, docs / "tables" / f"{name}.tsv")
+    if figure is not None:
+        save_figure(figure, docs / "images" / name)
+    page = docs / "results.md"
+    text = page.read_text()
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+    if begin not in text or end not in text:
+        sys.exit(f"{page}: no marks {begin.strip()} and {end.strip()} to write between")
+    before, rest = text.split(begin, 1)
+    after = rest.split(end, 1)[1]
+    page.write_text(before + begin + markdown.strip() + "\n" + end + after)
+
+
+def save_figure(figure, stem):
+    """The same bytes for the same figure: no dates, no random ids."""
+    figure.savefig(f"{stem}.svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(f"{stem}.png", dpi=110, metadata={"Software": None})
+
+
+def pyplot():
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("the plots need matplotlib: scripts/setup.sh paper installs it (Debian: python3-matplotlib)")
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "ztp"
+    matplotlib.rcParams["svg.fonttype"] = "none"
+    from matplotlib import pyplot
+    return pyplot
+
+
+def arguments(description, **defaults):
+    """--seed, --splits, --quick, --report and --out, the same for all experiments, and more from `defaults` (name: (value, help))."""
+    import argparse
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--seed", type=int, default=1, help="the first split and chain; the next has the next number")
+    parser.add_argument("--quick", action="store_true", help="small and short, to see that it works; writes no page")
+    parser.add_argument("--report", action="store_true", help="run nothing; make table, plot and page of the rows there are")
+    parser.add_argument("--out", default=None, help="folder of the rows (default build/paper, with --quick a temporary one)")
+    for name, (value, text) in defaults.items():
+        parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value, help=text)
+    return parser.parse_args()
+
+
+def mean_sd(values):
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return mean, float("nan")
+    return mean, (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
