@@ -123,7 +123,8 @@ std::vector<BatchMeans> successive_conditional(const Model& model, std::size_t l
   const Parameters start = draw_prior(generator, model);  // from the joint law itself: no burn-in
   Data data = simulate(generator, model, start);
   std::swap(sampler.statistics(), data.statistics);
-  sampler.restore(0, start.shapes);
+  sampler.shapes() = start.shapes;
+  sampler.restore(0);
   std::vector<BatchMeans> means(names_of(model).size(), BatchMeans(length, batches));
   Functionals functionals;
   Statistics counts = make_statistics(model.sizes, model.network_modes.size(), model.R);

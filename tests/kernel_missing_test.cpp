@@ -568,7 +568,8 @@ TEST(MissingChain, ResumedEqualsUninterrupted) {
     const std::vector<double> expected = start_and_run(whole, 7);
     std::vector<double> got = start_and_run(first, stop);
     std::swap(second.statistics(), first.statistics());
-    second.restore(first.steps_done(), first.state().shapes);
+    second.shapes() = first.state().shapes;
+    second.restore(first.steps_done());
     for (const double value : run(second, 7 - stop)) got.push_back(value);
     EXPECT_TRUE(same_bits(got, expected)) << stop;
     expect_same(second, whole, fmt::format("stopped after {} sweeps", stop));

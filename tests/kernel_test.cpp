@@ -555,7 +555,8 @@ TEST(Parity, ResumedEqualsUninterrupted) {
   first.start();
   run(first, 3);
   std::swap(second.statistics(), first.statistics());
-  second.restore(first.steps_done(), first.state().shapes);
+  second.shapes() = first.state().shapes;
+  second.restore(first.steps_done());
   run(second, 3);
   expect_same(second, whole, "resumed");
 }

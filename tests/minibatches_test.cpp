@@ -165,7 +165,8 @@ TEST(FileMinibatches, ChainInChunksRestoredEqualsUninterrupted) {
   first.start();
   run(first, 6);
   std::swap(second.statistics(), first.statistics());
-  second.restore(6, first.state().shapes);
+  second.shapes() = first.state().shapes;
+  second.restore(6);
   run(second, 5);
   EXPECT_TRUE(same_statistics(second.statistics(), whole.statistics()));
 }

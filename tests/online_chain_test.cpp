@@ -87,7 +87,8 @@ TEST(OnlineParity, RestoredEqualsUninterrupted) {
       run(first, 7);
       first.draw_state();  // as when a draw is kept: it must not matter
       std::swap(second.statistics(), first.statistics());
-      second.restore(first.steps_done(), first.state().shapes);
+      second.shapes() = first.state().shapes;
+      second.restore(first.steps_done());
       run(second, 5);
       EXPECT_EQ(second.steps_done(), 12u);
       EXPECT_TRUE(same_statistics(second.statistics(), whole.statistics())) << name;

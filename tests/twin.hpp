@@ -86,10 +86,8 @@ class Twin {
   }
 
   void data_changed() {}  // it keeps nothing of them
-  void restore(std::uint32_t t, const Shapes& shapes) {
-    t_ = t;
-    state_.shapes = shapes;
-  }
+  Shapes& shapes() { return state_.shapes; }
+  void restore(std::uint32_t t) { t_ = t; }
 
   void sweep() {
     ++t_;

@@ -33,6 +33,11 @@ enum class Purpose : std::uint32_t {
   watch = 18,            // cells whose probabilities are followed
   regroup = 19,          // components of counts with the parameters integrated out, index = its steps
   minibatches = 20,      // the order of minibatches, sweep = epoch; mode = 1 + m: of those of network m
+  rival_start = 21,      // a rival's initial factors, mode = k, index = row
+  rival_zeros = 22,      // which zeros the logistic model is fitted to
+  polya_gamma = 23,      // its latent variables, index = cell
+  rival_rows = 24,       // its factors, mode = k, index = row; mode = K: weights and intercept
+  rival_weights = 25,    // its shrinkage
 };
 
 struct StreamKey {

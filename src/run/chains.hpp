@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "sampler/any_chain.hpp"
+#include "sampler/count_chain.hpp"
 #include "sampler/minibatches.hpp"
 #include "ztp/options.hpp"
 #include "ztp/read.hpp"

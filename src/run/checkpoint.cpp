@@ -25,50 +25,20 @@ std::string statistics_file(const std::string& run_dir, std::uint32_t chain) {
   return fmt::format("{}/statistics-{}.bin", run_dir, chain + 1);
 }
 
-// What a chain carries from step to step.
-void write_chain(SectionWriter& file, const AnyChain& chain) {
-  const Statistics& statistics = chain.statistics();
-  const Shapes& shapes = chain.state().shapes;
-  file.values("dirichlet", shapes.dirichlet.data(), shapes.dirichlet.size());
-  file.values("shape", &shapes.tensor, 1);
-  file.values("network_shapes", shapes.networks.data(), shapes.networks.size());
-  file.values("scale", &statistics.scale, 1);
-  file.values("tensor", statistics.tensor.data(), statistics.tensor.size());
-  file.values("from_ones", statistics.from_ones.data(), statistics.from_ones.size());
-  file.values("from_edges", statistics.from_edges.data(), statistics.from_edges.size());
-  for (std::size_t m = 0; m < statistics.networks.size(); ++m)
-    file.values(fmt::format("network{}", m), statistics.networks[m].data(), statistics.networks[m].size());
-  for (std::size_t k = 0; k < statistics.rows.size(); ++k)
-    file.section(fmt::format("rows{}", k), statistics.rows[k].row(0), statistics.rows[k].bytes());
+void write_chain(SectionWriter& file, AnyChain& chain) {
+  for (const Carried& part : chain.carried()) file.section(part.name, part.data, part.bytes);
 }
 
 // Modes may have more entities than when they were written: those have nothing yet.
 void read_chain(const SectionReader& file, std::uint32_t t, AnyChain& chain) {
-  Shapes shapes = chain.state().shapes;
-  const auto read_all = [&](const std::string& name, auto& values) {
-    file.read(name, values.data(), values.size() * sizeof(values[0]));
-  };
-  read_all("dirichlet", shapes.dirichlet);
-  file.read("shape", &shapes.tensor, sizeof(double));
-  read_all("network_shapes", shapes.networks);
-  chain.restore(t, shapes);
-  Statistics& statistics = chain.statistics();
-  file.read("scale", &statistics.scale, sizeof(double));
-  read_all("tensor", statistics.tensor);
-  read_all("from_ones", statistics.from_ones);
-  read_all("from_edges", statistics.from_edges);
-  for (std::size_t m = 0; m < statistics.networks.size(); ++m)
-    read_all(fmt::format("network{}", m), statistics.networks[m]);
-  for (std::size_t k = 0; k < statistics.rows.size(); ++k) {
-    const std::string name = fmt::format("rows{}", k);
-    file.read(name, statistics.rows[k].row(0), std::min<std::size_t>(file.bytes(name), statistics.rows[k].bytes()));
-  }
+  for (const Carried& part : chain.carried())
+    file.read(part.name, part.data, std::min<std::size_t>(file.bytes(part.name), part.bytes));
+  chain.restore(t);
 }
 
 }  // namespace
 
-void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint,
-                      const AnyChain& chain) {
+void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint, AnyChain& chain) {
   SectionWriter file(file_of(run_dir));
   file.section("fingerprint", info.fingerprint.data(), info.fingerprint.size());
   const Head head{checkpoint.position.chain,  checkpoint.position.sweep, checkpoint.position.seconds,
@@ -103,7 +73,7 @@ void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, Any
   read_chain(SectionReader(file_of(run_dir)), checkpoint.position.sweep, chain);
 }
 
-void write_statistics(const std::string& run_dir, const RunInfo& info, const AnyChain& chain) {
+void write_statistics(const std::string& run_dir, const RunInfo& info, AnyChain& chain) {
   SectionWriter file(statistics_file(run_dir, chain.number()));
   file.section("fingerprint", info.fingerprint.data(), info.fingerprint.size());
   write_chain(file, chain);

@@ -18,13 +18,12 @@ struct Checkpoint {
   std::vector<double> held_out_sum;
 };
 
-void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint,
-                      const AnyChain& chain);
+void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint, AnyChain& chain);
 // Nothing if the run has no checkpoint yet. What the chain carries is read by restore_chain, when there is one.
 std::optional<Checkpoint> read_checkpoint(const std::string& run_dir, const RunInfo& info);
 void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, AnyChain& chain);
 
-void write_statistics(const std::string& run_dir, const RunInfo& info, const AnyChain& chain);
+void write_statistics(const std::string& run_dir, const RunInfo& info, AnyChain& chain);
 // Into a chain of the same number, whose modes may have grown at their ends.
 void read_statistics(const std::string& run_dir, const RunInfo& info, AnyChain& chain);
 

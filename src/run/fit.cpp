@@ -68,7 +68,7 @@ FitOutcome sample(const std::string& run_dir, const Dataset& data, const TestCel
   const Problem problem = make_problem(info.options, data);
   const Chains chains(problem, data, info.options, *kernel);
   return sample_run(
-      run_dir, data, test, from, callbacks, [&](std::uint32_t c) { return chains.make(c); }, *kernel, info);
+      run_dir, data, test, from, callbacks, [&](std::uint32_t c) { return chains.make(c); }, info);
 }
 
 }  // namespace

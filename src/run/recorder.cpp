@@ -53,12 +53,12 @@ Recorder::Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& 
   begin(cells_, "chain\tsweep", cell_names(watched));
 }
 
-void Recorder::on_draw(const AnyChain& chain, const SweepReport& report) {
+void Recorder::on_draw(AnyChain& chain, const SweepReport& report) {
   draws_.append(chain.state(), report);
   ++info_.draws;
 }
 
-void Recorder::on_sweep(const AnyChain& chain, const SweepReport& report) {
+void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
   write_rows(report);
   auto& now = status(report);
   now.sweeps = report.sweep;
@@ -71,7 +71,7 @@ void Recorder::on_sweep(const AnyChain& chain, const SweepReport& report) {
   if (stop_requested() || wall_clock() - last_checkpoint_ > seconds_between_checkpoints) checkpoint(chain, report);
 }
 
-void Recorder::on_end(const AnyChain& chain) {
+void Recorder::on_end(AnyChain& chain) {
   write_statistics(run_dir_, info_, chain);
 }
 
@@ -99,7 +99,7 @@ RunInfo::ChainStatus& Recorder::status(const SweepReport& report) {
   return info_.chains[report.chain];
 }
 
-void Recorder::checkpoint(const AnyChain& chain, const SweepReport& report) {
+void Recorder::checkpoint(AnyChain& chain, const SweepReport& report) {
   trace_.sync();
   cells_.sync();
   draws_.sync();

@@ -18,15 +18,15 @@ class Recorder final : public Observer {
   Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
            HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned, std::size_t watched);
 
-  void on_draw(const AnyChain& chain, const SweepReport& report) override;
-  void on_sweep(const AnyChain& chain, const SweepReport& report) override;
-  void on_end(const AnyChain& chain) override;
+  void on_draw(AnyChain& chain, const SweepReport& report) override;
+  void on_sweep(AnyChain& chain, const SweepReport& report) override;
+  void on_end(AnyChain& chain) override;
   bool stop_requested() override;
 
  private:
   RunInfo::ChainStatus& status(const SweepReport& report);
   void write_rows(const SweepReport& report);
-  void checkpoint(const AnyChain& chain, const SweepReport& report);
+  void checkpoint(AnyChain& chain, const SweepReport& report);
 
   const std::string run_dir_;
   RunInfo& info_;

@@ -118,10 +118,10 @@ void begin_run_dir(const std::string& run_dir, bool replace, const RunInfo& info
 }
 
 FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,
-                      const FitCallbacks& callbacks, const ChainMaker& make_chain, Kernel& kernel, RunInfo& info) {
+                      const FitCallbacks& callbacks, const ChainMaker& make_chain, RunInfo& info) {
   const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks.size());
   const Schedule plan = schedule(info.options, layout);
-  HeldOut held_out(test, kernel);
+  HeldOut held_out(test);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
   held_out.draws() = from.held_out_draws;
   const TestCells watched = watched_cells(data, test, info.options.seed);
@@ -133,8 +133,8 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
   {
     Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from, learned, watched.size());
     complete = run_chains(
-        make_chain, kernel, plan, from.position, [&](AnyChain& chain) { restore_chain(run_dir, from, chain); },
-        followed, recorder);
+        make_chain, plan, from.position, [&](AnyChain& chain) { restore_chain(run_dir, from, chain); }, followed,
+        recorder);
   }
   malloc_trim(0);  // the chain is gone; writing needs room of its own
   const std::string log_path = run_dir + "/draws.log";

@@ -23,6 +23,6 @@ using ChainMaker = std::function<std::unique_ptr<AnyChain>(std::uint32_t number)
 
 // Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read.
 FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,
-                      const FitCallbacks& callbacks, const ChainMaker& make_chain, Kernel& kernel, RunInfo& info);
+                      const FitCallbacks& callbacks, const ChainMaker& make_chain, RunInfo& info);
 
 }  // namespace ztp

@@ -302,7 +302,7 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
   const UpdateChains chains(run_dir, before, complete, options, added, *kernel);
   summary.outcome = sample_run(
-      replacement.path(), data, test, {}, callbacks, [&](std::uint32_t c) { return chains.make(c); }, *kernel, info);
+      replacement.path(), data, test, {}, callbacks, [&](std::uint32_t c) { return chains.make(c); }, info);
   if (summary.outcome == FitOutcome::complete) replacement.commit();
   return summary;
 }

@@ -1,54 +1,52 @@
-// What the sampling loop and those who record it need of a chain, batch or online.
+// What the sampling loop and those who record it need of a chain, whatever the model and the way it is fitted.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "kernel/kernel.hpp"
-#include "sampler/latent_counts.hpp"
-#include "sampler/problem.hpp"
+#include "model/state.hpp"
+#include "ztp/progress.hpp"
 
 namespace ztp {
 
-// What a chain carries from step to step is the statistics, and the hyperparameters where they are learned: a step takes all
-// parameters from them and then new counts from the parameters. A checkpoint therefore is these and the number of the step.
+// A piece of what a chain carries from step to step. Together with the number of the step, all of them are a checkpoint.
+struct Carried {
+  std::string name;
+  void* data;
+  std::size_t bytes;
+};
+
 class AnyChain {
  public:
-  AnyChain(const Problem& problem, Kernel& kernel, std::uint32_t number);
+  explicit AnyChain(std::uint32_t number) : number_(number) {}
   virtual ~AnyChain() = default;
   AnyChain(const AnyChain&) = delete;
   AnyChain& operator=(const AnyChain&) = delete;
 
   virtual void start() = 0;
-  // One sweep, or one minibatch. Returns the log-likelihood of the tensor and the networks at its parameters, or what the minibatch says
+  // One sweep, minibatch or iteration. Returns the log-likelihood of the data at its parameters, or what the minibatch says
   // of it; not a number, if it costs extra and is not asked for.
   virtual double step(bool likelihood) = 0;
   // Makes the state a draw of all parameters, if it is not one already.
   virtual void draw_state() = 0;
-  // Goes on after step t, whose statistics the caller has put back.
-  void restore(std::uint32_t t, const Shapes& shapes);
+
+  virtual std::vector<Carried> carried() = 0;
+  // Goes on after step t, when what it carries has been put back.
+  void restore(std::uint32_t t) { t_ = t; }
+
+  virtual std::vector<double> learned() const = 0;       // what else a draw consists of, besides the state
+  virtual void describe(SweepReport& report) const = 0;  // what the report says of the parameters
+  // The probabilities of cells (count x K) at the state. O(count R K).
+  virtual void probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const = 0;
 
   std::uint32_t number() const { return number_; }
   std::uint32_t steps_done() const { return t_; }
   const State& state() const { return state_; }
-  const Statistics& statistics() const { return statistics_; }
-  Statistics& statistics() { return statistics_; }
-  std::vector<double> learned() const { return learned_values(state_.shapes, problem_.hyper); }
-  Rates rates() const { return tensor_rates(state_); }
 
  protected:
-  // u, p, lambda, h, beta given the statistics, as sweep t would draw them.                 (M5), (M6), (M7), (M13), (M14)
-  // Reads the statistics, writes the state, O(R sum_k n_k).
-  void draw_parameters(std::uint32_t t);
-  WeightPrior tensor_prior() const;
-  WeightPrior network_prior(std::size_t m) const;
-
-  const Problem& problem_;
-  Kernel& kernel_;
   std::uint32_t number_;
-  LatentCounts counts_;
   std::uint32_t t_ = 0;
   State state_;
-  Statistics statistics_;
 };
 
 }  // namespace ztp

@@ -10,7 +10,7 @@
 
 namespace ztp {
 
-Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number) : AnyChain(problem, kernel, number) {
+Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number) : CountChain(problem, kernel, number) {
   data_changed();
   if (problem.regroup) regroup_.emplace(*problem.tensor, problem.hyper.tensor, problem.R);
 }

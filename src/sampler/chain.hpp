@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "sampler/any_chain.hpp"
+#include "sampler/count_chain.hpp"
 #include "sampler/regroup.hpp"
 
 namespace ztp {
 
-class Chain final : public AnyChain {
+class Chain final : public CountChain {
  public:
   Chain(const Problem& problem, Kernel& kernel, std::uint32_t number);
 

@@ -1,13 +1,10 @@
 #include "sampler/held_out.hpp"
 
-#include <cmath>
-
 namespace ztp {
 
-void HeldOut::compute(const Rates& rates) {
+void HeldOut::compute(const AnyChain& chain) {
   now_.resize(cells_.size());
-  kernel_.score(cells_.coords.data(), cells_.size(), rates, now_.data());
-  for (double& value : now_) value = -std::expm1(-value);
+  chain.probabilities(cells_.coords.data(), cells_.size(), now_.data());
 }
 
 double HeldOut::auc(const std::vector<double>& probability, double divisor) const {
@@ -16,13 +13,13 @@ double HeldOut::auc(const std::vector<double>& probability, double divisor) cons
   return collector.finish().auc_roc;
 }
 
-double HeldOut::score(const Rates& rates) {
-  compute(rates);
+double HeldOut::score(const AnyChain& chain) {
+  compute(chain);
   return auc(now_, 1);
 }
 
-double HeldOut::score_and_keep(const Rates& rates) {
-  compute(rates);
+double HeldOut::score_and_keep(const AnyChain& chain) {
+  compute(chain);
   for (std::size_t e = 0; e < sum_.size(); ++e) sum_[e] += now_[e];
   ++draws_;
   return auc(sum_, static_cast<double>(draws_));

@@ -24,7 +24,7 @@ void for_rows(const Matrix<float>& u, const std::vector<std::uint32_t>* rows, co
 
 OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, Minibatches& ones,
                          const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number)
-    : AnyChain(problem, kernel, number), options_(options), ones_(ones), edges_(edges) {
+    : CountChain(problem, kernel, number), options_(options), ones_(ones), edges_(edges) {
   if (options.inner_draws > 1)
     sum_ = make_state(sizes_of(*problem.tensor), problem.networks.size(), problem.R, problem.hyper);
 }

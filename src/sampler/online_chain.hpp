@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "sampler/any_chain.hpp"
+#include "sampler/count_chain.hpp"
 #include "sampler/minibatches.hpp"
 
 namespace ztp {
@@ -16,7 +16,7 @@ struct OnlineOptions {
   std::uint32_t inner_draws = 1;  // M: draws of the parameters whose average is used for a minibatch
 };
 
-class OnlineChain : public AnyChain {
+class OnlineChain : public CountChain {
  public:
   // `ones`, and `edges` of each network, may be shared by chains that run one after the other.
   OnlineChain(const Problem& problem, const OnlineOptions& options, Minibatches& ones,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 
 namespace ztp {
@@ -12,15 +11,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void describe(const AnyChain& chain, SweepReport& report) {
-  report.occupied = occupied(chain.statistics());
-  report.network_only = network_only(chain.statistics());
-  report.total_weight = chain.rates().total;
-  report.learned = chain.learned();
-}
-
-void look_at_cells(AnyChain& chain, Kernel& kernel, const Schedule& schedule, const Followed& followed,
-                   SweepReport& report) {
+void look_at_cells(AnyChain& chain, const Schedule& schedule, const Followed& followed, SweepReport& report) {
   const std::uint32_t t = report.sweep;
   report.auc_roc = std::numeric_limits<double>::quiet_NaN();
   report.watched.clear();
@@ -29,13 +20,12 @@ void look_at_cells(AnyChain& chain, Kernel& kernel, const Schedule& schedule, co
       followed.watched != nullptr && t > schedule.burn_in && (t - schedule.burn_in) % schedule.watch_every == 0;
   if ((scores || watches) && !schedule.keeps(t)) chain.draw_state();
   if (followed.held_out != nullptr && schedule.keeps(t))
-    report.auc_roc = followed.held_out->score_and_keep(chain.rates());
+    report.auc_roc = followed.held_out->score_and_keep(chain);
   else if (scores)
-    report.auc_roc = followed.held_out->score(chain.rates());
+    report.auc_roc = followed.held_out->score(chain);
   if (!watches) return;
   report.watched.resize(followed.watched->size());
-  kernel.score(followed.watched->coords.data(), report.watched.size(), chain.rates(), report.watched.data());
-  for (double& value : report.watched) value = -std::expm1(-value);
+  chain.probabilities(followed.watched->coords.data(), report.watched.size(), report.watched.data());
 }
 
 }  // namespace
@@ -48,7 +38,7 @@ Schedule Schedule::thinned_to(std::uint64_t draws) const {
   return result;
 }
 
-bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain, Kernel& kernel,
+bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain,
                 const Schedule& schedule, Position position, const std::function<void(AnyChain&)>& restore,
                 const Followed& followed, Observer& observer) {
   for (std::uint32_t c = position.chain; c < schedule.chains; ++c) {
@@ -68,8 +58,9 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
       report.sweep = chain->steps_done();
       if (schedule.keeps(report.sweep)) chain->draw_state();
       report.seconds += now() - begin;
-      look_at_cells(*chain, kernel, schedule, followed, report);
-      describe(*chain, report);
+      look_at_cells(*chain, schedule, followed, report);
+      chain->describe(report);
+      report.learned = chain->learned();
       if (schedule.keeps(report.sweep)) observer.on_draw(*chain, report);
       observer.on_sweep(*chain, report);
     }

@@ -29,9 +29,9 @@ struct Schedule {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void on_draw(const AnyChain& chain, const SweepReport& report) = 0;
-  virtual void on_sweep(const AnyChain& chain, const SweepReport& report) = 0;
-  virtual void on_end(const AnyChain& chain) = 0;  // of the chain
+  virtual void on_draw(AnyChain& chain, const SweepReport& report) = 0;
+  virtual void on_sweep(AnyChain& chain, const SweepReport& report) = 0;
+  virtual void on_end(AnyChain& chain) = 0;  // of the chain
   virtual bool stop_requested() = 0;
 };
 
@@ -51,7 +51,7 @@ struct Followed {
 
 // Runs to the end of the schedule (true) or until a stop is requested (false). `restore` puts the first chain back where it was
 // when position.sweep > 0.
-bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain, Kernel& kernel,
+bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain,
                 const Schedule& schedule, Position position, const std::function<void(AnyChain&)>& restore,
                 const Followed& followed, Observer& observer);
 

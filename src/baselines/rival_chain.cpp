@@ -1,0 +1,130 @@
+#include "baselines/rival_chain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.hpp"
+#include "model/draws.hpp"
+#include "sampler/problem.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t cells_per_block = 4096;
+constexpr double least_effect =
+    0.05;  // a component that moves logits by less, root mean square, does not count as occupied
+
+// Of the values in a column.
+double root_mean_square(const Matrix<float>& u, std::size_t r) {
+  double sum = 0;
+  for (std::size_t j = 0; j < u.rows(); ++j) sum += static_cast<double>(u.row(j)[r]) * static_cast<double>(u.row(j)[r]);
+  return std::sqrt(sum / static_cast<double>(u.rows()));
+}
+
+}  // namespace
+
+double logistic(double theta) {
+  return 1 / (1 + std::exp(-theta));
+}
+
+void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, const std::vector<double>& weight, double intercept,
+            const std::uint32_t* cells, std::size_t count, double* theta) {
+  const std::size_t R = weight.size(), K = u.size();
+  const std::vector<float> w(weight.begin(), weight.end());
+  const Blocks blocks{count, cells_per_block};
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    std::vector<float> product(R);
+    for (std::size_t i = blocks.begin(b); i < blocks.end(b); ++i) {
+      product = w;
+      for (std::size_t k = 0; k < K; ++k) {
+        const float* row = u[k]->row(cells[i * K + k]);
+        for (std::size_t r = 0; r < R; ++r) product[r] *= row[r];
+      }
+      double sum = intercept;
+      for (std::size_t r = 0; r < R; ++r) sum += static_cast<double>(product[r]);
+      theta[i] = sum;
+    }
+  });
+}
+
+void recorded_logits(Pool& pool, const State& state, double intercept, const std::uint32_t* cells, std::size_t count,
+                     double* theta) {
+  double log_volume = 0;
+  std::vector<const Matrix<float>*> u;
+  for (const Matrix<float>& matrix : state.u) {
+    u.push_back(&matrix);
+    log_volume += std::log(static_cast<double>(matrix.rows()));
+  }
+  std::vector<double> weight;
+  for (const double log_weight : state.tensor.log_weight) weight.push_back(std::exp(log_weight - log_volume));
+  logits(pool, u, weight, intercept, cells, count, theta);
+}
+
+RivalChain::RivalChain(const RivalProblem& problem, Pool& pool, std::uint32_t number)
+    : AnyChain(number), problem_(problem), pool_(pool), weight_(problem.R, 1.0), precision_(problem.R, 1.0) {
+  const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
+  for (const std::uint32_t n : sizes) u_.emplace_back(n, problem.R);
+  state_ = make_state(sizes, 0, problem.R, {});
+}
+
+void RivalChain::start_at_random(double deviation, double log_odds) {
+  t_ = 0;
+  intercept_ = log_odds;
+  std::fill(weight_.begin(), weight_.end(), 1.0);
+  std::fill(precision_.begin(), precision_.end(), 1.0);
+  for (std::size_t k = 0; k < order(); ++k) {
+    const StreamKey key = stream_key(problem_.seed, number_, Purpose::rival_start, static_cast<std::uint32_t>(k));
+    for (std::size_t j = 0; j < u_[k].rows(); ++j) {
+      Stream stream(key, 0, j);
+      for (std::size_t r = 0; r < problem_.R; ++r)
+        u_[k].row(j)[r] = static_cast<float>(deviation * draw_normal(stream));
+    }
+  }
+}
+
+std::vector<const Matrix<float>*> RivalChain::factors() const {
+  std::vector<const Matrix<float>*> result;
+  for (const Matrix<float>& matrix : u_) result.push_back(&matrix);
+  return result;
+}
+
+void RivalChain::draw_state() {
+  for (std::size_t k = 0; k < order(); ++k) {
+    const float n = static_cast<float>(u_[k].rows());
+    for (std::size_t j = 0; j < u_[k].rows(); ++j)
+      for (std::size_t r = 0; r < problem_.R; ++r)
+        state_.u[k].row(j)[r] = u_[k].row(j)[r] * (k == 0 && weight_[r] < 0 ? -n : n);
+  }
+  for (std::size_t r = 0; r < problem_.R; ++r) {
+    state_.tensor.log_weight[r] = std::log(std::abs(weight_[r]));
+    state_.tensor.log_p[r] = std::log(precision_[r]);
+  }
+}
+
+std::vector<Carried> RivalChain::carried() {
+  std::vector<Carried> result = {{"weight", weight_.data(), weight_.size() * sizeof(double)},
+                                 {"precision", precision_.data(), precision_.size() * sizeof(double)},
+                                 {"intercept", &intercept_, sizeof(double)}};
+  for (std::size_t k = 0; k < order(); ++k) result.push_back({fmt::format("u{}", k), u_[k].row(0), u_[k].bytes()});
+  return result;
+}
+
+void RivalChain::describe(SweepReport& report) const {
+  report.occupied = 0;
+  report.total_weight = 0;
+  for (std::size_t r = 0; r < problem_.R; ++r) {
+    double effect = std::abs(weight_[r]);
+    for (const Matrix<float>& u : u_) effect *= root_mean_square(u, r);
+    report.occupied += effect >= least_effect;
+    report.total_weight += effect;
+  }
+}
+
+void RivalChain::probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const {
+  logits(pool_, factors(), weight_, intercept_ + offset_, cells, count, probability);
+  for (std::size_t i = 0; i < count; ++i) probability[i] = logistic(probability[i]);
+}
+
+}  // namespace ztp

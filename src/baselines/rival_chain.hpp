@@ -1,0 +1,56 @@
+// What the paper's rivals share. The logit of a cell is theta = b + sum_r w_r prod_k u^(k)[i_k, r], all of it of either sign, and the
+// cell is a one with probability 1 / (1 + exp(-theta)). They run, are recorded and resumed like any chain.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/matrix.hpp"
+#include "base/pool.hpp"
+#include "sampler/any_chain.hpp"
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+
+// Refers to the data, which must outlive it.
+struct RivalProblem {
+  const SparseTensor* tensor = nullptr;
+  const Buffer<std::uint32_t>* missing = nullptr;  // cells (x K) that are neither ones nor zeros; sorted; may be null
+  std::size_t R = 0;
+  std::uint64_t seed = 0;
+};
+
+// theta of cells (count x K), O(count R K).
+void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, const std::vector<double>& weight, double intercept,
+            const std::uint32_t* cells, std::size_t count, double* theta);
+// The same of a recorded draw, whose state holds n_k u^(k) and log w.
+void recorded_logits(Pool& pool, const State& state, double intercept, const std::uint32_t* cells, std::size_t count,
+                     double* theta);
+double logistic(double theta);
+
+class RivalChain : public AnyChain {
+ public:
+  RivalChain(const RivalProblem& problem, Pool& pool, std::uint32_t number);
+
+  // A State has positive weights: a negative sign goes to the factors of the first mode.
+  void draw_state() override;
+  std::vector<Carried> carried() override;
+  std::vector<double> learned() const override { return {intercept_ + offset_}; }
+  void describe(SweepReport& report) const override;
+  void probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const override;
+
+ protected:
+  std::size_t order() const { return u_.size(); }
+  std::vector<const Matrix<float>*> factors() const;
+  // Normal factors, the same for any number of threads; weights one, intercept the log odds of the training cells.
+  void start_at_random(double deviation, double log_odds);
+
+  const RivalProblem problem_;
+  Pool& pool_;
+  std::vector<Matrix<float>> u_;   // n_k x R
+  std::vector<double> weight_;     // w, R
+  std::vector<double> precision_;  // of the prior of each weight, where there is one; recorded as p
+  double intercept_ = 0;           // b
+  double offset_ = 0;              // to be added to b for predictions, where zeros were thinned out
+};
+
+}  // namespace ztp

@@ -1,0 +1,73 @@
+#include "sampler/count_chain.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace ztp {
+namespace {
+
+WeightPrior with_shape(WeightPrior prior, double shape) {
+  prior.shape = shape;
+  return prior;
+}
+
+}  // namespace
+
+CountChain::CountChain(const Problem& problem, Kernel& kernel, std::uint32_t number)
+    : AnyChain(number), problem_(problem), kernel_(kernel), counts_(problem, kernel, number) {
+  const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
+  state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
+  statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
+}
+
+std::vector<Carried> CountChain::carried() {
+  std::vector<Carried> result;
+  const auto add = [&](std::string name, auto& values) {
+    result.push_back({std::move(name), values.data(), values.size() * sizeof(values[0])});
+  };
+  add("dirichlet", state_.shapes.dirichlet);
+  result.push_back({"shape", &state_.shapes.tensor, sizeof(double)});
+  add("network_shapes", state_.shapes.networks);
+  result.push_back({"scale", &statistics_.scale, sizeof(double)});
+  add("tensor", statistics_.tensor);
+  add("from_ones", statistics_.from_ones);
+  add("from_edges", statistics_.from_edges);
+  for (std::size_t m = 0; m < statistics_.networks.size(); ++m)
+    add(fmt::format("network{}", m), statistics_.networks[m]);
+  for (std::size_t k = 0; k < statistics_.rows.size(); ++k)
+    result.push_back({fmt::format("rows{}", k), statistics_.rows[k].row(0), statistics_.rows[k].bytes()});
+  return result;
+}
+
+void CountChain::describe(SweepReport& report) const {
+  report.occupied = occupied(statistics_);
+  report.network_only = network_only(statistics_);
+  report.total_weight = rates().total;
+}
+
+void CountChain::probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const {
+  kernel_.score(cells, count, rates(), probability);
+  for (std::size_t e = 0; e < count; ++e) probability[e] = -std::expm1(-probability[e]);
+}
+
+WeightPrior CountChain::tensor_prior() const {
+  return with_shape(problem_.hyper.tensor, state_.shapes.tensor);
+}
+
+WeightPrior CountChain::network_prior(std::size_t m) const {
+  return with_shape(problem_.hyper.network, state_.shapes.networks[m]);
+}
+
+void CountChain::draw_parameters(std::uint32_t t) {
+  const double scale = statistics_.scale;
+  for (std::size_t k = 0; k < state_.u.size(); ++k)
+    kernel_.draw_columns({statistics_.rows[k], state_.shapes.dirichlet[k], scale}, counts_.key(Purpose::columns, k), t,
+                         state_.u[k]);
+  draw_weights(tensor_prior(), statistics_.tensor, problem_.seed, number_, t, -1, state_.tensor, scale);
+  for (std::size_t m = 0; m < state_.networks.size(); ++m)
+    draw_weights(network_prior(m), statistics_.networks[m], problem_.seed, number_, t, static_cast<int>(m),
+                 state_.networks[m], scale);
+}
+
+}  // namespace ztp
