@@ -226,15 +226,16 @@ def table(found, names):
 
 
 def settings_list(setting, names):
-    """What was run, so that the table can be read without this file."""
-    lines = []
+    """What was run, so that the table can be read without this file: a line for all data sets that have the same options."""
+    lines = {}
     for name in names:
         methods = {}  # options: methods that have them, the words of the method itself apart
         for method in METHODS:
             options = options_of(setting, name, method)[len(MODEL[method]):].strip()
             methods.setdefault(options, []).append(METHODS[method])
-        lines.append(f"- {DATA.get(name, name)}: " + "; ".join(f"{', '.join(who)} `{options}`" for options, who in methods.items()))
-    return "\n".join(lines)
+        text = "; ".join(f"{', '.join(who)} `{options}`" for options, who in methods.items())
+        lines.setdefault(text, []).append(DATA.get(name, name))
+    return "\n".join(f"- {', '.join(those)}: {text}" for text, those in lines.items())
 
 
 def against_rivals(found, name):
@@ -310,7 +311,8 @@ def draw(found):
                for setting, color in colors.items()]
     handles.append(plt.Line2D([], [], marker="D", linestyle="", markerfacecolor="none", markeredgecolor="#555555",
                               label="paper's figure"))
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=8.5)
+    figure.get_layout_engine().set(rect=(0, 0.06, 1, 0.94))
+    figure.legend(handles=handles, loc="lower center", ncols=3, frameon=False, fontsize=8.5)
     return figure
 
 
