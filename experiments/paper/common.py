@@ -151,6 +151,15 @@ def arguments(description, **defaults):
     return parser.parse_args()
 
 
+def chosen(text, known, what):
+    """The names of a comma-separated list, all of them where it is empty."""
+    names = text.split(",") if text else list(known)
+    for name in names:
+        if name not in known:
+            sys.exit(f"--{what} {name}: not one of {', '.join(known)}")
+    return names
+
+
 def mean_sd(values):
     mean = sum(values) / len(values)
     if len(values) < 2:

@@ -319,24 +319,15 @@ def draw(found):
 # ---- command line ---------------------------------------------------------------------------------------------------------
 
 
-def chosen(text, known, what):
-    """The names of a comma-separated list, all of them where it is empty."""
-    names = text.split(",") if text else list(known)
-    for name in names:
-        if name not in known:
-            sys.exit(f"--{what} {name}: not one of {', '.join(known)}")
-    return names
-
-
 def read_arguments():
     args = common.arguments(__doc__.split("\n")[0], data=("", f"some of {', '.join(DATA)}"), methods=("", f"some of {', '.join(METHODS)}"),
                             settings=("", "paper, best or both"), splits=(10, "splits; the rivals on Scholars have three at most"),
                             threads=(2, "threads of a fit"))
-    args.methods = chosen(args.methods, METHODS, "methods")
+    args.methods = common.chosen(args.methods, METHODS, "methods")
     if args.quick:
         args.data, args.settings, args.splits = ["kinship" if common.has_data("kinship") else "simulated"], ["quick"], 2
     else:
-        args.data, args.settings = chosen(args.data, DATA, "data"), chosen(args.settings, SETTINGS, "settings")
+        args.data, args.settings = common.chosen(args.data, DATA, "data"), common.chosen(args.settings, SETTINGS, "settings")
     return args
 
 
