@@ -50,7 +50,7 @@ class Rows:
             sys.exit(f"{self.path}: has other columns than this experiment writes; move it away")
 
     def all(self):
-        """The whole rows. A kill may have cut the last line, and what is left of a number is a number: no line end, no row."""
+        """The whole rows. A kill may have cut the last line, where half a number is a number: no line end, no row."""
         with self.path.open(newline="") as file:
             lines = [line for line in file if line.endswith("\n")]
         rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -72,13 +72,14 @@ class Rows:
 
 
 def make_split(work, name, seed, protocol, *options, tensor=None, labels=None):
-    """Training ones and test cells, made once for all methods: the options of a fit that uses them. Of a data set, or of `tensor`."""
+    """Training ones and test cells of a data set or of `tensor`, made once for all methods: the options of a fit."""
     out = split_folder(work, name, seed, protocol)
     if not (out / "done").exists():
         known = [f"--labels={mode}={data_file(name, f'{mode}-labels.tsv')}"
                  for mode in ("venue",) if name == "scholars" and tensor is None]
         known += [f"--labels={labels}"] if labels else []
-        ztp("split", tensor or data_file(name), *known, "--protocol", protocol, "--seed", seed, "--out", out, "--force", *options)
+        source = tensor or data_file(name)
+        ztp("split", source, *known, "--protocol", protocol, "--seed", seed, "--out", out, "--force", *options)
         (out / "done").touch()
     return [out / "train.tsv", "--labels", out / "labels", "--test", out / "test.tsv"]
 

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Tensor completion: held-out AUC-ROC of ZTP-CP, batch and online, and of three rivals (table 1 of the paper), over ten splits.
+"""Tensor completion: AUC-ROC of ZTP-CP, batch and online, and of three rivals over ten splits (table 1 of the paper).
 
-usage: completion.py [--data kinship,umls] [--methods ztp-batch,logistic] [--settings paper,best] [--splits 10] [--threads 2]
+usage: completion.py [--data kinship,umls] [--methods ztp-batch,logistic] [--settings paper,best] [--splits 10]
 
-Rows go to build/paper/completion.tsv, one a fit; what is there with the same options is not done again, so the experiment can be
-stopped at any time, restarted, and done in parts. The table, the figure and the page are made at the end, or with --report.
+Rows go to build/paper/completion.tsv, one a fit; what is there with the same options is not done again, so the
+experiment can be stopped at any time, restarted, and done in parts. Table, figure and page are made at the end, or with
+--report.
 """
 import pathlib
 import shutil
@@ -12,7 +13,7 @@ import sys
 
 import common
 
-# ---- settings: the options of each fit ------------------------------------------------------------------------------------
+# ---- settings: the options of each fit -----------------------------------------------------------------------------
 
 ZTP = ["ztp-batch", "ztp-online"]
 RIVALS = ["logistic", "quad", "pwquad"]
@@ -27,7 +28,7 @@ PROTOCOL = {"kinship": "cells", "umls": "cells", "movielens-100k": "cells",
 MODEL = {"ztp-batch": "", "ztp-online": "--method online", "logistic": "--model logistic", "quad": "--model quad",
          "pwquad": "--model pwquad"}
 
-# The paper's: R = 20 (100 for Scholars and Facebook), 1000 iterations of which 500 are thrown away, minibatches of a tenth.
+# The paper's: R = 20 (100 for Scholars and Facebook), 1000 iterations, 500 of them burn-in, minibatches of a tenth.
 PAPER = {
     "kinship":            {"ztp-batch": "--rank 20 --sweeps 1000 --burn-in 500 --sampler plain",
                            "ztp-online": "--rank 20 --sweeps 1000 --burn-in 500",
@@ -61,7 +62,7 @@ PAPER = {
                            "pwquad": "--rank 20 --sweeps 100"},
 }
 
-# Ours: the best that was found of ZTP-CP. The rivals' fits are those of the paper's setting until others are entered here.
+# Ours: the best that was found for ZTP-CP. A rival that is not entered here has the options of the paper's setting.
 BEST = {
     "kinship":            {"ztp-batch": "--rank 100 --dirichlet 0.05 --sweeps 1000 --chains 4",
                            "ztp-online": "--rank 100 --dirichlet 0.05 --sweeps 4000 --chains 4"},
@@ -83,8 +84,8 @@ for _data, _methods in BEST.items():
 FEWER_SPLITS = {(name, method): splits for name, splits in {"scholars": 3}.items() for method in RIVALS}
 
 # Small and short: does it run at all?
-_QUICK = {"ztp-batch": "--rank 10 --sweeps 60", "ztp-online": "--rank 10 --sweeps 200", "logistic": "--rank 5 --sweeps 20",
-          "quad": "--rank 5 --sweeps 20", "pwquad": "--rank 5 --sweeps 20"}
+_QUICK = {"ztp-batch": "--rank 10 --sweeps 60", "ztp-online": "--rank 10 --sweeps 200",
+          "logistic": "--rank 5 --sweeps 20", "quad": "--rank 5 --sweeps 20", "pwquad": "--rank 5 --sweeps 20"}
 QUICK = {"kinship": _QUICK, "simulated": _QUICK}
 
 SETTINGS = {"paper": PAPER, "best": BEST}
@@ -109,7 +110,7 @@ KEYS = ["data", "setting", "method", "split", "options"]
 VALUES = ["rank", "sweeps", "auc_roc", "auc_pr", "log_loss", "seconds"]
 
 
-# ---- runs -----------------------------------------------------------------------------------------------------------------
+# ---- runs ----------------------------------------------------------------------------------------------------------
 
 
 def options_of(setting, name, method):
@@ -128,7 +129,8 @@ def simulated(work):
     """A small tensor where there are no data: options for make_split."""
     out = pathlib.Path(work) / "made"
     if not out.exists():
-        common.ztp("simulate", "--dims", "40,40,20", "--ones", 2000, "--rank", 4, "--seed", 1, "--no-truth", "--out", out)
+        made = "--dims 40,40,20 --ones 2000 --rank 4 --seed 1 --no-truth"
+        common.ztp("simulate", *made.split(), "--out", out)
     return {"tensor": out / "tensor.tsv", "labels": out / "labels"}
 
 
@@ -144,7 +146,7 @@ def one_fit(rows, work, split_options, key, threads):
 
 
 def one_split(rows, work, name, split, keys, threads):
-    """All fits of a split that are wanted and not there, on the same files. A fit that fails does not stop the others."""
+    """The fits of a split that are not there, on the same files. A fit that fails does not stop the others."""
     source = simulated(work) if name == "simulated" else {}
     options = common.make_split(work, name, split, PROTOCOL[name], "--holdout", 0.1, **source)
     failed = 0
@@ -186,7 +188,7 @@ def run(args, rows):
     return failed
 
 
-# ---- report ---------------------------------------------------------------------------------------------------------------
+# ---- report --------------------------------------------------------------------------------------------------------
 
 
 def collect(rows):
@@ -218,7 +220,8 @@ def table(found, names):
     lines = ["| method | " + " | ".join(DATA.get(name, name) for name in names) + " |", "|---" * (len(names) + 1) + "|"]
     best = {name: best_method(found[name]) if name in found else [] for name in names}
     for method, title in METHODS.items():
-        cells = [cell(found[name][method], method in best[name]) if method in found.get(name, {}) else "-" for name in names]
+        cells = [cell(found[name][method], method in best[name]) if method in found.get(name, {}) else "-"
+                 for name in names]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
         figures = [f"*{PAPER_AUC[method][name]:.4f}*" if name in PAPER_AUC[method] else "-" for name in names]
         lines.append("| *paper* | " + " | ".join(figures) + " |")
@@ -226,7 +229,7 @@ def table(found, names):
 
 
 def settings_list(setting, names):
-    """What was run, so that the table can be read without this file: a line for all data sets that have the same options."""
+    """What was run, so that the table can be read without this file: one line for data sets with the same options."""
     lines = {}
     for name in names:
         methods = {}  # options: methods that have them, the words of the method itself apart
@@ -239,7 +242,7 @@ def settings_list(setting, names):
 
 
 def against_rivals(found, name):
-    """ZTP-CP (batch) less the best rival, over the splits both have: (rival, mean, sd, splits); None where there is nothing to compare."""
+    """ZTP-CP (batch) less the best rival, over the splits both have: (rival, mean, sd, splits). None: no rival's rows."""
     methods = found.get(name, {})
     ours, pairs = methods.get("ztp-batch", {}), []
     for rival in RIVALS:
@@ -270,16 +273,16 @@ def verdict(found, names):
 
 def markdown(found, with_figure=True):
     names = [name for name in [*DATA, "simulated"] if any(name in data for data in found.values())]
-    parts = ["AUC-ROC, mean (standard deviation between the splits); in bold the best of a column; in italics the paper's figure. "
-             "Kinship, UMLS, MovieLens: a tenth of all cells held out; the others: a tenth of the ones, with five drawn zeros for "
-             "each. The paper's Facebook figures are of another, larger tensor: the full one could not be had. "
-             "Methods the paper has no figure of: -. Rivals see held-out cells as missing where a tenth of all cells is held out."]
+    parts = ["AUC-ROC, mean (standard deviation between the splits); in bold the best of a column; in italics the paper's "
+             "figure, where it has one. Kinship, UMLS, MovieLens: a tenth of all cells held out, which ZTP-CP sees as zeros "
+             "and the rivals as missing; the others: a tenth of the ones, with five drawn zeros for each. The paper's Facebook figures are of another, larger tensor: the full one could not be had."]
     for setting, title in TITLES.items():
         if setting in found:
             parts += [f"**{title}**", table(found[setting], names)]
             if setting != "paper":
                 parts.append(verdict(found[setting], names))
-            parts += [f"Options, {title[0].lower()}{title[1:]}:", settings_list(setting, [n for n in names if n in found[setting]])]
+            parts += [f"Options, {title[0].lower()}{title[1:]}:",
+                      settings_list(setting, [name for name in names if name in found[setting]])]
     if with_figure:
         parts.append("![AUC-ROC of five methods on six data sets](images/completion.svg)")
     return "\n\n".join([*parts, NOTES.strip()])
@@ -295,11 +298,12 @@ def draw(found):
         for shift, (setting, color) in zip((0.14, -0.14), colors.items()):
             for method, aucs in found.get(setting, {}).get(name, {}).items():
                 mean, sd = common.mean_sd(list(aucs.values()))
-                panel.errorbar(mean, order.index(method) + shift, xerr=sd if len(aucs) > 1 else None, fmt="o", color=color,
-                               markersize=4, capsize=2, linewidth=1)
+                panel.errorbar(mean, order.index(method) + shift, xerr=sd if len(aucs) > 1 else None, fmt="o",
+                               color=color, markersize=4, capsize=2, linewidth=1)
         for method, figures in PAPER_AUC.items():
             if name in figures:
-                panel.plot(figures[name], order.index(method), "D", markerfacecolor="none", markeredgecolor="#555555", markersize=5)
+                panel.plot(figures[name], order.index(method), "D", markerfacecolor="none", markeredgecolor="#555555",
+                           markersize=5)
         panel.set_title(title, loc="left", fontsize=9.5)
         panel.set_yticks(range(len(order)), [METHODS[method] for method in order], fontsize=8)
         panel.set_ylim(-0.6, len(order) - 0.4)
@@ -316,18 +320,19 @@ def draw(found):
     return figure
 
 
-# ---- command line ---------------------------------------------------------------------------------------------------------
+# ---- command line --------------------------------------------------------------------------------------------------
 
 
 def read_arguments():
-    args = common.arguments(__doc__.split("\n")[0], data=("", f"some of {', '.join(DATA)}"), methods=("", f"some of {', '.join(METHODS)}"),
-                            settings=("", "paper, best or both"), splits=(10, "splits; the rivals on Scholars have three at most"),
-                            threads=(2, "threads of a fit"))
+    args = common.arguments(__doc__.split("\n")[0], data=("", f"some of {', '.join(DATA)}"),
+                            methods=("", f"some of {', '.join(METHODS)}"), settings=("", "paper, best or both"),
+                            splits=(10, "splits; the rivals on Scholars have three at most"), threads=(2, "threads of a fit"))
     args.methods = common.chosen(args.methods, METHODS, "methods")
     if args.quick:
         args.data, args.settings, args.splits = ["kinship" if common.has_data("kinship") else "simulated"], ["quick"], 2
     else:
-        args.data, args.settings = common.chosen(args.data, DATA, "data"), common.chosen(args.settings, SETTINGS, "settings")
+        args.data = common.chosen(args.data, DATA, "data")
+        args.settings = common.chosen(args.settings, SETTINGS, "settings")
     return args
 
 

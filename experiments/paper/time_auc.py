@@ -3,8 +3,8 @@
 
 usage: time_auc.py [--data kinship,umls] [--methods ztp-batch,logistic] [--threads 2]
 
-Each point is an independent fit with the default burn-in, half of it: what they get who stop there. The seconds are those of sampling, so
-the machine must have nothing else to do, and all fits of a data set belong into one run of this script.
+Each point is an independent fit with the default burn-in, half of it: what they get who stop there. The seconds are
+those of sampling, so the machine must have nothing else to do, and all fits of a data set belong into one run.
 Rows go to build/paper/time-auc.tsv, one a fit; what is there is not done again.
 """
 import pathlib
@@ -12,7 +12,7 @@ import sys
 
 import common
 
-# ---- settings -------------------------------------------------------------------------------------------------------------
+# ---- settings ------------------------------------------------------------------------------------------------------
 
 DATA = {"kinship": "Kinship", "umls": "UMLS", "scholars": "Scholars", "facebook-shape": "Facebook shape (simulated)"}
 METHODS = {"ztp-batch": "ZTP-CP, batch", "ztp-online": "ZTP-CP, online", "logistic": "Bayesian logistic CP"}
@@ -29,8 +29,8 @@ def doubled(first, last):
     return [first << i for i in range(64) if first << i <= last]
 
 
-# (data, method, options, sweeps of the fits). The paper's R = 20 for all three, and our best for ZTP-CP in addition. The seconds
-# of several chains are added up.
+# (data, method, options, sweeps of the fits). The paper's R = 20 for all three, and our best for ZTP-CP in addition.
+# The seconds of several chains are added up.
 SERIES = [
     ("kinship", "ztp-batch", "--rank 20 --sampler plain", doubled(4, 1024)),
     ("kinship", "ztp-online", "--rank 20", doubled(8, 8192)),
@@ -67,11 +67,11 @@ KEYS = ["data", "method", "rank", "sweeps", "options"]
 VALUES = ["seconds", "auc_roc"]
 
 
-# ---- runs -----------------------------------------------------------------------------------------------------------------
+# ---- runs ----------------------------------------------------------------------------------------------------------
 
 
 def options_of(series):
-    """The options of the fits of a series, as in the rows. The rival sees the held-out cells of `cells` as unknown, not as zeros."""
+    """The options of a series, as in the rows. The rival sees the held-out cells of `cells` as unknown, not as zeros."""
     name, method, options, _ = series
     masked = "--holdout-as missing" if method == "logistic" and PROTOCOL[name] == "cells" else ""
     return " ".join(f"{MODEL[method]} {options} {masked}".split())
@@ -101,7 +101,7 @@ def made(work, name):
 
 
 def run_data(rows, name, keys, seed, threads):
-    """The fits of a data set that are not there, all on one split. The rest of a series is left out where a fit of it fails."""
+    """The fits of a data set that are not there, all on one split. Where one fails, the rest of its series is left out."""
     failed = set()
     with common.work_folder() as work:
         split = common.make_split(work, name, seed, PROTOCOL[name], "--holdout", 0.1, **made(work, name))
@@ -135,18 +135,19 @@ def run(args, rows):
     return failed
 
 
-# ---- report ---------------------------------------------------------------------------------------------------------------
+# ---- report --------------------------------------------------------------------------------------------------------
 
 
 def collect(rows, all_series):
-    """[(data, method, rank, [(seconds, AUC, sweeps), ...])], of the series the table above has now, points by sweeps."""
+    """[(data, method, rank, [(seconds, AUC, sweeps), ...])] of the series in the table above, points by sweeps."""
     found = []
     for series in all_series:
         wanted = {tuple(str(value) for value in key.values()) for key in keys_of(series)}
         points = sorted((int(row["sweeps"]), float(row["seconds"]), float(row["auc_roc"])) for row in rows.all()
                         if tuple(row[name] for name in KEYS) in wanted)
         if points:
-            found.append((series[0], series[1], rank_of(series), [(seconds, auc, sweeps) for sweeps, seconds, auc in points]))
+            points = [(seconds, auc, sweeps) for sweeps, seconds, auc in points]
+            found.append((series[0], series[1], rank_of(series), points))
     return found
 
 
@@ -172,25 +173,26 @@ def shown(seconds):
 
 
 def table(found):
-    """A line a series: its longest fit, when it first reaches the goal, and how many times sooner than the logistic baseline."""
-    lines = ["| data | method | R | longest fit: AUC-ROC | s | goal | first fit to reach it, s (sweeps) | logistic / this |",
+    """A line a series: its longest fit, when it first reaches the goal, and the logistic baseline's time over that."""
+    lines = ["| data | method | R | longest fit: AUC-ROC | s | goal | first to reach it, s (sweeps) | logistic / this |",
              "|---|---|---|---|---|---|---|---|"]
     for name in DATA | {"simulated": ""}:
         goal = goal_of(found, name)
         baseline = None
         if goal is not None:
-            baseline = next(first_at(points, goal) for _, method, _, points in of_data(found, name) if method == "logistic")
+            baseline = next(first_at(one[3], goal) for one in of_data(found, name) if one[1] == "logistic")
         for _, method, rank, points in of_data(found, name):
             reached = first_at(points, goal) if goal is not None else None
             at = f"{shown(reached[0])} ({reached[2]})" if reached else "-" if goal is None else "none does"
             ratio = f"{baseline[0] / reached[0]:.3g}" if reached and baseline else "-"
-            lines.append(f"| {DATA.get(name, name)} | {METHODS[method]} | {rank} | {points[-1][1]:.4f} | {shown(points[-1][0])} | "
+            lines.append(f"| {DATA.get(name, name)} | {METHODS[method]} | {rank} | "
+                         f"{points[-1][1]:.4f} | {shown(points[-1][0])} | "
                          f"{'-' if goal is None else f'{goal:.4f}'} | {at} | {ratio} |")
     return "\n".join(lines)
 
 
 def verdict(found):
-    """One sentence a data set, from the rows: when ZTP-CP reaches the goal, at the soonest of its series, and when the baseline does."""
+    """One sentence a data set, from the rows: when the soonest series of ZTP-CP reaches the goal, and the baseline."""
     said = []
     for name in DATA | {"simulated": ""}:
         goal = goal_of(found, name)
@@ -203,17 +205,18 @@ def verdict(found):
             said.append(f"On {DATA.get(name, name)} no fit of ZTP-CP reaches the goal.")
             continue
         (method, rank), point = min(ours.items(), key=lambda item: item[1])
-        said.append(f"On {DATA.get(name, name)} the first to reach it is {METHODS[method]} at R = {rank}, after {shown(point[0])} s; the logistic "
-                    f"baseline itself does after {shown(baseline[0])} s, {baseline[0] / point[0]:.3g} times that.")
+        said.append(f"On {DATA.get(name, name)} the first to reach it is {METHODS[method]} at R = {rank}, "
+                    f"after {shown(point[0])} s; the logistic baseline itself does after {shown(baseline[0])} s, {baseline[0] / point[0]:.3g} times that.")
     return " ".join(said) or "No rows of the logistic baseline to compare with yet."
 
 
 def markdown(found, with_figure=True):
-    parts = [f"The goal is {100 * SHARE:.0f} % of the AUC-ROC of the longest logistic fit. The seconds are those of sampling of the first fit that "
-             "reaches it, burn-in included; nothing is interpolated, so with fits of doubled lengths a time may be up to twice what a finer series "
-             "would give. One split and one seed. Kinship and UMLS: a tenth of all cells held out, which the logistic baseline sees as "
-             "missing; the others: a tenth of the ones, with five drawn zeros for each. The Facebook shape is a simulated tensor of the size and the number "
-             "of ones of the paper's.",
+    parts = [f"The goal is {100 * SHARE:.0f} % of the AUC-ROC of the longest logistic fit. The seconds are those of "
+             "sampling of the first fit that reaches it, burn-in included; nothing is interpolated, so with fits of doubled "
+             "lengths a time may be up to twice what a finer series would give. One split and one seed. Kinship and UMLS: a "
+             "tenth of all cells held out, which the logistic baseline sees as missing and ZTP-CP as zeros; the others: a "
+             "tenth of the ones, with five drawn zeros for each. The Facebook shape is a simulated tensor of the size and "
+             "the number of ones of the paper's.",
              table(found), verdict(found)]
     if with_figure:
         parts.append("![Held-out AUC-ROC against seconds of sampling](images/time-auc.svg)")
@@ -231,7 +234,8 @@ def draw(found):
         styles = {method: iter(("-", "--", ":")) for method in METHODS}  # the paper's rank has full lines
         for _, method, rank, points in series:
             seconds, aucs, _ = zip(*points)
-            panel.plot(seconds, aucs, "o" + next(styles[method]), color=colors[method], markersize=3, linewidth=1.1, label=f"{METHODS[method]}, R = {rank}")
+            panel.plot(seconds, aucs, "o" + next(styles[method]), color=colors[method], markersize=3, linewidth=1.1,
+                       label=f"{METHODS[method]}, R = {rank}")
         panel.set_xscale("log")
         panel.set_title(title, loc="left", fontsize=9.5)
         panel.tick_params(labelsize=8)
@@ -244,7 +248,7 @@ def draw(found):
     return figure
 
 
-# ---- command line ---------------------------------------------------------------------------------------------------------
+# ---- command line --------------------------------------------------------------------------------------------------
 
 
 def read_arguments():
