@@ -275,7 +275,8 @@ def markdown(found, with_figure=True):
     names = [name for name in [*DATA, "simulated"] if any(name in data for data in found.values())]
     parts = ["AUC-ROC, mean (standard deviation between the splits); in bold the best of a column; in italics the paper's "
              "figure, where it has one. Kinship, UMLS, MovieLens: a tenth of all cells held out, which ZTP-CP sees as zeros "
-             "and the rivals as missing; the others: a tenth of the ones, with five drawn zeros for each. The paper's Facebook figures are of another, larger tensor: the full one could not be had."]
+             "and the rivals as missing; the others: a tenth of the ones, with five drawn zeros for each. "
+             "The paper's Facebook figures are of another, larger tensor: the full one could not be had."]
     for setting, title in TITLES.items():
         if setting in found:
             parts += [f"**{title}**", table(found[setting], names)]

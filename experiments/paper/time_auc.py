@@ -206,7 +206,8 @@ def verdict(found):
             continue
         (method, rank), point = min(ours.items(), key=lambda item: item[1])
         said.append(f"On {DATA.get(name, name)} the first to reach it is {METHODS[method]} at R = {rank}, "
-                    f"after {shown(point[0])} s; the logistic baseline itself does after {shown(baseline[0])} s, {baseline[0] / point[0]:.3g} times that.")
+                    f"after {shown(point[0])} s; the logistic baseline itself does after "
+                    f"{shown(baseline[0])} s, {baseline[0] / point[0]:.3g} times that.")
     return " ".join(said) or "No rows of the logistic baseline to compare with yet."
 
 
