@@ -2,7 +2,7 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 
-.PHONY: all setup demo test bench bench-bundle build-bench calibration sanitize install clean
+.PHONY: all setup demo test bench bench-bundle build-bench calibration paper sanitize install clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -43,6 +43,12 @@ calibration:
 	@ZTP_FULL=1 ZTP_RESULTS="$(CURDIR)/build/calibration" \
 	  ctest --test-dir build/dev --output-on-failure --no-tests=error -L calibration
 	@/usr/bin/python3 scripts/plot_calibration.py build/calibration docs/images
+
+# The experiments of the paper (docs/results.md): many hours, so it can be stopped at any time and goes on where it was when started again.
+# Needs the data sets under $ZTP_DATA. PAPER takes options of all the scripts, as --quick or --report; rows are in build/paper.
+paper: all
+	@scripts/setup.sh paper
+	@experiments/paper/run.sh $(PAPER)
 
 # Everything but the long statistical tests under the address and undefined-behaviour sanitizers, then the thread sanitizer.
 sanitize:

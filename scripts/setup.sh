@@ -4,6 +4,7 @@
 #   scripts/setup.sh test     the same, and what the tests need
 #   scripts/setup.sh bench    compiler and libraries of the program, and what the benchmarks need
 #   scripts/setup.sh calibration   the same, and what the plots of the calibration tests need
+#   scripts/setup.sh paper    compiler and libraries of the program, and what the plots of the paper's experiments need
 set -eu
 build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev
        libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev"
@@ -15,7 +16,8 @@ case "${1:-build}" in
   test) wanted="$build $test" ;;
   bench) wanted="$build $bench" ;;
   calibration) wanted="$build $test python3-matplotlib" ;;
-  *) echo "usage: $0 [build|test|bench|calibration]" >&2; exit 2 ;;
+  paper) wanted="$build python3-matplotlib" ;;
+  *) echo "usage: $0 [build|test|bench|calibration|paper]" >&2; exit 2 ;;
 esac
 
 missing=""

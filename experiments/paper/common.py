@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,16 +43,18 @@ class Rows:
     def __init__(self, path, keys, values):
         self.path, self.keys, self.columns = pathlib.Path(path), list(keys), [*keys, *values]
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not self.path.exists() or self.path.stat().st_size == 0:
+        if not self.path.exists() or b"\n" not in self.path.read_bytes():
             self.path.write_text("\t".join(self.columns) + "\n")
         header = self.path.open().readline().rstrip("\n").split("\t")
         if header != self.columns:
             sys.exit(f"{self.path}: has other columns than this experiment writes; move it away")
 
     def all(self):
+        """The whole rows. A kill may have cut the last line, where half a number is a number: no line end, no row."""
         with self.path.open(newline="") as file:
-            rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-        return [row for row in rows if None not in row.values()]  # a kill may have cut the last line
+            lines = [line for line in file if line.endswith("\n")]
+        rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+        return [row for row in rows if None not in row.values() and None not in row]
 
     def has(self, **key):
         return any(all(row[name] == str(key[name]) for name in self.keys) for row in self.all())
@@ -60,25 +63,34 @@ class Rows:
         text = "\t".join(str(row[name]) for name in self.columns) + "\n"
         whole = self.path.read_bytes()
         with self.path.open("a") as file:
-            file.write(text if whole.endswith(b"\n") else "\n" + text)
+            if not whole.endswith(b"\n"):
+                file.truncate(whole.rfind(b"\n") + 1)  # the rest of a line that a kill has cut
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         print(text, end="", flush=True)
 
 
-def make_split(work, name, seed, protocol, *options):
-    """Training ones and test cells of a data set, made once for all methods: the options of a fit that uses them."""
-    out = pathlib.Path(work) / f"{name}-{protocol}-{seed}"
+def make_split(work, name, seed, protocol, *options, tensor=None, labels=None):
+    """Training ones and test cells of a data set or of `tensor`, made once for all methods: the options of a fit."""
+    out = split_folder(work, name, seed, protocol)
     if not (out / "done").exists():
-        labels = [f"--labels={mode}={data_file(name, f'{mode}-labels.tsv')}"
-                  for mode in ("venue",) if name == "scholars"]
-        ztp("split", data_file(name), *labels, "--protocol", protocol, "--seed", seed, "--out", out, "--force", *options)
+        known = [f"--labels={mode}={data_file(name, f'{mode}-labels.tsv')}"
+                 for mode in ("venue",) if name == "scholars" and tensor is None]
+        known += [f"--labels={labels}"] if labels else []
+        source = tensor or data_file(name)
+        ztp("split", source, *known, "--protocol", protocol, "--seed", seed, "--out", out, "--force", *options)
         (out / "done").touch()
     return [out / "train.tsv", "--labels", out / "labels", "--test", out / "test.tsv"]
 
 
+def split_folder(work, name, seed, protocol):
+    return pathlib.Path(work) / f"{name}-{protocol}-{seed}"
+
+
 def work_folder():
-    """A folder for splits and runs, removed at the end."""
+    """A folder for splits and runs, removed at the end, also when the experiment is told to stop."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     return tempfile.TemporaryDirectory(prefix="ztp-paper-")
 
 
@@ -105,6 +117,16 @@ def save_figure(figure, stem):
     figure.savefig(f"{stem}.png", dpi=110, metadata={"Software": None})
 
 
+def fit(work, split, *options):
+    """One fit: what it predicts of the test cells, and the seconds of sampling. The run is removed."""
+    run = pathlib.Path(work) / "run"
+    ztp("fit", *split, *options, "--out", run, "--force")
+    result = ztp_json("evaluate", run)
+    result["seconds"] = sum(chain["seconds"] for chain in ztp_json("info", run)["chains"])
+    shutil.rmtree(run)
+    return result
+
+
 def pyplot():
     try:
         import matplotlib
@@ -128,6 +150,15 @@ def arguments(description, **defaults):
     for name, (value, text) in defaults.items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value, help=text)
     return parser.parse_args()
+
+
+def chosen(text, known, what):
+    """The names of a comma-separated list, all of them where it is empty."""
+    names = text.split(",") if text else list(known)
+    for name in names:
+        if name not in known:
+            sys.exit(f"--{what} {name}: not one of {', '.join(known)}")
+    return names
 
 
 def mean_sd(values):

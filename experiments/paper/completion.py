@@ -1,0 +1,358 @@
+#!/usr/bin/python3
+"""Tensor completion: AUC-ROC of ZTP-CP, batch and online, and of three rivals over ten splits (table 1 of the paper).
+
+usage: completion.py [--data kinship,umls] [--methods ztp-batch,logistic] [--settings paper,best] [--splits 10]
+
+Rows go to build/paper/completion.tsv, one a fit; what is there with the same options is not done again, so the
+experiment can be stopped at any time, restarted, and done in parts. Table, figure and page are made at the end, or with
+--report.
+"""
+import pathlib
+import shutil
+import sys
+
+import common
+
+# ---- settings: the options of each fit -----------------------------------------------------------------------------
+
+ZTP = ["ztp-batch", "ztp-online"]
+RIVALS = ["logistic", "quad", "pwquad"]
+METHODS = {"ztp-batch": "ZTP-CP, batch", "ztp-online": "ZTP-CP, online", "logistic": "Bayesian logistic CP",
+           "quad": "Quad-App", "pwquad": "PW-QuadApp"}
+DATA = {"kinship": "Kinship", "umls": "UMLS", "movielens-100k": "MovieLens", "dblp-10k": "DBLP", "scholars": "Scholars",
+        "facebook-wall-2007": "Facebook subset"}
+PROTOCOL = {"kinship": "cells", "umls": "cells", "movielens-100k": "cells",
+            "dblp-10k": "ones", "scholars": "ones", "facebook-wall-2007": "ones", "simulated": "cells"}
+
+# What makes the program run a method, before the options of the table.
+MODEL = {"ztp-batch": "", "ztp-online": "--method online", "logistic": "--model logistic", "quad": "--model quad",
+         "pwquad": "--model pwquad"}
+
+# The paper's: R = 20 (100 for Scholars and Facebook), 1000 iterations, 500 of them burn-in, minibatches of a tenth.
+PAPER = {
+    "kinship":            {"ztp-batch": "--rank 20 --sweeps 1000 --burn-in 500 --sampler plain",
+                           "ztp-online": "--rank 20 --sweeps 1000 --burn-in 500",
+                           "logistic": "--rank 20 --sweeps 500",
+                           "quad": "--rank 20 --sweeps 100",
+                           "pwquad": "--rank 20 --sweeps 100"},
+    "umls":               {"ztp-batch": "--rank 20 --sweeps 1000 --burn-in 500 --sampler plain",
+                           "ztp-online": "--rank 20 --sweeps 1000 --burn-in 500",
+                           "logistic": "--rank 20 --sweeps 500",
+                           "quad": "--rank 20 --sweeps 100",
+                           "pwquad": "--rank 20 --sweeps 100"},
+    "movielens-100k":     {"ztp-batch": "--rank 20 --sweeps 1000 --burn-in 500 --sampler plain",
+                           "ztp-online": "--rank 20 --sweeps 1000 --burn-in 500",
+                           "logistic": "--rank 20 --sweeps 500",
+                           "quad": "--rank 20 --sweeps 100",
+                           "pwquad": "--rank 20 --sweeps 100"},
+    "dblp-10k":           {"ztp-batch": "--rank 20 --sweeps 1000 --burn-in 500 --sampler plain",
+                           "ztp-online": "--rank 20 --sweeps 1000 --burn-in 500",
+                           "logistic": "--rank 20 --sweeps 500",
+                           "quad": "--rank 20 --sweeps 100",
+                           "pwquad": "--rank 20 --sweeps 100"},
+    "scholars":           {"ztp-batch": "--rank 100 --sweeps 200 --sampler plain",
+                           "ztp-online": "--rank 100 --sweeps 1000 --burn-in 500",
+                           "logistic": "--rank 20 --sweeps 200",
+                           "quad": "--rank 20 --sweeps 200",
+                           "pwquad": "--rank 20 --sweeps 200"},
+    "facebook-wall-2007": {"ztp-batch": "--rank 100 --sweeps 1000 --burn-in 500 --sampler plain",
+                           "ztp-online": "--rank 100 --sweeps 1000 --burn-in 500",
+                           "logistic": "--rank 20 --sweeps 500",
+                           "quad": "--rank 20 --sweeps 100",
+                           "pwquad": "--rank 20 --sweeps 100"},
+}
+
+# Ours: the best that was found for ZTP-CP. A rival that is not entered here has the options of the paper's setting.
+BEST = {
+    "kinship":            {"ztp-batch": "--rank 100 --dirichlet 0.05 --sweeps 1000 --chains 4",
+                           "ztp-online": "--rank 100 --dirichlet 0.05 --sweeps 4000 --chains 4"},
+    "umls":               {"ztp-batch": "--rank 50 --dirichlet 0.05 --sweeps 1000 --chains 2",
+                           "ztp-online": "--rank 50 --dirichlet 0.05 --sweeps 4000 --chains 2"},
+    "movielens-100k":     {"ztp-batch": "--rank 50 --sweeps 1000",
+                           "ztp-online": "--rank 50 --sweeps 2000"},
+    "dblp-10k":           {"ztp-batch": "--rank 50 --sweeps 500",
+                           "ztp-online": "--rank 50 --sweeps 1000"},
+    "scholars":           {"ztp-batch": "--rank 100 --sweeps 200",
+                           "ztp-online": "--rank 100 --sweeps 500 --minibatch 63000"},
+    "facebook-wall-2007": {"ztp-batch": "--rank 50 --sweeps 1000",
+                           "ztp-online": "--rank 50 --sweeps 2000"},
+}
+for _data, _methods in BEST.items():
+    for _method in RIVALS:
+        _methods.setdefault(_method, PAPER[_data][_method])
+
+FEWER_SPLITS = {(name, method): splits for name, splits in {"scholars": 3}.items() for method in RIVALS}
+
+# Small and short: does it run at all?
+_QUICK = {"ztp-batch": "--rank 10 --sweeps 60", "ztp-online": "--rank 10 --sweeps 200",
+          "logistic": "--rank 5 --sweeps 20", "quad": "--rank 5 --sweeps 20", "pwquad": "--rank 5 --sweeps 20"}
+QUICK = {"kinship": _QUICK, "simulated": _QUICK}
+
+SETTINGS = {"paper": PAPER, "best": BEST}
+TITLES = {"paper": "The paper's setting", "best": "Our best setting", "quick": "Quick"}
+
+# Table 1 of the paper. Its Facebook tensor is another, larger one: the full one could not be had.
+PAPER_AUC = {
+    "quad":       {"kinship": .8193, "umls": .8205, "movielens-100k": .8511},
+    "pwquad":     {"kinship": .9213, "umls": .9387, "movielens-100k": .9490},
+    "logistic":   {"kinship": .9865, "umls": .9965, "movielens-100k": .9799, "dblp-10k": .9307},
+    "ztp-batch":  {"kinship": .9674, "umls": .9938, "movielens-100k": .9895, "dblp-10k": .9759, "scholars": .9959,
+                   "facebook-wall-2007": .9830},
+    "ztp-online": {"kinship": .9628, "umls": .9936, "movielens-100k": .9841, "dblp-10k": .9743, "scholars": .9958,
+                   "facebook-wall-2007": .9844},
+}
+
+# What the figures mean, in words: added at the end of the section.
+NOTES = """
+"""
+
+KEYS = ["data", "setting", "method", "split", "options"]
+VALUES = ["rank", "sweeps", "auc_roc", "auc_pr", "log_loss", "seconds"]
+
+
+# ---- runs ----------------------------------------------------------------------------------------------------------
+
+
+def options_of(setting, name, method):
+    """The options of a fit, as in the rows. The rivals see the held-out cells of `cells` as unknown, not as zeros."""
+    table = QUICK if setting == "quick" else SETTINGS[setting]
+    masked = "--holdout-as missing" if method in RIVALS and PROTOCOL[name] == "cells" else ""
+    return " ".join(f"{MODEL[method]} {table[name][method]} {masked}".split())
+
+
+def value_of(options, flag):
+    words = options.split()
+    return words[words.index(flag) + 1]
+
+
+def simulated(work):
+    """A small tensor where there are no data: options for make_split."""
+    out = pathlib.Path(work) / "made"
+    if not out.exists():
+        made = "--dims 40,40,20 --ones 2000 --rank 4 --seed 1 --no-truth"
+        common.ztp("simulate", *made.split(), "--out", out)
+    return {"tensor": out / "tensor.tsv", "labels": out / "labels"}
+
+
+def one_fit(rows, work, split_options, key, threads):
+    """A fit and its row; or the row of the other setting, where the options are the same."""
+    same = [row for row in rows.all() if all(row[name] == str(key[name]) for name in KEYS if name != "setting")]
+    if same:
+        rows.add(**key, **{name: same[0][name] for name in VALUES})
+        return
+    result = common.fit(work, split_options, *key["options"].split(), "--seed", key["split"], "--threads", threads)
+    measured = {name: f"{result[name]:.6f}" for name in ("auc_roc", "auc_pr", "log_loss", "seconds")}
+    rows.add(**key, rank=value_of(key["options"], "--rank"), sweeps=value_of(key["options"], "--sweeps"), **measured)
+
+
+def one_split(rows, work, name, split, keys, threads):
+    """The fits of a split that are not there, on the same files. A fit that fails does not stop the others."""
+    source = simulated(work) if name == "simulated" else {}
+    options = common.make_split(work, name, split, PROTOCOL[name], "--holdout", 0.1, **source)
+    failed = 0
+    for key in keys:
+        try:
+            one_fit(rows, work, options, key, threads)
+        except SystemExit as problem:
+            if problem.code == 143:  # told to stop
+                raise
+            print(problem, file=sys.stderr, flush=True)
+            failed += 1
+    shutil.rmtree(common.split_folder(work, name, split, PROTOCOL[name]))
+    return failed
+
+
+def plan(args, name, split):
+    """The rows of a split: for each method all settings."""
+    keys = []
+    for method in args.methods:
+        if split - args.seed >= FEWER_SPLITS.get((name, method), args.splits):
+            continue
+        keys += [dict(data=name, setting=setting, method=method, split=split, options=options_of(setting, name, method))
+                 for setting in args.settings]
+    return keys
+
+
+def run(args, rows):
+    failed = 0
+    with common.work_folder() as work:
+        for name in args.data:
+            if name != "simulated" and not common.has_data(name):
+                print(f"{common.DATA / name}: not there, left out", file=sys.stderr)
+                failed += 1
+                continue
+            for split in range(args.seed, args.seed + args.splits):
+                keys = [key for key in plan(args, name, split) if not rows.has(**key)]
+                if keys:
+                    failed += one_split(rows, work, name, split, keys, args.threads)
+    return failed
+
+
+# ---- report --------------------------------------------------------------------------------------------------------
+
+
+def collect(rows):
+    """{setting: {data: {method: {split: AUC-ROC}}}}, of rows with the options the tables above have now."""
+    found = {}
+    for row in rows.all():
+        setting, name, method = row["setting"], row["data"], row["method"]
+        if row["options"] == options_of(setting, name, method):
+            split = int(row["split"])
+            found.setdefault(setting, {}).setdefault(name, {}).setdefault(method, {})[split] = float(row["auc_roc"])
+    return found
+
+
+def cell(aucs, best):
+    """Mean (sd), the number of splits where it is not ten."""
+    mean, sd = common.mean_sd(list(aucs.values()))
+    text = f"**{mean:.4f}**" if best else f"{mean:.4f}"
+    text += f" ({sd:.4f})" if len(aucs) > 1 else ""
+    return text if len(aucs) == 10 else f"{text}, {len(aucs)} split{'s' if len(aucs) > 1 else ''}"
+
+
+def best_method(methods):
+    """The method of the largest mean, to the digits that are shown; several where they are equal."""
+    means = {method: round(common.mean_sd(list(aucs.values()))[0], 4) for method, aucs in methods.items()}
+    return [method for method, mean in means.items() if mean == max(means.values())]
+
+
+def table(found, names):
+    lines = ["| method | " + " | ".join(DATA.get(name, name) for name in names) + " |", "|---" * (len(names) + 1) + "|"]
+    best = {name: best_method(found[name]) if name in found else [] for name in names}
+    for method, title in METHODS.items():
+        cells = [cell(found[name][method], method in best[name]) if method in found.get(name, {}) else "-"
+                 for name in names]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+        figures = [f"*{PAPER_AUC[method][name]:.4f}*" if name in PAPER_AUC[method] else "-" for name in names]
+        lines.append("| *paper* | " + " | ".join(figures) + " |")
+    return "\n".join(lines)
+
+
+def settings_list(setting, names):
+    """What was run, so that the table can be read without this file: one line for data sets with the same options."""
+    lines = {}
+    for name in names:
+        methods = {}  # options: methods that have them, the words of the method itself apart
+        for method in METHODS:
+            options = options_of(setting, name, method)[len(MODEL[method]):].strip()
+            methods.setdefault(options, []).append(METHODS[method])
+        text = "; ".join(f"{', '.join(who)} `{options}`" for options, who in methods.items())
+        lines.setdefault(text, []).append(DATA.get(name, name))
+    return "\n".join(f"- {', '.join(those)}: {text}" for text, those in lines.items())
+
+
+def against_rivals(found, name):
+    """ZTP-CP (batch) less the best rival, over the splits both have: (rival, mean, sd, splits). None: no rival's rows."""
+    methods = found.get(name, {})
+    ours, pairs = methods.get("ztp-batch", {}), []
+    for rival in RIVALS:
+        common_splits = sorted(set(ours) & set(methods.get(rival, {})))
+        if common_splits:
+            theirs = common.mean_sd([methods[rival][split] for split in common_splits])[0]
+            mean, sd = common.mean_sd([ours[split] - methods[rival][split] for split in common_splits])
+            pairs.append((theirs, rival, mean, sd, len(common_splits)))
+    return max(pairs)[1:] if pairs else None
+
+
+def verdict(found, names):
+    """One sentence, from the rows: where ZTP-CP at its best setting is at least as good as the best rival."""
+    parts = {"at least as good as the best rival on": [], "behind the best rival on": []}
+    for name in names:
+        compared = against_rivals(found, name)
+        if compared is None:
+            continue
+        rival, mean, sd, splits = compared
+        spread = f", sd {sd:.4f} over {splits} splits" if splits > 1 else ", one split"
+        where = "at least as good as the best rival on" if mean >= 0 else "behind the best rival on"
+        parts[where].append(f"{DATA.get(name, name)} ({mean:+.4f} against {METHODS[rival]}{spread})")
+    said = [f"{what} {', '.join(those)}" for what, those in parts.items() if those]
+    if not said:
+        return "No rival's rows to compare with yet."
+    return f"Over the same splits, batch ZTP-CP at this setting is {'; it is '.join(said)}."
+
+
+def markdown(found, with_figure=True):
+    names = [name for name in [*DATA, "simulated"] if any(name in data for data in found.values())]
+    parts = ["AUC-ROC, mean (standard deviation between the splits); in bold the best of a column; in italics the paper's "
+             "figure, where it has one. Kinship, UMLS, MovieLens: a tenth of all cells held out, which ZTP-CP sees as zeros "
+             "and the rivals as missing; the others: a tenth of the ones, with five drawn zeros for each. "
+             "The paper's Facebook figures are of another, larger tensor: the full one could not be had."]
+    for setting, title in TITLES.items():
+        if setting in found:
+            parts += [f"**{title}**", table(found[setting], names)]
+            if setting != "paper":
+                parts.append(verdict(found[setting], names))
+            parts += [f"Options, {title[0].lower()}{title[1:]}:",
+                      settings_list(setting, [name for name in names if name in found[setting]])]
+    if with_figure:
+        parts.append("![AUC-ROC of five methods on six data sets](images/completion.svg)")
+    return "\n\n".join([*parts, NOTES.strip()])
+
+
+def draw(found):
+    """A panel for each data set, whose ranges differ; dots with sd bars, the paper's figures hollow."""
+    plt = common.pyplot()
+    colors = {"paper": "#2563a8", "best": "#c23b22"}
+    order = list(METHODS)[::-1]
+    figure, axes = plt.subplots(2, 3, figsize=(9.5, 4.8), sharey=True, layout="constrained")
+    for panel, (name, title) in zip(axes.flat, DATA.items()):
+        for shift, (setting, color) in zip((0.14, -0.14), colors.items()):
+            for method, aucs in found.get(setting, {}).get(name, {}).items():
+                mean, sd = common.mean_sd(list(aucs.values()))
+                panel.errorbar(mean, order.index(method) + shift, xerr=sd if len(aucs) > 1 else None, fmt="o",
+                               color=color, markersize=4, capsize=2, linewidth=1)
+        for method, figures in PAPER_AUC.items():
+            if name in figures:
+                panel.plot(figures[name], order.index(method), "D", markerfacecolor="none", markeredgecolor="#555555",
+                           markersize=5)
+        panel.set_title(title, loc="left", fontsize=9.5)
+        panel.set_yticks(range(len(order)), [METHODS[method] for method in order], fontsize=8)
+        panel.set_ylim(-0.6, len(order) - 0.4)
+        panel.tick_params(axis="x", labelsize=8)
+        panel.grid(axis="x", linewidth=0.3)
+    for panel in axes[1]:
+        panel.set_xlabel("held-out AUC-ROC", fontsize=8.5)
+    handles = [plt.Line2D([], [], marker="o", linestyle="", color=color, label=TITLES[setting].lower())
+               for setting, color in colors.items()]
+    handles.append(plt.Line2D([], [], marker="D", linestyle="", markerfacecolor="none", markeredgecolor="#555555",
+                              label="paper's figure"))
+    figure.get_layout_engine().set(rect=(0, 0.06, 1, 0.94))
+    figure.legend(handles=handles, loc="lower center", ncols=3, frameon=False, fontsize=8.5)
+    return figure
+
+
+# ---- command line --------------------------------------------------------------------------------------------------
+
+
+def read_arguments():
+    args = common.arguments(__doc__.split("\n")[0], data=("", f"some of {', '.join(DATA)}"),
+                            methods=("", f"some of {', '.join(METHODS)}"), settings=("", "paper, best or both"),
+                            splits=(10, "splits; the rivals on Scholars have three at most"), threads=(2, "threads of a fit"))
+    args.methods = common.chosen(args.methods, METHODS, "methods")
+    if args.quick:
+        args.data, args.settings, args.splits = ["kinship" if common.has_data("kinship") else "simulated"], ["quick"], 2
+    else:
+        args.data = common.chosen(args.data, DATA, "data")
+        args.settings = common.chosen(args.settings, SETTINGS, "settings")
+    return args
+
+
+def main():
+    args = read_arguments()
+    if not args.quick:
+        common.pyplot()  # rather now than after the runs
+    with common.work_folder() as temporary:
+        out = pathlib.Path(args.out or (temporary if args.quick else common.HERE / "build" / "paper"))
+        rows = common.Rows(out / "completion.tsv", KEYS, VALUES)
+        failed = 0 if args.report else run(args, rows)
+        found = collect(rows)
+        if args.quick:
+            print(markdown(found, with_figure=False))
+        elif found:
+            common.publish("completion", rows.path, draw(found), markdown(found))
+    if failed:
+        sys.exit(f"{failed} fits or data sets left out: see above; started again, the experiment does those only")
+
+
+if __name__ == "__main__":
+    main()
