@@ -62,6 +62,9 @@ void refuse_unused(const FitCommand& given, const CLI::App& command) {
     if (command.count(flag) > 0)
       throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", flag, without));
   };
+  for (const OptionField& field : fit_option_fields())
+    if (command.count(field.flag()) > 0 && !field.used_by(given.options.model))
+      throw Error(ErrorKind::usage, not_used(field, given.options.model));
   if (given.options.holdout <= 0) refuse("--zeros-per-one", "--holdout");
   if (given.options.method != "online")
     for (const char* flag : {"--minibatch", "--kappa", "--t0", "--latent", "--parameters", "--inner-draws"})

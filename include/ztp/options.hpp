@@ -9,6 +9,7 @@
 namespace ztp {
 
 struct FitOptions {
+  std::string model = "ztp";
   std::int64_t rank = 20;
   std::string likelihood = "binary";
   std::string method = "batch";
@@ -40,6 +41,9 @@ struct FitOptions {
   std::string test;
   std::string holdout_as = "zero";
   std::string kernel = "cpu";
+  std::string zeros = "auto";
+  double ridge = 1;
+  std::int64_t blocks = 64;
 };
 
 struct OptionField {
@@ -52,11 +56,15 @@ struct OptionField {
   double largest = 0;
   std::vector<std::string> choices;  // strings: the allowed values, if only some are
   std::string default_text;          // where the default follows from other options
+  std::string models = "ztp";        // those that use it, separated by blanks; empty: all
 
   std::string flag() const;
+  bool used_by(const std::string& model) const;
 };
 
 const std::vector<OptionField>& fit_option_fields();
+// What to say of one that the model does not use.
+std::string not_used(const OptionField& field, const std::string& model);
 
 // What --learn names.
 struct Learned {
@@ -64,6 +72,9 @@ struct Learned {
   bool gamma_shape = false;
 };
 Learned learned(const FitOptions& options);
+
+// Whether the model is fitted by minimising: one point, no posterior.
+bool is_point_estimate(const FitOptions& options);
 
 // Throws Error (config) that names the flag, the value and what is allowed.
 void check_options(const FitOptions& options);

@@ -20,9 +20,9 @@ struct UpdateOptions {
 
 struct UpdateSummary {
   FitOutcome outcome = FitOutcome::complete;
-  std::uint64_t ones = 0;                                       // that were new
-  std::uint64_t known_ones = 0;                                 // that the run had already, and were not used again
-  std::uint64_t edges = 0;                                      // likewise
+  std::uint64_t ones = 0;        // that were new
+  std::uint64_t known_ones = 0;  // that the run had already, and were not used again
+  std::uint64_t edges = 0;       // likewise
   std::uint64_t known_edges = 0;
   std::vector<std::pair<std::string, std::uint32_t>> entities;  // new ones of each mode
   std::vector<std::string> warnings;

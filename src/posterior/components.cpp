@@ -48,6 +48,7 @@ double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<dou
 }
 
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
+  impl_->require_rates("components");
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
   std::vector<std::size_t> mine;  // draws of this chain
   for (std::size_t i = 0; i < draws(); ++i)

@@ -68,6 +68,10 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
     factors_.push_back(file_.variable(group_, "u_" + names_of(info)[k]));
     check_shape(file_, group_, factors_.back(), {grid[0], grid[1], info.modes[k].size, R}, path);
   }
+  if (info.options.model != "ztp") {
+    intercept_ = file_.variable(group_, "intercept");
+    check_shape(file_, group_, intercept_, {grid[0], grid[1]}, path);
+  }
   std::vector<std::int64_t> sweeps(grid[0] * grid[1]);
   file_.get(stats, sweep, {0, 0}, grid, sweeps.data());
   for (std::size_t c = 0; c < grid[0]; ++c)
@@ -80,6 +84,12 @@ std::vector<double> DrawsFile::log_weights(std::size_t i) const {
   file_.get(group_, lambda_, {draws_[i].chain, draws_[i].draw, 0}, {1, 1, values.size()}, values.data());
   for (double& value : values) value = std::log(value);
   return values;
+}
+
+double DrawsFile::intercept(std::size_t i) const {
+  double value = 0;
+  file_.get(group_, intercept_, {draws_[i].chain, draws_[i].draw}, {1, 1}, &value);
+  return value;
 }
 
 void DrawsFile::load_factor(std::size_t i, std::size_t k, Matrix<float>& u) const {

@@ -21,12 +21,14 @@ class DrawsFile {
   void load(std::size_t i, State& state) const;               // fills u (times n_k) and the weights; p is not read
   void load_factor(std::size_t i, std::size_t k, Matrix<float>& u) const;
   std::vector<double> log_weights(std::size_t i) const;  // log lambda
+  double intercept(std::size_t i) const;                 // of a rival
 
  private:
   const RunInfo& info_;
   NetcdfFile file_;
   int group_;
   int lambda_;
+  int intercept_ = -1;
   std::vector<int> factors_;
   std::vector<Index> draws_;
 };

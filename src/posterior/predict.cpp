@@ -1,11 +1,15 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <thread>
 
+#include "baselines/rival_chain.hpp"
 #include "io/table.hpp"
 #include "posterior/impl.hpp"
 #include "run/run_info.hpp"
 #include "run/store.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -55,6 +59,7 @@ double quantile(const float* sorted, std::size_t count, double q) {
 Posterior::Impl::Impl(const std::string& dir, unsigned threads)
     : run_dir(dir),
       info(run_info(dir)),
+      rival(info.options.model != "ztp"),
       modes(load_modes(dir, info)),
       pool(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
       kernel(make_kernel("cpu", pool)),
@@ -66,15 +71,32 @@ Rates rates_of(const State& state) {
   return make_rates(std::move(u), state.tensor.log_weight);
 }
 
+void Posterior::Impl::score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z) {
+  draws.load(i, state);
+  if (rival)
+    recorded_logits(pool, state, draws.intercept(i), coords, count, z);
+  else
+    kernel->score(coords, count, rates_of(state), z);
+}
+
+double Posterior::Impl::probability(double z) const {
+  return rival ? logistic(z) : -std::expm1(-z);
+}
+
+void Posterior::Impl::require_rates(const char* what) const {
+  if (rival)
+    throw Error(ErrorKind::config, fmt::format("{}: {} needs factors that are not negative, and --model {} has others",
+                                               run_dir, what, info.options.model));
+}
+
 std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coords, std::size_t count) {
   std::vector<double> z(count), mean(count, 0.0);
   const Blocks blocks{count, cells_per_block};
   const double D = static_cast<double>(draws.draws().size());
   for (std::size_t i = 0; i < draws.draws().size(); ++i) {
-    draws.load(i, state);
-    kernel->score(coords, count, rates_of(state), z.data());
+    score(i, coords, count, z.data());
     pool.for_blocks(blocks.count(), [&](std::size_t b) {
-      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) mean[e] -= std::expm1(-z[e]);  // (M16)
+      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) mean[e] += probability(z[e]);
     });
   }
   for (double& value : mean) value /= D;
@@ -102,11 +124,10 @@ std::vector<Prediction> Posterior::predict(const std::uint32_t* coords, std::siz
   std::vector<double> z(count), rate(count, 0.0);
   const Blocks blocks{count, cells_per_block};
   for (std::size_t i = 0; i < D; ++i) {
-    impl_->draws.load(i, impl_->state);
-    impl_->kernel->score(coords, count, rates_of(impl_->state), z.data());
+    impl_->score(i, coords, count, z.data());
     impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
       for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
-        probability[i * count + e] = static_cast<float>(-std::expm1(-z[e]));  // (M16)
+        probability[i * count + e] = static_cast<float>(impl_->probability(z[e]));
         rate[e] += z[e];
       }
     });

@@ -199,6 +199,7 @@ std::vector<Recommendation::Part> largest_parts(const std::vector<double>& rate)
 
 void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                           const std::function<bool(const Recommendation&)>& yield) {
+  impl_->require_rates("recommend");
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank), order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
   std::vector<std::uint32_t> cell(order, 0);

@@ -203,7 +203,7 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   report.missing_cells = data.missing.cells.size() / data.tensor.order();
   report.missing_volume = missing_volume(data.tensor, data.missing);
   if (data.duplicates > 0 && std::filesystem::is_regular_file(read.file)) find_duplicates(read, data, report);
-  report.cost = estimate_cost(data, options);
+  report.cost = estimate_cost(data, given);
   report.cost.memory += program;
   report.seconds_per_sweep =
       options.sampler == "collapsed" ? time_collapsed_sweep(data, options) : time_sweep(data, options);

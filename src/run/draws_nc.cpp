@@ -92,9 +92,10 @@ void add_attributes(NetcdfFile& file, int group, const RunInfo& info) {
   file.add_attribute(group, "created_at", info.created);
 }
 
-// Names of the weight pairs in the order of the layout: lambda and p, then beta and h of each network.
-std::vector<std::pair<std::string, std::string>> weight_names(std::size_t networks) {
-  std::vector<std::pair<std::string, std::string>> names = {{"lambda", "p"}};
+// Names of the weight pairs in the order of the layout: lambda and p (of a rival the prior's precision, tau), then beta and h of each
+// network.
+std::vector<std::pair<std::string, std::string>> weight_names(const FitOptions& options, std::size_t networks) {
+  std::vector<std::pair<std::string, std::string>> names = {{"lambda", options.model == "ztp" ? "p" : "tau"}};
   for (std::size_t m = 1; m <= networks; ++m) names.emplace_back(fmt::format("beta_{}", m), fmt::format("h_{}", m));
   return names;
 }
@@ -149,7 +150,7 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::
   const Dimensions dimensions = add_dimensions(file, group, modes, R);
 
   std::vector<int> weights, factors;
-  for (const auto& [weight, p] : weight_names(layout.networks))
+  for (const auto& [weight, p] : weight_names(info.options, layout.networks))
     for (const std::string& name : {weight, p})
       weights.push_back(file.add_floats(group, name, {chain, draw, dimensions.component}, {1, 1, R}));
   for (std::size_t k = 0; k < modes.size(); ++k)
@@ -217,7 +218,7 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
     for (std::size_t x = 0; x < count; ++x) buffer[x] = static_cast<float>(mean[x] / draws);
   };
   std::size_t w = 0;
-  for (const auto& [weight, p] : weight_names(layout.networks))
+  for (const auto& [weight, p] : weight_names(info.options, layout.networks))
     for (const std::string& name : {weight, p}) {
       const int variable = file.add_floats(group, name, {chain, dimensions.component});
       for (std::size_t c = 0; c < grid.chains; ++c) {

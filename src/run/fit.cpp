@@ -9,6 +9,7 @@
 #include "run/checkpoint.hpp"
 #include "run/file_cells.hpp"
 #include "run/prepare.hpp"
+#include "run/rivals.hpp"
 #include "run/run_info.hpp"
 #include "run/sample_run.hpp"
 #include "run/store.hpp"
@@ -64,6 +65,10 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
 FitOutcome sample(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,
                   const FitCallbacks& callbacks, unsigned threads, RunInfo& info) {
   Pool pool(threads);
+  if (info.options.model != "ztp")
+    return sample_run(
+        run_dir, data, test, from, callbacks, [&](std::uint32_t c) { return make_rival(info.options, data, pool, c); },
+        info);
   const std::unique_ptr<Kernel> kernel = make_kernel(info.options.kernel, pool);
   const Problem problem = make_problem(info.options, data);
   const Chains chains(problem, data, info.options, *kernel);
@@ -83,6 +88,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   if (data.file == nullptr && (options.likelihood == "count") != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
+  if (options.model != "ztp") check_rival_data(options, data);
   TestCells test = test_cells(options, data);
   if (options.holdout_as == "missing") add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);

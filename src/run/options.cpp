@@ -16,12 +16,22 @@ constexpr double huge = 1e9;
 std::vector<OptionField> make_fields() {
   using F = FitOptions;
   return {
+      {"model",
+       "ztp, or a rival of it: logistic (Bayesian logistic CP), quad (Quad-App) or pwquad (PW-QuadApp); see "
+       "docs/model.md",
+       &F::model,
+       0,
+       0,
+       {"ztp", "logistic", "quad", "pwquad"},
+       "",
+       ""},
       {"rank",
        "upper bound R on the number of components; the prior empties those that are not needed",
        &F::rank,
        1,
        100000,
        {},
+       "",
        ""},
       {"likelihood",
        "what a cell is: binary (a one or not) or count (last column of the file)",
@@ -45,15 +55,24 @@ std::vector<OptionField> make_fields() {
        1,
        many,
        {},
+       "",
        ""},
-      {"burn_in", "sweeps thrown away before draws are kept", &F::burn_in, 0, many, {}, "half of the sweeps"},
+      {"burn_in",
+       "sweeps thrown away before draws are kept",
+       &F::burn_in,
+       0,
+       many,
+       {},
+       "half of the sweeps",
+       "ztp logistic"},
       {"keep_every",
        "sweeps between kept draws",
        &F::keep_every,
        1,
        many,
        {},
-       "5, less in a run too short for --draws; online 2, or as --draws asks for"},
+       "5, less in a run too short for --draws; online 2, or as --draws asks for",
+       "ztp logistic"},
       {"draws",
        "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
        "would pass 4 GiB",
@@ -61,16 +80,18 @@ std::vector<OptionField> make_fields() {
        1,
        1e6,
        {},
-       ""},
+       "",
+       "ztp logistic"},
       {"chains",
        "independent chains, run one after the other and averaged in predictions",
        &F::chains,
        1,
        1000,
        {},
-       ""},
-      {"seed", "every draw is a function of it", &F::seed, 0, 1.8446744073709552e19, {}, ""},
-      {"threads", "threads; the draws do not depend on their number", &F::threads, 1, 1024, {}, "all cores"},
+       "",
+       "ztp logistic"},
+      {"seed", "every draw is a function of it", &F::seed, 0, 1.8446744073709552e19, {}, "", ""},
+      {"threads", "threads; the draws do not depend on their number", &F::threads, 1, 1024, {}, "all cores", ""},
       {"sampler",
        "plain (the paper's Gibbs sweep), collapsed (which then regroups counts with the parameters integrated out: "
        "better mixing, "
@@ -166,17 +187,51 @@ std::vector<OptionField> make_fields() {
        0,
        0.99,
        {},
+       "",
        ""},
-      {"zeros_per_one", "zero cells drawn for each held-out one", &F::zeros_per_one, 0, 1e6, {}, ""},
-      {"test", "file of cells with a last column 0 or 1 to follow instead of a drawn hold-out", &F::test, 0, 0, {}, ""},
+      {"zeros_per_one", "zero cells drawn for each held-out one", &F::zeros_per_one, 0, 1e6, {}, "", ""},
+      {"test",
+       "file of cells with a last column 0 or 1 to follow instead of a drawn hold-out",
+       &F::test,
+       0,
+       0,
+       {},
+       "",
+       ""},
       {"holdout_as",
        "what held-out cells are to the fit: zero (as in the paper) or missing (unknown, imputed)",
        &F::holdout_as,
        0,
        0,
        {"zero", "missing"},
+       "",
        ""},
       {"kernel", "what computes: cpu, or the slow reference", &F::kernel, 0, 0, {"cpu", "reference"}, ""},
+      {"zeros",
+       "logistic: zeros it is fitted to: all, a number of drawn ones for each one, or auto (all of up to four million "
+       "cells, else 10 a one)",
+       &F::zeros,
+       0,
+       0,
+       {},
+       "",
+       "logistic"},
+      {"ridge",
+       "quad, pwquad: weight of the squared factors in what is minimised",
+       &F::ridge,
+       1e-9,
+       huge,
+       {},
+       "",
+       "quad pwquad"},
+      {"blocks",
+       "pwquad: blocks of cells that have a quadratic bound of their own",
+       &F::blocks,
+       1,
+       100000,
+       {},
+       "",
+       "pwquad"},
   };
 }
 
@@ -210,9 +265,17 @@ std::string OptionField::flag() const {
   return text;
 }
 
+bool OptionField::used_by(const std::string& model) const {
+  return models.empty() || (" " + models + " ").find(" " + model + " ") != std::string::npos;
+}
+
 const std::vector<OptionField>& fit_option_fields() {
   static const std::vector<OptionField> fields = make_fields();
   return fields;
+}
+
+bool is_point_estimate(const FitOptions& options) {
+  return options.model == "quad" || options.model == "pwquad";
 }
 
 Learned learned(const FitOptions& options) {
@@ -247,11 +310,27 @@ void check_online(const FitOptions& options) {
     throw Error(ErrorKind::config, "--inner-draws needs --parameters sample");
 }
 
+// An option without effect is a misunderstanding, and better said than ignored.
+void check_used(const FitOptions& options) {
+  static const FitOptions untouched;
+  for (const OptionField& field : fit_option_fields()) {
+    const bool given = std::visit([&](auto member) { return options.*member != untouched.*member; }, field.member);
+    if (given && !field.used_by(options.model)) throw Error(ErrorKind::config, not_used(field, options.model));
+  }
+}
+
 }  // namespace
+
+std::string not_used(const OptionField& field, const std::string& model) {
+  std::string models = field.models;
+  std::replace(models.begin(), models.end(), ' ', '|');
+  return fmt::format("{} is not used by --model {}; it is for --model {}", field.flag(), model, models);
+}
 
 void check_options(const FitOptions& options) {
   learned(options);
   for (const OptionField& field : fit_option_fields()) check_field(field, options);
+  check_used(options);
   if (options.method == "online") check_online(options);
   if (options.burn_in >= options.sweeps)
     throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",
@@ -290,7 +369,7 @@ std::string options_as_markdown() {
   std::string text =
       "# Options of `ztp fit`\n\nMade by `ztp fit --options-markdown` from the one list that the flags, the checks "
       "and\n"
-      "`options.json` come from.\n\n| flag | default | meaning |\n|---|---|---|\n";
+      "`options.json` come from.\n\n| flag | default | models | meaning |\n|---|---|---|---|\n";
   for (const OptionField& field : fit_option_fields()) {
     std::string value = field.default_text;
     if (value.empty())
@@ -303,7 +382,8 @@ std::string options_as_markdown() {
               value = fmt::format("{}", defaults.*member);
           },
           field.member);
-    text += fmt::format("| `{}` | {} | {} |\n", field.flag(), value.empty() ? "none" : value, field.help);
+    text += fmt::format("| `{}` | {} | {} | {} |\n", field.flag(), value.empty() ? "none" : value,
+                        field.models.empty() ? "all" : field.models, field.help);
   }
   return text;
 }

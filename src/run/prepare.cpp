@@ -50,14 +50,9 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
   return values;
 }
 
-}  // namespace
-
-FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor, std::int64_t ones) {
-  check_options(options);
-  dirichlet_of_modes(options.dirichlet, tensor.modes);
-  FitOptions complete = options;
-  const bool online = complete.method == "online";
-  if (online) complete.sampler = "plain";
+// What the options of the model itself are where they follow from others or from the data.
+void complete_sampler(FitOptions& complete, const SparseTensor& tensor, std::int64_t ones) {
+  if (complete.method == "online") complete.sampler = "plain";
   if (complete.minibatch < 0) {
     complete.minibatch = std::max<std::int64_t>(1, (ones + 9) / 10);
     // Where parameters do not fit into the cache they would otherwise cost more than the ones.
@@ -74,20 +69,39 @@ FitOptions complete_options(const FitOptions& options, const SparseTensor& tenso
     const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
     complete.sampler = units <= most_units_collapsed ? "collapsed" : "plain";
   }
-  if (complete.threads == 0) complete.threads = std::max(1u, std::thread::hardware_concurrency());
+  const double mean = std::min(0.5, 1 / static_cast<double>(complete.rank));
+  if (complete.beta_mean < 0) complete.beta_mean = mean;
+  if (complete.network_beta_mean < 0) complete.network_beta_mean = mean;
+}
+
+void complete_schedule(FitOptions& complete) {
   if (complete.burn_in < 0) complete.burn_in = complete.sweeps / 2;
   if (complete.keep_every < 0) {
     const std::int64_t after = complete.sweeps - complete.burn_in, fitting = after * complete.chains / complete.draws;
     // Online, a draw takes about as long as a step: not after each.
-    complete.keep_every = online ? std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(2, after), after)
-                                 : std::clamp<std::int64_t>(fitting, 1, 5);
+    complete.keep_every = complete.method == "online"
+                              ? std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(2, after), after)
+                              : std::clamp<std::int64_t>(fitting, 1, 5);
   }
-  const double mean = std::min(0.5, 1 / static_cast<double>(complete.rank));
-  if (complete.beta_mean < 0) complete.beta_mean = mean;
-  if (complete.network_beta_mean < 0) complete.network_beta_mean = mean;
   if (complete.sweeps - complete.burn_in < complete.keep_every)
     throw Error(ErrorKind::config, fmt::format("--keep-every {}: no draw would be kept in the {} sweeps after burn-in",
                                                complete.keep_every, complete.sweeps - complete.burn_in));
+}
+
+}  // namespace
+
+FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor, std::int64_t ones) {
+  check_options(options);
+  dirichlet_of_modes(options.dirichlet, tensor.modes);
+  FitOptions complete = options;
+  if (complete.threads == 0) complete.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (is_point_estimate(complete)) {  // the last iteration is the one draw
+    complete.burn_in = complete.sweeps - 1;
+    complete.keep_every = complete.draws = 1;
+    return complete;
+  }
+  if (complete.model == "ztp") complete_sampler(complete, tensor, ones);
+  complete_schedule(complete);
   return complete;
 }
 
@@ -124,6 +138,7 @@ OnlineOptions online_options(const FitOptions& complete) {
 
 std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
                                        std::size_t networks) {
+  if (complete.model != "ztp") return {"intercept"};
   std::vector<std::string> names;
   if (learned(complete).dirichlet)
     for (const Mode& mode : modes) names.push_back("dirichlet_" + mode.name);

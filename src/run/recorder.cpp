@@ -72,7 +72,7 @@ void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
 }
 
 void Recorder::on_end(AnyChain& chain) {
-  write_statistics(run_dir_, info_, chain);
+  if (info_.options.model == "ztp") write_statistics(run_dir_, info_, chain);  // only it can be updated
 }
 
 bool Recorder::stop_requested() {

@@ -269,6 +269,8 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   const RunInfo before = run_info(run_dir);
   if (before.status != "complete")
     throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' goes on", run_dir, run_dir));
+  if (before.options.model != "ztp")
+    throw Error(ErrorKind::config, fmt::format("{}: --model {} cannot be updated", run_dir, before.options.model));
   if (before.version != version())
     throw Error(ErrorKind::config,
                 fmt::format("{} was made by ztp {}; this is {}", run_dir, before.version, version()));

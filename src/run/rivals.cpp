@@ -1,0 +1,34 @@
+#include "run/rivals.hpp"
+
+#include <fmt/format.h>
+
+#include "baselines/logistic_chain.hpp"
+#include "baselines/quad_chain.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+
+void check_rival_data(const FitOptions& options, const Dataset& data) {
+  const auto refuse = [&](bool there, const char* what) {
+    if (there)
+      throw Error(ErrorKind::config,
+                  fmt::format("{} not used by --model {}; --model ztp uses them", what, options.model));
+  };
+  refuse(!data.networks.empty(), "networks are");
+  bool slices = false;
+  for (const auto& of_mode : data.missing.slices) slices = slices || !of_mode.empty();
+  refuse(slices, "missing slices are");
+  refuse(!data.tensor.counts.empty(), "counts are");
+}
+
+std::unique_ptr<AnyChain> make_rival(const FitOptions& complete, const Dataset& data, Pool& pool,
+                                     std::uint32_t number) {
+  const Buffer<std::uint32_t>* missing = data.missing.cells.empty() ? nullptr : &data.missing.cells;
+  const RivalProblem problem{&data.tensor, missing, static_cast<std::size_t>(complete.rank), complete.seed};
+  if (complete.model == "logistic")
+    return std::make_unique<LogisticChain>(problem, zeros_wanted(data.tensor, missing, complete.zeros), pool, number);
+  const std::size_t blocks = complete.model == "pwquad" ? static_cast<std::size_t>(complete.blocks) : 1;
+  return std::make_unique<QuadChain>(problem, complete.ridge, blocks, pool, number);
+}
+
+}  // namespace ztp

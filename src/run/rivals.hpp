@@ -1,0 +1,18 @@
+// The paper's rivals as models of a run.
+#pragma once
+#include <memory>
+
+#include "base/pool.hpp"
+#include "sampler/any_chain.hpp"
+#include "ztp/options.hpp"
+#include "ztp/read.hpp"
+
+namespace ztp {
+
+// Error (config), if the data have what only the model itself can use.
+void check_rival_data(const FitOptions& options, const Dataset& data);
+
+// Refers to the data and the pool.
+std::unique_ptr<AnyChain> make_rival(const FitOptions& complete, const Dataset& data, Pool& pool, std::uint32_t number);
+
+}  // namespace ztp
