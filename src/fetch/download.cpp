@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <new>
 
@@ -21,9 +22,23 @@ struct Transfer {
   bool too_large = false;
   bool no_memory = false;
   bool stopped = false;
+  bool stalled = false;
+  std::chrono::seconds timeout;
+  std::size_t last_bytes = 0;
+  std::chrono::steady_clock::time_point last_news = std::chrono::steady_clock::now();
   const std::function<void(std::uint64_t, std::uint64_t)>& progress;
   const std::function<bool()>& stop;
 };
+
+// libcurl has a limit of speed, too, but a mean over five seconds, which notices a server that has stopped too late.
+void watch_for_stall(Transfer& transfer) {
+  const auto now = std::chrono::steady_clock::now();
+  if (transfer.body.size() != transfer.last_bytes) {
+    transfer.last_bytes = transfer.body.size();
+    transfer.last_news = now;
+  }
+  transfer.stalled = now - transfer.last_news > transfer.timeout;
+}
 
 // Called from C: nothing may be thrown through it.
 std::size_t take_bytes(char* data, std::size_t size, std::size_t count, void* given) {
@@ -42,6 +57,7 @@ std::size_t take_bytes(char* data, std::size_t size, std::size_t count, void* gi
   return bytes;
 }
 
+// Called at least once a second.
 int tell_progress(void* given, curl_off_t total, curl_off_t now, curl_off_t, curl_off_t) {
   Transfer& transfer = *static_cast<Transfer*>(given);
   try {
@@ -50,7 +66,8 @@ int tell_progress(void* given, curl_off_t total, curl_off_t now, curl_off_t, cur
   } catch (...) {
     transfer.stopped = true;
   }
-  return transfer.stopped ? 1 : 0;
+  watch_for_stall(transfer);
+  return transfer.stopped || transfer.stalled ? 1 : 0;
 }
 
 struct CloseHandle {
@@ -94,8 +111,6 @@ void prepare(CURL* handle, const std::string& url, const DownloadLimits& limits,
   set(handle, CURLOPT_MAXREDIRS, max_redirections);
   set(handle, CURLOPT_FAILONERROR, 1L);
   set(handle, CURLOPT_CONNECTTIMEOUT, static_cast<long>(limits.timeout));
-  set(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  set(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits.timeout));
   set(handle, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(limits.max_bytes));
   set(handle, CURLOPT_WRITEFUNCTION, &take_bytes);
   set(handle, CURLOPT_WRITEDATA, &transfer);
@@ -110,6 +125,9 @@ std::string reason(CURL* handle, CURLcode code, const DownloadLimits& limits, co
   curl_off_t length = -1;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   curl_easy_getinfo(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
+  if (transfer.stalled || code == CURLE_OPERATION_TIMEDOUT)
+    return fmt::format("no byte came for {} seconds; try again later, wait longer with --timeout, {}", limits.timeout,
+                       mirror_hint);
   switch (code) {
     case CURLE_HTTP_RETURNED_ERROR:
       if (status >= 500) return fmt::format("the server failed (HTTP {}); try again later, {}", status, mirror_hint);
@@ -119,9 +137,6 @@ std::string reason(CURL* handle, CURLcode code, const DownloadLimits& limits, co
           status);
     case CURLE_PARTIAL_FILE:
       return fmt::format("cut short after {} of {} bytes; run the command again, {}", transfer.body.size(), length,
-                         mirror_hint);
-    case CURLE_OPERATION_TIMEDOUT:
-      return fmt::format("no byte came for {} seconds; try again later, wait longer with --timeout, {}", limits.timeout,
                          mirror_hint);
     case CURLE_TOO_MANY_REDIRECTS:
       return fmt::format("redirected more than {} times; {}", max_redirections, mirror_hint + 3);
@@ -145,7 +160,11 @@ std::string download(const std::string& url, const DownloadLimits& limits,
   check_address(url);
   const Handle handle = open_handle();
   char why[CURL_ERROR_SIZE] = "";
-  Transfer transfer{.body = {}, .max_bytes = limits.max_bytes, .progress = progress, .stop = stop};
+  Transfer transfer{.body = {},
+                    .max_bytes = limits.max_bytes,
+                    .timeout = std::chrono::seconds(limits.timeout),
+                    .progress = progress,
+                    .stop = stop};
   prepare(handle.get(), url, limits, transfer, why);
   const CURLcode code = curl_easy_perform(handle.get());
   if (transfer.stopped) throw DownloadStopped();
