@@ -144,13 +144,17 @@ void append_utf8(std::string& text, std::uint32_t code) {
 // Rows of a matrix of characters, without the blanks that make them equally long.
 std::vector<std::string> rows_of(const Elements& in, const Element& element, const std::vector<std::size_t>& dims) {
   if (dims.size() != 2) in.damaged("text with other than two dimensions");
+  if (dims[0] == 0 || dims[1] == 0) return {};
   if (element.type == utf8 && dims[0] == 1) return {std::string(element.data)};
+  if (element.type == float32 || element.type == float64) in.damaged("text of an unknown type");
   const std::vector<double> codes = numbers_of(in, element);
-  if (dims[0] != 0 && codes.size() / dims[0] < dims[1]) in.damaged("text is cut off");
+  if (codes.size() / dims[0] < dims[1]) in.damaged("text is cut off");
   std::vector<std::string> rows(dims[0]);
   for (std::size_t i = 0; i < dims[0]; ++i) {
-    for (std::size_t j = 0; j < dims[1]; ++j)
-      append_utf8(rows[i], static_cast<std::uint32_t>(codes[i + j * dims[0]]) & 0xffff);
+    for (std::size_t j = 0; j < dims[1]; ++j) {
+      const double code = codes[i + j * dims[0]];
+      append_utf8(rows[i], code >= 0 && code < 0x10000 ? static_cast<std::uint32_t>(code) : '?');
+    }
     rows[i].erase(rows[i].find_last_not_of(' ') + 1);
   }
   return rows;
@@ -165,10 +169,11 @@ struct Header {
 
 Header read_header(Elements& parts) {
   Header header;
-  const std::vector<double> flags = numbers_of(parts, parts.next());
-  if (flags.empty()) parts.damaged("an array without flags");
-  header.kind = static_cast<std::uint32_t>(flags[0]) & 0xff;
-  for (const double size : numbers_of(parts, parts.next())) {
+  const Element about = parts.next(), sizes = parts.next();
+  if (about.type != uint32 || about.data.size() < 4) parts.damaged("an array without flags");
+  if (sizes.type != int32) parts.damaged("an array without sizes");
+  header.kind = parts.value<std::uint32_t>(about.data, 0) & 0xff;
+  for (const double size : numbers_of(parts, sizes)) {
     if (!(size >= 0)) parts.damaged("a negative size");
     header.dims.push_back(static_cast<std::size_t>(size));
     if (__builtin_mul_overflow(header.cells, header.dims.back(), &header.cells)) parts.damaged("an impossible size");
