@@ -6,7 +6,8 @@
 #   scripts/setup.sh calibration   the same, and what the plots of the calibration tests need
 set -eu
 build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev
-       libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libcurl4-openssl-dev libarchive-dev libssl-dev"
+       libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libcurl4-openssl-dev libarchive-dev libssl-dev
+       ca-certificates"
 bench="libbenchmark-dev"
 test="libgtest-dev libboost-dev gzip zstd python3 $bench"
 

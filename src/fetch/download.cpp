@@ -97,7 +97,6 @@ void set(CURL* handle, CURLoption option, Value value) {
 void prepare(CURL* handle, const std::string& url, const DownloadLimits& limits, Transfer& transfer, char* why) {
   set(handle, CURLOPT_URL, url.c_str());
   set(handle, CURLOPT_ERRORBUFFER, why);
-  set(handle, CURLOPT_NOSIGNAL, 1L);
   set(handle, CURLOPT_USERAGENT, fmt::format("ztp/{}", version()).c_str());
 #if LIBCURL_VERSION_NUM >= 0x075500
   set(handle, CURLOPT_PROTOCOLS_STR, "http,https");
