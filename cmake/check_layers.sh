@@ -2,7 +2,7 @@
 # Fails if a file of src/ includes a layer after its own. The order is the one data flows in (docs/architecture.md).
 set -eu
 cd "$1/src"
-layers="base tensor io model kernel sampler baselines run posterior simulate"
+layers="base tensor io model kernel sampler baselines run posterior simulate fetch"
 bad=0
 seen=""
 for layer in $layers; do

@@ -7,9 +7,10 @@
 #   scripts/setup.sh paper    compiler and libraries of the program, and what the plots of the paper's experiments need
 set -eu
 build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev
-       libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libeigen3-dev"
+       libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libeigen3-dev libcurl4-openssl-dev libarchive-dev
+       libssl-dev ca-certificates"
 bench="libbenchmark-dev"
-test="libgtest-dev libboost-dev gzip zstd $bench"
+test="libgtest-dev libboost-dev gzip zstd python3 $bench"
 
 case "${1:-build}" in
   build) wanted="$build" ;;

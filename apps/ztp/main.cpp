@@ -37,7 +37,7 @@ constexpr const char* footer = R"(Examples:
   ztp evaluate run
   ztp recommend run user=alice
 
-Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system, 7 out of memory, 130 interrupted.)";
+Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system or network, 7 out of memory, 130 interrupted.)";
 
 }  // namespace
 
@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(footer);
   app.option_defaults()->always_capture_default();
+  ztp::app::add_data(app);
   ztp::app::add_check(app);
   ztp::app::add_convert(app);
   ztp::app::add_split(app);

@@ -10,7 +10,7 @@ enum class ErrorKind {
   input,    // data that cannot be read as what it claims to be; the message names file:line:column
   config,   // options that do not fit together or do not fit the data
   numeric,  // a number went bad; the message names the sweep and the place
-  io,       // the operating system refused a read or a write
+  io,       // the operating system, or a server, refused a read or a write
 };
 
 class Error : public std::runtime_error {

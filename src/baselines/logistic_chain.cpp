@@ -22,53 +22,49 @@ constexpr double intercept_precision = 0.01;
 
 }  // namespace
 
-// Normal equations of a weighted regression, and a draw from the normal law that they are the natural parameters of.      (B4)
+// A regression with weights omega, and a draw from the normal law that its sums are the natural parameters of.             (B4)
 class RowWork {
  public:
   explicit RowWork(std::size_t columns)
-      : columns_(columns), x_(cells_at_a_time, columns), A_(padded(columns), columns), b_(columns) {}
+      : columns_(columns), x_(cells_at_a_time, columns + 1), sums_(padded(columns + 1), columns + 1) {}
 
   void clear() {
-    A_.clear();
-    b_.setZero();
+    sums_.clear();
     used_ = 0;
   }
 
-  // The features of the next cell, to be filled in; then `add` with its Polya-Gamma variable and what is to be explained.
+  // Where the features of the next cell go, the caller fills them in times sqrt(omega), and then calls `add` with
+  // what is to be explained, kappa - omega times the known part of the logit, over sqrt(omega). As one more column, its products with the
+  // features come with theirs.
   float* features() { return x_.row(used_); }
-  // x is kept times sqrt(omega). target: kappa - omega times the known part of the logit.
-  void add(float omega, float target) {
-    float* x = x_.row(used_);
-    const float root = std::sqrt(omega);
-    for (std::size_t r = 0; r < columns_; ++r) {
-      b_[static_cast<Eigen::Index>(r)] += static_cast<double>(target * x[r]);
-      x[r] *= root;
-    }
+  void add(float target) {
+    x_.row(used_)[columns_] = target;
     if (++used_ == cells_at_a_time) flush();
   }
   void flush() {
-    if (used_ > 0) add_gram(x_.row(0), used_, columns_, x_.stride(), A_.row(0));
+    if (used_ > 0) add_gram(x_.row(0), used_, columns_ + 1, x_.stride(), sums_.row(0));
     used_ = 0;
   }
 
   void take(const RowWork& other) {
-    for (std::size_t r = 0; r < columns_; ++r)
-      for (std::size_t s = 0; s <= r; ++s) A_.row(r)[s] += other.A_.row(r)[s];
-    b_ += other.b_;
+    for (std::size_t r = 0; r <= columns_; ++r)
+      for (std::size_t s = 0; s <= r; ++s) sums_.row(r)[s] += other.sums_.row(r)[s];
   }
 
   // Draws from N(V b, V), V = (A + diag(precision))^-1. False if that is not positive definite.
   bool draw(const std::vector<double>& precision, Stream& stream, Eigen::VectorXd& value) {
     const Eigen::Index R = static_cast<Eigen::Index>(columns_);
     Eigen::MatrixXd A(R, R);
+    value.resize(R);
     for (Eigen::Index r = 0; r < R; ++r) {
-      for (Eigen::Index s = 0; s <= r; ++s)
-        A(r, s) = static_cast<double>(A_.row(static_cast<std::size_t>(r))[static_cast<std::size_t>(s)]);
+      const float* row = sums_.row(static_cast<std::size_t>(r));
+      for (Eigen::Index s = 0; s <= r; ++s) A(r, s) = static_cast<double>(row[s]);
       A(r, r) += precision[static_cast<std::size_t>(r)];
+      value[r] = static_cast<double>(sums_.row(columns_)[r]);
     }
     const Eigen::LLT<Eigen::MatrixXd, Eigen::Lower> llt(A);
     if (llt.info() != Eigen::Success) return false;
-    value = llt.matrixL().solve(b_);
+    llt.matrixL().solveInPlace(value);
     for (Eigen::Index r = 0; r < R; ++r) value[r] += draw_normal(stream);
     llt.matrixU().solveInPlace(value);
     return true;
@@ -77,8 +73,7 @@ class RowWork {
  private:
   std::size_t columns_;
   Matrix<float> x_;
-  Matrix<float> A_;  // lower triangle
-  Eigen::VectorXd b_;
+  Matrix<float> sums_;  // lower triangle of A, and below it b
   std::size_t used_ = 0;
 };
 
@@ -148,19 +143,21 @@ void LogisticChain::draw_rows(std::size_t k) {
 void LogisticChain::draw_row(std::size_t k, std::size_t j, RowWork& work) {
   const std::size_t K = order(), R = problem_.R;
   const float b = static_cast<float>(intercept_);
-  const std::vector<float> w(weight_.begin(), weight_.end());
+  std::vector<float> w(padded(R), 0.0f);
+  std::copy(weight_.begin(), weight_.end(), w.begin());
   const RowIndex& index = by_row_[k];
   work.clear();
   for (std::uint64_t at = index.begin[j]; at < index.begin[j + 1]; ++at) {
     const std::size_t i = index.entry.empty() ? at : index.entry[at];
+    const float root = std::sqrt(omega_[i]);
     float* x = work.features();
-    std::copy(w.begin(), w.end(), x);
+    for (std::size_t r = 0; r < w.size(); ++r) x[r] = root * w[r];
     for (std::size_t other = 0; other < K; ++other) {
       if (other == k) continue;
       const float* row = u_[other].row(cells_.coords[i * K + other]);
-      for (std::size_t r = 0; r < R; ++r) x[r] *= row[r];
+      for (std::size_t r = 0; r < w.size(); ++r) x[r] *= row[r];
     }
-    work.add(omega_[i], (cells_.one[i] != 0 ? 0.5f : -0.5f) - omega_[i] * b);
+    work.add((cells_.one[i] != 0 ? 0.5f : -0.5f) / root - root * b);
   }
   work.flush();
   Stream stream(stream_key(problem_.seed, number_, Purpose::rival_rows, static_cast<std::uint32_t>(k)), t_, j);
@@ -179,13 +176,15 @@ void LogisticChain::draw_weights() {
   pool_.for_blocks(blocks.count(), [&](std::size_t b) {
     parts[b].clear();
     for (std::size_t i = blocks.begin(b); i < blocks.end(b); ++i) {
+      const float root = std::sqrt(omega_[i]);
       float* x = parts[b].features();
-      std::fill(x, x + R + 1, 1.0f);
+      std::fill(x, x + padded(R), root);
       for (std::size_t k = 0; k < K; ++k) {
         const float* row = u_[k].row(cells_.coords[i * K + k]);
-        for (std::size_t r = 0; r < R; ++r) x[r] *= row[r];
+        for (std::size_t r = 0; r < padded(R); ++r) x[r] *= row[r];
       }
-      parts[b].add(omega_[i], cells_.one[i] != 0 ? 0.5f : -0.5f);
+      x[R] = root;
+      parts[b].add((cells_.one[i] != 0 ? 0.5f : -0.5f) / root);
     }
     parts[b].flush();
   });

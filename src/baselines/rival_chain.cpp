@@ -32,15 +32,16 @@ double logistic(double theta) {
 void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, const std::vector<double>& weight, double intercept,
             const std::uint32_t* cells, std::size_t count, double* theta) {
   const std::size_t R = weight.size(), K = u.size();
-  const std::vector<float> w(weight.begin(), weight.end());
+  std::vector<float> w(padded(R), 0.0f);
+  for (std::size_t r = 0; r < R; ++r) w[r] = static_cast<float>(weight[r]);
   const Blocks blocks{count, cells_per_block};
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    std::vector<float> product(R);
+    std::vector<float> product;
     for (std::size_t i = blocks.begin(b); i < blocks.end(b); ++i) {
       product = w;
       for (std::size_t k = 0; k < K; ++k) {
         const float* row = u[k]->row(cells[i * K + k]);
-        for (std::size_t r = 0; r < R; ++r) product[r] *= row[r];
+        for (std::size_t r = 0; r < product.size(); ++r) product[r] *= row[r];
       }
       double sum = intercept;
       for (std::size_t r = 0; r < R; ++r) sum += static_cast<double>(product[r]);
