@@ -64,7 +64,7 @@ def read_table(path):
 
 
 def simulate(folder):
-    """A data set like the others, with the component an author is largest in as its area. Its first author is the largest of none."""
+    """A data set like the others, with the component an author is largest in as its area."""
     made = folder / "simulated"
     common.ztp("simulate", "--dims", "120,60,40", "--ones", 6000, "--rank", 4, "--mode-names", "author,word,venue",
                "--edges", "author=900", "--seed", 21, "--out", made)
@@ -173,9 +173,11 @@ def run_one(data, setting, network, seed, key, rows, area_rows, threads):
 
 
 def summary(rows):
-    """Lines of the table: one for each data set, rank, method and meaning of the slices, without and with the network."""
+    """The rows of each data set, rank, method and meaning of the slices, without and with the network, in the order of the cases."""
+    order = [(case.name, setting.slices, setting.rank, setting.method) for case in (SIMULATED, SCHOLARS, DBLP, FACEBOOK)
+             for setting in case.settings]
     groups = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: order.index((row["data"], row["slices"], int(row["rank"]), row["method"]))):
         key = (row["data"], int(row["rank"]), row["method"], row["slices"])
         groups.setdefault(key, {}).setdefault(row["network"], []).append(row)
     return groups
@@ -226,10 +228,10 @@ def counts_of(row):
     return {name: int(number) for name, number in (item.split("=") for item in row["counts"].split(" "))}
 
 
-def draw_scores(pyplot, figure, axis, rows):
+def draw_scores(axis, rows):
     """AUC-PR without and with the network, a pair of bars for each setting, the paper's as a line."""
-    labels, position = [], 0
-    for (data, rank, method, slices), both in summary(rows).items():
+    labels = []
+    for position, ((data, rank, method, slices), both) in enumerate(summary(rows).items()):
         for network, color, shift in (("no", "#b0b0b0", -0.2), ("yes", "#3a6ea5", 0.2)):
             values = [float(row["auc_pr"]) for row in both.get(network, [])]
             if values:
@@ -240,8 +242,7 @@ def draw_scores(pyplot, figure, axis, rows):
                 axis.hlines(PAPER[data, network][1], position + shift - 0.2, position + shift + 0.2, color="#c03030",
                             label="paper" if network == "no" and not position else None)
         labels.append(f"{TITLES[data]}\nR = {rank}\n{method}" + ("\nmissing" if slices == "missing" else ""))
-        position += 1
-    axis.set_xticks(range(position), labels, fontsize=7)
+    axis.set_xticks(range(len(labels)), labels, fontsize=7)
     axis.set_ylabel("AUC-PR, held-out authors")
     axis.legend(fontsize=7, loc="upper right", ncol=3)
 
@@ -252,7 +253,7 @@ def draw(rows, area_rows):
     areas = sorted({row["area"] for row in shown})
     figure = pyplot.figure(figsize=(9, 6.5 if areas else 3.2))
     grid = figure.add_gridspec(3 if areas else 1, max(len(areas), 1), height_ratios=[1.6, 1, 1][:3 if areas else 1], hspace=0.55)
-    draw_scores(pyplot, figure, figure.add_subplot(grid[0, :]), rows)
+    draw_scores(figure.add_subplot(grid[0, :]), rows)
     for line, network in enumerate(BOTH if areas else ()):
         for column, area in enumerate(areas):
             axis = figure.add_subplot(grid[1 + line, column])
