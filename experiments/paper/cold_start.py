@@ -7,6 +7,7 @@ All ones of the held-out authors are taken away, five zeros for each are drawn a
 batch and online, with and without the network between the authors. On DBLP four-area, where authors carry an area, the areas of the
 held-out authors that lead a factor are counted, too. The full Facebook tensor joins in when it is under facebook-wosn."""
 import collections
+import gzip
 import pathlib
 import random
 import shutil
@@ -60,7 +61,9 @@ SIMULATED = Case("simulated", "author", 0.7, [
 
 
 def read_table(path):
-    return [line.split("\t") for line in pathlib.Path(path).read_text().splitlines() if line and not line.startswith("#")]
+    """The lines of a TSV file, .gz or not, without those that begin with a #."""
+    with (gzip.open if str(path).endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
+        return [line.rstrip("\n").split("\t") for line in file if line.strip() and not line.startswith("#")]
 
 
 def simulate(folder):
@@ -99,15 +102,22 @@ class Data:
 
     def order(self, seed):
         """The order the held-out entities are the end of: that of the data, as in the paper, or a shuffled one."""
-        options = [f"--labels={mode}={self.folder / f'{mode}-labels.tsv'}" for mode in (self.case.mode, "venue")
-                   if (self.folder / f"{mode}-labels.tsv").exists()]
-        if isinstance(self.case.after, int):
-            return options, self.case.after
-        names = [row[0] for row in read_table(self.labels)]
-        random.Random(seed).shuffle(names)
+        names, after = self.names(), self.case.after
+        if isinstance(after, float):
+            random.Random(seed).shuffle(names)
+            after = round(after * len(names))
         order = self.work / f"{self.case.name}-{seed}-order.txt"
         order.write_text("\n".join(names) + "\n")
-        return [f"--labels={self.case.mode}={order}", *options[1:]], round(self.case.after * len(names))
+        venues = self.folder / "venue-labels.tsv"
+        return [f"--labels={self.case.mode}={order}", *([f"--labels=venue={venues}"] if venues.exists() else [])], after
+
+    def names(self):
+        """All entities of the mode; without a file of labels, those of tensor and network by number: some have edges and no ones."""
+        if self.labels.exists():
+            return [row[0] for row in read_table(self.labels)]
+        found = {row[0] for row in read_table(self.file("tensor.tsv"))}
+        found.update(name for row in read_table(self.file(f"network-{self.case.mode}.tsv")) for name in row[:2])
+        return sorted(found, key=lambda name: (int("".join(filter(str.isdigit, name)) or 0), name))
 
     def areas(self):
         return {row[0]: row[2] for row in read_table(self.labels) if row[2] != "-"}
