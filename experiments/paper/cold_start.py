@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Cold start: authors without a single one in the tensor, predicted with and without their network (the paper's section 6.4).
+"""Cold start: authors without a single one in the tensor, predicted with and without their network.
 
     ZTP_DATA=... experiments/paper/cold_start.py [--seed 1] [--seeds 3]
 
-All ones of the held-out authors are taken away, five zeros for each are drawn among their cells, and the model is fitted to the rest:
-batch and online, with and without the network between the authors. On DBLP four-area, where authors carry an area, the areas of the
-held-out authors that lead a factor are counted, too. The full Facebook tensor joins in when it is under facebook-wosn."""
+All ones of the held-out authors are taken away, five zeros for each are drawn among their cells, and the model is
+fitted to the rest: batch and online, with and without the network between the authors. On DBLP four-area, where authors
+carry an area, the areas of the held-out authors that lead a factor are counted, too. The full Facebook tensor joins in
+when it is under facebook-wosn."""
 import collections
 import gzip
 import pathlib
@@ -19,6 +20,7 @@ PAPER = {("scholars", "no"): (0.8051, 0.5763), ("scholars", "yes"): (0.8124, 0.6
 TITLES = {"scholars": "Scholars", "dblp-4area": "DBLP four-area", "facebook-wosn": "Facebook", "simulated": "simulated"}
 KEYS = ["data", "rank", "method", "network", "slices", "seed"]
 AREA_KEYS = ["data", "rank", "method", "network", "slices", "seed", "area"]
+SHORT = {"Data-Mining": "DM", "Database": "DB", "Information-Retrieval": "IR"}
 TOP = 15  # held-out authors shown of a factor, as in the paper
 SHOWN = ("batch", "zeros")  # the histograms of the figure: the paper's meaning of absent cells
 GUIDES = 50  # labelled training authors that say which factor is an area's
@@ -95,8 +97,8 @@ class Data:
         if not (out / "done").exists():
             out.mkdir(exist_ok=True)
             labels, after = self.order(seed)
-            common.ztp("split", self.file("tensor.tsv"), *labels, "--protocol", "slices", "--mode", self.case.mode, "--after", after,
-                       "--zeros-per-one", 5, "--seed", seed, "--out", out, "--force")
+            common.ztp("split", self.file("tensor.tsv"), *labels, "--protocol", "slices", "--mode", self.case.mode,
+                       "--after", after, "--zeros-per-one", 5, "--seed", seed, "--out", out, "--force")
             (out / "done").touch()
         return out
 
@@ -112,7 +114,8 @@ class Data:
         return [f"--labels={self.case.mode}={order}", *([f"--labels=venue={venues}"] if venues.exists() else [])], after
 
     def names(self):
-        """All entities of the mode; without a file of labels, those of tensor and network by number: some have edges and no ones."""
+        """All entities of the mode; without a file of labels, those of tensor and network by number.
+        Some have edges and no ones."""
         if self.labels.exists():
             return [row[0] for row in read_table(self.labels)]
         found = {row[0] for row in read_table(self.file("tensor.tsv"))}
@@ -129,8 +132,8 @@ class Data:
             options += ["--network", f"{self.case.mode}={self.file(f'network-{self.case.mode}.tsv')}"]
         if setting.slices == "missing":
             options += ["--missing-slices", f"{self.case.mode}={split / f'missing-{self.case.mode}.txt'}"]
-        common.ztp("fit", split / "train.tsv", "--labels", split / "labels", "--rank", setting.rank, "--seed", seed, *options,
-                   "--threads", threads, "--out", run, "--force")
+        common.ztp("fit", split / "train.tsv", "--labels", split / "labels", "--rank", setting.rank, *options,
+                   "--seed", seed, "--threads", threads, "--out", run, "--force")
         return common.ztp_json("evaluate", run, split / "test.tsv", "--threads", threads)
 
 
@@ -140,17 +143,19 @@ def sampling_seconds(run):
 
 def leaders(values, areas, among):
     """The labelled entities of `among` by what they are in a factor, largest first."""
-    return [name for name, _ in sorted(values.items(), key=lambda pair: (-pair[1], pair[0])) if name in areas and name in among]
+    return sorted((name for name in values if name in areas and name in among), key=lambda name: (-values[name], name))
 
 
 def count_areas(data, run, seed):
-    """For each area its factor, and the areas of the held-out entities that lead it. The factor is the one with the most of the area
-    among its first labelled training entities, the heaviest of equals: nothing of the held-out ones is used to choose it."""
+    """For each area its factor, and the areas of the held-out entities that lead it. The factor is the one with the
+    most of the area among its first labelled training entities, the heaviest of equals: nothing of the held-out ones is
+    used to choose it."""
     areas = data.areas()
     held = {row[0] for row in read_table(data.split(seed) / f"missing-{data.case.mode}.txt")}
     factors = [{entity["label"]: entity["value"] for entity in factor["top"][data.case.mode]}
                for factor in common.ztp_json("components", run, "--top", 10 ** 9, "--mode", data.case.mode)]
-    guides = [collections.Counter(areas[name] for name in leaders(factor, areas, set(areas) - held)[:GUIDES]) for factor in factors]
+    kept = set(areas) - held
+    guides = [collections.Counter(areas[name] for name in leaders(factor, areas, kept)[:GUIDES]) for factor in factors]
     for area in sorted(set(areas.values())):
         best = max(range(len(factors)), key=lambda i: (guides[i][area], -i))
         found = collections.Counter(areas[name] for name in leaders(factors[best], areas, held)[:TOP])
@@ -163,7 +168,8 @@ def run_case(data, seeds, rows, area_rows, threads):
     for seed in seeds:
         for setting in data.case.settings:
             for network in setting.networks:
-                key = dict(data=data.case.name, rank=setting.rank, method=setting.method, network=network, slices=setting.slices, seed=seed)
+                key = dict(data=data.case.name, rank=setting.rank, method=setting.method, network=network,
+                           slices=setting.slices, seed=seed)
                 if not rows.has(**key):
                     run_one(data, setting, network, seed, key, rows, area_rows, threads)
 
@@ -177,13 +183,13 @@ def run_one(data, setting, network, seed, key, rows, area_rows, threads):
             area_key = dict(key, area=counted["area"])
             if not area_rows.has(**area_key):
                 area_rows.add(**area_key, **{name: counted[name] for name in area_rows.columns if name not in area_key})
-    rows.add(**key, auc_roc=f"{scores['auc_roc']:.4f}", auc_pr=f"{scores['auc_pr']:.4f}", log_loss=f"{scores['log_loss']:.4f}",
+    rows.add(**key, **{name: f"{scores[name]:.4f}" for name in ("auc_roc", "auc_pr", "log_loss")},
              seconds=f"{sampling_seconds(run):.2f}")
     shutil.rmtree(run)
 
 
 def summary(rows):
-    """The rows of each data set, rank, method and meaning of the slices, without and with the network, in the order of the cases."""
+    """The rows of each data set, rank, method and meaning of the slices, without and with the network."""
     order = [(case.name, setting.slices, setting.rank, setting.method) for case in (SIMULATED, SCHOLARS, DBLP, FACEBOOK)
              for setting in case.settings]
     groups = {}
@@ -201,8 +207,8 @@ def cell(rows, name, digits=4):
 
 
 def table(rows):
-    lines = ["| data | R | method | held-out slices | AUC-ROC, AUC-PR without network | with network | log-loss without, with |",
-             "|---|---|---|---|---|---|---|"]
+    lines = ["| data | R | method | held-out slices | AUC-ROC, AUC-PR without network | with network "
+             "| log-loss without, with |", "|---|---|---|---|---|---|---|"]
     for (data, rank, method, slices), both in summary(rows).items():
         scores = [f"{cell(both.get(n), 'auc_roc')}, {cell(both.get(n), 'auc_pr')}" for n in BOTH]
         loss = ", ".join(cell(both.get(n), "log_loss", 2) for n in BOTH)
@@ -216,18 +222,20 @@ def table(rows):
 def area_table(rows):
     """Of the first held-out authors of an area's factor, how many are of the area: without, then with the network."""
     settings = list(dict.fromkeys((row["method"], row["slices"]) for row in rows))
-    lines = ["| factor of | by chance | " + " | ".join(f"{method}, slices {slices}: without, with" for method, slices in settings) + " |",
-             "|---" * (2 + len(settings)) + "|"]
+    titles = [f"{method}, slices {slices}: without, with" for method, slices in settings]
+    lines = ["| " + " | ".join(["factor of", "by chance", *titles]) + " |", "|---" * (2 + len(settings)) + "|"]
     for area in [*sorted({row["area"] for row in rows}), None]:
         mine = [row for row in rows if area in (row["area"], None)]
         cells = [", ".join(right(mine, *setting, network, area) for network in BOTH) for setting in settings]
         base = common.mean_sd([float(row["base"]) for row in mine])[0]
-        lines.append("| " + " | ".join([area or "**all: share**", f"{base * TOP:.1f}" if area else f"{base:.2f}", *cells]) + " |")
+        chance = f"{base * TOP:.1f}" if area else f"{base:.2f}"
+        lines.append("| " + " | ".join([area or "**all: share**", chance, *cells]) + " |")
     return lines
 
 
 def right(rows, method, slices, network, area):
-    found = [int(row["right"]) for row in rows if (row["method"], row["slices"], row["network"]) == (method, slices, network)]
+    found = [int(row["right"]) for row in rows
+             if (row["method"], row["slices"], row["network"]) == (method, slices, network)]
     if not found:
         return "-"
     mean = sum(found) / len(found)
@@ -253,24 +261,28 @@ def draw_scores(axis, rows):
                             label="paper" if network == "no" and not position else None)
         labels.append(f"{TITLES[data]}\nR = {rank}\n{method}" + ("\nmissing" if slices == "missing" else ""))
     axis.set_xticks(range(len(labels)), labels, fontsize=7)
-    axis.set_ylabel("AUC-PR, held-out authors")
-    axis.legend(fontsize=7, loc="upper right", ncol=3)
+    axis.set_ylabel("AUC-PR, held-out authors", fontsize=7)
+    axis.tick_params(axis="y", labelsize=7)
+    axis.set_ylim(0, 1.15)
+    axis.legend(fontsize=7, loc="upper left", ncol=3)
 
 
 def draw(rows, area_rows):
     pyplot = common.pyplot()
     shown = [row for row in area_rows if (row["method"], row["slices"]) == SHOWN]
     areas = sorted({row["area"] for row in shown})
-    figure = pyplot.figure(figsize=(9, 6.5 if areas else 3.2))
-    grid = figure.add_gridspec(3 if areas else 1, max(len(areas), 1), height_ratios=[1.6, 1, 1][:3 if areas else 1], hspace=0.55)
+    figure = pyplot.figure(figsize=(9, 6 if areas else 3.2))
+    heights = [1.6, 1, 1] if areas else [1]
+    grid = figure.add_gridspec(len(heights), max(len(areas), 1), height_ratios=heights, hspace=0.5)
     draw_scores(figure.add_subplot(grid[0, :]), rows)
     for line, network in enumerate(BOTH if areas else ()):
         for column, area in enumerate(areas):
             axis = figure.add_subplot(grid[1 + line, column])
             draw_areas(axis, [row for row in shown if row["network"] == network and row["area"] == area], area)
             axis.set_title(f"factor of {area}" if line == 0 else "", fontsize=8)
-            axis.set_ylabel(("without" if network == "no" else "with") + f" network\nof the top {TOP}" if column == 0 else "", fontsize=7)
-    figure.subplots_adjust(left=0.08, right=0.99, top=0.97, bottom=0.09)
+            if column == 0:
+                axis.set_ylabel(f"{'without' if network == 'no' else 'with'} network\nof the top {TOP}", fontsize=7)
+    figure.subplots_adjust(left=0.08, right=0.99, top=0.97, bottom=0.05 if areas else 0.2)
     return figure
 
 
@@ -278,27 +290,34 @@ def draw_areas(axis, rows, area):
     counts = [counts_of(row) for row in rows]
     names = sorted({name for count in counts for name in count})
     means = [sum(count[name] for count in counts) / len(counts) for name in names]
-    axis.bar(range(len(names)), means, color=["#3a6ea5" if name == area.replace(" ", "-") else "#b0b0b0" for name in names])
+    colors = ["#3a6ea5" if name == area.replace(" ", "-") else "#b0b0b0" for name in names]
+    axis.bar(range(len(names)), means, color=colors)
     axis.set_ylim(0, TOP)
-    short = {"AI": "AI", "Data-Mining": "DM", "Database": "DB", "Information-Retrieval": "IR"}
-    axis.set_xticks(range(len(names)), [short.get(name, name) for name in names], fontsize=7)
+    axis.set_xticks(range(len(names)), [SHORT.get(name, name) for name in names], fontsize=7)
     axis.tick_params(axis="y", labelsize=7)
 
 
 def page(rows, area_rows):
-    seeds = len({row["seed"] for row in rows})
-    lines = [f"Mean over {seeds} seeds (standard deviation).", "", *table(rows), ""]
+    counts = [len(part) for both in summary(rows).values() for part in both.values()]
+    seeds = f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    lines = [f"Mean over {seeds} {'seed' if seeds == '1' else 'seeds'} (standard deviation).", "", *table(rows), ""]
     if area_rows:
-        lines += [f"DBLP four-area: of the {TOP} held-out authors with an area that lead the factor of an area, how many are of it (mean over the "
-                  "seeds).", "", *area_table(area_rows), ""]
-    return "\n".join([*lines, "![Cold start: AUC-PR with and without the network; areas of held-out authors](images/cold-start.svg)", "",
-                      NOTES.strip()])
+        lines += [f"DBLP four-area: of the {TOP} held-out authors with an area that lead the factor of an area, how many "
+                  "are of it (mean over the seeds).", "", *area_table(area_rows), ""]
+    figure = "![AUC-PR with and without the network; areas of held-out authors](images/cold-start.svg)"
+    return "\n".join([*lines, figure, "", NOTES.strip()])
 
 
 def report(rows, area_rows):
     figure = draw(rows.all(), area_rows.all())
     common.publish("cold-start", rows.path, figure, page(rows.all(), area_rows.all()))
     shutil.copy(area_rows.path, common.HERE / "docs" / "tables" / "cold-start-areas.tsv")
+
+
+def out_folder(options, work):
+    if options.out:
+        return pathlib.Path(options.out)
+    return work if options.quick else common.HERE / "build" / "paper"
 
 
 def files(out):
@@ -315,11 +334,12 @@ def cases(chosen):
 
 
 def main():
-    options = common.arguments(__doc__, seeds=(3, "how many"), threads=(2, "of the fits; the draws do not depend on it"),
+    options = common.arguments(__doc__, seeds=(3, "how many"),
+                               threads=(2, "of the fits; the draws do not depend on it"),
                                data=("", "only these, of scholars, dblp-4area and facebook-wosn, separated by commas"))
     with common.work_folder() as work:
         work = pathlib.Path(work)
-        rows, area_rows = files(pathlib.Path(options.out) if options.out else work if options.quick else common.HERE / "build" / "paper")
+        rows, area_rows = files(out_folder(options, work))
         seeds = range(options.seed, options.seed + (1 if options.quick else options.seeds))
         if options.quick:
             run_case(Data(SIMULATED, simulate(work), work), seeds, rows, area_rows, 1)

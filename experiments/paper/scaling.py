@@ -3,21 +3,22 @@
 
     experiments/paper/scaling.py [--seed 1] [--repeats 3] [--threads 2]
 
-Needs no data set, and an otherwise idle machine: it measures times. Simulated tensors with modes of 20,000 entities; one of the number of
-ones, R and K moves while the others stay at 1,000,000, 20 and 3. About 3 GiB of memory and 2 GiB of disk for the largest."""
+Needs no data set, and an otherwise idle machine: it measures times. Simulated tensors with modes of 20,000 entities;
+one of the number of ones, R and K moves while the others stay at 1,000,000, 20 and 3. About 3 GiB of memory and 2 GiB of
+disk for the largest."""
 import math
 import pathlib
 import statistics
 
 import common
-from cold_start import read_table
+from cold_start import out_folder, read_table
 
 KEYS = ["nnz", "rank", "modes", "entities", "threads", "seed"]
 VALUES = ["seconds", "fastest", "slowest", "sweeps"]
 NNZ, RANK, MODES, ENTITIES = 1000000, 20, 3, 20000
 SKIPPED = 2  # sweeps at the start, in which memory is touched for the first time
 SWEEPS = 12
-# What moves, the values, and from where on the exponent is fitted a second time: below, the part that does not depend on it shows.
+# What moves, the values, and from where on the exponent is fitted again: below, what does not depend on it shows.
 AXES = {
     "nnz": ([100000, 300000, 1000000, 3000000, 10000000, 30000000], 1000000),
     "rank": ([10, 20, 40, 80, 160, 320, 640], 40),
@@ -30,13 +31,13 @@ NOTES = """
 
 
 def simulate(work, nnz, modes, entities):
-    """The tensor as a file that is read quickly, made once for all ranks and repeats; that of the point before is removed."""
+    """The tensor as a file that is read quickly, made once for all ranks and repeats; the one before it is removed."""
     path = work / f"{nnz}-{modes}-{entities}.ztpt"
     if not path.exists():
         for old in work.glob("*.ztpt"):
             old.unlink()
-        common.ztp("simulate", "--dims", ",".join([str(entities)] * modes), "--ones", nnz, "--rank", 20, "--seed", 1, "--no-truth",
-                   "--out", work / "made", "--force")
+        common.ztp("simulate", "--dims", ",".join([str(entities)] * modes), "--ones", nnz, "--rank", 20, "--seed", 1,
+                   "--no-truth", "--out", work / "made", "--force")
         common.ztp("convert", work / "made" / "tensor.tsv", path, "--labels", work / "made" / "labels")
         (work / "made" / "tensor.tsv").unlink()
     return path
@@ -50,16 +51,18 @@ def sweep_seconds(run):
 
 def measure(work, key):
     tensor = simulate(work, key["nnz"], key["modes"], key["entities"])
-    common.ztp("fit", tensor, "--rank", key["rank"], "--sampler", "plain", "--sweeps", SWEEPS, "--burn-in", SWEEPS - 1, "--keep-every", 1,
-               "--seed", key["seed"], "--threads", key["threads"], "--out", work / "run", "--force")
+    common.ztp("fit", tensor, "--rank", key["rank"], "--sampler", "plain", "--sweeps", SWEEPS, "--burn-in", SWEEPS - 1,
+               "--keep-every", 1, "--seed", key["seed"], "--threads", key["threads"], "--out", work / "run", "--force")
     seconds = sweep_seconds(work / "run")
-    return dict(seconds=f"{statistics.median(seconds):.6f}", fastest=f"{min(seconds):.6f}", slowest=f"{max(seconds):.6f}", sweeps=len(seconds))
+    found = dict(seconds=statistics.median(seconds), fastest=min(seconds), slowest=max(seconds))
+    return {name: f"{value:.6f}" for name, value in found.items()} | {"sweeps": len(seconds)}
 
 
 def points(axes, base):
     """Every point once, those of one tensor next to each other: the axes meet in the base."""
     every = [dict(base, **{axis: value}) for axis, (values, _) in axes.items() for value in values]
-    return sorted({tuple(point.items()): point for point in every}.values(), key=lambda point: (point["modes"], point["nnz"], point["rank"]))
+    once = {tuple(point.items()): point for point in every}.values()
+    return sorted(once, key=lambda point: (point["modes"], point["nnz"], point["rank"]))
 
 
 def run_all(rows, work, axes, base, seeds):
@@ -91,12 +94,14 @@ def exponent(points):
 
 
 def table(rows, axes, base):
-    lines = ["| what moves | seconds a sweep: median of the repeats (range) | exponent, all | exponent, from |", "|---|---|---|---|"]
+    lines = ["| what moves | seconds a sweep: median of the repeats (range) | exponent, all | exponent, part |",
+             "|---|---|---|---|"]
     for axis, (_, first) in axes.items():
         found = series(rows, axis, base)
         times = "; ".join(f"{value:,}: {middle:.4g} ({low:.4g} to {high:.4g})" for value, middle, low, high in found)
         upper = [point for point in found if point[0] >= first]
-        lines.append(f"| {TITLES[axis]} | {times} | {exponent(found)[0]:.2f} | {exponent(upper)[0]:.2f}, {first:,} to {upper[-1][0]:,} |")
+        part = f"{exponent(upper)[0]:.2f}, {first:,} to {upper[-1][0]:,}"
+        lines.append(f"| {TITLES[axis]} | {times} | {exponent(found)[0]:.2f} | {part} |")
     return lines
 
 
@@ -110,7 +115,8 @@ def draw(rows, axes, base):
         panel.errorbar(values, middle, yerr=spread, fmt="o", color="#3a6ea5", capsize=3, markersize=4)
         upper = [value for value in values if value >= first]
         slope, start = exponent([point for point in found if point[0] >= first])
-        panel.plot(upper, [math.exp(start) * value ** slope for value in upper], "--", color="#808080", label=f"exponent {slope:.2f}")
+        line = [math.exp(start) * value ** slope for value in upper]
+        panel.plot(upper, line, "--", color="#808080", label=f"exponent {slope:.2f}")
         panel.set(xscale="log", yscale="log", xlabel=TITLES[axis], ylabel="seconds a sweep" if axis == "nnz" else "")
         if axis == "modes":
             panel.set_xticks(values, [str(value) for value in values])
@@ -123,9 +129,10 @@ def draw(rows, axes, base):
 def page(rows, axes, base):
     repeats = len({row["seed"] for row in rows})
     return "\n".join([
-        f"Simulated tensors, modes of {base['entities']:,} entities, {base['nnz']:,} ones, R = {base['rank']}, K = {base['modes']} unless they move; "
-        f"plain batch sweeps, {base['threads']} threads. A repeat (of {repeats}) is a chain of {SWEEPS} sweeps, and its time the median sweep after the "
-        f"first {SKIPPED}.", "", *table(rows, axes, base), "",
+        f"Simulated tensors, modes of {base['entities']:,} entities, {base['nnz']:,} ones, R = {base['rank']}, "
+        f"K = {base['modes']} unless they move; plain batch sweeps, {base['threads']} threads. A repeat (of {repeats}) is "
+        f"a chain of {SWEEPS} sweeps, and its time the median sweep after the first {SKIPPED}.", "",
+        *table(rows, axes, base), "",
         "![Seconds a sweep against ones, components and modes](images/scaling.svg)", "", NOTES.strip()])
 
 
@@ -138,8 +145,7 @@ def main():
         axes, repeats = {"nnz": ([3000, 10000, 30000], 10000), "rank": ([5, 10, 20], 10), "modes": ([2, 3], 2)}, 1
     with common.work_folder() as work:
         work = pathlib.Path(work)
-        out = pathlib.Path(options.out) if options.out else work if options.quick else common.HERE / "build" / "paper"
-        rows = common.Rows(out / "scaling.tsv", KEYS, VALUES)
+        rows = common.Rows(out_folder(options, work) / "scaling.tsv", KEYS, VALUES)
         if not options.report:
             run_all(rows, work, axes, base, range(options.seed, options.seed + repeats))
         if options.quick:

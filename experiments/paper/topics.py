@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Multiway topics: the paper's four topics of Scholars found again, and the areas of the leading authors on DBLP four-area.
+"""Multiway topics: the paper's four topics of Scholars found again, and the areas of leading authors on DBLP four-area.
 
     ZTP_DATA=... experiments/paper/topics.py [--seed 1] [--seeds 3]
 
-Scholars: R = 100, 200 sweeps of the whole tensor. For each topic of the paper's table the factor whose words come nearest: the largest
-total of u over the paper's ten words, no factor for two topics. DBLP four-area: R = 20, 200 sweeps; the areas of the first twenty
-authors that have one, for each factor."""
+Scholars: R = 100, 200 sweeps of the whole tensor. For each topic of the paper's table the factor whose words come
+nearest: the largest total of u over the paper's ten words, no factor for two topics. DBLP four-area: R = 20, 200
+sweeps; the areas of the first twenty authors that have one, for each factor."""
 import collections
 import gzip
 import pathlib
@@ -13,7 +13,7 @@ import random
 import shutil
 
 import common
-from cold_start import read_table, simulate
+from cold_start import SHORT, out_folder, read_table, simulate
 
 TOPICS = {
     "Evo Bio": "species selection genetic evolution populations evolutionary gene variation plants natural",
@@ -23,10 +23,15 @@ TOPICS = {
 }
 # The paper's venues of ML/SP: what it prints, and what tells the venue in the data.
 VENUES = {
-    "ICASSP": "acoustics speech and signal processing", "JASA": "journal of the american statistical association",
-    "ICML": "international conference on machine learning", "IEEE trans img proc": "ieee transactions on image processing",
-    "NIPS": "advances in neural information processing systems", "Compu stat data analy": "computational statistics and data analysis",
-    "Biometrics": "biometrics", "Bayesian analysis": "bayesian analysis", "JMLR": "journal of machine learning research",
+    "ICASSP": "acoustics speech and signal processing",
+    "JASA": "journal of the american statistical association",
+    "ICML": "international conference on machine learning",
+    "IEEE trans img proc": "ieee transactions on image processing",
+    "NIPS": "advances in neural information processing systems",
+    "Compu stat data analy": "computational statistics and data analysis",
+    "Biometrics": "biometrics",
+    "Bayesian analysis": "bayesian analysis",
+    "JMLR": "journal of machine learning research",
     "IEEE trans. inf. theory": "ieee transactions on information theory",
 }
 KEYS = ["data", "seed", "place"]
@@ -43,11 +48,13 @@ NOTES = """
 def fit(tensor, labels, rank, sweeps, seed, run, threads):
     """The factors of a fit, heaviest first, with all entities of every mode."""
     options = [f"--labels={mode}={path}" for mode, path in labels.items()]
-    common.ztp("fit", tensor, *options, "--rank", rank, "--sweeps", sweeps, "--seed", seed, "--threads", threads, "--out", run, "--force")
+    common.ztp("fit", tensor, *options, "--rank", rank, "--sweeps", sweeps, "--seed", seed, "--threads", threads,
+               "--out", run, "--force")
     factors = common.ztp_json("components", run, "--top", 10 ** 9)
     shutil.rmtree(run)
     for factor in factors:
-        factor["u"] = {mode: {entity["label"]: entity["value"] for entity in top} for mode, top in factor["top"].items()}
+        factor["u"] = {mode: {entity["label"]: entity["value"] for entity in top}
+                       for mode, top in factor["top"].items()}
     return factors
 
 
@@ -56,7 +63,7 @@ def leading(values, count):
 
 
 def nearest(factors, queries, mode):
-    """For each query its factor: that with the largest total of u over its words. The best pair first; no factor is taken twice."""
+    """For each query the factor with the largest total of u over its words. The best pair first; no factor twice."""
     scores = sorted(((sum(factor["u"][mode].get(word, 0.0) for word in words), topic, index)
                      for topic, words in queries.items() for index, factor in enumerate(factors)), reverse=True)
     chosen, taken = {}, set()
@@ -74,13 +81,13 @@ def add_topics(rows, data, seed, factors, queries, mode):
 
 def add_row(rows, data, seed, place, factor, topic, score, mode, areas, chance):
     if not rows.has(data=data, seed=seed, place=place):
-        rows.add(data=data, seed=seed, place=place, topic=topic, component=factor["component"], weight=round(factor["weight"]),
-                 score=score, words=" ".join(leading(factor["u"][mode], 10)), venues="; ".join(leading(factor["u"]["venue"], 10)),
-                 areas=areas, chance=chance)
+        rows.add(data=data, seed=seed, place=place, topic=topic, component=factor["component"],
+                 weight=round(factor["weight"]), score=score, words=" ".join(leading(factor["u"][mode], 10)),
+                 venues="; ".join(leading(factor["u"]["venue"], 10)), areas=areas, chance=chance)
 
 
 def purity_by_chance(areas, seed, draws=20000):
-    """The share of the most frequent area among twenty authors drawn at random, on average: what no factor can be credited with."""
+    """The share of the most frequent area among twenty authors drawn at random, on average: no merit of a factor."""
     generator, labels = random.Random(seed), sorted(areas.values())
     tops = (max(collections.Counter(generator.sample(labels, TOP_AUTHORS)).values()) for _ in range(draws))
     return sum(tops) / draws / TOP_AUTHORS
@@ -108,7 +115,7 @@ def scholars(rows, seed, work, threads):
 
 
 def without_common_terms(work):
-    """The tensor without the terms of too many papers: the words of its titles are not filtered, and these lead every factor."""
+    """The tensor without the terms of too many papers: titles come with stop words, and these lead every factor."""
     papers = {row[0]: int(row[2]) for row in read_table(common.data_file("dblp-4area", "term-labels.tsv"))}
     path = work / "dblp.tsv"
     with gzip.open(common.data_file("dblp-4area"), "rt") as tensor, path.open("w") as kept:
@@ -131,13 +138,14 @@ def quick(rows, seed, work):
     queries = {}
     for word, component, value in read_table(made / "truth" / "word.tsv"):
         queries.setdefault("component " + component, {})[word] = float(value)
-    factors = fit(made / "tensor.tsv", {mode: made / "labels" / f"{mode}.txt" for mode in ("author", "word", "venue")}, 8, 100, seed,
-                  work / "run", 1)
+    labels = {mode: made / "labels" / f"{mode}.txt" for mode in ("author", "word", "venue")}
+    factors = fit(made / "tensor.tsv", labels, 8, 100, seed, work / "run", 1)
     queries = {topic: leading(values, 10) for topic, values in queries.items()}
     add_topics(rows, "simulated topics", seed, factors, queries, "word")
     add_areas(rows, "simulated areas", seed, factors, author_areas(made / "author-labels.tsv"), "word")
     for row in of(rows.all(), "simulated topics", seed):
-        print(row["topic"], "shares", len(set(row["words"].split()) & set(queries[row["topic"]])), "of ten words with its factor")
+        both = set(row["words"].split()) & set(queries[row["topic"]])
+        print(f"{row['topic']} shares {len(both)} of ten words with its factor")
 
 
 def of(rows, data, seed):
@@ -148,15 +156,18 @@ def shared(row):
     return set(row["words"].split()) & set(TOPICS[row["topic"]].split())
 
 
+def is_venue(venue, text):
+    """The proceedings of a single year count for the series; a short name has to be the whole name."""
+    return venue == text if text in ("biometrics", "bayesian analysis") else text in venue
+
+
 def shared_venues(row):
-    """Which of the paper's venues are among ours; the proceedings of single years count for the series."""
-    ours = row["venues"].split("; ")
-    return [name for name, text in VENUES.items() if any(venue == text if text in ("biometrics", "bayesian analysis") else text in venue
-                                                         for venue in ours)]
+    return [name for name, text in VENUES.items() if any(is_venue(venue, text) for venue in row["venues"].split("; "))]
 
 
 def counts_of(row):
-    return {name.replace("-", " "): int(number) for name, number in (item.split("=") for item in row["areas"].split(" "))}
+    pairs = (item.split("=") for item in row["areas"].split(" "))
+    return {name.replace("-", " "): int(number) for name, number in pairs}
 
 
 def purity(row):
@@ -168,30 +179,37 @@ def bold(words, marked):
 
 
 def words_table(rows):
-    lines = ["| " + " | ".join(f"{row['topic']}: paper | {row['topic']}: here" for row in rows) + " |", "|---" * (2 * len(rows)) + "|"]
-    for place in range(10):
-        cells = []
-        for row in rows:
-            cells += [bold(TOPICS[row["topic"]].split(), shared(row))[place], bold(row["words"].split(), shared(row))[place]]
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+    columns = []
+    for row in rows:
+        columns += [[f"{row['topic']}: paper", "---", *bold(TOPICS[row["topic"]].split(), shared(row))],
+                    [f"{row['topic']}: here", "---", *bold(row["words"].split(), shared(row))]]
+    return ["| " + " | ".join(cells) + " |" for cells in zip(*columns)]
 
 
 def venues_table(row):
-    marked = shared_venues(row)
     ours = row["venues"].split("; ")
+    marked = {*shared_venues(row), *(venue for venue in ours for text in VENUES.values() if is_venue(venue, text))}
     return ["| top venues of ML/SP: paper | here |", "|---|---|",
-            *(f"| {paper} | {venue} |" for paper, venue in zip(bold(VENUES, marked), ours))]
+            *(f"| {paper} | {venue} |" for paper, venue in zip(bold(VENUES, marked), bold(ours, marked)))]
 
 
 def shared_line(rows, seeds):
     """Shared words for every seed: how far the choice of the chain matters."""
-    texts = []
-    for topic in TOPICS:
-        counts = [len(shared(row)) for seed in seeds for row in of(rows, "scholars", seed) if row["topic"] == topic]
-        texts.append(f"{topic} " + ", ".join(map(str, counts)))
-    venues = [len(shared_venues(row)) for seed in seeds for row in of(rows, "scholars", seed) if row["topic"] == "ML/SP"]
-    return f"Shared with the paper of ten, seeds {', '.join(map(str, seeds))}: {'; '.join(texts)}; venues of ML/SP {', '.join(map(str, venues))}."
+    counts = {}
+    for row in (row for seed in seeds for row in of(rows, "scholars", seed)):
+        counts.setdefault(row["topic"], []).append(len(shared(row)))
+        if row["topic"] == "ML/SP":
+            counts.setdefault("venues of ML/SP", []).append(len(shared_venues(row)))
+    texts = [f"{name} {listed(values)}" for name, values in counts.items()]
+    return f"Of ten, shared with the paper for {named(seeds)}: {'; '.join(texts)}."
+
+
+def listed(values):
+    return ", ".join(map(str, values))
+
+
+def named(seeds):
+    return ("seed " if len(seeds) == 1 else "seeds ") + listed(seeds)
 
 
 def areas_table(rows):
@@ -206,12 +224,12 @@ def areas_table(rows):
 
 def purity_line(rows, seeds):
     texts = []
-    for data, title in ((DROPPED, f"without the terms of more than {COMMON_TERM:,} papers"), (ALL_TERMS, "with all terms")):
-        sets = [of(rows, data, seed) for seed in seeds]
-        heavy, every = [[sum(map(purity, part)) / len(part) for part in (rows[:count] for rows in sets)] for count in (HEAVIEST, None)]
-        texts.append(f"{title} {common.mean_sd(heavy)[0]:.2f} for the {HEAVIEST} heaviest factors and {common.mean_sd(every)[0]:.2f} for all 20")
+    for data, title in ((DROPPED, f"without terms of more than {COMMON_TERM:,} papers"), (ALL_TERMS, "with all terms")):
+        heavy, every = [common.mean_sd([purity(row) for seed in seeds for row in of(rows, data, seed)[:count]])[0]
+                        for count in (HEAVIEST, None)]
+        texts.append(f"{title} {heavy:.2f} for the {HEAVIEST} heaviest factors and {every:.2f} for all")
     chance = float(of(rows, DROPPED, seeds[0])[0]["chance"])
-    return (f"Purity (share of the most frequent area among the {TOP_AUTHORS} authors), mean over seeds {', '.join(map(str, seeds))}: "
+    return (f"Purity (share of the most frequent area among the {TOP_AUTHORS} authors), mean, {named(seeds)}: "
             f"{'; '.join(texts)}; {chance:.2f} for authors drawn at random.")
 
 
@@ -220,11 +238,13 @@ def page(rows, seed):
     found, factors = of(rows, "scholars", seed), of(rows, DROPPED, seed)
     learning = next(row for row in found if row["topic"] == "ML/SP")
     return "\n".join([
-        f"Scholars, R = 100, 200 sweeps of which the last 100 are averaged, seed {seed}; words by posterior-mean u, those of both in bold. For "
-        "each topic of the paper, the factor with the largest total u over the paper's ten words.", "",
+        f"Scholars, R = 100, 200 sweeps of which the last 100 are averaged, seed {seed}; words by posterior-mean u, those "
+        "of both in bold. For each topic of the paper, the factor with the largest total u over the paper's ten words.",
+        "",
         *words_table(found), "", shared_line(rows, seeds), "", *venues_table(learning), "",
-        f"DBLP four-area, R = 20, 200 sweeps, seed {seed}: areas of the {TOP_AUTHORS} authors with the largest u among those that have an area; "
-        f"the {HEAVIEST} heaviest factors.", "", *areas_table(factors), "", purity_line(rows, seeds), "",
+        f"DBLP four-area, R = 20, 200 sweeps, seed {seed}, without terms of more than {COMMON_TERM:,} papers: areas of "
+        f"the {TOP_AUTHORS} authors with the largest u among those that have an area; the {HEAVIEST} heaviest factors.",
+        "", *areas_table(factors), "", purity_line(rows, seeds), "",
         "![Areas of the leading authors of each factor, DBLP four-area](images/topics.svg)", "", NOTES.strip()])
 
 
@@ -234,9 +254,10 @@ def draw(rows):
     for axis, row in zip(axes.flat, rows):
         counts = counts_of(row)
         best = max(counts.values())
-        axis.bar(range(len(counts)), list(counts.values()), color=["#3a6ea5" if count == best else "#b0b0b0" for count in counts.values()])
-        short = ["".join(word[0] for word in name.split()) if " " in name else {"Database": "DB"}.get(name, name) for name in counts]
-        axis.set_xticks(range(len(counts)), short, fontsize=8)
+        colors = ["#3a6ea5" if count == best else "#b0b0b0" for count in counts.values()]
+        axis.bar(range(len(counts)), list(counts.values()), color=colors)
+        axis.set_xticks(range(len(counts)), [SHORT.get(name.replace(" ", "-"), name) for name in counts], fontsize=8)
+        axis.tick_params(axis="y", labelsize=8)
         axis.set_ylim(0, TOP_AUTHORS)
         axis.set_title(", ".join(row["words"].split()[:3]) + f"\n({row['venues'].split('; ')[0]})", fontsize=8)
     for axis in axes[:, 0]:
@@ -251,8 +272,7 @@ def main():
     seeds = range(options.seed, options.seed + options.seeds)
     with common.work_folder() as work:
         work = pathlib.Path(work)
-        out = pathlib.Path(options.out) if options.out else work if options.quick else common.HERE / "build" / "paper"
-        rows = common.Rows(out / "topics.tsv", KEYS, VALUES)
+        rows = common.Rows(out_folder(options, work) / "topics.tsv", KEYS, VALUES)
         if options.quick:
             return quick(rows, options.seed, work)
         for seed in [] if options.report else seeds:
