@@ -4,8 +4,8 @@
     experiments/paper/scaling.py [--seed 1] [--repeats 3] [--threads 2]
 
 Needs no data set, and an otherwise idle machine: it measures times. Simulated tensors with modes of 20,000 entities;
-one of the number of ones, R and K moves while the others stay at 1,000,000, 20 and 3. About 3 GiB of memory and 2 GiB of
-disk for the largest."""
+one of the number of ones, R and K moves while the others stay at 1,000,000, 20 and 3. About 3 GiB of memory and 2 GiB
+of disk for the largest."""
 import math
 import pathlib
 import statistics
@@ -27,6 +27,9 @@ AXES = {
 TITLES = {"nnz": "ones", "rank": "R", "modes": "K"}
 
 NOTES = """
+A sweep visits R components of K factors for every one, and draws R columns of every mode: its time is expected to be
+linear in R and K, and in the number of ones where these outweigh the K x 20,000 entities. The second exponent is that
+of the larger values alone.
 """
 
 
@@ -130,8 +133,8 @@ def page(rows, axes, base):
     repeats = len({row["seed"] for row in rows})
     return "\n".join([
         f"Simulated tensors, modes of {base['entities']:,} entities, {base['nnz']:,} ones, R = {base['rank']}, "
-        f"K = {base['modes']} unless they move; plain batch sweeps, {base['threads']} threads. A repeat (of {repeats}) is "
-        f"a chain of {SWEEPS} sweeps, and its time the median sweep after the first {SKIPPED}.", "",
+        f"K = {base['modes']} unless they move; plain batch sweeps, {base['threads']} threads. A repeat (of {repeats}) "
+        f"is a chain of {SWEEPS} sweeps, and its time the median sweep after the first {SKIPPED}.", "",
         *table(rows, axes, base), "",
         "![Seconds a sweep against ones, components and modes](images/scaling.svg)", "", NOTES.strip()])
 

@@ -238,8 +238,8 @@ def page(rows, seed):
     found, factors = of(rows, "scholars", seed), of(rows, DROPPED, seed)
     learning = next(row for row in found if row["topic"] == "ML/SP")
     return "\n".join([
-        f"Scholars, R = 100, 200 sweeps of which the last 100 are averaged, seed {seed}; words by posterior-mean u, those "
-        "of both in bold. For each topic of the paper, the factor with the largest total u over the paper's ten words.",
+        f"Scholars, R = 100, 200 sweeps of which the last 100 are averaged, seed {seed}; words by posterior-mean u, "
+        "those of both in bold. For each topic of the paper, the factor with the largest total u over its ten words.",
         "",
         *words_table(found), "", shared_line(rows, seeds), "", *venues_table(learning), "",
         f"DBLP four-area, R = 20, 200 sweeps, seed {seed}, without terms of more than {COMMON_TERM:,} papers: areas of "
