@@ -42,6 +42,20 @@ COMMON_TERM = 1000  # papers: terms in more are dropped
 ALL_TERMS, DROPPED = "dblp-4area, all terms", "dblp-4area"
 
 NOTES = """
+Words and venues are ranked by u alone, and nothing was filtered on Scholars: the lists can be read as they are,
+though words of all abstracts (*purpose*, *method*, *paper*) lead some. The rule that picks a factor looks at the
+paper's words, so some agreement is by construction; what it does not decide is how much. Evolutionary biology and
+medical imaging are the paper's in every chain. Machine learning depends on the chain: with seed 3 the nearest factor
+is one of biostatistics (*Statistics in Medicine* leads its venues), and one word is shared. The oncology of the data
+is spread over several factors (the physics of radiation, brain tumours, trials of drugs): the nearest is one of
+radiation, which the paper's list mixes with chemotherapy and lung cancer. All 100 components are occupied.
+
+The paper's histogram of departments cannot be made: departments are not in the published data, and the names of the
+authors were replaced by ids. DBLP four-area stands in for it. Its titles come with stop words, and with all terms
+every factor is led by *for*, *of*, *a*; the 12 terms of more than 1,000 papers (*for, of, a, in, and, the, data,
+based, to, on, using, with*) were dropped after looking at that, which makes the words readable and hardly moves the
+areas. There are 20 venues, and most factors at R = 20 are one or two of them: areas follow. Data Mining authors among
+those that lead factors of Database venues are the main impurity.
 """
 
 
