@@ -121,9 +121,9 @@ def draw(rows, axes, base):
         line = [math.exp(start) * value ** slope for value in upper]
         panel.plot(upper, line, "--", color="#808080", label=f"exponent {slope:.2f}")
         panel.set(xscale="log", yscale="log", xlabel=TITLES[axis], ylabel="seconds a sweep" if axis == "nnz" else "")
-        if axis == "modes":
+        if axis != "nnz":
             panel.set_xticks(values, [str(value) for value in values])
-            panel.minorticks_off()
+            panel.set_xticks([], minor=True)
         panel.legend(fontsize=8)
     figure.tight_layout()
     return figure
