@@ -2,7 +2,6 @@
 #include <cmath>
 #include <thread>
 
-#include "io/table.hpp"
 #include "posterior/impl.hpp"
 #include "run/run_info.hpp"
 #include "run/store.hpp"
@@ -31,6 +30,8 @@ Prediction summarise(float* probability, std::size_t draws, double rate) {
   return result;
 }
 
+}  // namespace
+
 TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes) {
   TableSpec spec;
   spec.path = file;
@@ -41,8 +42,6 @@ TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes) {
   }
   return spec;
 }
-
-}  // namespace
 
 double quantile(const float* sorted, std::size_t count, double q) {
   const double position = q * static_cast<double>(count - 1);
