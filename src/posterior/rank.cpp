@@ -16,6 +16,8 @@
 namespace ztp {
 namespace {
 
+// Sums of probabilities below this are taken as equal: much further down floats would lose digits, and then the order.
+constexpr float smallest_score = 1e-25f;
 constexpr float left_out = -std::numeric_limits<float>::infinity();
 
 void check_options(const RankingOptions& options, std::size_t order) {
@@ -77,7 +79,7 @@ std::vector<std::size_t> spread(std::size_t draws, std::size_t most) {
 std::vector<TiedOnes> tied_ones(float* score, std::size_t entities, std::span<const std::uint32_t> tests,
                                 std::span<const std::uint32_t> known) {
   std::vector<float> levels;
-  for (const std::uint32_t j : tests) levels.push_back(score[j]);
+  for (const std::uint32_t j : tests) levels.push_back(std::max(score[j], smallest_score));
   std::sort(levels.begin(), levels.end(), std::greater<>());
   std::vector<TiedOnes> groups;
   std::size_t distinct = 0;
@@ -92,10 +94,12 @@ std::vector<TiedOnes> tied_ones(float* score, std::size_t entities, std::span<co
   for (const std::uint32_t j : known) score[j] = left_out;
   for (const std::uint32_t j : tests) score[j] = left_out;
   for (std::size_t j = 0; j < entities; ++j) {
-    if (score[j] < levels.back()) continue;
-    const auto level = std::lower_bound(levels.begin(), levels.end(), score[j], std::greater<>());
+    if (score[j] == left_out) continue;
+    const float value = std::max(score[j], smallest_score);
+    if (value < levels.back()) continue;
+    const auto level = std::lower_bound(levels.begin(), levels.end(), value, std::greater<>());
     TiedOnes& group = groups[static_cast<std::size_t>(level - levels.begin())];
-    ++(score[j] > *level ? group.above : group.equal);
+    ++(value > *level ? group.above : group.equal);
   }
   for (std::size_t i = 1; i < groups.size(); ++i) groups[i].above += groups[i - 1].above + groups[i - 1].equal;
   return groups;
