@@ -47,7 +47,7 @@ choose() {
 }
 
 fb15k237() {
-  rank=${RANK:-200} dirichlet=${DIRICHLET:-0.02}
+  rank=${RANK:-200} dirichlet=${DIRICHLET:-0.1}
   fit_fb "$rank" "$dirichlet"
   for draws in ${TEST_DRAWS:-1 20}; do
     /usr/bin/time -f '%M %e %U' -o "$work/time" "$ztp" evaluate "$work/run-fb" "$work/fb/test.tsv" --ranking entity_i,entity_j \

@@ -1,6 +1,7 @@
 // Ranking metrics: worked by hand, and against a naive double-precision ranking of whole runs.
 #include "model/ranking.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -85,6 +86,27 @@ TEST(RankingMeter, MeansWeighRanksAndQueries) {
   EXPECT_NEAR(m.ndcg[0], 1.0 / 2, 1e-15);
 }
 
+// Entities 1, 4 and 6 are test ones, 4 and 7 known: 0, 2, 3 and 5 are rivals, two of which tie with a test one each.
+TEST(TiedOnes, CountsRivalsAboveAndLevel) {
+  std::vector<float> score = {0.5f, 0.5f, 0.9f, 0.2f, 0.2f, 0.3f, 0.5f, 0.8f};
+  const std::vector<std::uint32_t> tests = {1, 4, 6}, known = {4, 7};
+  const std::vector<TiedOnes> groups = tied_ones(score, tests, known);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].ones, 2u);   // 1 and 6
+  EXPECT_EQ(groups[0].above, 1u);  // 2
+  EXPECT_EQ(groups[0].equal, 1u);  // 0
+  EXPECT_EQ(groups[1].ones, 1u);   // 4
+  EXPECT_EQ(groups[1].above, 3u);  // 0, 2 and 5
+  EXPECT_EQ(groups[1].equal, 1u);  // 3
+}
+
+TEST(TiedOnes, ScoresTooSmallForFloatsAreEqual) {
+  std::vector<float> score = {0, 1e-26f, 1e-30f, 1e-24f};
+  const std::vector<TiedOnes> groups = tied_ones(score, std::vector<std::uint32_t>{2}, {});
+  EXPECT_EQ(groups[0].above, 1u);
+  EXPECT_EQ(groups[0].equal, 2u);
+}
+
 // A sum of R + 1 positive floats is within (R + 1) 2^-24 of itself, the link and its argument add 4 roundings and 2.1e-8, and a sum of
 // two probabilities one more: at most (R + 8) 2^-24.
 TEST(Candidates, AgreeWithDoublesOverRatesOfAllSizes) {
@@ -136,7 +158,7 @@ struct Example {
     Dataset data;
     for (std::size_t k = 0; k < K; ++k)
       data.tensor.modes.push_back(
-          {"m" + std::to_string(k + 1), LabelTable::numbered(1, static_cast<std::uint32_t>(40 - 7 * k))});
+          {fmt::format("m{}", k + 1), LabelTable::numbered(1, static_cast<std::uint32_t>(40 - 7 * k))});
     Stream stream(stream_key(11, 0, Purpose::simulate), 0, K);
     std::set<Cell> cells;
     while (cells.size() < (K == 2 ? 120 : 400)) {
@@ -316,7 +338,7 @@ TEST(Rank, AgreesWithTheNaiveRanking) {
       ASSERT_FALSE(seen.near) << "another seed is needed";
       ASSERT_EQ(seen.ties > 0, dirichlet < 0.01);
       test::for_each_target([&](const std::string& target) {
-        SCOPED_TRACE(target + " K " + std::to_string(K) + " a " + std::to_string(dirichlet));
+        SCOPED_TRACE(fmt::format("{} K {} a {}", target, K, dirichlet));
         const Ranking ranking = posterior.rank(example.dir / "test.tsv", options);
         EXPECT_EQ(ranking.test_ones, example.tests.size());
         for (std::size_t k = 0; k < K; ++k) expect_same(ranking.by_mode[k], expected[k], 1e-12);
@@ -361,7 +383,7 @@ TEST(Rank, DoesNotDependOnBatchesOrThreads) {
 TEST(Rank, WithoutAFileTakesTheHeldOutOnes) {
   const TempDir dir;
   Dataset data;
-  for (int k = 0; k < 2; ++k) data.tensor.modes.push_back({"m" + std::to_string(k), LabelTable::numbered(1, 20)});
+  for (int k = 0; k < 2; ++k) data.tensor.modes.push_back({fmt::format("m{}", k), LabelTable::numbered(1, 20)});
   for (std::uint32_t i = 0; i < 20; ++i)
     for (std::uint32_t j = i % 2; j < 20; j += 2) data.tensor.coords.append(Cell{i, j}.data(), 2);
   FitOptions options;

@@ -2,9 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 
 namespace ztp {
 namespace {
+
+// Sums of probabilities below this are taken as equal: much further down floats would lose digits, and then the order.
+constexpr float smallest_score = 1e-25f;
+constexpr float left_out = -std::numeric_limits<float>::infinity();
 
 void add_each(std::vector<double>& sums, const std::vector<double>& values) {
   sums.resize(values.size(), 0.0);
@@ -17,6 +23,35 @@ std::vector<double> divided(std::vector<double> sums, std::uint64_t count) {
 }
 
 }  // namespace
+
+std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uint32_t> tests,
+                                std::span<const std::uint32_t> known) {
+  std::vector<float> levels;
+  for (const std::uint32_t j : tests) levels.push_back(std::max(score[j], smallest_score));
+  std::sort(levels.begin(), levels.end(), std::greater<>());
+  std::vector<TiedOnes> groups;
+  std::size_t distinct = 0;
+  for (const float level : levels) {
+    if (distinct == 0 || level != levels[distinct - 1]) {
+      levels[distinct++] = level;
+      groups.emplace_back();
+    }
+    ++groups.back().ones;
+  }
+  levels.resize(distinct);
+  for (const std::uint32_t j : known) score[j] = left_out;
+  for (const std::uint32_t j : tests) score[j] = left_out;
+  for (const float of_entity : score) {
+    if (of_entity == left_out) continue;
+    const float value = std::max(of_entity, smallest_score);
+    if (value < levels.back()) continue;
+    const auto level = std::lower_bound(levels.begin(), levels.end(), value, std::greater<>());
+    TiedOnes& group = groups[static_cast<std::size_t>(level - levels.begin())];
+    ++(value > *level ? group.above : group.equal);
+  }
+  for (std::size_t i = 1; i < groups.size(); ++i) groups[i].above += groups[i - 1].above + groups[i - 1].equal;
+  return groups;
+}
 
 void RankingSums::add(const RankingSums& other) {
   ranks += other.ranks;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <numeric>
 
 #include "io/table.hpp"
@@ -15,10 +14,6 @@
 
 namespace ztp {
 namespace {
-
-// Sums of probabilities below this are taken as equal: much further down floats would lose digits, and then the order.
-constexpr float smallest_score = 1e-25f;
-constexpr float left_out = -std::numeric_limits<float>::infinity();
 
 void check_options(const RankingOptions& options, std::size_t order) {
   if (options.at.empty()) throw Error(ErrorKind::usage, "ranking: no k is given");
@@ -75,36 +70,6 @@ std::vector<std::size_t> spread(std::size_t draws, std::size_t most) {
   return chosen;
 }
 
-// How the test ones of a query stand among its rivals. Overwrites the scores of those that are no rivals.
-std::vector<TiedOnes> tied_ones(float* score, std::size_t entities, std::span<const std::uint32_t> tests,
-                                std::span<const std::uint32_t> known) {
-  std::vector<float> levels;
-  for (const std::uint32_t j : tests) levels.push_back(std::max(score[j], smallest_score));
-  std::sort(levels.begin(), levels.end(), std::greater<>());
-  std::vector<TiedOnes> groups;
-  std::size_t distinct = 0;
-  for (const float level : levels) {
-    if (distinct == 0 || level != levels[distinct - 1]) {
-      levels[distinct++] = level;
-      groups.emplace_back();
-    }
-    ++groups.back().ones;
-  }
-  levels.resize(distinct);
-  for (const std::uint32_t j : known) score[j] = left_out;
-  for (const std::uint32_t j : tests) score[j] = left_out;
-  for (std::size_t j = 0; j < entities; ++j) {
-    if (score[j] == left_out) continue;
-    const float value = std::max(score[j], smallest_score);
-    if (value < levels.back()) continue;
-    const auto level = std::lower_bound(levels.begin(), levels.end(), value, std::greater<>());
-    TiedOnes& group = groups[static_cast<std::size_t>(level - levels.begin())];
-    ++(value > *level ? group.above : group.equal);
-  }
-  for (std::size_t i = 1; i < groups.size(); ++i) groups[i].above += groups[i - 1].above + groups[i - 1].equal;
-  return groups;
-}
-
 }  // namespace
 
 // One mode: batch after batch of its queries, each with a pass over the draws. step(part) tells how much of the mode is done.
@@ -129,7 +94,7 @@ RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector
     const Blocks blocks{count, 16};
     pool.for_blocks(blocks.count(), [&](std::size_t block) {
       for (std::size_t b = blocks.begin(block); b < blocks.end(block); ++b)
-        sums[b] = meter.query(tied_ones(scores.of(b), n, queries.tests(first + b), queries.known(first + b)));
+        sums[b] = meter.query(tied_ones({scores.of(b), n}, queries.tests(first + b), queries.known(first + b)));
     });
     for (const RankingSums& of_query : sums) total.add(of_query);  // in order, whatever the threads
   }
