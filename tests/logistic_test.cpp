@@ -215,7 +215,7 @@ double smallest_p(double simulated_precision, std::size_t length, std::uint32_t 
   const std::size_t batches = length / 1000;
   std::vector<test::BatchMeans> joint(functionals, {length, batches}), turns(functionals, {length, batches});
   Stream stream(stream_key(seed, 0, Purpose::simulate), 0, 0);
-  LogisticChain parameters({&tensor, nullptr, 2, 1}, 0, pool, 0);
+  LogisticChain parameters({&tensor, nullptr, 2, 1}, all_zeros(tensor), pool, 0);
   for (std::size_t t = 0; t < length; ++t) {
     draw_prior(stream, parameters.carried(), simulated_precision);
     const std::vector<double> values = look(parameters.carried(), draw_data(stream, parameters, tensor));

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "commands.hpp"
 #include "common.hpp"
+#include "progress.hpp"
 #include "ztp/error.hpp"
 #include "ztp/posterior.hpp"
 
@@ -17,6 +19,8 @@ struct Given {
   std::string run, test;
   unsigned threads = 0;
   bool json = false;
+  std::string ranking;  // modes; empty: no ranking
+  RankingOptions options;
 };
 
 nlohmann::ordered_json number_or_null(double value) {
@@ -45,16 +49,125 @@ void print_table(const Metrics& m) {
   fmt::print("calibration error  {:.5f}\n", m.calibration_error);
 }
 
+// "MODE,MODE", or "all": nothing, which means each of them.
+std::vector<std::size_t> modes_named(const std::string& text, const std::vector<Mode>& modes) {
+  std::vector<std::string> names;
+  for (const Mode& mode : modes) names.push_back(mode.name);
+  const auto find = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  if (find(text) < modes.size()) return {find(text)};  // also a name with a comma, or a mode that is called "all"
+  if (text == "all") return {};
+  std::vector<std::size_t> result;
+  std::istringstream parts(text);
+  for (std::string name; std::getline(parts, name, ',');) {
+    if (find(name) == modes.size())
+      throw Error(ErrorKind::usage,
+                  fmt::format("--ranking {}: no mode \"{}\"; the modes are {}", text, name, fmt::join(names, ", ")));
+    if (std::find(result.begin(), result.end(), find(name)) != result.end())
+      throw Error(ErrorKind::usage, fmt::format("--ranking {}: {} is given twice", text, name));
+    result.push_back(find(name));
+  }
+  return result;
+}
+
+nlohmann::ordered_json as_json(const RankingMetrics& m, const std::vector<std::uint32_t>& at) {
+  nlohmann::ordered_json json;
+  json["ranks"] = m.ranks;
+  json["mrr"] = m.mrr;
+  json["mean_rank"] = m.mean_rank;
+  for (std::size_t i = 0; i < at.size(); ++i) json["hits"][std::to_string(at[i])] = m.hits[i];
+  json["queries"] = m.queries;
+  for (std::size_t i = 0; i < at.size(); ++i) json["recall"][std::to_string(at[i])] = m.recall[i];
+  for (std::size_t i = 0; i < at.size(); ++i) json["ndcg"][std::to_string(at[i])] = m.ndcg[i];
+  return json;
+}
+
+void print_json(const Ranking& ranking, const std::vector<Mode>& modes) {
+  nlohmann::ordered_json json;
+  json["test_ones"] = ranking.test_ones;
+  json["draws"] = ranking.draws;
+  for (std::size_t i = 0; i < ranking.modes.size(); ++i)
+    json["modes"][modes[ranking.modes[i]].name] = as_json(ranking.by_mode[i], ranking.at);
+  json["all"] = as_json(ranking.all, ranking.at);
+  fmt::print("{}\n", json_text(json));
+}
+
+// A column for each mode, and one for all of them if there are several.
+void print_table(const Ranking& ranking, const std::vector<Mode>& modes) {
+  std::vector<std::pair<std::string, const RankingMetrics*>> columns;
+  for (std::size_t i = 0; i < ranking.modes.size(); ++i)
+    columns.emplace_back(modes[ranking.modes[i]].name, &ranking.by_mode[i]);
+  if (columns.size() > 1) columns.emplace_back("all", &ranking.all);
+  const auto row = [&](const std::string& name, auto&& text) {
+    fmt::print("{:<12}", name);
+    for (const auto& [mode, metrics] : columns)
+      fmt::print("  {:>{}}", text(*metrics), std::max<std::size_t>(mode.size(), 9));
+    fmt::print("\n");
+  };
+  const auto count = [](std::uint64_t value) { return human_count(static_cast<double>(value)); };
+  fmt::print("{} test ones, {} draws\n", count(ranking.test_ones), ranking.draws);
+  fmt::print("{:<12}", "replaced");
+  for (const auto& [mode, metrics] : columns) fmt::print("  {:>9}", mode);
+  fmt::print("\n");
+  row("ranks", [&](const RankingMetrics& m) { return count(m.ranks); });
+  row("MRR", [](const RankingMetrics& m) { return fmt::format("{:.4f}", m.mrr); });
+  row("mean rank", [](const RankingMetrics& m) { return fmt::format("{:.1f}", m.mean_rank); });
+  const auto rows_at = [&](const char* name, std::vector<double> RankingMetrics::*values) {
+    for (std::size_t i = 0; i < ranking.at.size(); ++i)
+      row(fmt::format("{}@{}", name, ranking.at[i]),
+          [&](const RankingMetrics& m) { return fmt::format("{:.4f}", (m.*values)[i]); });
+  };
+  rows_at("Hits", &RankingMetrics::hits);
+  row("queries", [&](const RankingMetrics& m) { return count(m.queries); });
+  rows_at("recall", &RankingMetrics::recall);
+  rows_at("NDCG", &RankingMetrics::ndcg);
+}
+
+void run_ranking(const Given& given, Posterior& posterior) {
+  RankingOptions options = given.options;
+  options.modes = modes_named(given.ranking, posterior.modes());
+  Ranking ranking;
+  {
+    ProgressLine line;
+    options.progress = [&](double part) { line.show("ranking", part); };
+    ranking = posterior.rank(given.test, options);
+  }
+  if (given.json)
+    print_json(ranking, posterior.modes());
+  else
+    print_table(ranking, posterior.modes());
+}
+
 void run_evaluate(const Given& given) {
   Posterior posterior(given.run, given.threads);
   if (given.test.empty() && posterior.info().test_ones + posterior.info().test_zeros == 0)
     throw Error(ErrorKind::usage,
                 fmt::format("{} held out no cells: name a TEST file (labels and a last column 0 or 1)", given.run));
+  if (!given.ranking.empty()) return run_ranking(given, posterior);
   const Metrics metrics = posterior.evaluate(given.test);
   if (given.json)
     print_json(metrics);
   else
     print_table(metrics);
+}
+
+void add_ranking_flags(CLI::App& command, Given& given) {
+  CLI::Option* ranking = command.add_option("--ranking", given.ranking,
+                                            "rank test ones among all entities of these modes: MODE,MODE,... or all");
+  command.add_option("--at", given.options.at, "with --ranking: the k of Hits@k, recall@k and NDCG@k")
+      ->delimiter(',')
+      ->check(CLI::Range(1u, most_places))
+      ->needs(ranking);
+  command
+      .add_option("--filter", given.options.filter,
+                  "with --ranking: a file of further known ones, such as a validation set; repeatable")
+      ->allow_extra_args(false)
+      ->needs(ranking);
+  command.add_option("--draws", given.options.draws, "with --ranking: use at most so many draws, evenly spread")
+      ->default_str("all")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1000000000}))
+      ->needs(ranking);
 }
 
 }  // namespace
@@ -65,12 +178,21 @@ void add_evaluate(CLI::App& app) {
   command->add_option("RUN", given->run, "the run directory")->required();
   command->add_option("TEST", given->test, "labels and a last column 0 or 1")
       ->default_str("the cells the fit held out");
+  add_ranking_flags(*command, *given);
   add_threads_flag(*command, given->threads);
   command->add_flag("--json", given->json, "as one JSON object");
   command->footer(
       "Log-loss, Brier score and calibration error speak of the test file's own share of ones: with drawn zeros\n"
       "(protocol ones) they compare runs on the same file, and say nothing of the whole tensor.\n"
-      "Example:\n  ztp evaluate run split/test.tsv");
+      "With --ranking the entity of each test one is replaced by every other one of its mode that makes no known one\n"
+      "(training, TEST, --filter), and its rank by posterior mean probability is summarised: MRR and Hits@k over "
+      "ranks,\n"
+      "recall@k and NDCG@k over queries (the distinct settings of the other coordinates). TEST may then lack the last\n"
+      "column; its zeros are ignored.\n"
+      "Examples:\n"
+      "  ztp evaluate run split/test.tsv\n"
+      "  ztp evaluate run test.tsv --ranking head,tail --filter valid.tsv\n"
+      "  ztp evaluate run test.tsv --ranking movie --at 10,20");
   command->callback([given] { run_evaluate(*given); });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ztp/metrics.hpp"
+#include "ztp/ranking.hpp"
 #include "ztp/run_info.hpp"
 #include "ztp/tensor.hpp"
 
@@ -65,6 +66,11 @@ class Posterior {
 
   // Labels and a last column 0 or 1; without a file, the cells that the fit held out. Eight bytes a cell.
   Metrics evaluate(const std::string& file = "");
+
+  // Ranks the ones of a file (labels, and a last column 0 or 1 or none; zeros are ignored) among all entities of a mode. Without a
+  // file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are more), up to 64 MiB of draws or one
+  // draw, the training ones, and eight bytes for each known one of a query.
+  Ranking rank(const std::string& file = "", const RankingOptions& options = {});
 
   // Components of one chain (from 0), largest weight first.
   std::vector<Component> components(std::size_t top, std::size_t chain = 0);

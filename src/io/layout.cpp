@@ -176,10 +176,10 @@ Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
     }
   } else {
     layout.order = spec.closed.size();
-    if (!layout.has_value && spec.optional_value) layout.has_value = layout.columns == layout.order + 1;
+    if (spec.optional_value) layout.has_value = layout.columns == layout.order + 1;
     const std::size_t expected = layout.order + (layout.has_value ? 1 : 0);
-    const bool either = spec.optional_value && spec.values == Values::none;
-    if (layout.columns != expected) throw ragged(line, text, expected, expected + (either ? 1 : 0), Format::tsv);
+    if (layout.columns != expected)
+      throw ragged(line, text, expected, expected + (spec.optional_value ? 1 : 0), Format::tsv);
     check_header_width(header, layout.order, layout.has_value, line, text);
     if (header.line != 0 && spec.header_names_modes) check_header_names(header, spec.closed_names);
     if (header.line != 0 && !spec.header_names_modes) check_header_is_no_cell(header, *spec.closed[0]);

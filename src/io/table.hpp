@@ -24,7 +24,8 @@ struct TableSpec {
   std::string path;                // "-" is standard input
   Format format = Format::detect;  // by the name, then by the first line; .tsv if neither tells
   Values values = Values::none;
-  bool optional_value = false;   // one column more than the modes is allowed and ignored (cells to predict)
+  // The value column may be absent, and every cell is then a one; with Values::none it is ignored (cells to predict).
+  bool optional_value = false;
   std::uint32_t index_base = 1;  // .tns only: 0 or 1
   bool keep_lines = false;       // remember the line of every cell
   bool keep_zeros = false;       // zero-valued cells are yielded, too (always with zero_one, never with none)

@@ -1,8 +1,11 @@
 // What the parts of Posterior share.
 #pragma once
 #include "base/pool.hpp"
+#include "io/table.hpp"
 #include "kernel/kernel.hpp"
+#include "model/ranking.hpp"
 #include "posterior/draws_file.hpp"
+#include "posterior/queries.hpp"
 #include "ztp/posterior.hpp"
 
 namespace ztp {
@@ -17,6 +20,9 @@ struct Posterior::Impl {
   void require_rates(const char* what) const;
   std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
 
+  RankingSums rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen, const RankingOptions& options,
+                        const std::function<void(double)>& step);
+
   std::string run_dir;
   RunInfo info;
   bool rival;  // with signed factors
@@ -26,6 +32,9 @@ struct Posterior::Impl {
   DrawsFile draws;
   State state;  // the draw that was loaded last
 };
+
+// How a file of cells over the modes of a run is read.
+TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes);
 
 Rates rates_of(const State& state);
 

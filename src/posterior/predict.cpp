@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "baselines/rival_chain.hpp"
-#include "io/table.hpp"
 #include "posterior/impl.hpp"
 #include "run/run_info.hpp"
 #include "run/store.hpp"
@@ -35,6 +34,8 @@ Prediction summarise(float* probability, std::size_t draws, double rate) {
   return result;
 }
 
+}  // namespace
+
 TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes) {
   TableSpec spec;
   spec.path = file;
@@ -45,8 +46,6 @@ TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes) {
   }
   return spec;
 }
-
-}  // namespace
 
 double quantile(const float* sorted, std::size_t count, double q) {
   const double position = q * static_cast<double>(count - 1);

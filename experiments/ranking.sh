@@ -1,0 +1,83 @@
+#!/bin/sh
+# The figures of docs/results.md, "Ranking". Needs the data sets under $ZTP_DATA (see docs/results.md).
+#   experiments/ranking.sh [choose] [fb15k-237] [movielens]     default: all
+# choose: FB15k-237, rank and Dirichlet parameter on the validation set. fb15k-237: the test set, with those that were best ($RANK and
+# $DIRICHLET override them). movielens: a tenth of the ones held out, three splits.
+# Prints one line a run, TAB-separated, of both sides together unless said otherwise. Work files go to a temporary directory.
+set -eu
+here=$(cd "$(dirname "$0")/.." && pwd)
+ztp=${ZTP:-$here/build/release/ztp}
+data=${ZTP_DATA:-$here/data}
+threads=${THREADS:-2}
+work=$(mktemp -d "${TMPDIR:-/tmp}/ztp-ranking-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# Train is what is neither in the validation nor in the test set. Some entities occur only there: the label files name all.
+prepare() {
+  [ ! -e "$work/fb" ] || return 0
+  mkdir -p "$work/fb/labels"
+  for part in valid test; do gzip -dc "$data/fb15k-237/split-$part.tsv.gz" >"$work/fb/$part.tsv"; done
+  gzip -dc "$data/fb15k-237/tensor.tsv.gz" >"$work/fb/all.tsv"
+  awk -v last="$work/fb/all.tsv" 'FILENAME != last {held[$0]; next} FNR == 1 || !($0 in held)' \
+    "$work/fb/valid.tsv" "$work/fb/test.tsv" "$work/fb/all.tsv" >"$work/fb/train.tsv"
+  awk -F'\t' 'FNR > 1 {print $1; print $2}' "$work/fb/all.tsv" | LC_ALL=C sort -u >"$work/fb/labels/entity_i.txt"
+  cp "$work/fb/labels/entity_i.txt" "$work/fb/labels/entity_j.txt"
+  awk -F'\t' 'FNR > 1 {print $3}' "$work/fb/all.tsv" | LC_ALL=C sort -u >"$work/fb/labels/relation.txt"
+}
+
+fit_fb() { # RANK DIRICHLET
+  prepare
+  "$ztp" fit "$work/fb/train.tsv" --labels "$work/fb/labels" --sampler plain --rank "$1" --dirichlet "$2" --sweeps 300 \
+    --draws 50 --seed 1 --threads "$threads" --out "$work/run-fb" --force >/dev/null 2>&1
+}
+
+# summary < JSON: those of the last object, "all".
+summary() {
+  sed 's/.*"all"://' | sed 's/.*"mrr":\([0-9.e-]*\),"mean_rank":\([0-9.e-]*\),"hits":{"1":\([0-9.e-]*\),"3":\([0-9.e-]*\),"10":\([0-9.e-]*\)}.*/\1 \2 \3 \4 \5/' |
+    awk '{printf "MRR %.4f\tmean rank %.0f\tHits@1 %.4f\tHits@3 %.4f\tHits@10 %.4f\n", $1, $2, $3, $4, $5}'
+}
+
+choose() {
+  for pair in ${PAIRS:-50/0.1 100/0.1 200/0.1 50/0.02 100/0.02 200/0.02}; do
+    fit_fb "${pair%/*}" "${pair#*/}"
+    printf 'fb15k-237 validation\tR %s\ta %s\t%s\n' "${pair%/*}" "${pair#*/}" \
+      "$("$ztp" evaluate "$work/run-fb" "$work/fb/valid.tsv" --ranking entity_i,entity_j --filter "$work/fb/test.tsv" \
+        --draws "${CHOOSE_DRAWS:-5}" --threads "$threads" --json | summary)"
+  done
+}
+
+fb15k237() {
+  rank=${RANK:-200} dirichlet=${DIRICHLET:-0.1}
+  fit_fb "$rank" "$dirichlet"
+  for draws in ${TEST_DRAWS:-1 20}; do
+    /usr/bin/time -f '%M %e %U' -o "$work/time" "$ztp" evaluate "$work/run-fb" "$work/fb/test.tsv" --ranking entity_i,entity_j \
+      --filter "$work/fb/valid.tsv" --draws "$draws" --threads "$threads" --json >"$work/out.json"
+    printf 'fb15k-237 test\tR %s\ta %s\t%s draws\t%s\t%s\n' "$rank" "$dirichlet" "$draws" "$(summary <"$work/out.json")" \
+      "$(awk '{printf "peak %.0f MiB\t%.0f s, %.0f s of processors", $1 / 1024, $2, $3}' "$work/time")"
+  done
+  for mode in entity_i entity_j; do
+    printf 'fb15k-237 test, %s replaced\t%s\n' $mode "$(sed "s/\"all\":.*//; s/.*\"$mode\"://; s/},\"entity_j\".*//" "$work/out.json" | summary)"
+  done
+}
+
+movielens() {
+  for split in 1 2 3; do
+    "$ztp" split "$data/movielens-100k/tensor.tsv.gz" --protocol ones --holdout 0.1 --seed $split --out "$work/ml-$split" >/dev/null
+    for rank in 20 50; do
+      "$ztp" fit "$work/ml-$split/train.tsv" --labels "$work/ml-$split/labels" --sampler plain --rank $rank --sweeps 300 \
+        --seed $split --threads "$threads" --out "$work/run-ml" --force >/dev/null 2>&1
+      printf 'movielens\tsplit %s\tR %s\t%s\n' $split $rank \
+        "$("$ztp" evaluate "$work/run-ml" "$work/ml-$split/test.tsv" --ranking movie --at 10,20 --threads "$threads" |
+          awk '/^queries|^recall|^NDCG|^MRR/ {printf "%s%s %s", sep, $1, $2; sep = "\t"}')"
+    done
+  done
+}
+
+[ $# -gt 0 ] || set -- choose fb15k-237 movielens
+for what; do
+  case $what in
+    fb15k-237) fb15k237 ;;
+    choose | movielens) $what ;;
+    *) echo "unknown experiment $what" >&2; exit 2 ;;
+  esac
+done

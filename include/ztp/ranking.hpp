@@ -1,0 +1,45 @@
+// How high the test ones stand among all entities that could take their place: the metrics of knowledge bases (filtered MRR,
+// Hits@k) and of recommendation (recall@k, NDCG@k). docs/model.md, section 12, has the formulas.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ztp {
+
+inline constexpr std::uint32_t most_places = 1000000;  // the largest k
+
+struct RankingOptions {
+  std::vector<std::size_t> modes;               // whose entity is replaced; empty: each of them in turn
+  std::vector<std::uint32_t> at = {1, 3, 10};   // the k of Hits@k, recall@k and NDCG@k
+  std::vector<std::string> filter;              // files of further known ones, such as a validation set: never rivals
+  std::size_t draws = 0;                        // at most this many, evenly spread; 0: all
+  std::size_t memory = std::size_t{256} << 20;  // bytes for scores; fewer mean more passes over the draws
+  std::function<void(double part)> progress;    // of 1, as the work goes on
+};
+
+// A query is a setting of all coordinates but that of the mode which is replaced. Rivals are the entities of the mode that are not
+// known ones of the query: neither training ones, nor of a filter file, nor test ones.
+struct RankingMetrics {
+  std::uint64_t ranks = 0;  // test ones, each ranked among its rivals
+  double mrr = 0;           // mean of 1 / rank; a rank is the mean of the optimistic and the pessimistic one
+  double mean_rank = 0;
+  std::vector<double> hits;  // for each k of `at`: the share of ranks that are at most k
+  std::uint64_t queries = 0;
+  // Means over queries, of rivals and the query's test ones in one list; equal scores in random order, in expectation.
+  std::vector<double> recall;  // test ones among the first k / test ones of the query
+  std::vector<double> ndcg;    // with gain 1 / log2(1 + place), relative to the best order of the query's test ones
+};
+
+struct Ranking {
+  std::vector<std::uint32_t> at;
+  std::size_t draws = 0;        // used
+  std::uint64_t test_ones = 0;  // repeated ones count once
+  std::vector<std::size_t> modes;
+  std::vector<RankingMetrics> by_mode;  // in the order of `modes`
+  RankingMetrics all;                   // over all ranks, and all queries, of these modes
+};
+
+}  // namespace ztp

@@ -1,0 +1,42 @@
+// Ranking metrics of one query and their sums (docs/model.md, section 12).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ztp/ranking.hpp"
+
+namespace ztp {
+
+// Test ones of a query that have the same score, and how the rivals stand to it.
+struct TiedOnes {
+  std::uint64_t ones = 0;   // at least 1
+  std::uint64_t above = 0;  // rivals with a higher score
+  std::uint64_t equal = 0;  // rivals with the same score
+};
+
+// How the test ones of a query stand among its rivals, best first: score has one for each entity, and is overwritten where an entity is
+// no rival, which are the tests and the known ones. Cost: the entities, times log of the tests for those that stand high.
+std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uint32_t> tests,
+                                std::span<const std::uint32_t> known);
+
+struct RankingSums {
+  std::uint64_t ranks = 0, queries = 0;
+  double reciprocal = 0, rank = 0;
+  std::vector<double> hits, recall, ndcg;  // for each k
+  void add(const RankingSums& other);
+  RankingMetrics means() const;  // NaN without a query
+};
+
+class RankingMeter {
+ public:
+  explicit RankingMeter(std::vector<std::uint32_t> at);
+  // Best scores first.
+  RankingSums query(std::span<const TiedOnes> groups) const;
+
+ private:
+  std::vector<std::uint32_t> at_;
+  std::vector<double> gain_;  // gain_[p]: of test ones in all of the places 1..p
+};
+
+}  // namespace ztp

@@ -1,0 +1,54 @@
+// Posterior mean probabilities of all entities of a mode, for a batch of queries: one pass over the draws.
+#pragma once
+#include <vector>
+
+#include "base/pool.hpp"
+#include "kernel/cpu/candidates.hpp"
+#include "model/state.hpp"
+#include "posterior/queries.hpp"
+#include "ztp/buffer.hpp"
+
+namespace ztp {
+
+// How much is held at a time. The scores of the queries, 4 bytes for each entity, and their weights in one draw fit into `memory` or
+// there are no more than 8 queries; the draws fit into 64 MiB or there is one.
+struct RankingPlan {
+  std::size_t queries = 0;  // a multiple of 8
+  std::size_t draws = 0;
+};
+RankingPlan plan_ranking(std::size_t entities, std::size_t R, std::size_t queries, std::size_t draws,
+                         std::size_t memory);
+
+class CandidateScores {
+ public:
+  CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool);
+
+  void begin(const Queries& queries, std::size_t first, std::size_t count);  // a batch: queries first..first+count-1
+  void add(const State& state);  // a draw; sums follow when as many as planned are there
+  void finish();                 // after the last
+  // Scores of the batch's query b: sums over the draws, which rank as means do. The caller may overwrite them.
+  float* of(std::size_t b) { return sums_.row(b); }
+
+ private:
+  struct Draw {
+    Matrix<float> panels;
+    Buffer<float> weights, scale;
+  };
+  struct Base {  // what all queries of a draw share
+    explicit Base(const State& state);
+    std::vector<double> weight;
+    double scale = 0;
+  };
+  void pack_weights(const State& state, const Base& base, std::size_t b, Draw& draw) const;
+  void flush();
+
+  std::size_t entities_, R_;
+  Pool& pool_;
+  const Queries* queries_ = nullptr;
+  std::size_t first_ = 0, count_ = 0;
+  std::vector<Draw> draws_;
+  std::size_t held_ = 0;  // draws that are not in the sums yet
+  Matrix<float> sums_;    // queries x entities, both padded
+};
+
+}  // namespace ztp

@@ -1,0 +1,43 @@
+// The questions that test ones put to one mode: all other coordinates are given, which entity is it?
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ztp/buffer.hpp"
+
+namespace ztp {
+
+class Queries {
+ public:
+  // The distinct settings of the other coordinates among these cells (x K), sorted.
+  Queries(const Buffer<std::uint32_t>& ones, std::size_t order, std::size_t mode);
+
+  std::size_t mode() const { return mode_; }
+  std::size_t size() const { return tests_.begin.size() - 1; }
+  const std::uint32_t* others(std::size_t q) const { return others_.data() + q * (order_ - 1); }  // K - 1, in order
+  std::span<const std::uint32_t> tests(std::size_t q) const { return tests_.of(q); }              // entities, sorted
+
+  // Known ones are kept if they answer a query: 8 bytes each. After the last, finish_known.
+  void add_known(const std::uint32_t* cells, std::size_t count);
+  void finish_known();
+  std::span<const std::uint32_t> known(std::size_t q) const { return known_.of(q); }  // may hold tests, too
+
+ private:
+  struct Lists {  // of entities, one for each query
+    std::vector<std::size_t> begin;
+    Buffer<std::uint32_t> entities;
+    std::span<const std::uint32_t> of(std::size_t q) const {
+      return {entities.data() + begin[q], begin[q + 1] - begin[q]};
+    }
+  };
+  static Lists lists_of(Buffer<std::uint32_t>& pairs, std::size_t queries);
+  void set_others(const std::uint32_t* cell, std::uint32_t* others) const;
+
+  std::size_t order_, mode_;
+  Buffer<std::uint32_t> others_;
+  Buffer<std::uint32_t> pairs_;  // query and entity, until the lists are made
+  Lists tests_, known_;
+};
+
+}  // namespace ztp

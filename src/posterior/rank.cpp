@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "io/table.hpp"
+#include "model/ranking.hpp"
+#include "posterior/candidate_scores.hpp"
+#include "posterior/impl.hpp"
+#include "run/file_cells.hpp"
+#include "run/store.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+void check_options(const RankingOptions& options, std::size_t order) {
+  if (options.at.empty()) throw Error(ErrorKind::usage, "ranking: no k is given");
+  for (const std::uint32_t k : options.at)
+    if (k < 1 || k > most_places)
+      throw Error(ErrorKind::usage, fmt::format("ranking: k = {} is not between 1 and {}", k, most_places));
+  for (std::size_t i = 0; i < options.modes.size(); ++i) {
+    const std::size_t k = options.modes[i];
+    if (k >= order) throw Error(ErrorKind::usage, fmt::format("ranking: there is no mode {} (from 0)", k));
+    if (std::count(options.modes.begin(), options.modes.end(), k) > 1)
+      throw Error(ErrorKind::usage, fmt::format("ranking: mode {} (from 0) is given twice", k));
+  }
+}
+
+// Calls use(coords, count) for the ones of a file, block by block.
+void for_ones(const std::string& file, const std::vector<Mode>& modes, Pool& pool,
+              const std::function<void(const std::uint32_t*, std::size_t)>& use) {
+  TableSpec spec = cells_spec(file, modes);
+  spec.values = Values::zero_one;
+  spec.optional_value = true;
+  TableReader reader(spec, pool);
+  const std::size_t order = modes.size();
+  CellBlock block;
+  Buffer<std::uint32_t> ones;
+  while (reader.next(block)) {
+    ones.resize(0);
+    for (std::size_t e = 0; e < block.cells(order); ++e)
+      if (block.values[e] != 0) ones.append(block.coords.data() + e * order, order);
+    use(ones.data(), ones.size() / order);
+  }
+}
+
+// Training ones and those of the filter files.
+void add_known(const std::string& run_dir, const RunInfo& info, const std::vector<std::string>& filter,
+               const std::vector<Mode>& modes, Pool& pool, std::vector<Queries>& queries) {
+  const auto add = [&](const std::uint32_t* cells, std::size_t count) {
+    for (Queries& of_mode : queries) of_mode.add_known(cells, count);
+  };
+  {
+    const Dataset data = load_data(run_dir, info);
+    add(data.tensor.coords.data(), data.tensor.nnz());
+    if (data.file != nullptr)
+      for_chunks(*data.file, data.file_ones,
+                 [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { add(cells, count); });
+  }
+  for (const std::string& file : filter) for_ones(file, modes, pool, add);
+  for (Queries& of_mode : queries) of_mode.finish_known();
+}
+
+// The middles of equal parts of all draws.
+std::vector<std::size_t> spread(std::size_t draws, std::size_t most) {
+  std::vector<std::size_t> chosen(most == 0 ? draws : std::min(draws, most));
+  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = (2 * i + 1) * draws / (2 * chosen.size());
+  return chosen;
+}
+
+}  // namespace
+
+// One mode: batch after batch of its queries, each with a pass over the draws. step(part) tells how much of the mode is done.
+RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen,
+                                       const RankingOptions& options, const std::function<void(double)>& step) {
+  const std::size_t n = modes[queries.mode()].labels.size(), R = static_cast<std::size_t>(info.options.rank);
+  const RankingPlan plan = plan_ranking(n, R, queries.size(), chosen.size(), options.memory);
+  const RankingMeter meter(options.at);
+  CandidateScores scores(n, R, plan, pool);
+  RankingSums total;
+  for (std::size_t first = 0; first < queries.size(); first += plan.queries) {
+    const std::size_t count = std::min(plan.queries, queries.size() - first);
+    scores.begin(queries, first, count);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      draws.load(chosen[i], state);
+      scores.add(state);
+      const double done = static_cast<double>(i + 1) / static_cast<double>(chosen.size());
+      step((static_cast<double>(first) + done * static_cast<double>(count)) / static_cast<double>(queries.size()));
+    }
+    scores.finish();
+    std::vector<RankingSums> sums(count);
+    const Blocks blocks{count, 16};
+    pool.for_blocks(blocks.count(), [&](std::size_t block) {
+      for (std::size_t b = blocks.begin(block); b < blocks.end(block); ++b)
+        sums[b] = meter.query(tied_ones({scores.of(b), n}, queries.tests(first + b), queries.known(first + b)));
+    });
+    for (const RankingSums& of_query : sums) total.add(of_query);  // in order, whatever the threads
+  }
+  return total;
+}
+
+Ranking Posterior::rank(const std::string& file, const RankingOptions& options) {
+  const std::size_t order = impl_->modes.size();
+  check_options(options, order);
+  Ranking result;
+  result.at = options.at;
+  result.modes = options.modes;
+  if (result.modes.empty()) {
+    result.modes.resize(order);
+    std::iota(result.modes.begin(), result.modes.end(), std::size_t{0});
+  }
+  const std::string path = file.empty() ? impl_->run_dir + "/test.tsv" : file;
+  Buffer<std::uint32_t> ones;
+  for_ones(path, impl_->modes, impl_->pool,
+           [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });
+  if (ones.empty()) throw Error(ErrorKind::input, fmt::format("{}: no ones, so there is nothing to rank", path));
+  std::vector<Queries> queries;
+  for (const std::size_t k : result.modes) queries.emplace_back(ones, order, k);
+  add_known(impl_->run_dir, impl_->info, options.filter, impl_->modes, impl_->pool, queries);
+  const std::vector<std::size_t> chosen = spread(draws(), options.draws);
+  result.draws = chosen.size();
+
+  double all = 0, before = 0;
+  const auto work = [&](const Queries& q) {
+    return static_cast<double>(q.size()) * static_cast<double>(impl_->modes[q.mode()].labels.size());
+  };
+  for (const Queries& of_mode : queries) all += work(of_mode);
+  RankingSums total;
+  for (const Queries& of_mode : queries) {
+    const RankingSums sums = impl_->rank_mode(of_mode, chosen, options, [&](double part) {
+      if (options.progress) options.progress((before + part * work(of_mode)) / all);
+    });
+    before += work(of_mode);
+    result.by_mode.push_back(sums.means());
+    total.add(sums);
+  }
+  result.all = total.means();
+  result.test_ones = result.by_mode[0].ranks;
+  return result;
+}
+
+}  // namespace ztp
