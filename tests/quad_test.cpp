@@ -4,6 +4,7 @@
 
 #include "quad_world.hpp"
 #include "ztp/error.hpp"
+#include "ztp/metrics.hpp"
 
 namespace ztp::test {
 namespace {
@@ -243,7 +244,7 @@ TEST(QuadChain, IsTheSameForAnyNumberOfThreads) {
     OpenChain a(world, 5, 0.1, blocks, alone, seed), b(world, 5, 0.1, blocks, team, seed);
     a.start();
     b.start();
-    for (int t = 0; t < 45; ++t) {
+    for (int t = 0; t < 21; ++t) {
       ASSERT_EQ(a.step(true), b.step(true)) << t;
       ASSERT_EQ(bytes_of(a), bytes_of(b)) << t;
     }
@@ -254,11 +255,11 @@ TEST(QuadChain, IsTheSameForAnyNumberOfThreads) {
 // Before the first split, between splits and after them; into a new chain and into one that has been elsewhere.
 TEST(QuadChain, GoesOnFromACheckpointAsIfNothingHadHappened) {
   const QuadWorld world = quad_world({30, 21, 9}, 3, 1.2, 0.1, seed);
-  Pool pool(2);
+  Pool pool(1);
   OpenChain whole(world, 4, 0.1, 20, pool, seed);
   whole.start();
-  for (int t = 0; t < 50; ++t) whole.step(false);
-  for (const std::uint32_t stop : {1u, 12u, 20u, 21u, 45u})
+  for (int t = 0; t < 35; ++t) whole.step(false);
+  for (const std::uint32_t stop : {1u, 12u, 13u, 16u, 30u})
     for (const bool used : {false, true}) {
       OpenChain before(world, 4, 0.1, 20, pool, seed), after(world, 4, 0.1, 20, pool, seed + 1);
       before.start();
@@ -274,38 +275,37 @@ TEST(QuadChain, GoesOnFromACheckpointAsIfNothingHadHappened) {
       }
       after.restore(stop);
       // Another seed: it must not matter after the start.
-      while (after.steps_done() < 50) after.step(false);
+      while (after.steps_done() < 35) after.step(false);
       EXPECT_EQ(bytes_of(after), bytes_of(whole)) << stop << used;
     }
 }
 
 // ---- recovery -------------------------------------------------------------------------------------------------------
 
-// Probability that a hidden one is ranked above a hidden zero.
-double auc(const QuadWorld& world, const std::vector<double>& score) {
-  double above = 0, pairs = 0;
+// Of the hidden cells.
+template <class Score>
+double auc(const QuadWorld& world, Score score) {
+  MetricsCollector collector;
   for (std::size_t i = 0; i < world.cells.size(); ++i)
-    for (std::size_t j = 0; world.hidden[i] && world.one[i] && j < world.cells.size(); ++j)
-      if (world.hidden[j] && !world.one[j]) {
-        pairs += 1;
-        above += score[i] > score[j] ? 1 : score[i] == score[j] ? 0.5 : 0;
-      }
-  return above / pairs;
+    if (world.hidden[i]) collector.add(logistic(score(i)), world.one[i]);
+  return collector.finish().auc_roc;
 }
 
-// Some 1,500 hidden cells of a planted tensor with factors of either sign. The margin is what estimating 225 numbers from 13,500 cells
-// costs, with room: the deviation of the difference over seeds 1 to 20 is stated below.
+// Some 4,200 hidden cells of a planted tensor with factors of either sign. Estimating 315 numbers from 38,000 cells costs something: over
+// seeds 1 to 12 the AUC-ROC was below that of the truth by 0.0069 (standard deviation 0.0016) with one block and by 0.0047 (0.0009)
+// with 64, so that the margin is eight deviations away, and a false alarm for a seed taken at random less likely than 1e-6, unless
+// it is a local minimum.
 TEST(QuadChain, FindsWhatWasPlanted) {
-  const QuadWorld world = quad_world({30, 25, 20}, 3, 1.2, 0.1, seed);
-  const double truth = auc(world, world.theta);
+  const QuadWorld world = quad_world({40, 35, 30}, 3, 1.2, 0.1, seed);
+  const double truth = auc(world, [&](std::size_t i) { return world.theta[i]; });
+  EXPECT_GT(truth, 0.75);
   Pool pool(1);
   for (const std::size_t blocks : {1u, 64u}) {
     OpenChain chain(world, 3, 1, blocks, pool, seed);
     chain.start();
     for (int t = 0; t < 100; ++t) chain.step(false);
-    std::vector<double> score;
-    for (const Cell& cell : world.cells) score.push_back(chain.theta(cell));
-    EXPECT_GT(auc(world, score), truth - 0.02) << blocks << " blocks, truth " << truth;
+    EXPECT_GT(auc(world, [&](std::size_t i) { return chain.theta(world.cells[i]); }), truth - 0.02)
+        << blocks << " blocks, truth " << truth;
   }
 }
 

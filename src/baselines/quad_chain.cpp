@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t cells_per_piece = 16384;
 // Splits follow what the factors look like: the first when they look like something, the others while they still change.
-constexpr std::uint32_t first_split = 10, split_every = 5;
+constexpr std::uint32_t first_split = 10, split_every = 3;
+constexpr std::size_t growth = 4;  // of the number of blocks, each time
 
 std::vector<std::size_t> rows_of(const std::vector<Matrix<float>>& u) {
   std::vector<std::size_t> result;
@@ -61,7 +62,7 @@ void QuadChain::start() {
 
 double QuadChain::step(bool likelihood) {
   if (stale_) rebuild();
-  if (t_ >= first_split && t_ % split_every == 0) grow(std::min(most_blocks_, 2 * blocks()));
+  if (t_ >= first_split && t_ % split_every == 0) grow(std::min(most_blocks_, growth * blocks()));
   for (std::size_t k = 0; k < order(); ++k) {
     update_rows(k);
     update_moments(k);
