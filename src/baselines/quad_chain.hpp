@@ -15,6 +15,7 @@ namespace ztp {
 class QuadChain : public RivalChain {
  public:
   // `ridge`: the penalty of the factors' squares, positive. `blocks`: how many blocks there are in the end; 1 is Quad-App.
+  // Memory: 8 (K + 1) R^2 bytes a block, and a bit for each block and entity of the largest mode.
   QuadChain(const RivalProblem& problem, double ridge, std::size_t blocks, Pool& pool, std::uint32_t number);
 
   void start() override;
