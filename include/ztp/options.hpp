@@ -43,7 +43,7 @@ struct FitOptions {
   std::string kernel = "cpu";
   std::string zeros = "auto";
   double ridge = 1;
-  std::int64_t blocks = 64;
+  std::int64_t blocks = 4096;
 };
 
 struct OptionField {

@@ -22,7 +22,7 @@ constexpr double intercept_precision = 0.01;
 
 }  // namespace
 
-// A regression with weights omega, and a draw from the normal law that its sums are the natural parameters of.             (B4)
+// A regression with weights omega, and a draw from the normal law that its sums are the natural parameters of.             (M35)
 class RowWork {
  public:
   explicit RowWork(std::size_t columns)
@@ -85,7 +85,7 @@ LogisticChain::LogisticChain(const RivalProblem& problem, std::uint64_t zeros, P
       omega_(cells_.size()) {
   const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
   by_row_ = index_rows(cells_.coords.data(), cells_.size(), {sizes.begin(), sizes.end()});
-  offset_ = std::log(cells_.zeros_used);  // of a case-control sample, only the intercept is off           (B6)
+  offset_ = std::log(cells_.zeros_used);  // of a case-control sample, only the intercept is off           (M37)
 }
 
 void LogisticChain::start() {
@@ -110,7 +110,7 @@ std::vector<Carried> LogisticChain::carried() {
   return result;
 }
 
-// omega_i ~ PG(1, theta_i). Reads the factors, writes theta and omega, O(cells R K). Returns the log-likelihood.               (B3)
+// omega_i ~ PG(1, theta_i). Reads the factors, writes theta and omega, O(cells R K). Returns the log-likelihood.               (M34)
 double LogisticChain::draw_latent() {
   logits(pool_, factors(), weight_, intercept_, cells_.coords.data(), cells_.size(), theta_.data());
   const StreamKey key = stream_key(problem_.seed, number_, Purpose::polya_gamma);
@@ -131,7 +131,7 @@ double LogisticChain::draw_latent() {
   return sum;
 }
 
-// u^(k)[j, .] given the other modes, for every j. Reads omega, O(cells R^2 + n R^3).                                          (B4)
+// u^(k)[j, .] given the other modes, for every j. Reads omega, O(cells R^2 + n R^3).                                          (M35)
 void LogisticChain::draw_rows(std::size_t k) {
   const Blocks blocks{u_[k].rows(), rows_per_block};
   pool_.for_blocks(blocks.count(), [&](std::size_t b) {
@@ -167,7 +167,7 @@ void LogisticChain::draw_row(std::size_t k, std::size_t j, RowWork& work) {
   for (std::size_t r = 0; r < R; ++r) u_[k].row(j)[r] = static_cast<float>(value[static_cast<Eigen::Index>(r)]);
 }
 
-// w and b together, given all factors. Reads omega, O(cells R^2).                                                           (B5)
+// w and b together, given all factors. Reads omega, O(cells R^2).                                                           (M36)
 void LogisticChain::draw_weights() {
   const std::size_t K = order(), R = problem_.R;
   const Blocks blocks{cells_.size(), 16 * cells_per_block};
@@ -199,7 +199,7 @@ void LogisticChain::draw_weights() {
   intercept_ = value[static_cast<Eigen::Index>(R)];
 }
 
-// tau_r = delta_1 ... delta_r, w_r ~ N(0, 1 / tau_r).                                                                       (B7)
+// tau_r = delta_1 ... delta_r, w_r ~ N(0, 1 / tau_r).                                                                       (M38)
 void LogisticChain::draw_shrinkage() {
   const std::size_t R = problem_.R;
   const StreamKey key = stream_key(problem_.seed, number_, Purpose::rival_weights);

@@ -1,4 +1,4 @@
-// Bayesian logistic CP (Rai et al. 2014; docs/model.md, section 12): Gibbs sampling with Polya-Gamma variables, normal factors, and
+// Bayesian logistic CP (Rai et al. 2014; docs/model.md, section 13): Gibbs sampling with Polya-Gamma variables, normal factors, and
 // weights that a multiplicative gamma process shrinks, so that the rank is inferred.
 #pragma once
 #include <vector>

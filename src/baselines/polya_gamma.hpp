@@ -4,7 +4,7 @@
 
 namespace ztp {
 
-// PG(1, z), whose Laplace transform is E exp(-s omega) = cosh(z/2) / cosh(sqrt((z^2/2 + s)/2)).               (B3)
+// PG(1, z), whose Laplace transform is E exp(-s omega) = cosh(z/2) / cosh(sqrt((z^2/2 + s)/2)).               (M34)
 double draw_polya_gamma(Stream& stream, double z);
 
 }  // namespace ztp

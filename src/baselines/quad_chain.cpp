@@ -1,5 +1,7 @@
 #include "baselines/quad_chain.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +14,8 @@ namespace {
 
 constexpr std::size_t cells_per_piece = 16384;
 // Splits follow what the factors look like: the first when they look like something, the others while they still change.
-constexpr std::uint32_t first_split = 10, split_every = 5;
+constexpr std::uint32_t first_split = 10, split_every = 3;
+constexpr std::size_t growth = 4;  // of the number of blocks, each time
 
 std::vector<std::size_t> rows_of(const std::vector<Matrix<float>>& u) {
   std::vector<std::size_t> result;
@@ -20,21 +23,26 @@ std::vector<std::size_t> rows_of(const std::vector<Matrix<float>>& u) {
   return result;
 }
 
+std::size_t checked_blocks(std::size_t blocks) {
+  if (blocks == 0 || blocks > std::numeric_limits<std::uint16_t>::max())
+    throw Error(ErrorKind::config, fmt::format("there can be 1 to 65535 blocks, not {}", blocks));
+  return blocks;
+}
+
 }  // namespace
 
 QuadChain::QuadChain(const RivalProblem& problem, double ridge, std::size_t blocks, Pool& pool, std::uint32_t number)
     : RivalChain(problem, pool, number),
       ridge_(ridge),
-      most_blocks_(blocks),
+      most_blocks_(checked_blocks(blocks)),
       sizes_(rows_of(u_)),
       partition_(sizes_),
-      moments_(order()),
       words_((*std::max_element(sizes_.begin(), sizes_.end()) + 63) / 64),
       splits_(1 + 2 * (blocks - 1), 0),
       sides_((blocks - 1) * words_, 0),
       mean_square_(blocks, 0) {
   if (!(ridge > 0)) throw Error(ErrorKind::config, "the ridge penalty must be positive");
-  if (blocks > std::numeric_limits<std::uint16_t>::max()) throw Error(ErrorKind::config, "too many blocks");
+  for (std::size_t k = 0; k < order(); ++k) moments_.emplace_back(blocks, width());
   ones_ = index_rows(problem.tensor->coords.data(), problem.tensor->nnz(), sizes_);
   if (missing_count() > 0) hidden_ = index_rows(problem.missing->data(), missing_count(), sizes_);
   if (ones_.empty() || (missing_count() > 0 && hidden_.empty()))
@@ -54,7 +62,7 @@ void QuadChain::start() {
 
 double QuadChain::step(bool likelihood) {
   if (stale_) rebuild();
-  if (t_ >= first_split && t_ % split_every == 0) grow(std::min(most_blocks_, 2 * blocks()));
+  if (t_ >= first_split && t_ % split_every == 0) grow(std::min(most_blocks_, growth * blocks()));
   for (std::size_t k = 0; k < order(); ++k) {
     update_rows(k);
     update_moments(k);

@@ -15,6 +15,7 @@ namespace ztp {
 class QuadChain : public RivalChain {
  public:
   // `ridge`: the penalty of the factors' squares, positive. `blocks`: how many blocks there are in the end; 1 is Quad-App.
+  // Memory: 8 (K + 1) R^2 bytes a block, and a bit for each block and entity of the largest mode.
   QuadChain(const RivalProblem& problem, double ridge, std::size_t blocks, Pool& pool, std::uint32_t number);
 
   void start() override;
@@ -25,7 +26,8 @@ class QuadChain : public RivalChain {
   std::vector<Carried> carried() override;
 
   std::size_t blocks() const { return partition_.blocks(); }
-  std::size_t block_of(const std::uint32_t* cell) const;  // O(blocks)
+  std::size_t block_of(const std::uint32_t* cell) const;                   // O(blocks)
+  const std::vector<double>& mean_square() const { return mean_square_; }  // of each block
 
  protected:
   // Each minimises the surrogate over what it names, exactly but for rounding to float; none raises it.
@@ -66,6 +68,7 @@ class QuadChain : public RivalChain {
                  std::vector<Cut>& cuts) const;
   void record_split(std::size_t block, const Cut& cut);
   void apply_split(std::size_t s);
+  void divide_moments(std::size_t block, std::size_t k);
   bool moves(std::size_t s, std::uint32_t j) const { return (sides_[s * words_ + j / 64] >> (j % 64) & 1) != 0; }
 
   const double ridge_;
@@ -74,10 +77,10 @@ class QuadChain : public RivalChain {
   std::vector<RowIndex> ones_, hidden_;  // ones and missing cells by row, of each mode
   Partition partition_;
   std::vector<std::uint16_t> missing_block_;  // of each missing cell
-  std::vector<Matrix<double>> moments_;       // of each mode: blocks x width, of the factors of the block's entities
-  std::vector<Totals> totals_;                // of each block
-  std::vector<double> curvature_;             // of each block's bound
-  bool stale_ = true;                         // what a checkpoint carries may have been written to
+  std::vector<Matrix<double>> moments_;  // of each mode: most blocks x width, of the factors of the block's entities
+  std::vector<Totals> totals_;           // of each block
+  std::vector<double> curvature_;        // of each block's bound
+  bool stale_ = true;                    // what a checkpoint carries may have been written to
 
   // Carried, and so of the size they may have at most.
   std::size_t words_;                  // for one bit an entity

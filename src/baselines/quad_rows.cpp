@@ -57,9 +57,9 @@ void QuadChain::update_moments(std::size_t k) {
     Eigen::Map<Vector>(m + 1, index(R)) = x.rowwise().sum();
     Eigen::Map<Square>(m + 1 + R, index(R), index(R)).noalias() = x * x.transpose();
   });
-  moments_[k] = Matrix<double>(blocks(), width());
   pool_.for_blocks(blocks(), [&](std::size_t b) {
     double* m = moments_[k].row(b);
+    std::fill(m, m + width(), 0.0);
     for (const std::uint32_t c : partition_.classes_of(b, k))
       for (std::size_t p = first[c]; p < first[c + 1]; ++p)
         for (std::size_t i = 0; i < width(); ++i) m[i] += sums.row(p)[i];

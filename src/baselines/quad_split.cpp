@@ -66,12 +66,34 @@ void QuadChain::grow(std::size_t wanted) {
     const auto block = static_cast<std::size_t>(best - cuts.begin());
     record_split(block, *best);
     apply_split(splits_[0] - 1);
-    for (std::size_t k = 0; k < order(); ++k) update_moments(k);
+    divide_moments(block, best->mode);
     of = {block, blocks() - 1};
     cuts.resize(blocks());
   }
+  // In the order in which they are summed up after a checkpoint.
+  for (std::size_t k = 0; k < order(); ++k) update_moments(k);
   sum_blocks();
   update_bounds();
+}
+
+// Those of the last block, which was part of another one until now, and of the rest of that one. O(n R^2).
+void QuadChain::divide_moments(std::size_t block, std::size_t k) {
+  const std::size_t R = problem_.R, added = blocks() - 1;
+  for (std::size_t other = 0; other < order(); ++other)
+    std::copy_n(moments_[other].row(block), width(), moments_[other].row(added));
+  for (const std::size_t b : {block, added}) {
+    double* m = moments_[k].row(b);
+    std::fill(m, m + width(), 0.0);
+    for (const std::uint32_t j : partition_.entities_of(b, k)) {
+      const float* u = u_[k].row(j);
+      m[0] += 1;
+      for (std::size_t r = 0; r < R; ++r) {
+        m[1 + r] += static_cast<double>(u[r]);
+        for (std::size_t s = 0; s < R; ++s)
+          m[1 + R + r * R + s] += static_cast<double>(u[r]) * static_cast<double>(u[s]);
+      }
+    }
+  }
 }
 
 void QuadChain::record_split(std::size_t block, const Cut& cut) {

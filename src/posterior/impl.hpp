@@ -14,7 +14,7 @@ struct Posterior::Impl {
   Impl(const std::string& dir, unsigned threads);
   // Loads draw i, and the rates z of cells at it; of a rival their logits.
   void score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z);
-  // From a rate or a logit to a probability.                                                               (M16), (B1)
+  // From a rate or a logit to a probability.                                                               (M16), (M32)
   double probability(double z) const;
   // Error (config), if the run is of a rival, whose factors have either sign.
   void require_rates(const char* what) const;

@@ -102,6 +102,7 @@ RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector
 }
 
 Ranking Posterior::rank(const std::string& file, const RankingOptions& options) {
+  impl_->require_rates("evaluate --ranking");
   const std::size_t order = impl_->modes.size();
   check_options(options, order);
   Ranking result;
