@@ -46,6 +46,7 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     fmt::print("{}\n", run_info_as_json(info));
     return;
   }
+  if (info.options.model == "logistic") fmt::print("fitted to all ones and {}\n", zeros_text(info));
   double seconds = 0;
   for (const auto& chain : info.chains) seconds += chain.seconds;
   fmt::print("{} draws of {} components in {} (sampling {})\n", info.draws, info.options.rank, run_dir,

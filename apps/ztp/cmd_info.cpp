@@ -59,8 +59,9 @@ void print_info(const RunInfo& info) {
     return count == 0 ? "" : fmt::format(", {} {} missing", human_count(static_cast<double>(count)), what);
   };
   for (const auto& mode : info.modes)
-    fmt::print("mode         {}: {} entities{}, dirichlet {}{}\n", mode.name, human_count(mode.size),
-               missing(mode.missing_entities, "of them"), mode.dirichlet,
+    fmt::print("mode         {}: {} entities{}{}{}\n", mode.name, human_count(mode.size),
+               missing(mode.missing_entities, "of them"),
+               info.options.model == "ztp" ? fmt::format(", dirichlet {}", mode.dirichlet) : "",
                learned(info.options).dirichlet ? " (median of its prior)" : "");
   for (const auto& network : info.networks)
     fmt::print("network      {}: {} edges from {}{}\n", info.modes[network.mode].name,
@@ -70,12 +71,16 @@ void print_info(const RunInfo& info) {
     fmt::print("missing      {} cells, beside those of missing entities\n",
                human_count(static_cast<double>(info.missing_cells)));
   const FitOptions& options = info.options;
+  if (options.model != "ztp")
+    fmt::print("model        {}, rank at most {}, seed {}\n", options.model, options.rank, options.seed);
+  if (options.model == "logistic") fmt::print("zeros        {}\n", zeros_text(info));
   const std::string method = options.method == "online"
                                  ? fmt::format("online, minibatches of {} (latent {}, parameters {})",
                                                options.minibatch, options.latent, options.parameters)
                                  : options.sampler + " sampler";
-  fmt::print("model        {} likelihood, rank at most {}, {}, seed {}\n", options.likelihood, options.rank, method,
-             options.seed);
+  if (options.model == "ztp")
+    fmt::print("model        {} likelihood, rank at most {}, {}, seed {}\n", options.likelihood, options.rank, method,
+               options.seed);
   for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
   fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,
              info.options.sweeps, info.options.burn_in, info.keep_every);

@@ -86,4 +86,10 @@ std::string human_seconds(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
+std::string zeros_text(const RunInfo& info) {
+  const std::string count = human_count(static_cast<double>(info.training_zeros));
+  if (info.zeros_used >= 1) return fmt::format("all {} zeros", count);
+  return fmt::format("{} drawn zeros, one in {:.3g}; the intercept makes up for it", count, 1 / info.zeros_used);
+}
+
 }  // namespace ztp::app

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ztp/read.hpp"
+#include "ztp/run_info.hpp"
 
 namespace CLI {
 class App;
@@ -30,5 +31,8 @@ std::string quoted_for_shell(const std::string& word);
 std::string human_bytes(double bytes);      // 1.2 GiB
 std::string human_count(double count);      // 1,401,944
 std::string human_seconds(double seconds);  // 3.2 s, 1 h 05 min
+
+// Which zeros a logistic fit uses.
+std::string zeros_text(const RunInfo& info);
 
 }  // namespace ztp::app

@@ -49,20 +49,21 @@ PAPER = {
                            **_SPARSE_QUAD, "logistic": "--rank 20 --sweeps 100 --zeros 20"},
 }
 
-# Ours: the best that was found for ZTP-CP. A rival that is not entered here has the options of the paper's setting.
+# Ours: the best that was found for ZTP-CP on split 101 in a minute or less: a higher rank, and several short chains, whose average ranks far
+# better than one long chain. A rival that is not entered here has the options of the paper's setting.
 BEST = {
-    "kinship":            {"ztp-batch": "--rank 100 --dirichlet 0.05 --sweeps 1000 --chains 4",
-                           "ztp-online": "--rank 100 --dirichlet 0.05 --sweeps 4000 --chains 4"},
-    "umls":               {"ztp-batch": "--rank 50 --dirichlet 0.05 --sweeps 1000 --chains 2",
-                           "ztp-online": "--rank 50 --dirichlet 0.05 --sweeps 4000 --chains 2"},
-    "movielens-100k":     {"ztp-batch": "--rank 50 --sweeps 1000",
-                           "ztp-online": "--rank 50 --sweeps 2000"},
-    "dblp-10k":           {"ztp-batch": "--rank 50 --sweeps 500",
-                           "ztp-online": "--rank 50 --sweeps 1000"},
-    "scholars":           {"ztp-batch": "--rank 100 --sweeps 200",
-                           "ztp-online": "--rank 100 --sweeps 500 --minibatch 63000"},
-    "facebook-wall-2007": {"ztp-batch": "--rank 50 --sweeps 1000",
-                           "ztp-online": "--rank 50 --sweeps 2000"},
+    "kinship":            {"ztp-batch": "--rank 100 --dirichlet 0.05 --sweeps 300 --chains 8 --draws 400",
+                           "ztp-online": "--rank 100 --dirichlet 0.05 --sweeps 2000 --chains 4 --draws 400"},
+    "umls":               {"ztp-batch": "--rank 50 --dirichlet 0.05 --sweeps 300 --chains 4 --draws 400",
+                           "ztp-online": "--rank 50 --dirichlet 0.05 --sweeps 2000 --chains 4 --draws 400"},
+    "movielens-100k":     {"ztp-batch": "--rank 100 --sweeps 300 --chains 4 --draws 400",
+                           "ztp-online": "--rank 100 --sweeps 1000 --chains 2 --draws 200"},
+    "dblp-10k":           {"ztp-batch": "--rank 50 --sweeps 200 --chains 4 --draws 200",
+                           "ztp-online": "--rank 50 --sweeps 500 --chains 2 --draws 200"},
+    "scholars":           {"ztp-batch": "--rank 100 --sweeps 200 --sampler plain",
+                           "ztp-online": "--rank 100 --sweeps 500"},
+    "facebook-wall-2007": {"ztp-batch": "--rank 100 --dirichlet 0.05 --sweeps 300 --chains 16 --draws 400",
+                           "ztp-online": "--rank 100 --dirichlet 0.05 --sweeps 1000 --chains 8 --draws 400"},
 }
 for _data, _methods in BEST.items():
     for _method in RIVALS:

@@ -39,8 +39,10 @@ struct RunInfo {
   std::uint64_t missing_cells = 0;  // listed, outside missing slices
   std::uint64_t test_ones = 0;
   std::uint64_t test_zeros = 0;
-  std::uint32_t updates = 0;     // times that 'ztp update' has added data
-  std::uint32_t keep_every = 0;  // after thinning to the number of draws
+  std::uint64_t training_zeros = 0;  // of a logistic fit: how many it is fitted to
+  double zeros_used = 0;             // and what part of all zeros that is; 1: all of them
+  std::uint32_t updates = 0;         // times that 'ztp update' has added data
+  std::uint32_t keep_every = 0;      // after thinning to the number of draws
   std::uint64_t draws_planned = 0;
 
   // status.json: written at every checkpoint and at the end

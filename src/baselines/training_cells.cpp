@@ -17,11 +17,6 @@ constexpr double most_cells_by_default = 4e6;
 constexpr double most_cells = 4294967295.0;  // rows are indexed with 32 bits
 constexpr double usual_zeros_per_one = 10;
 
-double zeros_there(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing) {
-  const double missing_cells = missing == nullptr ? 0 : static_cast<double>(missing->size() / tensor.order());
-  return tensor.volume() - static_cast<double>(tensor.nnz()) - missing_cells;
-}
-
 // Sorted, as both lists are.
 void merge(const Buffer<std::uint32_t>& ones, const Buffer<std::uint32_t>& zeros, std::size_t K, TrainingCells& cells) {
   cells.coords = Buffer<std::uint32_t>(ones.size() + zeros.size());
@@ -38,6 +33,11 @@ void merge(const Buffer<std::uint32_t>& ones, const Buffer<std::uint32_t>& zeros
 }
 
 }  // namespace
+
+double zeros_there(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing) {
+  const double missing_cells = missing == nullptr ? 0 : static_cast<double>(missing->size() / tensor.order());
+  return tensor.volume() - static_cast<double>(tensor.nnz()) - missing_cells;
+}
 
 std::uint64_t zeros_wanted(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing,
                            const std::string& choice) {

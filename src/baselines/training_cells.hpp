@@ -14,6 +14,9 @@ struct TrainingCells {
   std::size_t size() const { return one.size(); }
 };
 
+// Cells that are neither ones nor missing.
+double zeros_there(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing);
+
 // How many zeros `choice` means: "all", a number of them for each one, or "auto": all, if there are at most four million cells, else ten
 // for each one. Never more than there are.
 std::uint64_t zeros_wanted(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, const std::string& choice);

@@ -92,6 +92,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   TestCells test = test_cells(options, data);
   if (options.holdout_as == "missing") add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);
+  describe_rival(data, info);
   begin_run_dir(run_dir, replace, info, data, test);
   return sample(run_dir, data, test, {}, callbacks, threads, info);
 }

@@ -2,11 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "baselines/logistic_chain.hpp"
 #include "baselines/quad_chain.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
+namespace {
+
+const Buffer<std::uint32_t>* missing_cells(const Dataset& data) {
+  return data.missing.cells.empty() ? nullptr : &data.missing.cells;
+}
+
+}  // namespace
 
 void check_rival_data(const FitOptions& options, const Dataset& data) {
   const auto refuse = [&](bool there, const char* what) {
@@ -21,9 +30,16 @@ void check_rival_data(const FitOptions& options, const Dataset& data) {
   refuse(!data.tensor.counts.empty(), "counts are");
 }
 
+void describe_rival(const Dataset& data, RunInfo& info) {
+  if (info.options.model != "logistic") return;
+  const Buffer<std::uint32_t>* missing = missing_cells(data);
+  info.training_zeros = zeros_wanted(data.tensor, missing, info.options.zeros);
+  info.zeros_used = static_cast<double>(info.training_zeros) / std::max(1.0, zeros_there(data.tensor, missing));
+}
+
 std::unique_ptr<AnyChain> make_rival(const FitOptions& complete, const Dataset& data, Pool& pool,
                                      std::uint32_t number) {
-  const Buffer<std::uint32_t>* missing = data.missing.cells.empty() ? nullptr : &data.missing.cells;
+  const Buffer<std::uint32_t>* missing = missing_cells(data);
   const RivalProblem problem{&data.tensor, missing, static_cast<std::size_t>(complete.rank), complete.seed};
   if (complete.model == "logistic")
     return std::make_unique<LogisticChain>(problem, zeros_wanted(data.tensor, missing, complete.zeros), pool, number);

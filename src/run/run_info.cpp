@@ -41,6 +41,8 @@ Json options_part(const RunInfo& info) {
   json["missing_cells"] = info.missing_cells;
   json["test_ones"] = info.test_ones;
   json["test_zeros"] = info.test_zeros;
+  json["training_zeros"] = info.training_zeros;
+  json["zeros_used"] = info.zeros_used;
   json["modes"] = Json::array();
   for (const auto& mode : info.modes)
     json["modes"].push_back({{"name", mode.name},
@@ -97,6 +99,8 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.missing_cells = json.at("missing_cells");
   info.test_ones = json.at("test_ones");
   info.test_zeros = json.at("test_zeros");
+  info.training_zeros = json.at("training_zeros");
+  info.zeros_used = json.at("zeros_used");
   for (const Json& mode : json.at("modes"))
     info.modes.push_back({mode.at("name"), mode.at("size"), mode.at("numbered"), mode.at("first"), mode.at("dirichlet"),
                           mode.at("missing_entities")});

@@ -1,0 +1,63 @@
+#!/bin/sh
+# The paper's rivals as models of a fit: the same run directory, predict, evaluate and resume; what a model does not use is refused.
+. "$2/tests/cli/common.sh.inc"
+
+"$ztp" simulate --dims 40,30,20 --ones 3000 --rank 3 --seed 2 --out sim >/dev/null
+"$ztp" split sim/tensor.tsv --protocol cells --holdout 0.1 --seed 1 --out parts >/dev/null
+printf "1\t2\n" >edges.tsv
+split="parts/train.tsv --labels parts/labels --test parts/test.tsv --holdout-as missing --rank 5 --threads 2"
+
+# Held-out cells of planted data are told apart, and predict agrees with evaluate.
+for model in logistic quad pwquad; do
+  expect 0 'held-out AUC-ROC' "$ztp" fit $split --model $model --sweeps 120 --out $model
+  "$ztp" evaluate $model --json >metrics.txt
+  auc=$(sed 's/.*"auc_roc":\([0-9.]*\).*/\1/' metrics.txt)
+  awk "BEGIN { exit !($auc > 0.8) }" || { echo "FAILED: AUC-ROC $auc of $model"; failed=1; }
+  "$ztp" predict $model parts/test.tsv | grep -v '^#' | cut -f4 >probabilities.txt
+  grep -v '^#' parts/test.tsv | cut -f4 | paste - probabilities.txt >both.txt
+  # The Brier score, worked out from what predict says.
+  awk -v said="$(sed 's/.*"brier":\([0-9.e-]*\).*/\1/' metrics.txt)" '{s += ($1 - $2)^2} END {d = s / NR - said; exit !(d * d < 1e-12)}' both.txt ||
+    { echo "FAILED: predict and evaluate of $model disagree"; failed=1; }
+  expect 0 "model        $model, rank at most 5" "$ztp" info $model
+  expect 4 'needs factors that are not negative' "$ztp" components $model
+  expect 4 'needs factors that are not negative' "$ztp" recommend $model mode1=1
+  expect 4 'needs factors that are not negative' "$ztp" evaluate $model --ranking mode1
+  expect 4 'cannot be updated' "$ztp" update $model sim/tensor.tsv
+  expect 4 'networks are not used' "$ztp" fit sim/tensor.tsv --model $model --network mode1=edges.tsv --out refused
+  expect 2 '--dirichlet is not used by --model' "$ztp" fit $split --model $model --dirichlet 0.1 --out refused
+  expect 2 '--method is not used by --model' "$ztp" fit $split --model $model --method batch --out refused
+  [ ! -e refused ] || { echo "FAILED: a refused fit left a directory"; failed=1; }
+done
+expect 0 'zeros        all' "$ztp" info logistic
+expect 0 'one chain' "$ztp" diagnose logistic --json
+expect 4 'a point estimate' "$ztp" diagnose quad
+expect 2 '--chains is not used by --model quad; it is for --model ztp|logistic' "$ztp" fit $split --model quad --chains 2 --out refused
+expect 2 '--zeros is not used by --model ztp; it is for --model logistic' "$ztp" fit $split --zeros 5 --out refused
+expect 2 '--blocks is not used by --model quad' "$ztp" fit $split --model quad --blocks 5 --out refused
+expect 4 '--zeros many: must be auto, all, or a number' "$ztp" fit $split --model logistic --zeros many --out refused
+expect 4 '--model nothing: must be one of' "$ztp" fit $split --model nothing --out refused
+
+# A sample of the zeros: it says so, and probabilities still add up.
+expect 0 'drawn zeros, one in' "$ztp" fit $split --model logistic --zeros 3 --sweeps 120 --out sampled
+"$ztp" predict sampled parts/test.tsv | grep -v '^#' | cut -f4 |
+  awk -v ones="$(grep -c '	1$' parts/test.tsv)" '{s += $1} END {exit !(s > 0.8 * ones && s < 1.25 * ones)}' ||
+  { echo "FAILED: with a sample of zeros, probabilities do not add up to the ones"; failed=1; }
+
+# Interrupted and resumed: the same numbers.
+for model in logistic pwquad; do
+  "$ztp" fit $split --model $model --sweeps 400 --out whole-$model >/dev/null 2>&1
+  "$ztp" fit $split --model $model --sweeps 400 --out stopped-$model >log.txt 2>&1 &
+  pid=$!
+  while [ "$(wc -l 2>/dev/null <stopped-$model/trace.tsv || echo 0)" -lt 20 ]; do
+    kill -0 $pid 2>/dev/null || break
+    sleep 0.02
+  done
+  kill -INT $pid
+  code=0
+  wait $pid || code=$?
+  [ "$code" -eq 130 ] || { echo "FAILED: exit code $code after SIGINT"; failed=1; }
+  expect 0 'held-out AUC-ROC' "$ztp" resume stopped-$model
+  for run in whole stopped; do "$ztp" predict $run-$model parts/test.tsv >$run.txt; done
+  cmp whole.txt stopped.txt || failed=1
+done
+finish
