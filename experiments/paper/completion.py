@@ -41,7 +41,7 @@ PAPER = {
     "dblp-10k":           {**_ZTP, **_SPARSE_QUAD, "logistic": "--rank 20 --sweeps 100 --zeros 5"},
     "scholars":           {"ztp-batch": "--rank 100 --sweeps 200 --sampler plain",
                            "ztp-online": "--rank 100 --sweeps 500",
-                           "logistic": "--rank 20 --sweeps 200 --zeros 5",
+                           "logistic": "--rank 20 --sweeps 200 --zeros 2",
                            "quad": "--rank 20 --sweeps 200 --ridge 0.1",
                            "pwquad": "--rank 20 --sweeps 200 --ridge 0.1 --blocks 256"},
     "facebook-wall-2007": {"ztp-batch": "--rank 100 --sweeps 1000 --burn-in 500 --sampler plain",
