@@ -32,23 +32,22 @@ def doubled(first, last):
 # (data, method, options, sweeps of the fits). The paper's R = 20 for all three, and our best for ZTP-CP in addition.
 # The seconds of several chains are added up.
 SERIES = [
-    ("kinship", "ztp-batch", "--rank 20 --sampler plain", doubled(4, 1024)),
-    ("kinship", "ztp-online", "--rank 20", doubled(8, 8192)),
-    ("kinship", "ztp-batch", "--rank 100 --dirichlet 0.05", doubled(4, 1024)),
-    ("kinship", "ztp-online", "--rank 100 --dirichlet 0.05", doubled(8, 8192)),
-    ("kinship", "ztp-batch", "--rank 100 --dirichlet 0.05 --chains 4", doubled(4, 1024)),
-    ("kinship", "logistic", "--rank 20", doubled(4, 512)),
-    ("umls", "ztp-batch", "--rank 20 --sampler plain", doubled(4, 1024)),
-    ("umls", "ztp-online", "--rank 20", doubled(8, 8192)),
-    ("umls", "ztp-batch", "--rank 50 --dirichlet 0.05", doubled(4, 1024)),
-    ("umls", "ztp-online", "--rank 50 --dirichlet 0.05", doubled(8, 8192)),
-    ("umls", "logistic", "--rank 20", doubled(4, 512)),
-    ("scholars", "ztp-batch", "--rank 100", doubled(4, 128)),
-    ("scholars", "ztp-online", "--rank 100 --minibatch 63000", doubled(16, 512)),
-    ("scholars", "logistic", "--rank 20", doubled(4, 128)),
+    ("kinship", "ztp-batch", "--rank 20 --sampler plain", doubled(4, 512)),
+    ("kinship", "ztp-online", "--rank 20", doubled(8, 4096)),
+    ("kinship", "ztp-batch", "--rank 100 --dirichlet 0.05 --chains 16 --draws 800", doubled(4, 128)),
+    ("kinship", "ztp-batch", "--rank 100 --dirichlet 0.05 --chains 16 --draws 800 --sampler plain", doubled(16, 256)),
+    ("kinship", "logistic", "--rank 20", doubled(4, 256)),
+    ("umls", "ztp-batch", "--rank 20 --sampler plain", doubled(4, 512)),
+    ("umls", "ztp-online", "--rank 20", doubled(8, 4096)),
+    ("umls", "ztp-batch", "--rank 50 --dirichlet 0.05 --sampler plain", doubled(4, 512)),
+    ("umls", "ztp-online", "--rank 50 --dirichlet 0.05", doubled(8, 4096)),
+    ("umls", "logistic", "--rank 20", doubled(4, 256)),
+    ("scholars", "ztp-batch", "--rank 100", doubled(4, 64)),
+    ("scholars", "ztp-online", "--rank 100 --minibatch 63000", doubled(16, 256)),
+    ("scholars", "logistic", "--rank 20 --zeros 2", doubled(4, 32)),
     ("facebook-shape", "ztp-batch", "--rank 20", doubled(4, 256)),
-    ("facebook-shape", "ztp-online", "--rank 20", doubled(16, 1024)),
-    ("facebook-shape", "logistic", "--rank 20", doubled(4, 128)),
+    ("facebook-shape", "ztp-online", "--rank 20", doubled(16, 512)),
+    ("facebook-shape", "logistic", "--rank 20 --zeros 5", doubled(4, 32)),
 ]
 
 
@@ -88,7 +87,8 @@ def rank_of(series):
     """R, and the number of chains where there are several."""
     words = series[2].split()
     rank = words[words.index("--rank") + 1]
-    return f"{rank}, {words[words.index('--chains') + 1]} chains" if "--chains" in words else rank
+    sampler = ", plain" if "--chains" in words and "plain" in words else ""
+    return f"{rank}, {words[words.index('--chains') + 1]} chains{sampler}" if "--chains" in words else rank
 
 
 def made(work, name):

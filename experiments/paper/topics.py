@@ -153,10 +153,11 @@ def quick(rows, seed, work):
     for word, component, value in read_table(made / "truth" / "word.tsv"):
         queries.setdefault("component " + component, {})[word] = float(value)
     labels = {mode: made / "labels" / f"{mode}.txt" for mode in ("author", "word", "venue")}
-    factors = fit(made / "tensor.tsv", labels, 8, 100, seed, work / "run", 1)
     queries = {topic: leading(values, 10) for topic, values in queries.items()}
-    add_topics(rows, "simulated topics", seed, factors, queries, "word")
-    add_areas(rows, "simulated areas", seed, factors, author_areas(made / "author-labels.tsv"), "word")
+    if not rows.has(data="simulated areas", seed=seed, place=len(queries)):  # the last row of both
+        factors = fit(made / "tensor.tsv", labels, 8, 100, seed, work / "run", 1)
+        add_topics(rows, "simulated topics", seed, factors, queries, "word")
+        add_areas(rows, "simulated areas", seed, factors, author_areas(made / "author-labels.tsv"), "word")
     for row in of(rows.all(), "simulated topics", seed):
         both = set(row["words"].split()) & set(queries[row["topic"]])
         print(f"{row['topic']} shares {len(both)} of ten words with its factor")
