@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "commands.hpp"
@@ -19,7 +21,7 @@ struct Given {
   std::string run, test;
   unsigned threads = 0;
   bool json = false;
-  std::string ranking;  // modes; empty: no ranking
+  std::optional<std::string> ranking;  // modes; nothing: no ranking
   RankingOptions options;
 };
 
@@ -60,6 +62,9 @@ std::vector<std::size_t> modes_named(const std::string& text, const std::vector<
   if (text == "all") return {};
   std::vector<std::size_t> result;
   std::istringstream parts(text);
+  if (text.empty() || text.back() == ',')
+    throw Error(ErrorKind::usage,
+                fmt::format("--ranking {}: a name is missing; the modes are {}", text, fmt::join(names, ", ")));
   for (std::string name; std::getline(parts, name, ',');) {
     if (find(name) == modes.size())
       throw Error(ErrorKind::usage,
@@ -126,7 +131,7 @@ void print_table(const Ranking& ranking, const std::vector<Mode>& modes) {
 
 void run_ranking(const Given& given, Posterior& posterior) {
   RankingOptions options = given.options;
-  options.modes = modes_named(given.ranking, posterior.modes());
+  options.modes = modes_named(*given.ranking, posterior.modes());
   Ranking ranking;
   {
     ProgressLine line;
@@ -144,7 +149,7 @@ void run_evaluate(const Given& given) {
   if (given.test.empty() && posterior.info().test_ones + posterior.info().test_zeros == 0)
     throw Error(ErrorKind::usage,
                 fmt::format("{} held out no cells: name a TEST file (labels and a last column 0 or 1)", given.run));
-  if (!given.ranking.empty()) return run_ranking(given, posterior);
+  if (given.ranking) return run_ranking(given, posterior);
   const Metrics metrics = posterior.evaluate(given.test);
   if (given.json)
     print_json(metrics);

@@ -49,10 +49,15 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
   if (info.options.model == "logistic") fmt::print("fitted to all ones and {}\n", zeros_text(info));
   double seconds = 0;
   for (const auto& chain : info.chains) seconds += chain.seconds;
-  fmt::print("{} draws of {} components in {} (sampling {})\n", info.draws, info.options.rank, run_dir,
-             human_seconds(seconds));
-  for (std::size_t c = 0; c < info.chains.size(); ++c)
-    fmt::print("chain {}: occupied components {:.1f} on average\n", c + 1, info.chains[c].occupied_mean);
+  if (is_point_estimate(info.options)) {
+    fmt::print("{} components in {} ({} iterations, {})\n", info.options.rank, run_dir, info.options.sweeps,
+               human_seconds(seconds));
+  } else {
+    fmt::print("{} draws of {} components in {} (sampling {})\n", info.draws, info.options.rank, run_dir,
+               human_seconds(seconds));
+    for (std::size_t c = 0; c < info.chains.size(); ++c)
+      fmt::print("chain {}: occupied components {:.1f} on average\n", c + 1, info.chains[c].occupied_mean);
+  }
   if (!std::isnan(info.auc_roc))
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
 }
@@ -63,6 +68,7 @@ void refuse_unused(const FitCommand& given, const CLI::App& command) {
     if (command.count(flag) > 0)
       throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", flag, without));
   };
+  check_model(given.options);
   for (const OptionField& field : fit_option_fields())
     if (command.count(field.flag()) > 0 && !field.used_by(given.options.model))
       throw Error(ErrorKind::usage, not_used(field, given.options.model));

@@ -45,6 +45,30 @@ void print_rank(const RunInfo& info) {
                info.options.rank);
 }
 
+void print_chains(const RunInfo& info) {
+  for (std::size_t c = 0; c < info.chains.size(); ++c) {
+    const auto& chain = info.chains[c];
+    fmt::print("chain {:<6} {} sweeps in {}{}, occupied rank {}{}\n", c + 1, chain.sweeps, human_seconds(chain.seconds),
+               std::isnan(chain.log_likelihood) ? "" : fmt::format(", log-likelihood {:.1f}", chain.log_likelihood),
+               chain.occupied,
+               std::isnan(chain.occupied_mean) ? "" : fmt::format(" (mean over draws {:.1f})", chain.occupied_mean));
+  }
+  print_rank(info);
+  std::size_t network_only = 0;
+  for (const auto& chain : info.chains) network_only = std::max(network_only, chain.network_only);
+  if (network_only > 0)
+    fmt::print("             besides, components used by a network alone, which say nothing of the tensor: {}\n",
+               network_only);
+}
+
+// Of a model that is fitted by minimising.
+void print_point(const RunInfo& info) {
+  for (const auto& chain : info.chains)
+    fmt::print("iterations   {} of {} in {}, bound {:.1f}\n", chain.sweeps, info.options.sweeps,
+               human_seconds(chain.seconds), -chain.log_likelihood);
+  for (const auto& [name, value] : info.learned) fmt::print("{:<12} {:.4g}\n", name, value);
+}
+
 void print_info(const RunInfo& info) {
   fmt::print("status       {}\n", info.status);
   fmt::print("command      {}\n", info.command);
@@ -72,7 +96,8 @@ void print_info(const RunInfo& info) {
                human_count(static_cast<double>(info.missing_cells)));
   const FitOptions& options = info.options;
   if (options.model != "ztp")
-    fmt::print("model        {}, rank at most {}, seed {}\n", options.model, options.rank, options.seed);
+    fmt::print("model        {}, rank {}{}, seed {}\n", options.model, is_point_estimate(options) ? "" : "at most ",
+               options.rank, options.seed);
   if (options.model == "logistic") fmt::print("zeros        {}\n", zeros_text(info));
   const std::string method = options.method == "online"
                                  ? fmt::format("online, minibatches of {} (latent {}, parameters {})",
@@ -81,23 +106,15 @@ void print_info(const RunInfo& info) {
   if (options.model == "ztp")
     fmt::print("model        {} likelihood, rank at most {}, {}, seed {}\n", options.likelihood, options.rank, method,
                options.seed);
-  for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
-  fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,
-             info.options.sweeps, info.options.burn_in, info.keep_every);
-  fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
-  for (std::size_t c = 0; c < info.chains.size(); ++c) {
-    const auto& chain = info.chains[c];
-    fmt::print("chain {:<6} {} sweeps in {}{}, occupied rank {}{}\n", c + 1, chain.sweeps, human_seconds(chain.seconds),
-               std::isnan(chain.log_likelihood) ? "" : fmt::format(", log-likelihood {:.1f}", chain.log_likelihood),
-               chain.occupied,
-               std::isnan(chain.occupied_mean) ? "" : fmt::format(" (mean over draws {:.1f})", chain.occupied_mean));
+  if (is_point_estimate(options)) {
+    print_point(info);
+  } else {
+    for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
+    fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", options.chains,
+               options.sweeps, options.burn_in, info.keep_every);
+    fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
+    print_chains(info);
   }
-  print_rank(info);
-  std::size_t network_only = 0;
-  for (const auto& chain : info.chains) network_only = std::max(network_only, chain.network_only);
-  if (network_only > 0)
-    fmt::print("             besides, components used by a network alone, which say nothing of the tensor: {}\n",
-               network_only);
   if (info.test_ones + info.test_zeros > 0)
     fmt::print("held out     {} ones, {} zeros{}\n", human_count(static_cast<double>(info.test_ones)),
                human_count(static_cast<double>(info.test_zeros)),

@@ -76,6 +76,8 @@ Learned learned(const FitOptions& options);
 // Whether the model is fitted by minimising: one point, no posterior.
 bool is_point_estimate(const FitOptions& options);
 
+// Error (config), if there is no such model.
+void check_model(const FitOptions& options);
 // Throws Error (config) that names the flag, the value and what is allowed.
 void check_options(const FitOptions& options);
 

@@ -21,7 +21,7 @@ struct Prediction {
   double sd = 0;
   double q05 = 0;
   double q95 = 0;
-  double rate = 0;  // posterior mean of z: the expected count under the count likelihood
+  double rate = 0;  // posterior mean of z: the expected count under the count likelihood; of a rival, of the logit
 };
 
 struct Component {

@@ -12,9 +12,9 @@ struct SweepReport {
   double seconds = 0;       // of sampling alone, since the chain's start
   // Of the tensor and its networks, at the parameters of this sweep. Not a number on sweeps of a large rank where it was not computed.
   double log_likelihood = 0;
-  std::size_t occupied = 0;      // components with at least one count from the ones
+  std::size_t occupied = 0;      // components with at least one count from the ones; of a rival, that move logits
   std::size_t network_only = 0;  // components with counts from edges alone
-  double total_weight = 0;       // sum of lambda: the expected number of counts in all cells
+  double total_weight = 0;       // sum of lambda: the expected number of counts in all cells; of a rival, of effects
   std::vector<double> learned;   // hyperparameters that are learned: a of each mode, g, f of each network
   std::vector<double> watched;   // probabilities of the watched cells; empty in sweeps that do not record them
   double auc_roc = 0;            // of the held-out cells; NaN if they were not scored in this sweep

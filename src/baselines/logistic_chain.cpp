@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 
 #include "baselines/gram.hpp"
@@ -16,8 +17,8 @@ namespace {
 
 constexpr std::size_t cells_at_a_time = 256;  // whose features are in cache together
 constexpr std::size_t cells_per_block = 4096;
-constexpr std::size_t rows_per_block = 2;
-constexpr double first_shape = 2, later_shapes = 1.1;  // a_1, a_2 of the multiplicative gamma process
+constexpr std::size_t most_rows_per_block = 64;
+constexpr double first_shape = 2, later_shapes = 3;  // a_1, a_2 of the multiplicative gamma process
 constexpr double intercept_precision = 0.01;
 
 }  // namespace
@@ -104,6 +105,11 @@ double LogisticChain::step(bool) {
   return draw_latent();
 }
 
+void LogisticChain::restore(std::uint32_t t) {
+  RivalChain::restore(t);
+  latent_step_ = -1;
+}
+
 std::vector<Carried> LogisticChain::carried() {
   std::vector<Carried> result = RivalChain::carried();
   result.push_back({"delta", delta_.data(), delta_.size() * sizeof(double)});
@@ -112,13 +118,15 @@ std::vector<Carried> LogisticChain::carried() {
 
 // omega_i ~ PG(1, theta_i). Reads the factors, writes theta and omega, O(cells R K). Returns the log-likelihood.               (M34)
 double LogisticChain::draw_latent() {
-  logits(pool_, factors(), weight_, intercept_, cells_.coords.data(), cells_.size(), theta_.data());
+  logits(pool_, factors(), false, weight_, intercept_, cells_.coords.data(), cells_.size(), theta_.data());
   const StreamKey key = stream_key(problem_.seed, number_, Purpose::polya_gamma);
   const Blocks blocks{cells_.size(), cells_per_block};
   std::vector<double> sums(blocks.count(), 0.0);
   pool_.for_blocks(blocks.count(), [&](std::size_t b) {
     for (std::size_t i = blocks.begin(b); i < blocks.end(b); ++i) {
       const double theta = theta_[i];
+      if (!std::isfinite(theta))
+        throw Error(ErrorKind::numeric, fmt::format("sweep {}: the logit of a cell is not a finite number", t_));
       Stream stream(key, t_, i);
       omega_[i] = static_cast<float>(draw_polya_gamma(stream, theta));
       sums[b] -= std::log1p(std::exp(-std::abs(theta))) + std::max(0.0, cells_.one[i] != 0 ? -theta : theta);
@@ -127,13 +135,12 @@ double LogisticChain::draw_latent() {
   latent_step_ = t_;
   double sum = 0;
   for (const double part : sums) sum += part;
-  if (std::isnan(sum)) throw Error(ErrorKind::numeric, fmt::format("sweep {}: a logit is not a number", t_));
   return sum;
 }
 
 // u^(k)[j, .] given the other modes, for every j. Reads omega, O(cells R^2 + n R^3).                                          (M35)
 void LogisticChain::draw_rows(std::size_t k) {
-  const Blocks blocks{u_[k].rows(), rows_per_block};
+  const Blocks blocks{u_[k].rows(), std::clamp<std::size_t>(u_[k].rows() / 64, 1, most_rows_per_block)};
   pool_.for_blocks(blocks.count(), [&](std::size_t b) {
     RowWork work(problem_.R);
     for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j) draw_row(k, j, work);

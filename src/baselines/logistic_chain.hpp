@@ -19,6 +19,7 @@ class LogisticChain final : public RivalChain {
   // Returns the log-likelihood of the training cells.
   double step(bool likelihood) override;
   std::vector<Carried> carried() override;
+  void restore(std::uint32_t t) override;
 
  private:
   double draw_latent();

@@ -52,8 +52,10 @@ void Partition::split(std::size_t block, std::size_t k, const std::vector<bool>&
   for (const std::uint32_t c : moved) {
     List& blocks = classes_[k][c].blocks;
     std::replace(blocks.begin(), blocks.end(), old, added);
-    std::erase(holds_[block][k], c);
   }
+  std::vector<bool> gone(classes_[k].size(), false);
+  for (const std::uint32_t c : moved) gone[c] = true;
+  std::erase_if(holds_[block][k], [&](std::uint32_t c) { return gone[c]; });
   for (std::size_t other = 0; other < order(); ++other)
     if (other != k)
       for (const std::uint32_t c : holds_[added][other]) classes_[other][c].blocks.push_back(added);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t cells_per_piece = 16384;
 // Splits follow what the factors look like: the first when they look like something, the others while they still change.
-constexpr std::uint32_t first_split = 10, split_every = 3;
+constexpr std::uint32_t first_split = 12, split_every = 3;
 constexpr std::size_t growth = 4;  // of the number of blocks, each time
 
 std::vector<std::size_t> rows_of(const std::vector<Matrix<float>>& u) {
@@ -74,8 +74,12 @@ double QuadChain::step(bool likelihood) {
   return likelihood ? -surrogate() : std::numeric_limits<double>::quiet_NaN();
 }
 
+void QuadChain::restore(std::uint32_t t) {
+  RivalChain::restore(t);
+  stale_ = true;
+}
+
 std::vector<Carried> QuadChain::carried() {
-  stale_ = true;  // whoever asks may be about to put back another state
   std::vector<Carried> result = RivalChain::carried();
   result.push_back({"mean_square", mean_square_.data(), mean_square_.size() * sizeof(double)});
   result.push_back({"splits", splits_.data(), splits_.size() * sizeof(std::uint32_t)});

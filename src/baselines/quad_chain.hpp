@@ -24,6 +24,7 @@ class QuadChain : public RivalChain {
   // penalised loss, if it is asked for.
   double step(bool likelihood) override;
   std::vector<Carried> carried() override;
+  void restore(std::uint32_t t) override;
 
   std::size_t blocks() const { return partition_.blocks(); }
   std::size_t block_of(const std::uint32_t* cell) const;                   // O(blocks)

@@ -4,6 +4,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "baselines/quad_chain.hpp"
 #include "ztp/error.hpp"
@@ -104,12 +105,15 @@ void QuadChain::update_piece(std::size_t k, const Piece& piece, const Matrix<dou
     if (!hidden_.empty() && hidden_[k].begin[j] < hidden_[k].begin[j + 1]) {
       Square own = shared;
       take_off_missing(k, j, own.data(), right.data());
-      right = own.llt().solve(right);
+      const Eigen::LLT<Square> own_solver(own);
+      right = own_solver.solve(right);
+      if (own_solver.info() != Eigen::Success) right[0] = std::numeric_limits<double>::quiet_NaN();
     } else {
       right = solver.solve(right);
     }
     if (!right.allFinite())
-      throw Error(ErrorKind::numeric, fmt::format("iteration {}: mode {}, row {} is not a number", t_ + 1, k + 1, j));
+      throw Error(ErrorKind::numeric,
+                  fmt::format("iteration {}: mode {}, row {} has no minimum; raise --ridge", t_ + 1, k + 1, j + 1));
     for (std::size_t r = 0; r < R; ++r) u_[k].row(j)[r] = static_cast<float>(right[index(r)]);
   }
 }

@@ -37,7 +37,7 @@ Cut QuadChain::find_cut(std::size_t block, std::size_t k, const std::vector<doub
   return cut;
 }
 
-// Of the blocks from first to second, over all modes.
+// Of these blocks, over all modes.
 void QuadChain::find_cuts(const std::vector<std::size_t>& of, const std::vector<double>& missing_energy,
                           std::vector<Cut>& cuts) const {
   std::vector<Cut> found(of.size() * order());
@@ -54,7 +54,7 @@ void QuadChain::grow(std::size_t wanted) {
   if (blocks() >= wanted) return;
   std::vector<double> energy(missing_count());
   if (!energy.empty())
-    logits(pool_, factors(), weight_, intercept_, problem_.missing->data(), energy.size(), energy.data());
+    logits(pool_, factors(), false, weight_, intercept_, problem_.missing->data(), energy.size(), energy.data());
   for (double& theta : energy) theta *= theta;
   std::vector<Cut> cuts(blocks());
   std::vector<std::size_t> of(blocks());

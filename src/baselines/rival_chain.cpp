@@ -29,8 +29,8 @@ double logistic(double theta) {
   return 1 / (1 + std::exp(-theta));
 }
 
-void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, const std::vector<double>& weight, double intercept,
-            const std::uint32_t* cells, std::size_t count, double* theta) {
+void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, bool scaled, const std::vector<double>& weight,
+            double intercept, const std::uint32_t* cells, std::size_t count, double* theta) {
   const std::size_t R = weight.size(), K = u.size();
   std::vector<float> w(padded(R), 0.0f);
   for (std::size_t r = 0; r < R; ++r) w[r] = static_cast<float>(weight[r]);
@@ -41,7 +41,9 @@ void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, const std::v
       product = w;
       for (std::size_t k = 0; k < K; ++k) {
         const float* row = u[k]->row(cells[i * K + k]);
-        for (std::size_t r = 0; r < product.size(); ++r) product[r] *= row[r];
+        // Mode by mode: the product of all sizes may be beyond what a float holds.
+        const float factor = scaled ? 1 / static_cast<float>(u[k]->rows()) : 1;
+        for (std::size_t r = 0; r < product.size(); ++r) product[r] *= factor * row[r];
       }
       double sum = intercept;
       for (std::size_t r = 0; r < R; ++r) sum += static_cast<double>(product[r]);
@@ -52,15 +54,11 @@ void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, const std::v
 
 void recorded_logits(Pool& pool, const State& state, double intercept, const std::uint32_t* cells, std::size_t count,
                      double* theta) {
-  double log_volume = 0;
   std::vector<const Matrix<float>*> u;
-  for (const Matrix<float>& matrix : state.u) {
-    u.push_back(&matrix);
-    log_volume += std::log(static_cast<double>(matrix.rows()));
-  }
+  for (const Matrix<float>& matrix : state.u) u.push_back(&matrix);
   std::vector<double> weight;
-  for (const double log_weight : state.tensor.log_weight) weight.push_back(std::exp(log_weight - log_volume));
-  logits(pool, u, weight, intercept, cells, count, theta);
+  for (const double log_weight : state.tensor.log_weight) weight.push_back(std::exp(log_weight));
+  logits(pool, u, true, weight, intercept, cells, count, theta);
 }
 
 RivalChain::RivalChain(const RivalProblem& problem, Pool& pool, std::uint32_t number)
@@ -124,7 +122,7 @@ void RivalChain::describe(SweepReport& report) const {
 }
 
 void RivalChain::probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const {
-  logits(pool_, factors(), weight_, intercept_ + offset_, cells, count, probability);
+  logits(pool_, factors(), false, weight_, intercept_ + offset_, cells, count, probability);
   for (std::size_t i = 0; i < count; ++i) probability[i] = logistic(probability[i]);
 }
 

@@ -19,9 +19,9 @@ struct RivalProblem {
   std::uint64_t seed = 0;
 };
 
-// theta of cells (count x K), O(count R K).
-void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, const std::vector<double>& weight, double intercept,
-            const std::uint32_t* cells, std::size_t count, double* theta);
+// theta of cells (count x K), O(count R K). `scaled`: the matrices hold n_k u^(k).
+void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, bool scaled, const std::vector<double>& weight,
+            double intercept, const std::uint32_t* cells, std::size_t count, double* theta);
 // The same of a recorded draw, whose state holds n_k u^(k) and log w.
 void recorded_logits(Pool& pool, const State& state, double intercept, const std::uint32_t* cells, std::size_t count,
                      double* theta);

@@ -17,6 +17,12 @@ constexpr double most_cells_by_default = 4e6;
 constexpr double most_cells = 4294967295.0;  // rows are indexed with 32 bits
 constexpr double usual_zeros_per_one = 10;
 
+// Cells that are neither ones nor missing.
+double zeros_there(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing) {
+  const double missing_cells = missing == nullptr ? 0 : static_cast<double>(missing->size() / tensor.order());
+  return tensor.volume() - static_cast<double>(tensor.nnz()) - missing_cells;
+}
+
 // Sorted, as both lists are.
 void merge(const Buffer<std::uint32_t>& ones, const Buffer<std::uint32_t>& zeros, std::size_t K, TrainingCells& cells) {
   cells.coords = Buffer<std::uint32_t>(ones.size() + zeros.size());
@@ -34,21 +40,25 @@ void merge(const Buffer<std::uint32_t>& ones, const Buffer<std::uint32_t>& zeros
 
 }  // namespace
 
-double zeros_there(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing) {
-  const double missing_cells = missing == nullptr ? 0 : static_cast<double>(missing->size() / tensor.order());
-  return tensor.volume() - static_cast<double>(tensor.nnz()) - missing_cells;
+double zeros_per_one_of(const std::string& choice) {
+  double each = usual_zeros_per_one;
+  if (choice == "all" || choice == "auto") return each;
+  const auto [end, error] = std::from_chars(choice.data(), choice.data() + choice.size(), each);
+  if (error != std::errc() || end != choice.data() + choice.size() || !(each > 0 && each <= 1e9))
+    throw Error(ErrorKind::config,
+                fmt::format("--zeros {}: must be auto, all, or a number of zeros for each one", choice));
+  return each;
+}
+
+double share_of_zeros(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, std::uint64_t zeros) {
+  const double there = zeros_there(tensor, missing);
+  return there < 1 ? 1 : static_cast<double>(zeros) / there;
 }
 
 std::uint64_t zeros_wanted(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing,
                            const std::string& choice) {
   const double ones = static_cast<double>(tensor.nnz()), there = zeros_there(tensor, missing);
-  double each = usual_zeros_per_one;
-  if (choice != "all" && choice != "auto") {
-    const auto [end, error] = std::from_chars(choice.data(), choice.data() + choice.size(), each);
-    if (error != std::errc() || end != choice.data() + choice.size() || !(each > 0 && each <= 1e9))
-      throw Error(ErrorKind::config,
-                  fmt::format("--zeros {}: must be auto, all, or a number of zeros for each one", choice));
-  }
+  const double each = zeros_per_one_of(choice);
   const bool all = choice == "all" || (choice == "auto" && tensor.volume() <= most_cells_by_default);
   const double wanted = all ? there : std::min(there, std::ceil(each * ones));
   if (wanted + ones > most_cells)
@@ -73,7 +83,7 @@ TrainingCells training_cells(const SparseTensor& tensor, const Buffer<std::uint3
                                              : rejected_cells(box, excluded, zeros, key);
   TrainingCells cells;
   merge(tensor.coords, drawn, K, cells);
-  cells.zeros_used = static_cast<double>(zeros) / std::max(1.0, zeros_there(tensor, missing));
+  cells.zeros_used = share_of_zeros(tensor, missing, zeros);
   return cells;
 }
 

@@ -14,11 +14,14 @@ struct TrainingCells {
   std::size_t size() const { return one.size(); }
 };
 
-// Cells that are neither ones nor missing.
-double zeros_there(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing);
+// What --zeros says, where it is a number; Error (config), if it is none of those below.
+double zeros_per_one_of(const std::string& choice);
+
+// What part of the zeros so many are; 1, if there are none.
+double share_of_zeros(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, std::uint64_t zeros);
 
 // How many zeros `choice` means: "all", a number of them for each one, or "auto": all, if there are at most four million cells, else ten
-// for each one. Never more than there are.
+// for each one. Never more than there are. Error (config), if it means nothing.
 std::uint64_t zeros_wanted(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, const std::string& choice);
 
 TrainingCells training_cells(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, std::uint64_t zeros,

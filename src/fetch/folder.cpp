@@ -90,6 +90,7 @@ void DataFolder::take_name() {
     partial_.clear();
     return;
   }
+  check_replaceable(path_);  // again: something may have been put into it meanwhile
   // From here on what is to be removed is the old folder.
   if (renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) return;
   // A file system that cannot exchange them: for a moment the data are under another name.

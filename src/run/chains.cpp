@@ -23,7 +23,7 @@ Chains::Chains(const Problem& problem, const Dataset& data, const FitOptions& op
   }
 }
 
-std::unique_ptr<AnyChain> Chains::make(std::uint32_t number) const {
+std::unique_ptr<CountChain> Chains::make(std::uint32_t number) const {
   if (!ones_) return std::make_unique<Chain>(problem_, kernel_, number);
   std::vector<Minibatches*> edges;
   for (const auto& of_network : edges_) edges.push_back(of_network.get());

@@ -14,7 +14,7 @@ class Chains {
  public:
   // Refers to all of these.
   Chains(const Problem& problem, const Dataset& data, const FitOptions& complete, Kernel& kernel);
-  std::unique_ptr<AnyChain> make(std::uint32_t number) const;
+  std::unique_ptr<CountChain> make(std::uint32_t number) const;
 
  private:
   const Problem& problem_;

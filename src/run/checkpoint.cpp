@@ -32,7 +32,8 @@ void write_chain(SectionWriter& file, AnyChain& chain) {
 // Modes may have more entities than when they were written: those have nothing yet.
 void read_chain(const SectionReader& file, std::uint32_t t, AnyChain& chain) {
   for (const Carried& part : chain.carried())
-    file.read(part.name, part.data, std::min<std::size_t>(file.bytes(part.name), part.bytes));
+    file.read(part.name, part.data,
+              part.may_grow ? std::min<std::size_t>(file.bytes(part.name), part.bytes) : part.bytes);
   chain.restore(t);
 }
 

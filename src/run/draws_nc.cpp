@@ -159,7 +159,7 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::
                                       {1, 1, rows_at_a_time(layout.sizes[k], R), R}));
 
   std::vector<int> learned;
-  for (const std::string& name : netcdf_names(learned_names(info.options, modes, layout.networks)))
+  for (const std::string& name : netcdf_names(learned_names(info.options, modes, layout.networks), false))
     learned.push_back(file.add_floats(group, name, {chain, draw}));
 
   std::vector<float> buffer;

@@ -83,12 +83,12 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   const FitOptions options = complete_options(given, data.tensor, static_cast<std::int64_t>(data.ones()));
   const unsigned threads = static_cast<unsigned>(options.threads);
   if (data.ones() == 0) throw Error(ErrorKind::config, "the tensor has no ones to fit");
+  if (options.model != "ztp") check_rival_data(options, data);
   if (data.file != nullptr && options.method != "online")
     throw Error(ErrorKind::config, "ones that stay in their file need --method online");
   if (data.file == nullptr && (options.likelihood == "count") != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
-  if (options.model != "ztp") check_rival_data(options, data);
   TestCells test = test_cells(options, data);
   if (options.holdout_as == "missing") add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);

@@ -158,19 +158,19 @@ void NetcdfFile::get(int group, int variable, const std::vector<std::size_t>& st
   check(nc_get_vara_longlong(group, variable, start.data(), count.data(), reinterpret_cast<long long*>(values)));
 }
 
-std::vector<std::string> netcdf_names(const std::vector<std::string>& mode_names) {
+std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes) {
   std::vector<std::string> names;
-  for (const std::string& text : mode_names) {
+  for (const std::string& text : wanted) {
     std::string name;
     for (const char c : text) {
       const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
       name += plain ? c : '_';
     }
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "mode_" + name;
-    for (const char* taken : {"chain", "draw", "component", "lambda", "p"})
-      if (name == taken) name = "mode_" + name;
-    for (const char* begin : {"u_", "beta_", "h_"})
-      if (name.starts_with(begin)) name = "mode_" + name;
+    for (const char* taken : {"chain", "draw", "component", "lambda", "p", "tau", "intercept"})
+      if (of_modes && name == taken) name = "mode_" + name;
+    for (const char* begin : {"u_", "beta_", "h_", "dirichlet_", "gamma_shape"})
+      if (of_modes && name.starts_with(begin)) name = "mode_" + name;
     while (std::find(names.begin(), names.end(), name) != names.end()) name += fmt::format("_{}", names.size() + 1);
     names.push_back(name);
   }

@@ -53,7 +53,7 @@ class NetcdfFile {
   int id_ = -1;
 };
 
-// The names of netCDF objects allow less than mode names do: one name for each mode, all different.
-std::vector<std::string> netcdf_names(const std::vector<std::string>& mode_names);
+// The names of netCDF objects allow less than those of modes do: one for each, all different, and of modes none that a variable has.
+std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes = true);
 
 }  // namespace ztp

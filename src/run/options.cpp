@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "baselines/training_cells.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -26,7 +27,8 @@ std::vector<OptionField> make_fields() {
        "",
        ""},
       {"rank",
-       "upper bound R on the number of components; the prior empties those that are not needed",
+       "upper bound R on the number of components; a prior empties those that are not needed (quad, pwquad: their "
+       "number)",
        &F::rank,
        1,
        100000,
@@ -199,7 +201,7 @@ std::vector<OptionField> make_fields() {
        "",
        ""},
       {"holdout_as",
-       "what held-out cells are to the fit: zero (as in the paper) or missing (unknown, imputed)",
+       "what held-out cells are to the fit: zero (as in the paper) or missing (unknown)",
        &F::holdout_as,
        0,
        0,
@@ -228,7 +230,7 @@ std::vector<OptionField> make_fields() {
        "pwquad: blocks of cells that have a quadratic bound of their own",
        &F::blocks,
        1,
-       100000,
+       65535,
        {},
        "",
        "pwquad"},
@@ -327,10 +329,15 @@ std::string not_used(const OptionField& field, const std::string& model) {
   return fmt::format("{} is not used by --model {}; it is for --model {}", field.flag(), model, models);
 }
 
+void check_model(const FitOptions& options) {
+  check_field(fit_option_fields().front(), options);
+}
+
 void check_options(const FitOptions& options) {
   learned(options);
   for (const OptionField& field : fit_option_fields()) check_field(field, options);
   check_used(options);
+  zeros_per_one_of(options.zeros);
   if (options.method == "online") check_online(options);
   if (options.burn_in >= options.sweeps)
     throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",
@@ -358,7 +365,8 @@ FitOptions options_from_json(const std::string& text) {
     std::visit(
         [&](auto member) {
           using Value = std::remove_cvref_t<decltype(options.*member)>;
-          options.*member = json.at(field.name).template get<Value>();
+          if (json.contains(field.name))
+            options.*member = json.at(field.name).template get<Value>();  // a run may be older than the option
         },
         field.member);
   return options;

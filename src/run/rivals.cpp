@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "baselines/logistic_chain.hpp"
 #include "baselines/quad_chain.hpp"
 #include "ztp/error.hpp"
@@ -27,14 +25,14 @@ void check_rival_data(const FitOptions& options, const Dataset& data) {
   bool slices = false;
   for (const auto& of_mode : data.missing.slices) slices = slices || !of_mode.empty();
   refuse(slices, "missing slices are");
-  refuse(!data.tensor.counts.empty(), "counts are");
+  refuse(data.file != nullptr, "ones that stay in their file are");
 }
 
 void describe_rival(const Dataset& data, RunInfo& info) {
   if (info.options.model != "logistic") return;
   const Buffer<std::uint32_t>* missing = missing_cells(data);
   info.training_zeros = zeros_wanted(data.tensor, missing, info.options.zeros);
-  info.zeros_used = static_cast<double>(info.training_zeros) / std::max(1.0, zeros_there(data.tensor, missing));
+  info.zeros_used = share_of_zeros(data.tensor, missing, info.training_zeros);
 }
 
 std::unique_ptr<AnyChain> make_rival(const FitOptions& complete, const Dataset& data, Pool& pool,

@@ -99,8 +99,8 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.missing_cells = json.at("missing_cells");
   info.test_ones = json.at("test_ones");
   info.test_zeros = json.at("test_zeros");
-  info.training_zeros = json.at("training_zeros");
-  info.zeros_used = json.at("zeros_used");
+  info.training_zeros = json.value("training_zeros", std::uint64_t{0});
+  info.zeros_used = json.value("zeros_used", 0.0);
   for (const Json& mode : json.at("modes"))
     info.modes.push_back({mode.at("name"), mode.at("size"), mode.at("numbered"), mode.at("first"), mode.at("dirichlet"),
                           mode.at("missing_entities")});

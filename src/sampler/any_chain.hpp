@@ -14,6 +14,7 @@ struct Carried {
   std::string name;
   void* data;
   std::size_t bytes;
+  bool may_grow = false;  // at its end, with entities that were not there when it was written
 };
 
 class AnyChain {
@@ -32,7 +33,7 @@ class AnyChain {
 
   virtual std::vector<Carried> carried() = 0;
   // Goes on after step t, when what it carries has been put back.
-  void restore(std::uint32_t t) { t_ = t; }
+  virtual void restore(std::uint32_t t) { t_ = t; }
 
   virtual std::vector<double> learned() const = 0;       // what else a draw consists of, besides the state
   virtual void describe(SweepReport& report) const = 0;  // what the report says of the parameters

@@ -36,7 +36,7 @@ std::vector<Carried> CountChain::carried() {
   for (std::size_t m = 0; m < statistics_.networks.size(); ++m)
     add(fmt::format("network{}", m), statistics_.networks[m]);
   for (std::size_t k = 0; k < statistics_.rows.size(); ++k)
-    result.push_back({fmt::format("rows{}", k), statistics_.rows[k].row(0), statistics_.rows[k].bytes()});
+    result.push_back({fmt::format("rows{}", k), statistics_.rows[k].row(0), statistics_.rows[k].bytes(), true});
   return result;
 }
 

@@ -18,7 +18,7 @@ for model in logistic quad pwquad; do
   # The Brier score, worked out from what predict says.
   awk -v said="$(sed 's/.*"brier":\([0-9.e-]*\).*/\1/' metrics.txt)" '{s += ($1 - $2)^2} END {d = s / NR - said; exit !(d * d < 1e-12)}' both.txt ||
     { echo "FAILED: predict and evaluate of $model disagree"; failed=1; }
-  expect 0 "model        $model, rank at most 5" "$ztp" info $model
+  expect 0 "model        $model, rank" "$ztp" info $model
   expect 4 'needs factors that are not negative' "$ztp" components $model
   expect 4 'needs factors that are not negative' "$ztp" recommend $model mode1=1
   expect 4 'needs factors that are not negative' "$ztp" evaluate $model --ranking mode1
@@ -35,7 +35,16 @@ expect 2 '--chains is not used by --model quad; it is for --model ztp|logistic' 
 expect 2 '--zeros is not used by --model ztp; it is for --model logistic' "$ztp" fit $split --zeros 5 --out refused
 expect 2 '--blocks is not used by --model quad' "$ztp" fit $split --model quad --blocks 5 --out refused
 expect 4 '--zeros many: must be auto, all, or a number' "$ztp" fit $split --model logistic --zeros many --out refused
-expect 4 '--model nothing: must be one of' "$ztp" fit $split --model nothing --out refused
+expect 4 '--model nothing: must be one of' "$ztp" fit $split --model nothing --chains 2 --out refused
+expect 4 '--blocks 70000: must be between 1 and 65535' "$ztp" fit $split --model pwquad --blocks 70000 --out refused
+expect 0 'iterations   120 of 120' "$ztp" info quad
+
+# No zeros at all, and modes with the names of variables.
+printf '#tau\tintercept\n1\t1\n1\t2\n2\t1\n2\t2\n' >ones.tsv
+for model in logistic quad pwquad; do
+  expect 0 'components in ones' "$ztp" fit ones.tsv --model $model --rank 2 --sweeps 20 --out ones-$model
+  expect 0 '2	2	' "$ztp" predict ones-$model ones.tsv
+done
 
 # A sample of the zeros: it says so, and probabilities still add up.
 expect 0 'drawn zeros, one in' "$ztp" fit $split --model logistic --zeros 3 --sweeps 120 --out sampled
