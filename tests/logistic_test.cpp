@@ -305,6 +305,23 @@ TEST(LogisticChain, FindsAPlantedTensorFromAllZerosOrSome) {
   }
 }
 
+// Seed 6, deterministic: of 12 components, two are needed, and the prior leaves few of the others.
+TEST(LogisticChain, EmptiesComponentsThatAreNotNeeded) {
+  const Planted data = planted({30, 25, 20}, -1, 6);
+  Pool pool(2);
+  LogisticChain chain({&data.tensor, nullptr, 12, 1}, all_zeros(data.tensor), pool, 0);
+  chain.start();
+  double occupied = 0;
+  for (int t = 0; t < 400; ++t) {
+    chain.step(true);
+    SweepReport report;
+    chain.describe(report);
+    if (t >= 300) occupied += static_cast<double>(report.occupied) / 100;
+  }
+  EXPECT_GE(occupied, 2);
+  EXPECT_LT(occupied, 6);
+}
+
 TEST(RivalChain, ARecordedDrawHasTheLogitsOfTheChain) {
   const Planted data = planted({8, 7, 6}, -1, 7);
   Pool pool(1);

@@ -13,8 +13,7 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t cells_per_block = 4096;
-constexpr double least_effect =
-    0.05;  // a component that moves logits by less, root mean square, does not count as occupied
+constexpr double least_share = 0.1;  // of the largest effect on logits, for a component to count as occupied
 
 // Of the values in a column.
 double root_mean_square(const Matrix<float>& u, std::size_t r) {
@@ -111,12 +110,17 @@ std::vector<Carried> RivalChain::carried() {
 }
 
 void RivalChain::describe(SweepReport& report) const {
-  report.occupied = 0;
-  report.total_weight = 0;
+  std::vector<double> effects;
   for (std::size_t r = 0; r < problem_.R; ++r) {
     double effect = std::abs(weight_[r]);
     for (const Matrix<float>& u : u_) effect *= root_mean_square(u, r);
-    report.occupied += effect >= least_effect;
+    effects.push_back(effect);
+  }
+  const double least = least_share * *std::max_element(effects.begin(), effects.end());
+  report.occupied = 0;
+  report.total_weight = 0;
+  for (const double effect : effects) {
+    report.occupied += effect >= least && effect > 0;
     report.total_weight += effect;
   }
 }
