@@ -1,4 +1,4 @@
-// The options of a fit. This struct and the one list of its fields (src/run/options.cpp) are where the flags, the checks, the
+// The options of a fit. This struct and the one list of its fields (src/run/option_fields.cpp) are where the flags, the checks, the
 // echo in the run directory and docs/options.md all come from.
 #pragma once
 #include <cstdint>

@@ -55,7 +55,7 @@ inline Cut best_cut(std::vector<Slice> slices) {
     const double gain = whole - bound(low_cells, low_energy) - bound(cells - low_cells, energy - low_energy);
     if (gain > best.gain) best.gain = gain, at = i + 1;
   }
-  if (best.gain <= 1e-12 * whole) return {};  // roundings
+  if (best.gain <= 1e-9 * whole) return {};  // roundings, and gains too small to be worth a block
   for (std::size_t i = at; i < slices.size(); ++i) best.moved.push_back(slices[i].entity);
   return best;
 }
