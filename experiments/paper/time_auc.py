@@ -47,7 +47,7 @@ SERIES = [
     ("scholars", "logistic", "--rank 20 --zeros 2", doubled(4, 32)),
     ("facebook-shape", "ztp-batch", "--rank 20", doubled(4, 256)),
     ("facebook-shape", "ztp-online", "--rank 20", doubled(16, 512)),
-    ("facebook-shape", "logistic", "--rank 20 --zeros 5", doubled(4, 32)),
+    ("facebook-shape", "logistic", "--rank 20 --zeros 5", doubled(4, 16)),
 ]
 
 
@@ -60,6 +60,12 @@ SHARE = 0.99  # of the logistic baseline's final AUC
 
 # What the figures mean, in words: added at the end of the section.
 NOTES = """
+On UMLS, where 0.8 % of the cells are ones, ZTP-CP is there in hundredths of a second, hundreds of times sooner than the logistic model, whose every
+sweep visits all cells. On Kinship the ten times of the paper are not reached: with 281,216 cells in all, a sweep of our logistic sampler takes a sixteenth of a second,
+it passes 0.98 within 32 sweeps, and no fit of ZTP-CP here does (0.9775 is the best, sixteen chains at R = 100; other splits come to 0.983). Tried were higher ranks (200), more chains
+(4 to 16), the plain and the collapsed sampler, and other Dirichlet parameters; what is missing is signed structure, not time. The paper's logistic
+baseline was its authors' program, and its figure of running times has no numbers to compare with. On Scholars and the Facebook shape, which were too large for it, ours is fitted to a
+sample of zeros. Online is ahead of batch by the factor that a smaller pass over the data saves early on, and level later.
 """
 
 KEYS = ["data", "method", "rank", "sweeps", "options"]
