@@ -93,7 +93,7 @@ PAPER_AUC = {
 # What the figures mean, in words: added at the end of the section.
 NOTES = """
 Where a figure has fewer than ten splits, the rest was not run: the logistic model takes one to ten minutes a fit on one core, ZTP-CP at our best
-setting half a minute. The same command goes on where it stopped.
+setting half a minute. The same command goes on where it stopped. Seconds in the table file are of one thread beside other work, and mean little.
 
 *ZTP-CP against the paper.* UMLS, DBLP and Scholars are at or above the paper's figures at its own setting. Kinship at R = 20 and MovieLens are
 below, and do not come out of the model as published at any setting tried (the authors' public code gave 0.868 on Kinship after 30 sweeps, as ours does
