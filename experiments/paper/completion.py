@@ -92,13 +92,13 @@ PAPER_AUC = {
 
 # What the figures mean, in words: added at the end of the section.
 NOTES = """
-Where a figure has fewer than ten splits, the rest was not run: the logistic model takes one to ten minutes a fit on one core, ZTP-CP at our best
+Where a figure has fewer than ten splits, the rest was not run: the logistic model takes one to fifteen minutes a fit on one core, ZTP-CP at our best
 setting half a minute. The same command goes on where it stopped. Seconds in the table file are of one thread beside other work, and mean little.
 
 *ZTP-CP against the paper.* UMLS, DBLP and Scholars are at or above the paper's figures at its own setting. Kinship at R = 20 and MovieLens are
 below, and do not come out of the model as published at any setting tried (the authors' public code gave 0.868 on Kinship after 30 sweeps, as ours does
 early on). The Facebook subset is another tensor than the paper's. The paper does not say what its Dirichlet parameter is; ours is the
-default, 0.1, and Scholars has 200 sweeps and 500 minibatches instead of 1000 (more do not change the third digit). At our best setting a higher rank
+default, 0.1, and Scholars has 200 sweeps and 500 minibatches instead of 1000. At our best setting a higher rank
 and the average of several short chains are worth 0.05 on Kinship and 0.01 on the Facebook subset: chains settle in different modes of the posterior,
 and their errors cancel.
 
