@@ -28,9 +28,9 @@ TITLES = {"nnz": "ones", "rank": "R", "modes": "K"}
 
 NOTES = """
 A sweep visits R components of K factors for every one, and draws R columns of every mode. In the ones it is linear where these outweigh the
-K x 20,000 entities. Below R = 40 a sweep costs hardly less with fewer components: what is paid for then is the one, not its components; above, it is linear. R = 640
+K x 20,000 entities. Below R = 40 a sweep costs hardly less with fewer components: above, it is linear. R = 640
 is the first rank where components are found by way of bounds (docs/model.md, section 7): on these simulated tensors they cost more than they save.
-In K the time grows less than linearly, since the random draw of a one is paid once. The second exponent is that of the larger values alone.
+In K the time grows less than linearly. Why was not profiled here. The second exponent is that of the larger values alone.
 """
 
 

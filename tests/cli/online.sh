@@ -19,15 +19,7 @@ cp out.txt whole.predictions
 
 # ---- interrupted and resumed -----------------------------------------------------------------------------------------
 "$ztp" fit small.ztpt $online --holdout 0.02 --out stopped >log.txt 2>&1 &
-pid=$!
-while [ "$(wc -l 2>/dev/null <stopped/trace.tsv || echo 0)" -lt 10 ]; do
-  kill -0 $pid 2>/dev/null || break
-  sleep 0.02
-done
-kill -INT $pid
-code=0
-wait $pid || code=$?
-[ "$code" -eq 130 ] || { echo "FAILED: exit code $code after SIGINT"; failed=1; }
+interrupt $! stopped 10
 expect 0 'status       interrupted' "$ztp" info stopped
 expect 0 'held-out AUC-ROC' "$ztp" resume stopped
 "$ztp" predict stopped stopped/test.tsv >stopped.predictions

@@ -56,15 +56,7 @@ expect 0 'drawn zeros, one in' "$ztp" fit $split --model logistic --zeros 3 --sw
 for model in logistic pwquad; do
   "$ztp" fit $split --model $model --sweeps 400 --out whole-$model >/dev/null 2>&1
   "$ztp" fit $split --model $model --sweeps 400 --out stopped-$model >log.txt 2>&1 &
-  pid=$!
-  while [ "$(wc -l 2>/dev/null <stopped-$model/trace.tsv || echo 0)" -lt 20 ]; do
-    kill -0 $pid 2>/dev/null || break
-    sleep 0.02
-  done
-  kill -INT $pid
-  code=0
-  wait $pid || code=$?
-  [ "$code" -eq 130 ] || { echo "FAILED: exit code $code after SIGINT"; failed=1; }
+  interrupt $! stopped-$model 20
   expect 0 'held-out AUC-ROC' "$ztp" resume stopped-$model
   for run in whole stopped; do "$ztp" predict $run-$model parts/test.tsv >$run.txt; done
   cmp whole.txt stopped.txt || failed=1
