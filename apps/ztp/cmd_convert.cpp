@@ -60,7 +60,7 @@ void run_convert(ConvertCommand& given) {
   }
   if (summary.stopped) {
     fmt::print(stderr, "Interrupted; nothing was written to {}.\n", quoted_for_shell(given.out));
-    throw CLI::RuntimeError(130);
+    throw CLI::RuntimeError(stop_exit_code());
   }
   print_warnings(summary.warnings);
   print_summary(given, summary, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());

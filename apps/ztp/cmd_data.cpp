@@ -90,7 +90,7 @@ void run_fetch(DataCommand& given) {
   }
   if (summary.stopped) {
     fmt::print(stderr, "Interrupted; nothing was written to {}.\n", quoted_for_shell(given.options.out));
-    throw CLI::RuntimeError(130);
+    throw CLI::RuntimeError(stop_exit_code());
   }
   given.json ? print_json(given, summary) : print_text(given, summary);
 }

@@ -39,7 +39,7 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
   if (outcome == FitOutcome::interrupted) {
     const std::string name = quoted_for_shell(run_dir);
     fmt::print(stderr, "Interrupted; everything so far is in {}. To go on: ztp resume {}\n", name, name);
-    throw CLI::RuntimeError(130);
+    throw CLI::RuntimeError(stop_exit_code());
   }
   const RunInfo info = run_info(run_dir);
   if (json) {
@@ -92,12 +92,13 @@ void run_fit(FitCommand& given, const CLI::App& command) {
   check_options(given.options);
   check_run_dir(given.out, given.force);
   given.read.counts = given.options.likelihood == "count";
+  given.read.memory = given.options.memory.empty() ? memory_of_machine() : memory_limit(given.options.memory);
   given.read.stream = given.options.method == "online";
   given.read.threads = given.options.threads > 0 ? static_cast<unsigned>(given.options.threads)
                                                  : std::max(1u, std::thread::hardware_concurrency());
-  install_stop_signals();
   Dataset data = read_dataset(given.read);
   print_warnings(data.warnings);
+  install_stop_signals();  // not before: until here there is nothing to save, and Ctrl-C simply ends it
   ProgressBar bar(static_cast<std::uint32_t>(given.options.chains), static_cast<std::uint32_t>(given.options.sweeps));
   const FitOutcome outcome = fit(std::move(data), given.options, given.out, callbacks_with(bar, command), given.force);
   bar.finish();
@@ -125,24 +126,35 @@ void add_fit(CLI::App& app) {
 void add_resume(CLI::App& app) {
   struct Resume {
     std::string run;
-    unsigned threads = 0;
+    ResumeOptions options;
     bool json = false;
   };
   auto given = std::make_shared<Resume>();
-  CLI::App* command = app.add_subcommand("resume", "Go on with an interrupted fit, to the same result");
+  CLI::App* command =
+      app.add_subcommand("resume", "Go on with a fit that was interrupted or killed, to the same result");
   command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_option("--threads", given->threads, "threads")->default_str("as before")->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--sweeps", given->options.sweeps,
+                   "more sweeps of each chain than were asked for, burn-in included; of a complete run, too")
+      ->default_str("as before")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--threads", given->options.threads, "threads")
+      ->default_str("as before")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--checkpoint", given->options.checkpoint, "as of 'ztp fit'")->default_str("as before");
+  command->add_option("--memory", given->options.memory, "as of 'ztp fit'")->default_str("what the machine has");
   command->add_flag("--json", given->json, "print what was run as one JSON object");
-  command->footer("Example:\n  ztp resume run");
+  command->footer("Examples:\n  ztp resume run\n  ztp resume run --sweeps 5000");
   command->callback([given, command] {
     const RunInfo info = run_info(given->run);
-    if (info.status == "complete") {
+    const std::int64_t sweeps = std::max(given->options.sweeps, info.options.sweeps);
+    if (info.status == "complete" && sweeps == info.options.sweeps && given->options.sweeps == 0) {
       fmt::print("{} is complete: {} draws. Nothing to do.\n", given->run, info.draws);
       return;
     }
     install_stop_signals();
-    ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(info.options.sweeps));
-    const FitOutcome outcome = resume(given->run, callbacks_with(bar, *command), given->threads);
+    ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(sweeps));
+    const FitOutcome outcome = resume(given->run, callbacks_with(bar, *command), given->options);
     bar.finish();
     finish(outcome, given->run, given->json);
   });

@@ -53,7 +53,7 @@ void run_update(UpdateCommand& given, const CLI::App& command) {
   print_warnings(summary.warnings);
   if (summary.outcome == FitOutcome::interrupted) {
     fmt::print(stderr, "Interrupted; {} is as it was before\n", quoted_for_shell(given.run));
-    throw CLI::RuntimeError(130);
+    throw CLI::RuntimeError(stop_exit_code());
   }
   print_summary(given, summary);
 }

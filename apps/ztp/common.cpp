@@ -59,16 +59,6 @@ std::string quoted_for_shell(const std::string& word) {
   return text + "'";
 }
 
-std::string human_bytes(double bytes) {
-  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < std::size(units)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
-}
-
 std::string human_count(double count) {
   if (count >= 1e15) return fmt::format("{:.3g}", count);
   std::string digits = fmt::format("{:.0f}", count);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "run/limits.hpp"
 #include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
 
@@ -28,7 +29,6 @@ std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 // A word as a shell would need it.
 std::string quoted_for_shell(const std::string& word);
 
-std::string human_bytes(double bytes);      // 1.2 GiB
 std::string human_count(double count);      // 1,401,944
 std::string human_seconds(double seconds);  // 3.2 s, 1 h 05 min
 

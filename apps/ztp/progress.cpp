@@ -16,11 +16,11 @@
 namespace ztp::app {
 namespace {
 
-volatile std::sig_atomic_t stop_count = 0;
+volatile std::sig_atomic_t first_signal = 0;
 
 void on_signal(int number) {
-  stop_count = stop_count + 1;
-  if (stop_count > 1) _exit(128 + number);
+  if (first_signal != 0) _exit(128 + number);
+  first_signal = number;
 }
 
 double now() {
@@ -34,10 +34,17 @@ void install_stop_signals() {
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before = {};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup wants it ignored
 }
 
 bool stop_signalled() {
-  return stop_count > 0;
+  return first_signal != 0;
+}
+
+int stop_exit_code() {
+  return 128 + first_signal;
 }
 
 ProgressBar::ProgressBar(std::uint32_t chains, std::uint32_t sweeps)
@@ -127,6 +134,7 @@ FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command) {
   FitCallbacks callbacks;
   callbacks.on_sweep = [&bar](const SweepReport& report) { bar.show(report); };
   callbacks.stop_requested = stop_signalled;
+  callbacks.on_warning = [](const std::string& warning) { print_warnings({warning}); };
   callbacks.command = typed_command(command);
   return callbacks;
 }

@@ -44,9 +44,11 @@ class ProgressLine {
   double begin_, shown_ = 0;
 };
 
-// Ctrl-C or SIGTERM asks a fit to stop after its sweep, and other work to stop soon; a second one ends the program at once.
+// Ctrl-C, SIGTERM or a terminal that goes away asks a fit to stop after its sweep, and other work to stop soon; a second one ends the program
+// at once.
 void install_stop_signals();
 bool stop_signalled();
+int stop_exit_code();  // what shells give a program that the signal ended: 130 of Ctrl-C, 143 of SIGTERM
 
 // The bar, Ctrl-C and the command as it was typed, for a fit.
 FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command);

@@ -10,9 +10,10 @@
 namespace ztp {
 
 struct FitCallbacks {
-  std::function<void(const SweepReport&)> on_sweep;  // after every sweep
-  std::function<bool()> stop_requested;              // asked between sweeps; true ends the run with a checkpoint
-  std::string command;                               // what was typed, for the record
+  std::function<void(const SweepReport&)> on_sweep;    // after every sweep
+  std::function<bool()> stop_requested;                // asked between sweeps; true ends the run with a checkpoint
+  std::function<void(const std::string&)> on_warning;  // something odd that does no harm
+  std::string command;                                 // what was typed, for the record
 };
 
 enum class FitOutcome { complete, interrupted };
@@ -25,8 +26,17 @@ FitOutcome fit(Dataset data, const FitOptions& options, const std::string& run_d
 // and may not be replaced. Only a run directory or an empty one is ever replaced.
 void check_run_dir(const std::string& run_dir, bool replace);
 
-// Goes on from the checkpoint of an interrupted run, to the same draws as without the interruption. threads = 0: as before.
-FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks = {}, unsigned threads = 0);
+// What of a run's options may change when it goes on.
+struct ResumeOptions {
+  std::int64_t sweeps = 0;  // of each chain in all, if more than before; burn-in and thinning stay. 0: as before
+  unsigned threads = 0;     // 0: as before
+  std::string checkpoint;   // empty: as before
+  std::string memory;       // likewise
+};
+
+// Goes on from the last checkpoint of a run that was interrupted or killed, to the same draws as without that; from its beginning, if there
+// is no checkpoint yet. Of a run that is complete nothing is to be done, unless it is asked for more sweeps.
+FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks = {}, const ResumeOptions& options = {});
 
 // What a fit will take: bytes of memory at its peak, not counting the program itself, and bytes of its file of draws.
 struct FitCost {
@@ -35,5 +45,7 @@ struct FitCost {
   std::uint64_t draws = 0;
 };
 FitCost estimate_cost(const Dataset& data, const FitOptions& options);
+// Error (config), with what the fit would need and what would need less, if that is more than --memory allows.
+void require_memory(const Dataset& data, const FitOptions& options);
 
 }  // namespace ztp

@@ -40,6 +40,8 @@ struct FitOptions {
   std::int64_t zeros_per_one = 5;
   std::string test;
   std::string holdout_as = "zero";
+  std::string checkpoint = "10m";
+  std::string memory;
   std::string kernel = "cpu";
   std::string zeros = "auto";
   double ridge = 1;

@@ -25,6 +25,7 @@ struct ReadOptions {
       missing_pairs;    // "MODE=FILE", or "MODE:N=FILE" for the mode's N-th network: unobserved pairs
   bool stream = false;  // the ones of a tensor file stay in it: see Dataset::file
   unsigned threads = 1;
+  double memory = 0;  // if the ones alone take more bytes than this, they are not read to the end; 0: no limit
 };
 
 struct Dataset {

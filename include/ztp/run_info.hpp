@@ -43,10 +43,11 @@ struct RunInfo {
   double zeros_used = 0;             // and what part of all zeros that is; 1: all of them
   std::uint32_t updates = 0;         // times that 'ztp update' has added data
   std::uint32_t keep_every = 0;      // after thinning to the number of draws
-  std::uint64_t draws_planned = 0;
+  std::uint32_t watch_every = 0;     // sweeps after burn-in between looks at the watched cells
 
   // status.json: written at every checkpoint and at the end
-  std::string status;  // "running", "interrupted" or "complete"
+  std::string status;  // "running", "interrupted", "complete"; "killed", if it says running and no process is at it
+  std::uint64_t draws_planned = 0;  // with as many sweeps as by now are asked for: those of `options` are these
   struct ChainStatus {
     std::uint32_t sweeps = 0;
     double seconds = 0;            // of sampling

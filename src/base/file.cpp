@@ -168,6 +168,21 @@ void ScratchFile::forget(std::uint64_t offset, std::uint64_t bytes) {
   ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
+void require_room(const std::string& path, std::uint64_t bytes) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) throw_io("write", path);
+  const int result = ::fallocate(fd, 0, 0, static_cast<off_t>(bytes));
+  const int reason = errno;
+  const bool cut = ::ftruncate(fd, 0) == 0;
+  ::close(fd);
+  errno = reason;
+  if (result == 0 && cut) return;
+  if (result != 0 && reason == EOPNOTSUPP) return;  // a file system that cannot tell beforehand
+  ::unlink(path.c_str());
+  errno = reason;
+  throw_io("write", path);
+}
+
 std::string read_text(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw_io("open", path);

@@ -103,6 +103,10 @@ class ScratchFile {
   int fd_ = -1;
 };
 
+// Error, if the disk of `path` has no room for so many bytes, or they pass a quota: before a library writes them that would say less. `path`
+// is overwritten.
+void require_room(const std::string& path, std::uint64_t bytes);
+
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, std::string_view text);  // atomically
 void sync_directory(const std::string& path);

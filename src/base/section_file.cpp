@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "ztp/error.hpp"
 
@@ -82,6 +84,25 @@ void SectionReader::read(const std::string& name, void* data, std::size_t bytes)
   std::uint64_t sum;
   file_.read(section.offset + bytes, &sum, sizeof sum);
   if (sum != checksum(name, data, bytes)) damaged(fmt::format("has a wrong checksum in section \"{}\"", name));
+}
+
+void SectionReader::verify() const {
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  const std::unique_ptr<XXH3_state_t, Free> hash(XXH3_createState());
+  Buffer<char> buffer(1 << 20);
+  for (const auto& [name, section] : sections_) {
+    XXH3_64bits_reset_withSeed(hash.get(), XXH3_64bits(name.data(), name.size()));
+    for (std::uint64_t done = 0; done < section.bytes; done += buffer.size()) {
+      const std::size_t part = std::min<std::uint64_t>(buffer.size(), section.bytes - done);
+      file_.read(section.offset + done, buffer.data(), part);
+      XXH3_64bits_update(hash.get(), buffer.data(), part);
+    }
+    std::uint64_t sum;
+    file_.read(section.offset + section.bytes, &sum, sizeof sum);
+    if (sum != XXH3_64bits_digest(hash.get())) damaged(fmt::format("has a wrong checksum in section \"{}\"", name));
+  }
 }
 
 std::string SectionReader::text(const std::string& name) const {

@@ -34,6 +34,7 @@ class SectionReader {
   std::uint64_t bytes(const std::string& name) const { return find(name).bytes; }
   void read(const std::string& name, void* data, std::size_t bytes) const;  // exactly this many, or an error
   std::string text(const std::string& name) const;
+  void verify() const;  // the checksums of all sections, a piece at a time
   template <class T>
   Buffer<T> values(const std::string& name) const {
     Buffer<T> result(bytes(name) / sizeof(T));

@@ -63,6 +63,16 @@ Network read_network(const std::string& item, const SparseTensor& tensor, Pool& 
   return network;
 }
 
+// Ones that do not fit into memory stay in a tensor file, and are fitted from there.
+void require_memory_for(const ReadOptions& options, double ones, std::size_t order) {
+  const double bytes = ones * static_cast<double>(4 * order + (options.counts ? 8 : 0));
+  if (options.memory == 0 || bytes <= options.memory) return;
+  throw Error(ErrorKind::config, fmt::format("{}: its ones take more than the {:.3g} GiB of memory that are allowed or "
+                                             "there (--memory); 'ztp convert' makes a file of them that 'ztp fit "
+                                             "--method online' need not hold in memory",
+                                             options.file, options.memory / (1 << 30)));
+}
+
 // Reads all cells of the tensor file, in file order.
 void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
   TableReader reader(tensor_table(options), pool);
@@ -70,6 +80,7 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
   CellBlock block;
   while (reader.next(block)) {
     tensor.coords.append(block.coords.data(), block.coords.size());
+    require_memory_for(options, static_cast<double>(tensor.coords.size() / reader.order()), reader.order());
     if (options.counts) tensor.counts.append(block.values.data(), block.values.size());
   }
   data.zeros = reader.zero_cells();
@@ -111,6 +122,7 @@ void read_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
     data.file_ones = file.ones();
     return;
   }
+  require_memory_for(options, static_cast<double>(file.ones()), file.order());
   tensor.coords.resize(file.ones() * file.order());
   if (options.counts) tensor.counts.resize(file.ones());
   const Blocks blocks{file.ones(), file.ones_per_block()};

@@ -6,17 +6,21 @@
 #include <cmath>
 #include <filesystem>
 
+#include "run/manifest.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
 
-std::string draws_path(const std::string& run_dir) {
-  const std::string path = run_dir + "/draws.nc";
+// Opens a file of the run, if it is the one that was written.
+NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const std::string& name) {
+  const std::string path = run_dir + "/" + name;
   std::error_code no_access;
   if (!std::filesystem::exists(path, no_access))
     throw Error(ErrorKind::input, fmt::format("{}: no draws yet; 'ztp resume {}' goes on", run_dir, run_dir));
-  return path;
+  check_manifest(run_dir, name,
+                 info.status == "complete" ? "fit again" : fmt::format("'ztp resume {}' makes it again", run_dir));
+  return NetcdfFile::open(path);
 }
 
 std::vector<std::string> names_of(const RunInfo& info) {
@@ -54,7 +58,7 @@ void read_rows(const NetcdfFile& file, int group, int variable, std::vector<std:
 
 DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
     : info_(info),
-      file_(NetcdfFile::open(draws_path(run_dir))),
+      file_(open_checked(run_dir, info, "draws.nc")),
       group_(file_.group("posterior")),
       lambda_(file_.variable(group_, "lambda")) {
   const std::string path = run_dir + "/draws.nc";
@@ -106,7 +110,7 @@ void DrawsFile::load(std::size_t i, State& state) const {
 }
 
 Matrix<float> load_mean_factor(const std::string& run_dir, const RunInfo& info, std::size_t chain, std::size_t k) {
-  const NetcdfFile file = NetcdfFile::open(run_dir + "/means.nc");
+  const NetcdfFile file = open_checked(run_dir, info, "means.nc");
   const int group = file.group("posterior_mean");
   const int variable = file.variable(group, "u_" + names_of(info)[k]);
   Matrix<float> u(info.modes[k].size, static_cast<std::size_t>(info.options.rank));

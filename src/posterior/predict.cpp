@@ -168,7 +168,7 @@ void Posterior::predict_file(
 }
 
 Metrics Posterior::evaluate(const std::string& file) {
-  TableSpec spec = cells_spec(file.empty() ? impl_->run_dir + "/test.tsv" : file, impl_->modes);
+  TableSpec spec = cells_spec(file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file, impl_->modes);
   spec.values = Values::zero_one;
   TableReader reader(spec, impl_->pool);
   const std::size_t order = impl_->modes.size();

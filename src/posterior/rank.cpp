@@ -112,7 +112,7 @@ Ranking Posterior::rank(const std::string& file, const RankingOptions& options) 
     result.modes.resize(order);
     std::iota(result.modes.begin(), result.modes.end(), std::size_t{0});
   }
-  const std::string path = file.empty() ? impl_->run_dir + "/test.tsv" : file;
+  const std::string path = file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file;
   Buffer<std::uint32_t> ones;
   for_ones(path, impl_->modes, impl_->pool,
            [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });

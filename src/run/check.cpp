@@ -1,16 +1,15 @@
 #include "ztp/check.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <tuple>
 
 #include "io/dataset.hpp"
 #include "run/file_cells.hpp"
+#include "run/limits.hpp"
 #include "run/prepare.hpp"
 #include "sampler/chain.hpp"
 
@@ -23,14 +22,6 @@ constexpr std::size_t timed_draws = 4000000;  // likewise rows times components
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// What the program holds now, before any data.
-double resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  double total = 0, resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 // Reads the file once more, remembering lines, and lists the repeated cells.
@@ -186,7 +177,7 @@ double time_sweep(const Dataset& data, const FitOptions& options) {
 }  // namespace
 
 CheckReport check(const ReadOptions& read, const FitOptions& given) {
-  const double program = resident_bytes();
+  const double program = resident_memory();  // before any data
   CheckReport report;
   const Dataset data = read_dataset(read);
   const FitOptions options = complete_options(given, data.tensor, static_cast<std::int64_t>(data.ones()));

@@ -3,93 +3,162 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 
 #include "base/section_file.hpp"
 #include "ztp/error.hpp"
+#include "ztp/version.hpp"
 
 namespace ztp {
 namespace {
 
-std::string file_of(const std::string& run_dir) {
-  return run_dir + "/checkpoint.bin";
-}
+constexpr std::uint32_t checkpoint_format = 1;
+constexpr std::array names = {"checkpoint-a.bin", "checkpoint-b.bin"};
+// These may change from one part of a run to the next, and the draws are the same.
+constexpr std::array free_options = {"sweeps", "draws", "threads", "checkpoint", "memory"};
 
 struct Head {
-  std::uint32_t chain, sweep;
+  std::uint32_t chain, chains;
   double seconds;
   std::uint64_t draw_log_length, trace_length, cells_length, held_out_draws;
 };
 
-std::string statistics_file(const std::string& run_dir, std::uint32_t chain) {
-  return fmt::format("{}/statistics-{}.bin", run_dir, chain + 1);
+std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
+  return std::accumulate(checkpoint.sweeps.begin(), checkpoint.sweeps.end(), std::uint64_t{0});
 }
 
-void write_chain(SectionWriter& file, AnyChain& chain) {
-  for (const Carried& part : chain.carried()) file.section(part.name, part.data, part.bytes);
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::config, fmt::format("{}: {}", path, why));
 }
 
-// Modes may have more entities than when they were written: those have nothing yet.
-void read_chain(const SectionReader& file, std::uint32_t t, AnyChain& chain) {
-  for (const Carried& part : chain.carried())
-    file.read(part.name, part.data,
-              part.may_grow ? std::min<std::size_t>(file.bytes(part.name), part.bytes) : part.bytes);
-  chain.restore(t);
+void check_options_match(const std::string& path, const std::string& written, const FitOptions& options) {
+  const auto then = nlohmann::json::parse(written), now = nlohmann::json::parse(options_to_json(options));
+  for (const auto& [name, value] : now.items()) {
+    const bool may_change =
+        std::any_of(free_options.begin(), free_options.end(), [&](const char* free) { return name == free; });
+    if (may_change || (then.contains(name) && then[name] == value)) continue;
+    refuse(path, fmt::format("written with {} {}, but options.json says {}", name,
+                             then.contains(name) ? then[name].dump() : "not known", value.dump()));
+  }
 }
 
-}  // namespace
-
-void write_checkpoint(const std::string& run_dir, const RunInfo& info, const Checkpoint& checkpoint, AnyChain& chain) {
-  SectionWriter file(file_of(run_dir));
-  file.section("fingerprint", info.fingerprint.data(), info.fingerprint.size());
-  const Head head{checkpoint.position.chain,  checkpoint.position.sweep, checkpoint.position.seconds,
-                  checkpoint.draw_log_length, checkpoint.trace_length,   checkpoint.cells_length,
-                  checkpoint.held_out_draws};
-  file.values("position", &head, 1);
-  file.values("held_out", checkpoint.held_out_sum.data(), checkpoint.held_out_sum.size());
-  write_chain(file, chain);
-  file.commit();
-}
-
-std::optional<Checkpoint> read_checkpoint(const std::string& run_dir, const RunInfo& info) {
-  if (!std::filesystem::exists(file_of(run_dir))) return std::nullopt;
-  const SectionReader file(file_of(run_dir));
+void check_belongs(const SectionReader& file, const std::string& path, const RunInfo& info) {
+  std::uint32_t format = 0;
+  file.read("format", &format, sizeof format);
+  if (format != checkpoint_format)
+    refuse(path, fmt::format("format {}; this version of ztp reads {}", format, checkpoint_format));
+  if (file.text("version") != version())
+    refuse(path, fmt::format("written by ztp {}; this is {}, whose draws may differ", file.text("version"), version()));
   if (file.text("fingerprint") != info.fingerprint)
-    throw Error(ErrorKind::input,
-                fmt::format("{}: belongs to other data than {}/options.json", file_of(run_dir), run_dir));
+    refuse(path, fmt::format("of other data (fingerprint {}) than the run (fingerprint {})", file.text("fingerprint"),
+                             info.fingerprint));
+  try {
+    check_options_match(path, file.text("options"), info.options);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, error.what()));
+  }
+}
+
+Checkpoint read_checkpoint(const SectionReader& file, const std::string& path, const RunInfo& info) {
+  check_belongs(file, path, info);
   Head head;
   file.read("position", &head, sizeof head);
   Checkpoint checkpoint;
-  checkpoint.position = {head.chain, head.sweep, head.seconds};
+  checkpoint.file = path;
+  checkpoint.chain = head.chain;
+  checkpoint.seconds = head.seconds;
   checkpoint.draw_log_length = head.draw_log_length;
   checkpoint.trace_length = head.trace_length;
   checkpoint.cells_length = head.cells_length;
   checkpoint.held_out_draws = head.held_out_draws;
+  const Buffer<std::uint32_t> sweeps = file.values<std::uint32_t>("sweeps");
+  checkpoint.sweeps.assign(sweeps.begin(), sweeps.end());
   const Buffer<double> sum = file.values<double>("held_out");
   checkpoint.held_out_sum.assign(sum.begin(), sum.end());
+  const std::uint64_t test_cells = info.test_ones + info.test_zeros;
+  if (head.chain >= sweeps.size() || sweeps.size() > static_cast<std::size_t>(info.options.chains) ||
+      (!sum.empty() && sum.size() != test_cells))
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: its numbers do not fit the run", path));
   return checkpoint;
 }
 
-void restore_chain(const std::string& run_dir, const Checkpoint& checkpoint, AnyChain& chain) {
-  read_chain(SectionReader(file_of(run_dir)), checkpoint.position.sweep, chain);
+}  // namespace
+
+std::string chain_end_file(const std::string& run_dir, std::uint32_t chain) {
+  return fmt::format("{}/chain-{}.bin", run_dir, chain + 1);
 }
 
-void write_statistics(const std::string& run_dir, const RunInfo& info, AnyChain& chain) {
-  SectionWriter file(statistics_file(run_dir, chain.number()));
-  file.section("fingerprint", info.fingerprint.data(), info.fingerprint.size());
-  write_chain(file, chain);
+std::string next_checkpoint_file(const std::string& run_dir, const std::string& last) {
+  return fmt::format("{}/{}", run_dir, last.ends_with(names[0]) ? names[1] : names[0]);
+}
+
+void write_checkpoint(const std::string& path, const RunInfo& info, const Checkpoint& checkpoint, AnyChain& chain) {
+  SectionWriter file(path);
+  const auto text = [&](const char* name, const std::string& value) { file.section(name, value.data(), value.size()); };
+  file.values("format", &checkpoint_format, 1);
+  text("version", version());
+  text("fingerprint", info.fingerprint);
+  text("options", options_to_json(info.options));
+  const Head head{checkpoint.chain,         static_cast<std::uint32_t>(checkpoint.sweeps.size()),
+                  checkpoint.seconds,       checkpoint.draw_log_length,
+                  checkpoint.trace_length,  checkpoint.cells_length,
+                  checkpoint.held_out_draws};
+  file.values("position", &head, 1);
+  file.values("sweeps", checkpoint.sweeps.data(), checkpoint.sweeps.size());
+  file.values("held_out", checkpoint.held_out_sum.data(), checkpoint.held_out_sum.size());
+  for (const Carried& part : chain.carried()) file.section(part.name, part.data, part.bytes);
   file.commit();
 }
 
-void read_statistics(const std::string& run_dir, const RunInfo& info, AnyChain& chain) {
-  const std::string path = statistics_file(run_dir, chain.number());
+Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, std::vector<std::string>& warnings) {
+  std::vector<std::string> paths;
+  for (const char* name : names) paths.push_back(run_dir + "/" + name);
+  for (std::uint32_t c = 0; c < static_cast<std::uint32_t>(info.options.chains); ++c)
+    paths.push_back(chain_end_file(run_dir, c));
+  std::optional<Checkpoint> latest;
+  std::vector<std::string> damaged;
+  for (const std::string& path : paths) {
+    if (!std::filesystem::exists(path)) continue;
+    try {
+      const SectionReader file(path);
+      file.verify();
+      Checkpoint found = read_checkpoint(file, path, info);
+      if (!latest || all_sweeps(found) > all_sweeps(*latest)) latest = std::move(found);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::input) throw;
+      damaged.push_back(error.what());
+    }
+  }
+  if (!latest && !damaged.empty())
+    throw Error(ErrorKind::input, fmt::format("no checkpoint of {} is whole: {}; remove them to start again", run_dir,
+                                              fmt::join(damaged, "; ")));
+  for (const std::string& what : damaged)
+    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, all_sweeps(*latest)));
+  return latest.value_or(Checkpoint{});
+}
+
+double restore_chain(const std::string& path, const RunInfo& info, AnyChain& chain) {
   if (!std::filesystem::exists(path))
-    throw Error(ErrorKind::input, fmt::format("{}: no {}: only a run that has come to its end can be updated", run_dir,
-                                              std::filesystem::path(path).filename().string()));
+    throw Error(ErrorKind::input, fmt::format("{} is not there: only a chain that has come to its end has one", path));
   const SectionReader file(path);
-  if (file.text("fingerprint") != info.fingerprint)
-    throw Error(ErrorKind::input, fmt::format("{}: belongs to other data than {}/options.json", path, run_dir));
-  read_chain(file, 0, chain);
+  const Checkpoint checkpoint = read_checkpoint(file, path, info);
+  if (checkpoint.chain != chain.number())
+    throw Error(ErrorKind::input,
+                fmt::format("{}: of chain {}, not {}", path, checkpoint.chain + 1, chain.number() + 1));
+  for (const Carried& part : chain.carried())
+    file.read(part.name, part.data,
+              part.may_grow ? std::min<std::size_t>(file.bytes(part.name), part.bytes) : part.bytes);
+  chain.restore(checkpoint.sweeps[checkpoint.chain]);
+  return checkpoint.seconds;
+}
+
+void remove_checkpoints(const std::string& run_dir) {
+  std::error_code ignored;
+  for (const char* name : names) std::filesystem::remove(run_dir + "/" + name, ignored);
 }
 
 }  // namespace ztp

@@ -1,8 +1,13 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "baselines/training_cells.hpp"
 #include "kernel/bounded_draw.hpp"
 #include "run/file_minibatches.hpp"
+#include "run/limits.hpp"
 #include "run/prepare.hpp"
+#include "ztp/error.hpp"
 #include "ztp/fit.hpp"
 
 namespace ztp {
@@ -11,6 +16,7 @@ namespace {
 
 constexpr double MiB = 1 << 20;
 constexpr double sampling_code_bytes = 4 * MiB;  // code and small buffers that come into use, measured
+constexpr double program_bytes = 12 * MiB;       // the program itself, measured
 constexpr double writing_bytes = 11 * MiB;       // netCDF, HDF5 and their buffers, measured
 
 // The stages of a fit do not overlap: reading, splitting, sampling, and writing draws.nc. Everything of size nnz, n_k R or test
@@ -73,16 +79,35 @@ double minibatch_bytes(const Dataset& data, const FitOptions& options) {
   return bytes + (minibatch * K < rows / 2 ? 4 * rows : 0);
 }
 
+// The rivals of the model: factors and, of the logistic one, its cells; of the quadratic ones, their blocks.
+double rival_bytes(const Dataset& data, const FitOptions& options) {
+  const double K = static_cast<double>(data.tensor.order()), R = static_cast<double>(options.rank);
+  double bytes = sampling_code_bytes, largest = 0;
+  for (const Mode& mode : data.tensor.modes) {
+    bytes += 8.0 * mode.labels.size() * static_cast<double>(padded(static_cast<std::size_t>(options.rank)));
+    largest = std::max<double>(largest, mode.labels.size());
+  }
+  if (options.model == "logistic") {
+    const Buffer<std::uint32_t>* missing = data.missing.cells.empty() ? nullptr : &data.missing.cells;
+    const double zeros = static_cast<double>(zeros_wanted(data.tensor, missing, options.zeros));
+    return bytes + (zeros + static_cast<double>(data.tensor.nnz())) * (4 * K + 1 + 8 + 4 + 4 * (K - 1));
+  }
+  const double blocks = options.model == "pwquad" ? static_cast<double>(options.blocks) : 1;
+  bytes += index_bytes(data) + blocks * (largest / 8 + (K + 2) * (1 + R + R * R) * sizeof(double));
+  return bytes;
+}
+
 double sampling_bytes(const Dataset& data, const FitOptions& options, double test_cells) {
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
+  const double followed = test_cells * (4 * K + 1 + 8 + 8 + 8);  // cells, outcome, sum, probability, sorted keys
+  if (options.model != "ztp") return rival_bytes(data, options) + followed;
   double bytes = parameter_bytes(data.tensor.modes, static_cast<std::size_t>(options.rank));
   if (options.method == "online")
     bytes += minibatch_bytes(data, options);
   else
     bytes += index_bytes(data) + 4 * ones;  // and each one's component
   if (options.sampler == "collapsed") bytes += regrouping_bytes(data);
-  // cells, outcome, running sum, current probability, and the sorted keys of the AUC
-  return bytes + test_cells * (4 * K + 1 + 8 + 8 + 8);
+  return bytes + followed;
 }
 
 }  // namespace
@@ -110,6 +135,31 @@ FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
                 sampling_bytes(data, options, test_cells) - (data.file == nullptr ? held_out * one_bytes : 0.0),
                 writing_bytes, held_out > 0 ? splitting_bytes(ones, K, one_bytes, test_cells) : 0.0});
   return cost;
+}
+
+void require_memory(const Dataset& data, const FitOptions& options) {
+  const double limit = options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
+  const auto needed = [&](const FitOptions& tried) { return program_bytes + estimate_cost(data, tried).memory; };
+  const double need = needed(options);
+  if (need <= limit) return;
+  std::string remedy;
+  FitOptions tried = options;
+  while (tried.rank > 1 && needed(tried) > limit) tried.rank = tried.rank * 4 / 5;
+  if (needed(tried) <= limit) remedy += fmt::format("; --rank {} needs {}", tried.rank, human_bytes(needed(tried)));
+  if (options.model == "ztp" && options.method == "batch" && options.learn.empty()) {
+    tried = options;
+    tried.method = "online";
+    tried.sampler = "auto";
+    tried.start = "allocation";
+    tried.minibatch = -1;
+    tried.latent = tried.parameters = "auto";
+    tried.burn_in = tried.keep_every = -1;
+    if (needed(tried) < need) remedy += fmt::format("; --method online needs {}", human_bytes(needed(tried)));
+    remedy += "; online from a file of 'ztp convert' the ones need not be in memory at all";
+  }
+  throw Error(ErrorKind::config,
+              fmt::format("the fit needs about {} of memory, and {} {}{}", human_bytes(need),
+                          options.memory.empty() ? "the machine has" : "--memory allows", human_bytes(limit), remedy));
 }
 
 }  // namespace ztp

@@ -84,6 +84,16 @@ void DrawLogWriter::append(const State& state, const SweepReport& report) {
   file_.append(&sum, sizeof sum);
 }
 
+void DrawLogWriter::append(const DrawHead& head, const std::vector<float>& values) {
+  const Hash hash = new_hash();
+  XXH3_64bits_update(hash.get(), &head, sizeof head);
+  XXH3_64bits_update(hash.get(), values.data(), values.size() * sizeof(float));
+  const std::uint64_t sum = XXH3_64bits_digest(hash.get());
+  file_.append(&head, sizeof head);
+  file_.append(values.data(), values.size() * sizeof(float));
+  file_.append(&sum, sizeof sum);
+}
+
 DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layout_(std::move(layout)), file_(path) {
   // A kill may have left part of a record at the end; it does not count.
   const std::uint64_t complete = file_.length() / record_bytes(layout_);

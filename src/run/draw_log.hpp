@@ -37,6 +37,7 @@ class DrawLogWriter {
  public:
   DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length);
   void append(const State& state, const SweepReport& report);
+  void append(const DrawHead& head, const std::vector<float>& values);  // layout.floats() of them
   void sync() { file_.sync(); }
   std::uint64_t length() const { return file_.length(); }
 

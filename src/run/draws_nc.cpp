@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <numeric>
 
+#include "run/manifest.hpp"
 #include "run/netcdf.hpp"
 #include "run/prepare.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -89,7 +92,6 @@ void add_counter(NetcdfFile& file, int group, const std::string& name, int dimen
 void add_attributes(NetcdfFile& file, int group, const RunInfo& info) {
   file.add_attribute(group, "inference_library", "ztp");
   file.add_attribute(group, "inference_library_version", info.version);
-  file.add_attribute(group, "created_at", info.created);
 }
 
 // Names of the weight pairs in the order of the layout: lambda and p (of a rival the prior's precision, tau), then beta and h of each
@@ -121,6 +123,23 @@ void write_sample_stats(NetcdfFile& file, const RunInfo& info, const Grid& grid,
   file.put(group, file.add_integers(group, "sweep", {chain, draw}), start, count, sweep.data());
 }
 
+// What all parts of a factor take in chunks, each of which is written whole.
+std::uint64_t factor_bytes(const DrawLayout& layout, bool in_chunks) {
+  std::uint64_t rows = 0;
+  for (const std::uint32_t size : layout.sizes) {
+    const std::uint64_t step = in_chunks ? rows_at_a_time(size, layout.R) : 1;
+    rows += (size + step - 1) / step * step;
+  }
+  return rows * layout.R * sizeof(float);
+}
+
+// At least what a file needs, and little more: `copies` of the numbers of a draw, and names.
+std::uint64_t file_bytes(const DrawLayout& layout, const std::vector<Mode>& modes, std::size_t copies, bool in_chunks) {
+  std::uint64_t bytes = 1 << 16;
+  for (const Mode& mode : modes) bytes += mode.labels.is_numbered() ? 8 * std::uint64_t{mode.labels.size()} : 0;
+  return bytes + copies * (4 * layout.factor(0) + factor_bytes(layout, in_chunks));
+}
+
 // Gives the finished file its name, once it is on the disk.
 void publish(const std::string& partial, const std::string& path) {
   const int fd = ::open(partial.c_str(), O_RDONLY | O_CLOEXEC);
@@ -139,6 +158,7 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::
   const std::size_t R = layout.R;
   const Grid grid(log);
   const std::string path = run_dir + "/draws.nc", partial = path + ".partial";
+  require_room(partial, file_bytes(layout, modes, grid.chains * grid.draws, true));
   NetcdfFile file = NetcdfFile::create(partial);
   add_attributes(file, -1, info);
   const int group = file.add_group("posterior");
@@ -195,6 +215,7 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
   const std::size_t R = layout.R;
   const Grid grid(log);
   const std::string path = run_dir + "/means.nc", partial = path + ".partial";
+  require_room(partial, file_bytes(layout, modes, grid.chains, false));
   NetcdfFile file = NetcdfFile::create(partial);
   const int group = file.add_group("posterior_mean");
   add_attributes(file, group, info);
@@ -239,6 +260,52 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
       }
   }
   file.close();
+  publish(partial, path);
+}
+
+void restore_draw_log(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
+                      const DrawLayout& layout, std::uint64_t length) {
+  const std::string path = run_dir + "/draws.log", partial = path + ".partial";
+  if (length == 0 || std::filesystem::exists(path)) return;
+  check_manifest(run_dir, "draws.nc", "the run cannot go on");
+  const NetcdfFile file = NetcdfFile::open(run_dir + "/draws.nc");
+  const int group = file.group("posterior"), stats = file.group("sample_stats");
+  const int sweep = file.variable(stats, "sweep"), lp = file.variable(stats, "lp");
+  const int occupied = file.variable(stats, "occupied");
+  const std::vector<std::size_t> grid = file.shape(stats, sweep);
+  const std::size_t R = layout.R;
+  std::vector<float> values(layout.floats());
+  DrawLogWriter log(partial, layout, 0);
+  for (std::size_t c = 0; c < grid.at(0); ++c)
+    for (std::size_t d = 0; d < grid.at(1); ++d) {
+      std::int64_t at_sweep = 0, components = 0;
+      double likelihood = 0;
+      file.get(stats, sweep, {c, d}, {1, 1}, &at_sweep);
+      if (at_sweep == 0) continue;  // a shorter chain
+      file.get(stats, occupied, {c, d}, {1, 1}, &components);
+      file.get(stats, lp, {c, d}, {1, 1}, &likelihood);
+      float* place = values.data();
+      for (const auto& [weight, p] : weight_names(info.options, layout.networks))
+        for (const std::string& name : {weight, p}) {
+          file.get(group, file.variable(group, name), {c, d, 0}, {1, 1, R}, place);
+          place += R;
+        }
+      for (const std::string& name : netcdf_names(learned_names(info.options, modes, layout.networks), false))
+        file.get(group, file.variable(group, name), {c, d}, {1, 1}, place++);
+      for (std::size_t k = 0; k < modes.size(); ++k) {
+        file.get(group, file.variable(group, "u_" + names_of(modes)[k]), {c, d, 0, 0}, {1, 1, layout.sizes[k], R},
+                 place);
+        place += std::size_t{layout.sizes[k]} * R;
+      }
+      log.append({static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(at_sweep), likelihood,
+                  static_cast<std::uint64_t>(components)},
+                 values);
+    }
+  log.sync();
+  if (log.length() != length)
+    throw Error(ErrorKind::input,
+                fmt::format("{}/draws.nc: not as many draws as chain-{}.bin says; the run cannot go on", run_dir,
+                            info.options.chains));
   publish(partial, path);
 }
 

@@ -7,9 +7,11 @@
 #include "io/dataset.hpp"
 #include "run/chains.hpp"
 #include "run/checkpoint.hpp"
+#include "run/draws_nc.hpp"
 #include "run/file_cells.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
+#include "run/run_dir.hpp"
 #include "run/run_info.hpp"
 #include "run/sample_run.hpp"
 #include "run/store.hpp"
@@ -89,33 +91,79 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   if (data.file == nullptr && (options.likelihood == "count") != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
+  require_memory(data, options);
   TestCells test = test_cells(options, data);
   if (options.holdout_as == "missing") add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);
   describe_rival(data, info);
-  begin_run_dir(run_dir, replace, info, data, test);
+  NewRunDir made(run_dir, replace);
+  begin_run_dir(made.path(), info, data, test);
+  made.publish();
   return sample(run_dir, data, test, {}, callbacks, threads, info);
 }
 
-FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, unsigned threads) {
-  RunInfo info = run_info(run_dir);
-  if (info.status == "complete") return FitOutcome::complete;
-  if (info.updates > 0)  // that was killed: its chains are not those of a fit, and the run it began with is as it was
-    throw Error(ErrorKind::config, fmt::format("{} is an update that did not come to its end, and cannot go on; remove "
-                                               "it and update the run again",
+namespace {
+
+// Asks for more sweeps of each chain; draws are kept as often as before.
+void extend(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
+  FitOptions& options = info.options;
+  if (sweeps == options.sweeps) return;
+  if (is_point_estimate(options))
+    throw Error(ErrorKind::config, fmt::format("--sweeps: of --model {} only the last iteration is kept; fit again "
+                                               "with --sweeps {}",
+                                               options.model, sweeps));
+  if (sweeps < options.sweeps)
+    throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} has {} already, and more can be asked for, not fewer",
+                                               sweeps, run_dir, options.sweeps));
+  options.sweeps = sweeps;
+  check_options(options);
+  info.draws_planned = static_cast<std::uint64_t>(options.chains) *
+                       static_cast<std::uint64_t>((sweeps - options.burn_in) / info.keep_every);
+}
+
+void check_can_resume(const RunInfo& info, const std::string& run_dir) {
+  if (info.updates > 0)  // its chains are those of an update, which knows nothing of the old data but their statistics
+    throw Error(ErrorKind::config, fmt::format("{} has been updated: it cannot go on; update it again, or fit "
+                                               "everything anew",
                                                run_dir));
   if (info.version != version())
     throw Error(ErrorKind::config, fmt::format("{} was begun by ztp {}; this is {}, whose draws may differ", run_dir,
                                                info.version, version()));
-  const Checkpoint from = read_checkpoint(run_dir, info).value_or(Checkpoint{});
-  if (from.position.sweep == 0) info.chains.clear();
+}
+
+}  // namespace
+
+FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, const ResumeOptions& options) {
+  const auto nothing_to_do = [&](const RunInfo& info) {
+    return info.status == "complete" && (options.sweeps == 0 || options.sweeps == info.options.sweeps);
+  };
+  if (nothing_to_do(run_info(run_dir))) return FitOutcome::complete;
+  const RunLock lock(run_dir);
+  RunInfo info = run_info(run_dir);  // again: until now another process may have been at it
+  if (nothing_to_do(info)) return FitOutcome::complete;
+  check_can_resume(info, run_dir);
+  if (options.sweeps > 0) extend(info, run_dir, options.sweeps);
+  if (options.threads > 0) info.options.threads = options.threads;
+  if (!options.checkpoint.empty()) info.options.checkpoint = options.checkpoint;
+  info.options.memory = options.memory;
+  check_options(info.options);
+  std::vector<std::string> warnings;
+  const Checkpoint from = latest_checkpoint(run_dir, info, warnings);
+  for (const std::string& warning : warnings)
+    if (callbacks.on_warning) callbacks.on_warning(warning);
+  if (from.file.empty()) info.chains.clear();
   const Dataset data = load_data(run_dir, info);
-  const unsigned used = threads > 0 ? threads : static_cast<unsigned>(info.options.threads);
+  require_memory(data, info.options);
   TestCells test;
-  if (info.test_ones + info.test_zeros > 0) test = read_test_cells(run_dir + "/test.tsv", data.tensor.modes, used);
+  const unsigned threads = static_cast<unsigned>(info.options.threads);
+  if (info.test_ones + info.test_zeros > 0)
+    test = read_test_cells(own_test_file(run_dir, info), data.tensor.modes, threads);
+  remove_partial_files(run_dir);
+  restore_draw_log(run_dir, info, data.tensor.modes, draw_layout(info.options, data.tensor.modes, data.networks.size()),
+                   from.draw_log_length);
   info.status = "running";
   write_run_status(run_dir, info);
-  return sample(run_dir, data, test, from, callbacks, used, info);
+  return sample(run_dir, data, test, from, callbacks, threads, info);
 }
 
 }  // namespace ztp

@@ -4,6 +4,8 @@
 #include <netcdf.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "ztp/error.hpp"
 
@@ -12,6 +14,14 @@ namespace {
 
 [[noreturn]] void fail(const std::string& path, int status) {
   throw Error(status > 0 ? ErrorKind::io : ErrorKind::input, fmt::format("{}: {}", path, nc_strerror(status)));
+}
+
+// Of a failed write HDF5 says no more than that it failed; what the system said may still be in errno.
+[[noreturn]] void fail_writing(const std::string& path, int status) {
+  const int reason = errno;
+  for (const int known : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EIO})
+    if (reason == known) throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path, std::strerror(reason)));
+  throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path, nc_strerror(status)));
 }
 
 // Chunks are written and read whole, once: caching them would only hold memory.
@@ -24,18 +34,20 @@ void keep_no_chunks() {
 NetcdfFile NetcdfFile::create(const std::string& path) {
   keep_no_chunks();
   int id = -1;
-  if (const int status = nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &id); status != NC_NOERR) fail(path, status);
-  return NetcdfFile(path, id);
+  if (const int status = nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &id); status != NC_NOERR)
+    fail_writing(path, status);
+  return NetcdfFile(path, id, true);
 }
 
 NetcdfFile NetcdfFile::open(const std::string& path) {
   keep_no_chunks();
   int id = -1;
   if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR) fail(path, status);
-  return NetcdfFile(path, id);
+  return NetcdfFile(path, id, false);
 }
 
-NetcdfFile::NetcdfFile(NetcdfFile&& other) noexcept : path_(std::move(other.path_)), id_(other.id_) {
+NetcdfFile::NetcdfFile(NetcdfFile&& other) noexcept
+    : path_(std::move(other.path_)), id_(other.id_), writes_(other.writes_) {
   other.id_ = -1;
 }
 
@@ -50,7 +62,9 @@ void NetcdfFile::close() {
 }
 
 void NetcdfFile::check(int status) const {
-  if (status != NC_NOERR) fail(path_, status);
+  if (status == NC_NOERR) return;
+  if (writes_) fail_writing(path_, status);
+  fail(path_, status);
 }
 
 int NetcdfFile::add_group(const std::string& name) {

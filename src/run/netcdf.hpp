@@ -46,11 +46,12 @@ class NetcdfFile {
            std::int64_t* values) const;
 
  private:
-  NetcdfFile(std::string path, int id) : path_(std::move(path)), id_(id) {}
+  NetcdfFile(std::string path, int id, bool writes) : path_(std::move(path)), id_(id), writes_(writes) {}
   void check(int status) const;
 
   std::string path_;
   int id_ = -1;
+  bool writes_ = false;
 };
 
 // The names of netCDF objects allow less than those of modes do: one for each, all different, and of modes none that a variable has.

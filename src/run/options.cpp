@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "baselines/training_cells.hpp"
+#include "run/limits.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -107,6 +108,8 @@ void check_options(const FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) check_field(field, options);
   check_used(options);
   zeros_per_one_of(options.zeros);
+  checkpoint_interval(options.checkpoint);
+  if (!options.memory.empty()) memory_limit(options.memory);
   if (options.method == "online") check_online(options);
   if (options.burn_in >= options.sweeps)
     throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",

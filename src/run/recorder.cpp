@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -11,8 +12,6 @@
 
 namespace ztp {
 namespace {
-
-constexpr double seconds_between_checkpoints = 600;
 
 double wall_clock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -48,6 +47,9 @@ Recorder::Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& 
       trace_(run_dir + "/trace.tsv", from.trace_length),
       cells_(run_dir + "/cells.tsv", from.cells_length),
       draws_(run_dir + "/draws.log", layout, from.draw_log_length),
+      interval_(checkpoint_interval(info.options.checkpoint)),
+      sweeps_(from.sweeps),
+      last_file_(from.file),
       last_checkpoint_(wall_clock()) {
   begin(trace_, "chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\ttotal_weight\tnetwork_only", learned);
   begin(cells_, "chain\tsweep", cell_names(watched));
@@ -60,6 +62,8 @@ void Recorder::on_draw(AnyChain& chain, const SweepReport& report) {
 
 void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
   write_rows(report);
+  sweeps_.resize(std::max<std::size_t>(sweeps_.size(), report.chain + 1), 0);
+  sweeps_[report.chain] = report.sweep;
   auto& now = status(report);
   now.sweeps = report.sweep;
   now.seconds = report.seconds;
@@ -68,11 +72,20 @@ void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
   now.network_only = report.network_only;
   if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
   if (callbacks_.on_sweep) callbacks_.on_sweep(report);
-  if (stop_requested() || wall_clock() - last_checkpoint_ > seconds_between_checkpoints) checkpoint(chain, report);
+  if (stop_requested() || checkpoint_is_due(report)) checkpoint(chain, report);
 }
 
-void Recorder::on_end(AnyChain& chain) {
-  if (info_.options.model == "ztp") write_statistics(run_dir_, info_, chain);  // only it can be updated
+void Recorder::on_end(AnyChain& chain, const SweepReport& report) {
+  write(chain_end_file(run_dir_, report.chain), chain, report);
+}
+
+void Recorder::on_bad_number(AnyChain& chain, const SweepReport& report) {
+  if (report.sweep > 0) checkpoint(chain, report);
+}
+
+bool Recorder::checkpoint_is_due(const SweepReport& report) {
+  if (interval_.sweeps > 0) return report.sweep % interval_.sweeps == 0;
+  return wall_clock() - last_checkpoint_ >= interval_.seconds;
 }
 
 bool Recorder::stop_requested() {
@@ -100,11 +113,21 @@ RunInfo::ChainStatus& Recorder::status(const SweepReport& report) {
 }
 
 void Recorder::checkpoint(AnyChain& chain, const SweepReport& report) {
+  last_file_ = next_checkpoint_file(run_dir_, last_file_);
+  write(last_file_, chain, report);
+  last_checkpoint_ = wall_clock();
+}
+
+void Recorder::write(const std::string& file, AnyChain& chain, const SweepReport& report) {
   trace_.sync();
   cells_.sync();
   draws_.sync();
+  info_.peak_memory = peak_memory();
+  write_run_status(run_dir_, info_);  // first: it is never behind a checkpoint
   Checkpoint now;
-  now.position = {report.chain, report.sweep, report.seconds};
+  now.chain = report.chain;
+  now.sweeps = sweeps_;
+  now.seconds = report.seconds;
   now.draw_log_length = draws_.length();
   now.trace_length = trace_.length();
   now.cells_length = cells_.length();
@@ -112,10 +135,7 @@ void Recorder::checkpoint(AnyChain& chain, const SweepReport& report) {
     now.held_out_draws = held_out_->draws();
     now.held_out_sum = held_out_->sum();
   }
-  write_checkpoint(run_dir_, info_, now, chain);
-  info_.peak_memory = peak_memory();
-  write_run_status(run_dir_, info_);
-  last_checkpoint_ = wall_clock();
+  write_checkpoint(file, info_, now, chain);
 }
 
 }  // namespace ztp

@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "run/checkpoint.hpp"
 #include "run/draw_log.hpp"
+#include "run/limits.hpp"
 #include "sampler/run_chains.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/run_info.hpp"
@@ -14,19 +15,22 @@ namespace ztp {
 
 class Recorder final : public Observer {
  public:
-  // `learned`: names of the learned hyperparameters; `watched`: how many cells are watched.
+  // `from`: where the run goes on; `learned`: names of the learned hyperparameters; `watched`: how many cells are watched.
   Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
            HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned, std::size_t watched);
 
   void on_draw(AnyChain& chain, const SweepReport& report) override;
   void on_sweep(AnyChain& chain, const SweepReport& report) override;
-  void on_end(AnyChain& chain) override;
+  void on_end(AnyChain& chain, const SweepReport& report) override;
+  void on_bad_number(AnyChain& chain, const SweepReport& report) override;
   bool stop_requested() override;
 
  private:
   RunInfo::ChainStatus& status(const SweepReport& report);
   void write_rows(const SweepReport& report);
+  bool checkpoint_is_due(const SweepReport& report);
   void checkpoint(AnyChain& chain, const SweepReport& report);
+  void write(const std::string& file, AnyChain& chain, const SweepReport& report);
 
   const std::string run_dir_;
   RunInfo& info_;
@@ -35,6 +39,9 @@ class Recorder final : public Observer {
   AppendFile trace_;
   AppendFile cells_;
   DrawLogWriter draws_;
+  const Interval interval_;
+  std::vector<std::uint32_t> sweeps_;  // done, of each chain
+  std::string last_file_;              // of a checkpoint
   double last_checkpoint_;
 };
 

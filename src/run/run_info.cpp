@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
+#include "run/manifest.hpp"
+#include "run/run_dir.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -33,7 +35,7 @@ Json options_part(const RunInfo& info) {
   json["options"] = Json::parse(options_to_json(info.options));
   json["updates"] = info.updates;
   json["keep_every_used"] = info.keep_every;
-  json["draws_planned"] = info.draws_planned;
+  json["watch_every_used"] = info.watch_every;
   json["ones"] = info.ones;
   json["ones_file"] = info.ones_file;
   json["ones_in_file"] = info.ones_in_file;
@@ -63,6 +65,8 @@ Json options_part(const RunInfo& info) {
 Json status_part(const RunInfo& info) {
   Json json;
   json["status"] = info.status;
+  json["sweeps"] = info.options.sweeps;
+  json["draws_planned"] = info.draws_planned;
   json["draws"] = info.draws;
   json["peak_memory_bytes"] = info.peak_memory;
   json["auc_roc"] = number_or_null(info.auc_roc);
@@ -91,7 +95,7 @@ void read_options_part(const Json& json, RunInfo& info) {
       options_from_json(json.at("options").dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   info.updates = json.at("updates");
   info.keep_every = json.at("keep_every_used");
-  info.draws_planned = json.at("draws_planned");
+  info.watch_every = json.at("watch_every_used");
   info.ones = json.at("ones");
   info.ones_file = json.at("ones_file");
   info.ones_in_file = json.at("ones_in_file");
@@ -114,6 +118,8 @@ void read_options_part(const Json& json, RunInfo& info) {
 
 void read_status_part(const Json& json, RunInfo& info) {
   info.status = json.at("status");
+  info.options.sweeps = json.at("sweeps");
+  info.draws_planned = json.at("draws_planned");
   info.draws = json.at("draws");
   info.peak_memory = json.at("peak_memory_bytes");
   info.auc_roc = number_or_nan(json.at("auc_roc"));
@@ -141,6 +147,7 @@ RunInfo run_info(const std::string& run_dir) {
   std::error_code no_access;
   if (!std::filesystem::exists(run_dir + "/options.json", no_access))
     throw Error(ErrorKind::input, fmt::format("{}: not a run directory (no options.json in it)", run_dir));
+  check_manifest(run_dir, "options.json");
   RunInfo info;
   std::string file = run_dir + "/options.json";
   try {
@@ -151,6 +158,7 @@ RunInfo run_info(const std::string& run_dir) {
     if (dynamic_cast<const Error*>(&error) != nullptr) throw;
     throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", file, error.what()));
   }
+  if (info.status == "running" && !RunLock::is_taken(run_dir)) info.status = "killed";
   return info;
 }
 

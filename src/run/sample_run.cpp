@@ -14,8 +14,10 @@
 #include "base/file.hpp"
 #include "io/write_cells.hpp"
 #include "run/draws_nc.hpp"
+#include "run/manifest.hpp"
 #include "run/prepare.hpp"
 #include "run/recorder.hpp"
+#include "run/run_dir.hpp"
 #include "run/run_info.hpp"
 #include "run/store.hpp"
 #include "run/watch.hpp"
@@ -26,15 +28,6 @@ namespace ztp {
 namespace {
 
 namespace fs = std::filesystem;
-
-void make_run_dir(const std::string& run_dir, bool replace) {
-  check_run_dir(run_dir, replace);
-  std::error_code error;
-  fs::remove_all(run_dir, error);
-  if (error) throw Error(ErrorKind::io, fmt::format("cannot remove {}: {}", run_dir, error.message()));
-  fs::create_directories(run_dir, error);
-  if (error) throw Error(ErrorKind::io, fmt::format("cannot create {}: {}", run_dir, error.message()));
-}
 
 // The posterior of the occupied rank, and its mean in each chain.
 void summarise_rank(const DrawLogReader& log, RunInfo& info) {
@@ -96,18 +89,19 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   for (const std::uint8_t outcome : test.outcome) ++(outcome != 0 ? info.test_ones : info.test_zeros);
   const Schedule plan = schedule(options, draw_layout(options, data.tensor.modes, data.networks.size()));
   info.keep_every = plan.keep_every;
+  info.watch_every = plan.watch_every;
   info.draws_planned = std::uint64_t{plan.chains} * plan.draws_per_chain();
   info.status = "running";
   info.auc_roc = std::numeric_limits<double>::quiet_NaN();
   return info;
 }
 
-void begin_run_dir(const std::string& run_dir, bool replace, const RunInfo& info, const Dataset& data,
-                   const TestCells& test) {
-  make_run_dir(run_dir, replace);
-  write_run_options(run_dir, info);  // first: from now on the directory is known as a run, and --force may replace it
+void begin_run_dir(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test) {
+  write_run_options(run_dir, info);
   write_run_status(run_dir, info);
-  store_labels(run_dir, data.tensor.modes);
+  std::vector<std::string> files = store_labels(run_dir, data.tensor.modes);
+  files.push_back("options.json");
+  if (test.size() > 0) files.push_back("test.tsv");
   store_data(run_dir, data);
   if (test.size() > 0) write_test_file(run_dir + "/test.tsv", data.tensor.modes, test);
   const TestCells watched = watched_cells(data, test, info.options.seed);
@@ -115,12 +109,15 @@ void begin_run_dir(const std::string& run_dir, bool replace, const RunInfo& info
     write_test_file(run_dir + "/watched.tsv", data.tensor.modes, watched);
   else
     write_ones_file(run_dir + "/watched.tsv", data.tensor.modes, watched.coords, {});
+  add_to_manifest(run_dir, files);
 }
 
 FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,
                       const FitCallbacks& callbacks, const ChainMaker& make_chain, RunInfo& info) {
   const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks.size());
-  const Schedule plan = schedule(info.options, layout);
+  Schedule plan = schedule(info.options, layout);
+  plan.keep_every = info.keep_every;  // as when the run began: it may have been asked for more sweeps since
+  plan.watch_every = info.watch_every;
   HeldOut held_out(test);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
   held_out.draws() = from.held_out_draws;
@@ -132,9 +129,11 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
   bool complete = false;
   {
     Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from, learned, watched.size());
-    complete = run_chains(
-        make_chain, plan, from.position, [&](AnyChain& chain) { restore_chain(run_dir, from, chain); }, followed,
-        recorder);
+    const auto restore = [&](AnyChain& chain) {
+      return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run_dir, chain.number()), info,
+                           chain);
+    };
+    complete = run_chains(make_chain, plan, from.sweeps, restore, followed, recorder);
   }
   malloc_trim(0);  // the chain is gone; writing needs room of its own
   const std::string log_path = run_dir + "/draws.log";
@@ -144,25 +143,20 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
     summarise_learned(log, learned, info);
     write_draws_nc(run_dir, info, data.tensor.modes, log);
     write_means_nc(run_dir, info, data.tensor.modes, log);
+    add_to_manifest(run_dir, {"draws.nc", "means.nc"});
   }
   info.status = complete ? "complete" : "interrupted";
   info.peak_memory = peak_memory();
   write_run_status(run_dir, info);
-  if (complete) {
-    fs::remove(log_path);
-    fs::remove(run_dir + "/checkpoint.bin");
-  }
+  if (complete) remove_leftovers(run_dir);
   return complete ? FitOutcome::complete : FitOutcome::interrupted;
 }
 
-void check_run_dir(const std::string& run_dir, bool replace) {
-  std::error_code error;
-  if (!fs::exists(run_dir, error)) return;
-  if (!replace)
-    throw Error(ErrorKind::config, fmt::format("{} exists; choose another --out, or --force to replace it", run_dir));
-  if (!fs::is_directory(run_dir, error) ||
-      (!fs::is_empty(run_dir, error) && !fs::exists(run_dir + "/options.json", error)))
-    throw Error(ErrorKind::config, fmt::format("{} is not a run directory; it is not replaced", run_dir));
+void remove_leftovers(const std::string& run_dir) {
+  std::error_code ignored;
+  fs::remove(run_dir + "/draws.log", ignored);
+  remove_checkpoints(run_dir);
+  remove_partial_files(run_dir);
 }
 
 }  // namespace ztp

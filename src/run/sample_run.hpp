@@ -15,14 +15,16 @@ namespace ztp {
 RunInfo describe_run(const Dataset& data, const FitOptions& complete, const TestCells& test,
                      const std::string& command);
 
-// Makes the directory, with everything in it that is known before sampling.
-void begin_run_dir(const std::string& run_dir, bool replace, const RunInfo& info, const Dataset& data,
-                   const TestCells& test);
+// Fills a new run directory with everything that is known before sampling.
+void begin_run_dir(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test);
 
 using ChainMaker = std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>;
 
-// Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read.
+// Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read. The caller has the lock.
 FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,
                       const FitCallbacks& callbacks, const ChainMaker& make_chain, RunInfo& info);
+
+// What a run that is complete does not need.
+void remove_leftovers(const std::string& run_dir);
 
 }  // namespace ztp

@@ -10,13 +10,14 @@
 #include "io/dataset.hpp"
 #include "io/write_cells.hpp"
 #include "run/file_cells.hpp"
+#include "run/manifest.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
 
-std::string label_file(const std::string& run_dir, const std::string& mode) {
-  return fmt::format("{}/labels/{}.txt", run_dir, mode);
+std::string label_file(const std::string& mode) {
+  return fmt::format("labels/{}.txt", mode);
 }
 
 // Sections of missing cells are there only where something is missing.
@@ -30,10 +31,15 @@ Buffer<std::uint32_t> load_ids(const SectionReader& file, const std::string& nam
 
 }  // namespace
 
-void store_labels(const std::string& run_dir, const std::vector<Mode>& modes) {
+std::vector<std::string> store_labels(const std::string& run_dir, const std::vector<Mode>& modes) {
   std::filesystem::create_directories(run_dir + "/labels");
-  for (const Mode& mode : modes)
-    if (!mode.labels.is_numbered()) write_label_file(label_file(run_dir, mode.name), mode.labels);
+  std::vector<std::string> files;
+  for (const Mode& mode : modes) {
+    if (mode.labels.is_numbered()) continue;
+    files.push_back(label_file(mode.name));
+    write_label_file(run_dir + "/" + files.back(), mode.labels);
+  }
+  return files;
 }
 
 std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info) {
@@ -43,7 +49,8 @@ std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info) {
       modes.push_back({mode.name, LabelTable::numbered(mode.first, mode.size)});
       continue;
     }
-    const std::string path = label_file(run_dir, mode.name);
+    check_manifest(run_dir, label_file(mode.name));
+    const std::string path = run_dir + "/" + label_file(mode.name);
     LabelTable labels = read_label_file(path);
     if (labels.size() != mode.size)
       throw Error(ErrorKind::input,
@@ -104,6 +111,13 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info) {
     throw Error(ErrorKind::input, fmt::format("{}: the data are not those the run was started with (fingerprint {})",
                                               info.ones_file.empty() ? path : info.ones_file, info.fingerprint));
   return data;
+}
+
+std::string own_test_file(const std::string& run_dir, const RunInfo& info) {
+  if (info.test_ones + info.test_zeros == 0)
+    throw Error(ErrorKind::config, fmt::format("{} has no held-out cells (--holdout, --test): name a file", run_dir));
+  check_manifest(run_dir, "test.tsv");
+  return run_dir + "/test.tsv";
 }
 
 SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std::size_t count) {

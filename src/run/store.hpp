@@ -10,7 +10,8 @@
 
 namespace ztp {
 
-void store_labels(const std::string& run_dir, const std::vector<Mode>& modes);
+// Returns the names of the files.
+std::vector<std::string> store_labels(const std::string& run_dir, const std::vector<Mode>& modes);
 std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info);
 
 // What identifies the data of a run.
@@ -19,6 +20,9 @@ std::string fingerprint_of(const Dataset& data);
 // Ones that are in a tensor file stay there.
 void store_data(const std::string& run_dir, const Dataset& data);
 Dataset load_data(const std::string& run_dir, const RunInfo& info);
+
+// The held-out cells inside the run, checked. Error (config), if there are none.
+std::string own_test_file(const std::string& run_dir, const RunInfo& info);
 
 // About `count` of the training ones, evenly spread.
 SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std::size_t count);

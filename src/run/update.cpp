@@ -1,12 +1,8 @@
 #include "ztp/update.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "io/dataset.hpp"
@@ -15,6 +11,7 @@
 #include "run/checkpoint.hpp"
 #include "run/file_cells.hpp"
 #include "run/prepare.hpp"
+#include "run/run_dir.hpp"
 #include "run/run_info.hpp"
 #include "run/sample_run.hpp"
 #include "run/store.hpp"
@@ -25,49 +22,10 @@
 namespace ztp {
 namespace {
 
-namespace fs = std::filesystem;
-
 // What has come, over the modes of the run as they are with it.
 struct NewData {
   SparseTensor tensor;            // modes, and the ones that are new
   std::vector<Network> networks;  // as many as the run has, each with its new edges
-};
-
-// A directory that is built beside the run and takes its place, or goes.
-class Replacement {
- public:
-  Replacement(const std::string& run_dir, const std::string& out)
-      : run_dir_(fs::canonical(run_dir).string()),  // "run/" and links to it are the same directory
-        out_(out),
-        path_(out.empty() ? fmt::format("{}.update-{}", run_dir_, getpid()) : out) {
-    if (!out.empty()) check_run_dir(out, false);
-    // A process, such as the shell, that is in there would be in a directory that is gone.
-    if (out.empty() && (fs::current_path() / "").string().starts_with(run_dir_ + "/"))
-      throw Error(ErrorKind::config,
-                  fmt::format("{} is to be replaced; go to a directory outside it, or use --out", run_dir_));
-  }
-  ~Replacement() {
-    std::error_code ignored;
-    if (!done_) fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
-  void commit() {
-    done_ = true;
-    if (!out_.empty()) return;
-    if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, run_dir_.c_str(), RENAME_EXCHANGE) != 0) {
-      // A file system that cannot exchange them: for a moment the run is under another name.
-      const std::string old = path_ + "-old";
-      fs::rename(run_dir_, old);
-      fs::rename(path_, run_dir_);
-      path_ = old;
-    }
-    fs::remove_all(path_);
-  }
-
- private:
-  std::string run_dir_, out_, path_;
-  bool done_ = false;
 };
 
 // Takes records that are among the known ones out of `fresh` (sorted, each once). Returns how many.
@@ -174,7 +132,7 @@ TestCells remaining_test(const std::string& run_dir, const RunInfo& info, const 
                          UpdateSummary& summary) {
   TestCells kept;
   if (info.test_ones + info.test_zeros == 0) return kept;
-  const TestCells test = read_test_cells(run_dir + "/test.tsv", news.tensor.modes, threads);
+  const TestCells test = read_test_cells(own_test_file(run_dir, info), news.tensor.modes, threads);
   const std::size_t K = news.tensor.order();
   for (std::size_t i = 0; i < test.size(); ++i) {
     const std::uint32_t* cell = test.coords.data() + i * K;
@@ -245,7 +203,8 @@ class UpdateChains {
     for (const auto& of_network : edges_) edges.push_back(of_network.get());
     auto chain =
         std::make_unique<UpdateChain>(problem_, online_options(complete_), *ones_, edges, kernel_, number, looks_);
-    read_statistics(run_dir_, before_, *chain);
+    restore_chain(chain_end_file(run_dir_, number), before_, *chain);
+    chain->restore(0);  // its looks are counted anew
     return chain;
   }
 
@@ -277,7 +236,8 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   Pool pool(options.threads);
   ReadOptions reading = fresh;
   reading.counts = before.options.likelihood == "count";
-  Replacement replacement(run_dir, options.out);
+  const bool replaces = options.out.empty();
+  NewRunDir made(replaces ? run_dir : options.out, replaces);
 
   UpdateSummary summary;
   Dataset data = load_data(run_dir, before);
@@ -297,15 +257,15 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   const FitOptions complete = options_of_update(before.options, options);
   RunInfo info = describe_run(data, complete, test, callbacks.command);
   info.updates = before.updates + 1;
-  begin_run_dir(replacement.path(), true, info, data, test);
+  begin_run_dir(made.path(), info, data, test);
   Dataset added;
   added.tensor = std::move(news.tensor);
   added.networks = std::move(news.networks);
   const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
   const UpdateChains chains(run_dir, before, complete, options, added, *kernel);
   summary.outcome = sample_run(
-      replacement.path(), data, test, {}, callbacks, [&](std::uint32_t c) { return chains.make(c); }, info);
-  if (summary.outcome == FitOutcome::complete) replacement.commit();
+      made.path(), data, test, {}, callbacks, [&](std::uint32_t c) { return chains.make(c); }, info);
+  if (summary.outcome == FitOutcome::complete) made.publish();
   return summary;
 }
 

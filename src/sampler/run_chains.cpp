@@ -4,6 +4,8 @@
 #include <chrono>
 #include <limits>
 
+#include "ztp/error.hpp"
+
 namespace ztp {
 namespace {
 
@@ -39,22 +41,29 @@ Schedule Schedule::thinned_to(std::uint64_t draws) const {
 }
 
 bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain,
-                const Schedule& schedule, Position position, const std::function<void(AnyChain&)>& restore,
-                const Followed& followed, Observer& observer) {
-  for (std::uint32_t c = position.chain; c < schedule.chains; ++c) {
+                const Schedule& schedule, const std::vector<std::uint32_t>& done,
+                const std::function<double(AnyChain&)>& restore, const Followed& followed, Observer& observer) {
+  for (std::uint32_t c = 0; c < schedule.chains; ++c) {
+    const std::uint32_t behind = c < done.size() ? done[c] : 0;
+    if (behind >= schedule.sweeps) continue;
+    if (observer.stop_requested()) return false;
     const std::unique_ptr<AnyChain> chain = make_chain(c);
     SweepReport report;
     report.chain = c;
-    if (c == position.chain && position.sweep > 0) {
-      restore(*chain);
-      report.seconds = position.seconds;
-    } else {
+    report.sweep = behind;
+    if (behind > 0)
+      report.seconds = restore(*chain);
+    else
       chain->start();
-    }
     while (chain->steps_done() < schedule.sweeps) {
       if (observer.stop_requested()) return false;
       const double begin = now();
-      report.log_likelihood = chain->step(schedule.wants_likelihood(chain->steps_done() + 1));
+      try {
+        report.log_likelihood = chain->step(schedule.wants_likelihood(chain->steps_done() + 1));
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::numeric) observer.on_bad_number(*chain, report);
+        throw;
+      }
       report.sweep = chain->steps_done();
       if (schedule.keeps(report.sweep)) chain->draw_state();
       report.seconds += now() - begin;
@@ -64,7 +73,7 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
       if (schedule.keeps(report.sweep)) observer.on_draw(*chain, report);
       observer.on_sweep(*chain, report);
     }
-    observer.on_end(*chain);
+    observer.on_end(*chain, report);
   }
   return true;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "sampler/any_chain.hpp"
 #include "sampler/held_out.hpp"
@@ -31,15 +32,10 @@ class Observer {
   virtual ~Observer() = default;
   virtual void on_draw(AnyChain& chain, const SweepReport& report) = 0;
   virtual void on_sweep(AnyChain& chain, const SweepReport& report) = 0;
-  virtual void on_end(AnyChain& chain) = 0;  // of the chain
+  virtual void on_end(AnyChain& chain, const SweepReport& report) = 0;  // of the chain
+  // A number went bad in a step; the chain is as it was before it.
+  virtual void on_bad_number(AnyChain& chain, const SweepReport& report) = 0;
   virtual bool stop_requested() = 0;
-};
-
-// Where to begin: a fresh run, or the sweep after a checkpoint.
-struct Position {
-  std::uint32_t chain = 0;
-  std::uint32_t sweep = 0;  // done already
-  double seconds = 0;
 };
 
 // Cells that are looked at while the chains run. Each may be null.
@@ -49,10 +45,10 @@ struct Followed {
       nullptr;  // their probabilities are reported after burn-in, every schedule.watch_every sweeps
 };
 
-// Runs to the end of the schedule (true) or until a stop is requested (false). `restore` puts the first chain back where it was
-// when position.sweep > 0.
+// Runs to the end of the schedule (true) or until a stop is requested (false). `done`: sweeps that each chain has behind it; a chain
+// that has some is put back where it was by `restore`, which returns the seconds it had taken.
 bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain,
-                const Schedule& schedule, Position position, const std::function<void(AnyChain&)>& restore,
-                const Followed& followed, Observer& observer);
+                const Schedule& schedule, const std::vector<std::uint32_t>& done,
+                const std::function<double(AnyChain&)>& restore, const Followed& followed, Observer& observer);
 
 }  // namespace ztp

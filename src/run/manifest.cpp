@@ -1,0 +1,83 @@
+#include "run/manifest.hpp"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t bytes_at_a_time = 1 << 20;
+
+struct Entry {
+  std::uint64_t bytes = 0;
+  std::string xxh3;  // 16 hex digits
+  bool operator==(const Entry&) const = default;
+};
+
+std::string manifest_path(const std::string& run_dir) {
+  return run_dir + "/manifest.json";
+}
+
+Entry entry_of(const std::string& path) {
+  const ReadFile file(path);
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  const std::unique_ptr<XXH3_state_t, Free> hash(XXH3_createState());
+  XXH3_64bits_reset(hash.get());
+  Buffer<char> buffer(bytes_at_a_time);
+  for (std::uint64_t offset = 0; offset < file.length(); offset += bytes_at_a_time) {
+    const std::size_t part = std::min<std::uint64_t>(bytes_at_a_time, file.length() - offset);
+    file.read(offset, buffer.data(), part);
+    XXH3_64bits_update(hash.get(), buffer.data(), part);
+  }
+  return {file.length(), fmt::format("{:016x}", XXH3_64bits_digest(hash.get()))};
+}
+
+std::map<std::string, Entry> read_manifest(const std::string& run_dir) {
+  const std::string path = manifest_path(run_dir);
+  std::map<std::string, Entry> entries;
+  try {
+    const Json json = Json::parse(read_text(path));
+    if (json.at("format") != 1) throw std::out_of_range("another format");
+    for (const auto& [file, entry] : json.at("files").items())
+      entries[file] = {entry.at("bytes").get<std::uint64_t>(), entry.at("xxh3").get<std::string>()};
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, error.what()));
+  } catch (const std::out_of_range& error) {
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, error.what()));
+  }
+  return entries;
+}
+
+}  // namespace
+
+void add_to_manifest(const std::string& run_dir, const std::vector<std::string>& files) {
+  std::map<std::string, Entry> entries;
+  if (std::filesystem::exists(manifest_path(run_dir))) entries = read_manifest(run_dir);
+  for (const std::string& file : files) entries[file] = entry_of(run_dir + "/" + file);
+  Json json = {{"format", 1}, {"files", Json::object()}};
+  for (const auto& [file, entry] : entries) json["files"][file] = {{"bytes", entry.bytes}, {"xxh3", entry.xxh3}};
+  write_text(manifest_path(run_dir), json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+void check_manifest(const std::string& run_dir, const std::string& file, const std::string& remedy) {
+  const std::map<std::string, Entry> entries = read_manifest(run_dir);
+  const auto listed = entries.find(file);
+  const std::string path = run_dir + "/" + file;
+  if (listed == entries.end() || entry_of(path) != listed->second)
+    throw Error(ErrorKind::input, fmt::format("{}: damaged or changed: it is not the file that {} lists{}{}", path,
+                                              manifest_path(run_dir), remedy.empty() ? "" : "; ", remedy));
+}
+
+}  // namespace ztp

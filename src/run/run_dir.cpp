@@ -1,0 +1,144 @@
+#include "run/run_dir.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <vector>
+
+#include "base/file.hpp"
+#include "ztp/error.hpp"
+#include "ztp/fit.hpp"
+
+namespace ztp {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A lock of the open file, not of the process: two fits in one process exclude each other, too, and it works over NFS.
+struct flock whole_file() {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+[[noreturn]] void refuse_taken(const std::string& run_dir) {
+  throw Error(ErrorKind::config, fmt::format("{}: another ztp is writing in this run directory", run_dir));
+}
+
+// Without "." and "..", links and a last slash, so that there is a name to put something beside.
+std::string plain_path(const std::string& path) {
+  const fs::path plain = fs::weakly_canonical(fs::absolute(path));
+  return (plain.has_filename() ? plain : plain.parent_path()).string();
+}
+
+// Directories that were being built when their process was killed. Only a lock file tells that one is ours.
+void remove_abandoned(const std::string& run_dir) {
+  const fs::path place(run_dir);
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(place.parent_path(), error))
+    if (entry.path().filename().string().starts_with(place.filename().string() + ".partial-") &&
+        fs::exists(entry.path() / "lock", error) && !RunLock::is_taken(entry.path().string()))
+      found.push_back(entry.path());
+  for (const fs::path& path : found) fs::remove_all(path, error);
+}
+
+void make_directories(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw Error(ErrorKind::io, fmt::format("cannot create {}: {}", path, error.message()));
+}
+
+}  // namespace
+
+RunLock::RunLock(const std::string& run_dir) {
+  const std::string path = run_dir + "/lock";
+  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd_ < 0) throw_io("write", path);
+  struct flock lock = whole_file();
+  if (::fcntl(fd_, F_OFD_SETLK, &lock) == 0) return;
+  const int reason = errno;
+  ::close(fd_);
+  if (reason == EAGAIN || reason == EACCES) refuse_taken(run_dir);
+  errno = reason;
+  throw_io("lock", path);
+}
+
+RunLock::~RunLock() {
+  ::close(fd_);
+}
+
+bool RunLock::is_taken(const std::string& run_dir) {
+  const int fd = ::open((run_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  struct flock lock = whole_file();
+  const bool known = ::fcntl(fd, F_OFD_GETLK, &lock) == 0;
+  ::close(fd);
+  return known && lock.l_type != F_UNLCK;
+}
+
+void check_run_dir(const std::string& run_dir, bool replace) {
+  std::error_code error;
+  if (!fs::exists(run_dir, error)) return;
+  if (RunLock::is_taken(run_dir)) refuse_taken(run_dir);
+  if (!replace)
+    throw Error(ErrorKind::config, fmt::format("{} exists; choose another --out, or --force to replace it", run_dir));
+  if (!fs::is_directory(run_dir, error) ||
+      (!fs::is_empty(run_dir, error) && !fs::exists(run_dir + "/options.json", error)))
+    throw Error(ErrorKind::config, fmt::format("{} is not a run directory; it is not replaced", run_dir));
+  // A process, such as the shell, that is in there would be in a directory that is gone.
+  if ((fs::current_path() / "").string().starts_with(fs::canonical(run_dir).string() + "/"))
+    throw Error(ErrorKind::config,
+                fmt::format("{} is to be replaced; go to a directory outside it, or use --out", run_dir));
+}
+
+NewRunDir::NewRunDir(const std::string& run_dir, bool replace)
+    : run_dir_(plain_path(run_dir)), path_(fmt::format("{}.partial-{}", run_dir_, ::getpid())) {
+  check_run_dir(run_dir, replace);
+  make_directories(fs::path(run_dir_).parent_path().string());
+  replaces_ = fs::exists(run_dir_);
+  if (replaces_) old_lock_ = std::make_unique<RunLock>(run_dir_);
+  remove_abandoned(run_dir_);
+  make_directories(path_);
+  lock_ = std::make_unique<RunLock>(path_);
+}
+
+NewRunDir::~NewRunDir() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+void NewRunDir::publish() {
+  sync_directory(path_);
+  const char *from = path_.c_str(), *to = run_dir_.c_str();
+  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, replaces_ ? RENAME_EXCHANGE : RENAME_NOREPLACE) != 0) {
+    if (errno == EEXIST) throw Error(ErrorKind::config, fmt::format("{} has come into being meanwhile", run_dir_));
+    if (errno != EINVAL && errno != ENOSYS) throw_io("finish", run_dir_);
+    // A file system that cannot do that: for a moment the old run is under another name.
+    const std::string old = path_ + "-old";
+    if (replaces_) fs::rename(run_dir_, old);
+    fs::rename(path_, run_dir_);
+    path_ = replaces_ ? old : "";
+  } else if (!replaces_) {
+    path_.clear();
+  }
+  sync_directory(fs::path(run_dir_).parent_path().string());
+  std::error_code ignored;  // what is left of the old run is in nobody's way, and goes with the next
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+  path_.clear();
+}
+
+void remove_partial_files(const std::string& run_dir) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(run_dir, error))
+    if (entry.path().filename().string().find(".partial") != std::string::npos) found.push_back(entry.path());
+  for (const fs::path& path : found) fs::remove(path, error);
+}
+
+}  // namespace ztp
