@@ -119,8 +119,10 @@ class Kernel {
                           const Sums& sums) = 0;
 
   // u[., r] ~ Dirichlet(a + scale S[., r]), stored times n.                                (M5)
-  // Reads S, writes u, O(rows R).
-  virtual void draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) = 0;
+  // Reads S, writes u, O(rows R). Returns what each column added up to before it was normalised: positive and finite, or else a value
+  // in it has gone bad, and the column is left as it was drawn, so that the bad value can be told from the others.
+  virtual std::vector<double> draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep,
+                                           Matrix<float>& u) = 0;
 
   // The means of the same, (a + scale S[j, r]) / (n a + totals[r]), stored times n. `totals` must be given.  (M28)
   // Reads S, writes u, O(rows R).

@@ -60,9 +60,13 @@ void OnlineChain::start() {
 
 // (M25), (M26), (M27): O(minibatch R K), and O(R sum_k n_k) unless it touches few rows.
 double OnlineChain::step(bool likelihood) {
-  ++t_;
-  const std::size_t b = minibatch(t_), next = minibatch(t_ + 1);
-  const bool few = set_parameters_for(b);
+  const std::size_t b = minibatch(t_ + 1);
+  bool few = false;
+  return step_by_halves([&] { few = set_parameters_for(b); }, [&] { return move_statistics(b, few, likelihood); });
+}
+
+double OnlineChain::move_statistics(std::size_t b, bool few, bool likelihood) {
+  const std::size_t next = minibatch(t_ + 1);
   const double rho = t_ == 1 ? 1 : std::pow(t_ + options_.t0, -options_.kappa);
   decay(rho);
   fit_scale(rho);
@@ -152,6 +156,7 @@ bool OnlineChain::set_parameters_for(std::size_t b, std::uint32_t part) {
 
 void OnlineChain::take_parameters(std::uint64_t seed, const RowLists* rows) {
   const double scale = statistics_.scale;
+  check_shapes(state_.shapes, scale, place(t_));
   for (std::size_t k = 0; k < state_.u.size(); ++k) {
     const std::vector<double> totals = column_totals(k);
     const Columns columns{statistics_.rows[k], state_.shapes.dirichlet[k], scale,
@@ -159,19 +164,21 @@ void OnlineChain::take_parameters(std::uint64_t seed, const RowLists* rows) {
     if (options_.mean_parameters)
       kernel_.mean_columns(columns, state_.u[k]);
     else
-      kernel_.draw_columns(columns, stream_key(seed, number_, Purpose::columns, static_cast<std::uint32_t>(k)), t_,
-                           state_.u[k]);
+      check_columns(kernel_.draw_columns(
+                        columns, stream_key(seed, number_, Purpose::columns, static_cast<std::uint32_t>(k)), t_, state_.u[k]),
+                    state_.u[k], k, place(t_));
   }
   if (options_.mean_parameters) {
     mean_weights(tensor_prior(), statistics_.tensor, scale, state_.tensor);
     for (std::size_t m = 0; m < edges_.size(); ++m)
       mean_weights(network_prior(m), statistics_.networks[m], scale, state_.networks[m]);
-    return;
+    return check_weights_and_rates(t_);
   }
   draw_weights(tensor_prior(), statistics_.tensor, seed, number_, t_, -1, state_.tensor, scale);
   for (std::size_t m = 0; m < edges_.size(); ++m)
     draw_weights(network_prior(m), statistics_.networks[m], seed, number_, t_, static_cast<int>(m), state_.networks[m],
                  scale);
+  check_weights_and_rates(t_);
 }
 
 // The sums of the columns of S^(k): what ones have, and both ends of edges.

@@ -50,7 +50,9 @@ class OnlineChain : public CountChain {
   const std::vector<Minibatches*> edges_;
 
  private:
+  const char* step_name() const override { return "step"; }
   void take_parameters(std::uint64_t seed, const RowLists* rows);
+  double move_statistics(std::size_t b, bool few, bool likelihood);
   std::vector<double> column_totals(std::size_t k) const;
   bool touches_few(std::size_t b) const;
   RowLists touched_rows(std::size_t b);

@@ -1,8 +1,13 @@
 #include "sampler/run_chains.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
+
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -28,6 +33,16 @@ void look_at_cells(AnyChain& chain, const Schedule& schedule, const Followed& fo
   chain.probabilities(followed.watched->coords.data(), report.watched.size(), report.watched.data());
 }
 
+// One step, which must come out with a likelihood if it is asked for one.
+double checked_step(AnyChain& chain, bool likelihood) {
+  const double value = chain.step(likelihood);
+  if (!chain.knows_likelihood() || std::isfinite(value) || (std::isnan(value) && !likelihood)) return value;
+  throw Error(ErrorKind::numeric,
+              fmt::format("sweep {}: the log-likelihood is {}; fewer components, or hyperparameters nearer to their "
+                          "defaults, may help; if they are at their defaults, please report this",
+                          chain.steps_done(), std::isnan(value) ? "not a number" : "infinite"));
+}
+
 }  // namespace
 
 Schedule Schedule::thinned_to(std::uint64_t draws) const {
@@ -48,13 +63,19 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
     if (c == position.chain && position.sweep > 0) {
       restore(*chain);
       report.seconds = position.seconds;
+      report.sweep = chain->steps_done();
     } else {
       chain->start();
     }
     while (chain->steps_done() < schedule.sweeps) {
       if (observer.stop_requested()) return false;
       const double begin = now();
-      report.log_likelihood = chain->step(schedule.wants_likelihood(chain->steps_done() + 1));
+      try {
+        report.log_likelihood = checked_step(*chain, schedule.wants_likelihood(chain->steps_done() + 1));
+      } catch (...) {
+        if (chain->whole() && chain->steps_done() == report.sweep) observer.on_failure(*chain, report);
+        throw;
+      }
       report.sweep = chain->steps_done();
       if (schedule.keeps(report.sweep)) chain->draw_state();
       report.seconds += now() - begin;

@@ -33,6 +33,9 @@ class Observer {
   virtual void on_sweep(AnyChain& chain, const SweepReport& report) = 0;
   virtual void on_end(AnyChain& chain) = 0;  // of the chain
   virtual bool stop_requested() = 0;
+  // A step has failed, and the chain is as it was when on_sweep saw it last (or at its start, if sweep is 0): what it carries can be
+  // saved before the exception goes on its way.
+  virtual void on_failure(AnyChain& /*chain*/, const SweepReport& /*last*/) {}
 };
 
 // Where to begin: a fresh run, or the sweep after a checkpoint.

@@ -19,8 +19,9 @@ class CpuKernel final : public Kernel {
     if (sums.expected) return cpu::expect(pool_, entries, rates, sums);
     return cpu::allocate(pool_, entries, rates, key, sweep, sums, component_);
   }
-  void draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) override {
-    cpu::draw_columns(pool_, columns, key, sweep, u);
+  std::vector<double> draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep,
+                                   Matrix<float>& u) override {
+    return cpu::draw_columns(pool_, columns, key, sweep, u);
   }
   void mean_columns(const Columns& columns, Matrix<float>& u) override { cpu::mean_columns(pool_, columns, u); }
   double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
