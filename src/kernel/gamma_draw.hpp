@@ -38,7 +38,8 @@ inline double log_gamma_at(StreamKey key, std::uint32_t sweep, std::uint64_t ind
 // zero; the sum of the draws relative to it is returned. If that is not finite, a draw has gone bad, and they are left relative to it.
 inline double normalise_logs(std::vector<double>& log_gamma, double n) {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (const double value : log_gamma) largest = value > largest ? value : largest;  // whatever is not a number is passed over
+  for (const double value : log_gamma)
+    largest = value > largest ? value : largest;  // whatever is not a number is passed over
   for (double& value : log_gamma) sum += value = std::exp(value - largest);
   if (std::isfinite(sum))
     for (double& value : log_gamma) value = n * value / sum;

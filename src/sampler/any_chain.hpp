@@ -29,7 +29,8 @@ class AnyChain {
   // of it; not a number, if it costs extra and is not asked for.
   // If it throws, whatever it throws: as long as the chain is whole(), it is as it was before the step.
   virtual double step(bool likelihood) = 0;
-  virtual bool knows_likelihood() const { return true; }  // if not, it is never a number
+  virtual bool knows_likelihood() const { return true; }     // if not, it is never a number
+  virtual const char* step_name() const { return "sweep"; }  // for messages
   // Makes the state a draw of all parameters, if it is not one already.
   virtual void draw_state() = 0;
 

@@ -38,7 +38,6 @@ class CountChain : public AnyChain {
   // The last of these: that all weights are finite, and all rates together not too large for the counts.
   void check_weights_and_rates(std::uint32_t t) const;
   Place place(std::uint32_t t) const { return {problem_.tensor->modes, step_name(), t}; }
-  virtual const char* step_name() const { return "sweep"; }
   virtual double observed_counts() const { return 0; }  // of the ones, where they are observed and stored one by one
   WeightPrior tensor_prior() const;
   WeightPrior network_prior(std::size_t m) const;

@@ -51,8 +51,8 @@ void check_columns(const std::vector<double>& sums, const Matrix<float>& u, std:
         fail(place, fmt::format("mode {}, row {}, component {}: the factor is {}", mode, j + 1, r + 1, fault(value)));
     }
     if (sums[r] == 0)
-      fail(place, fmt::format("mode {}, component {}: the column is empty, its {} rows are all zero", mode, r + 1,
-                              u.rows()));
+      fail(place,
+           fmt::format("mode {}, component {}: the column is empty, its {} rows are all zero", mode, r + 1, u.rows()));
     fail(place, fmt::format("mode {}, component {}: the sum of the column is {}", mode, r + 1, fault(sums[r])));
   }
 }
@@ -61,9 +61,9 @@ void check_weights(const Weights& weights, int network, const Place& place) {
   const auto check = [&](const std::vector<double>& logs, const char* name) {
     for (std::size_t r = 0; r < logs.size(); ++r)
       if (!std::isfinite(logs[r]))
-        fail(place, fmt::format("{}component {}: the logarithm of {} is {}",
-                                network < 0 ? "" : fmt::format("network {}, ", network + 1), r + 1, name,
-                                fault(logs[r])));
+        fail(place,
+             fmt::format("{}component {}: the logarithm of {} is {}",
+                         network < 0 ? "" : fmt::format("network {}, ", network + 1), r + 1, name, fault(logs[r])));
   };
   check(weights.log_weight, "the weight");
   check(weights.log_p, "p");

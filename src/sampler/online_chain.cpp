@@ -164,9 +164,10 @@ void OnlineChain::take_parameters(std::uint64_t seed, const RowLists* rows) {
     if (options_.mean_parameters)
       kernel_.mean_columns(columns, state_.u[k]);
     else
-      check_columns(kernel_.draw_columns(
-                        columns, stream_key(seed, number_, Purpose::columns, static_cast<std::uint32_t>(k)), t_, state_.u[k]),
-                    state_.u[k], k, place(t_));
+      check_columns(
+          kernel_.draw_columns(columns, stream_key(seed, number_, Purpose::columns, static_cast<std::uint32_t>(k)), t_,
+                               state_.u[k]),
+          state_.u[k], k, place(t_));
   }
   if (options_.mean_parameters) {
     mean_weights(tensor_prior(), statistics_.tensor, scale, state_.tensor);
@@ -247,7 +248,9 @@ void OnlineChain::fit_scale(double smallest_weight) {
   // What a step may add: all counts, several times over, since those of ones are latent.
   double coming = static_cast<double>(ones_.total_count());
   for (const Minibatches* edges : edges_) coming += 2 * static_cast<double>(edges->total());
-  const double most = 16 * coming / statistics_.scale + static_cast<double>(largest);
+  double rate = rates().total;  // and those of all cells may be more still
+  for (std::size_t m = 0; m < edges_.size(); ++m) rate += network_rates(state_, problem_.networks[m], m).total;
+  const double most = std::max(16 * coming, 2 * rate) / statistics_.scale + static_cast<double>(largest);
   const int too_fine = most > most_units ? static_cast<int>(std::ceil(std::log2(most / most_units))) + 8 : 0;
   const double least = smallest_weight / units_of_weight;
   if (too_fine > 0) {

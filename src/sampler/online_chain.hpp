@@ -26,6 +26,7 @@ class OnlineChain : public CountChain {
   void start() override;
   // Parameters from the statistics, latent counts of a minibatch from the parameters, and the statistics moved towards them.
   double step(bool likelihood) override;
+  const char* step_name() const override { return "step"; }
   void draw_state() override { draw_parameters(t_ + 1); }
 
  protected:
@@ -50,7 +51,6 @@ class OnlineChain : public CountChain {
   const std::vector<Minibatches*> edges_;
 
  private:
-  const char* step_name() const override { return "step"; }
   void take_parameters(std::uint64_t seed, const RowLists* rows);
   double move_statistics(std::size_t b, bool few, bool likelihood);
   std::vector<double> column_totals(std::size_t k) const;

@@ -38,9 +38,9 @@ double checked_step(AnyChain& chain, bool likelihood) {
   const double value = chain.step(likelihood);
   if (!chain.knows_likelihood() || std::isfinite(value) || (std::isnan(value) && !likelihood)) return value;
   throw Error(ErrorKind::numeric,
-              fmt::format("sweep {}: the log-likelihood is {}; fewer components, or hyperparameters nearer to their "
+              fmt::format("{} {}: the log-likelihood is {}; fewer components, or hyperparameters nearer to their "
                           "defaults, may help; if they are at their defaults, please report this",
-                          chain.steps_done(), std::isnan(value) ? "not a number" : "infinite"));
+                          chain.step_name(), chain.steps_done(), std::isnan(value) ? "not a number" : "infinite"));
 }
 
 }  // namespace

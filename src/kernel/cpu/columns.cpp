@@ -66,7 +66,8 @@ bool has_rest(const Columns& columns) {
 }
 
 // Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them. Returns their sum.
-double draw_column_in_logs(const Columns& columns, std::size_t r, StreamKey key, std::uint32_t sweep, Matrix<float>& u) {
+double draw_column_in_logs(const Columns& columns, std::size_t r, StreamKey key, std::uint32_t sweep,
+                           Matrix<float>& u) {
   const std::size_t n = columns.S.rows(), rows = columns.rows == nullptr ? n : columns.rows->size();
   const auto row = [&](std::size_t i) { return columns.rows == nullptr ? i : (*columns.rows)[i]; };
   std::vector<double> log_gamma(rows);
