@@ -43,8 +43,10 @@ struct Entries {
   const std::uint32_t* coords = nullptr;   // count x K
   const std::int64_t* observed = nullptr;  // counts, if they are observed; else each is zero-truncated Poisson
   std::size_t count = 0;
-  bool missing = false;    // not observed at all: each is Poisson, zero included
-  bool anywhere = false;   // a one of rate zero is no error but goes to any component: for a chain's first sweep
+  bool missing = false;  // not observed at all: each is Poisson, zero included
+  // A one of rate zero is no error but goes to any component, and is left out of the likelihood. For a chain's first sweep, and online,
+  // where factors of entities that have not been met yet may be too small for floats.
+  bool anywhere = false;
   bool bounded = false;    // components are found by way of bounds on blocks of them: for many components
   bool likelihood = true;  // if not, and it would cost extra, it is not computed
   const std::vector<RowIndex>* by_row = nullptr;  // of the matrices in Sums::rows, the first ones; null: no index

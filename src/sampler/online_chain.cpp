@@ -49,12 +49,12 @@ void OnlineChain::start() {
   }
   std::fill(state_.tensor.log_weight.begin(), state_.tensor.log_weight.end(), -100.0);
   for (Weights& weights : state_.networks) std::fill(weights.log_weight.begin(), weights.log_weight.end(), -100.0);
-  const double weight = static_cast<double>(ones_.total()) / static_cast<double>(ones_.size(b));
+  const double weight = weight_of(ones_, b);
   fit_scale(weight);
-  add_ones(b, b, weight, {.t = 0});
+  add_ones(b, b, weight, {.t = 0, .anywhere = true});
   for (std::size_t m = 0; m < edges_.size(); ++m) {
     const std::size_t part = edge_minibatch(m, 1);
-    add_edges(m, part, static_cast<double>(edges_[m]->total()) / static_cast<double>(edges_[m]->size(part)), {.t = 0});
+    add_edges(m, part, weight_of(*edges_[m], part), {.t = 0, .anywhere = true});
   }
 }
 
@@ -73,20 +73,26 @@ double OnlineChain::move_statistics(std::size_t b, bool few, bool likelihood) {
   const LatentCounts::How how{.t = t_,
                               .expected = options_.expected_counts,
                               .likelihood = likelihood,
-                              .bounded = problem_.bounded && !few && !options_.expected_counts};
-  const double ones = static_cast<double>(ones_.total()) / static_cast<double>(ones_.size(b));
+                              .bounded = problem_.bounded && !few && !options_.expected_counts,
+                              .anywhere = true};
+  const double ones = weight_of(ones_, b);
   double log_likelihood = ones * add_ones(b, next, rho * ones, how) - rates().total;
   LatentCounts::How imputed = how;  // complete in every step, and so not scaled
   imputed.unit = units(rho);
   log_likelihood += counts_.impute_missing(state_, imputed, statistics_);
   for (std::size_t m = 0; m < edges_.size(); ++m) {
     const std::size_t part = edge_minibatch(m, t_);
-    const double edges = static_cast<double>(edges_[m]->total()) / static_cast<double>(edges_[m]->size(part));
+    const double edges = weight_of(*edges_[m], part);
     log_likelihood += edges * add_edges(m, part, rho * edges, how) -
                       network_rates(state_, problem_.networks[m], m).total / 2 +
                       counts_.impute_pairs(m, state_, imputed, statistics_);
   }
   return log_likelihood;
+}
+
+double OnlineChain::weight_of(const Minibatches& minibatches, std::size_t b) {
+  if (minibatches.size(b) == 0) return 1;
+  return static_cast<double>(minibatches.total()) / static_cast<double>(minibatches.size(b));
 }
 
 double OnlineChain::add_ones(std::size_t b, std::size_t next, double weight, LatentCounts::How how) {
@@ -260,6 +266,10 @@ void OnlineChain::fit_scale(double smallest_weight) {
     const int wanted = static_cast<int>(std::ceil(std::log2(statistics_.scale / least))) + 4;
     if (std::min(room, wanted) > 0) rescale(std::min(room, wanted));
   }
+  if (units(smallest_weight) == 0 && too_fine > 0)
+    throw Error(ErrorKind::numeric, fmt::format("step {}: counts that add up to {:.3g} are too many for online "
+                                                "statistics; use --method batch",
+                                                t_, coming));
   if (units(smallest_weight) == 0)
     throw Error(ErrorKind::numeric,
                 fmt::format("step {}: a minibatch moves the statistics by less than can be stored; a smaller --kappa "

@@ -42,6 +42,8 @@ class OnlineChain : public CountChain {
   double add_ones(std::size_t b, std::size_t next, double weight, LatentCounts::How how);
   double add_edges(std::size_t m, std::size_t b, double weight, LatentCounts::How how);
 
+  // What a one of minibatch b stands for: so many of all. Of nothing, as in a network without edges, one.
+  static double weight_of(const Minibatches& minibatches, std::size_t b);
   std::int64_t units(double counts) const;  // as they are stored
   // Makes room, so that counts of this weight and all that will be added fit and are fine enough.
   void fit_scale(double smallest_weight);

@@ -43,7 +43,7 @@ double UpdateChain::step(bool) {
 }
 
 void UpdateChain::filter() {
-  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts};
+  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts, .anywhere = true};
   add_all_edges(1, how);
   for (std::uint32_t b = 0; b < ones_.count(); ++b) {
     set_parameters_for(b, b + 1);  // by now edges tell of entities that are new
@@ -53,7 +53,7 @@ void UpdateChain::filter() {
 
 void UpdateChain::draw_again() {
   const double rho = std::pow(t_, -options_.kappa);
-  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts};
+  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts, .anywhere = true};
   for (std::size_t k = 0; k < statistics_.rows.size(); ++k) kernel_.move(old_.rows[k], rho, statistics_.rows[k]);
   const auto move = [&](const std::vector<std::int64_t>& old, std::vector<std::int64_t>& now) {
     for (std::size_t r = 0; r < now.size(); ++r) now[r] = moved(now[r], old[r], rho);
