@@ -113,6 +113,9 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
 
+  // Makes room for this many entries to be allocated at once, so that a run that cannot have it fails before its first sweep.
+  virtual void reserve(std::size_t /*entries*/) {}
+
   // y_e and its parts y_er, added into sums.                                               (M3), (M4)
   // Reads coordinates and rates, writes sums, O(count R K). Returns the log-likelihood of the entries without the part that
   // all cells share, -z: sum of log(exp(z) - 1), or of y log z - log y! for observed counts, or of z for missing cells. Not a number,

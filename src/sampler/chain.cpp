@@ -25,6 +25,7 @@ void Chain::data_changed() {
     const std::size_t n = sizes[network.mode];
     edges_by_row_.push_back(index_rows(network.edges.data(), network.size(), {n, n}, true));
   }
+  counts_.reserve(problem_.tensor->nnz());
 }
 
 void Chain::start() {

@@ -27,6 +27,9 @@ OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, M
     : CountChain(problem, kernel, number), options_(options), ones_(ones), edges_(edges) {
   if (options.inner_draws > 1)
     sum_ = make_state(sizes_of(*problem.tensor), problem.networks.size(), problem.R, problem.hyper);
+  counts_.reserve(ones.largest_chunk());
+  met_.resize(state_.u.size());
+  for (std::size_t k = 0; touches_few(0) && k < met_.size(); ++k) met_[k].assign(state_.u[k].rows(), 0);
 }
 
 std::size_t OnlineChain::minibatch(std::uint32_t t) const {
@@ -212,7 +215,6 @@ bool OnlineChain::touches_few(std::size_t b) const {
 
 OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
   const std::size_t K = state_.u.size();
-  met_.resize(K);
   ++seen_;
   RowLists rows(K);
   ones_.read(b, b, [&](const Entries& ones) {
