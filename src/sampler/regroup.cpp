@@ -53,6 +53,13 @@ void Regroup::run(const Allocation& allocation, const Shapes& shapes,
   statistics_ = &statistics;
   const StreamKey key = stream_key(seed, chain, Purpose::regroup);
   if (units(allocation) > most_tokens_) return;
+  // Nor where imputed counts are so many that doubles would not tell one more from them. These, too, no move changes in number.
+  double counts = 0;
+  for (std::size_t r = 0; r < R_; ++r) {
+    counts += static_cast<double>(statistics.tensor[r]);
+    for (std::size_t k = 0; k < K_; ++k) counts += static_cast<double>(network_ends[k][r]);
+  }
+  if (counts >= 0x1p52) return;
   load(allocation, Stream(key, sweep, 0));
   scan(Stream(key, sweep, 1));
   split_merge_.run({shapes, network_ends, only_tokens}, Stream(key, sweep, 2), tokens_, statistics);
