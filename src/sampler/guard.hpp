@@ -30,7 +30,7 @@ void check_columns(const std::vector<double>& sums, const Matrix<float>& u, std:
 void check_weights(const Weights& weights, int network, const Place& place);
 // That all counts of a step will fit: observed ones, and the rate of those that are drawn.
 void check_expected_counts(double observed, double rate, const Place& place);
-// That they do: no sum is negative or too large, for sums of this many modes and these networks.
+// That they did: no sum is negative or too large.
 void check_totals(const Statistics& statistics, const Place& place);
 
 }  // namespace ztp
