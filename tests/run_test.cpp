@@ -91,7 +91,9 @@ TEST(Resume, EndsAsIfNeverInterrupted) {
     stop_at.stop_requested = [&] { return sweeps >= when; };
     ASSERT_EQ(fit(blocks(12, 3), quick(), run, stop_at), FitOutcome::interrupted);
     EXPECT_EQ(run_info(run).status, "interrupted");
-    ASSERT_EQ(resume(run, {}, when % 2 == 0 ? 1 : 3), FitOutcome::complete);
+    ResumeOptions options;
+    options.threads = when % 2 == 0 ? 1 : 3;
+    ASSERT_EQ(resume(run, {}, options), FitOutcome::complete);
     EXPECT_EQ(predictions_of(run), predictions_of(dir / "whole")) << when;
     EXPECT_EQ(trace_of(run), trace_of(dir / "whole")) << when;
     EXPECT_EQ(run_info(run).auc_roc, run_info(dir / "whole").auc_roc);

@@ -118,7 +118,7 @@ Ended ended(const std::string& run, std::uint32_t number = 0) {
   const auto kernel = make_kernel("cpu", pool);
   const Chains chains(problem, data, info.options, *kernel);
   const auto chain = chains.make(number);
-  read_statistics(run, info, *chain);
+  restore_chain(chain_end_file(run, number), info, *chain);
   const Statistics& statistics = chain->statistics();
   Ended result;
   for (const std::int64_t s : statistics.tensor) result.total += statistics.scale * static_cast<double>(s);

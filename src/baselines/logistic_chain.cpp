@@ -98,11 +98,18 @@ void LogisticChain::start() {
 
 double LogisticChain::step(bool) {
   if (latent_step_ != t_) draw_latent();  // at the start, and after a restart
+  whole_ = false;
   ++t_;
-  for (std::size_t k = 0; k < order(); ++k) draw_rows(k);
+  for (std::size_t k = 0; k < order(); ++k) {
+    draw_rows(k);
+    check_factors(k, t_);
+  }
   draw_weights();
   draw_shrinkage();
-  return draw_latent();
+  check_weights(t_);
+  const double log_likelihood = draw_latent();
+  whole_ = true;
+  return log_likelihood;
 }
 
 void LogisticChain::restore(std::uint32_t t) {

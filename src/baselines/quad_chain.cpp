@@ -62,15 +62,18 @@ void QuadChain::start() {
 
 double QuadChain::step(bool likelihood) {
   if (stale_) rebuild();
+  whole_ = false;
   if (t_ >= first_split && t_ % split_every == 0) grow(std::min(most_blocks_, growth * blocks()));
   for (std::size_t k = 0; k < order(); ++k) {
     update_rows(k);
+    check_factors(k, t_ + 1);
     update_moments(k);
   }
   sum_blocks();
   update_intercept();
   update_bounds();
-  ++t_;
+  check_weights(++t_);
+  whole_ = true;
   return likelihood ? -surrogate() : std::numeric_limits<double>::quiet_NaN();
 }
 

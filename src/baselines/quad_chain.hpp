@@ -23,6 +23,7 @@ class QuadChain : public RivalChain {
   // O(nnz R K + R^2 (sum_k n_k + missing cells) + R^2 blocks x classes). Returns minus the surrogate, an upper bound of the
   // penalised loss, if it is asked for.
   double step(bool likelihood) override;
+  const char* step_name() const override { return "iteration"; }
   std::vector<Carried> carried() override;
   void restore(std::uint32_t t) override;
 

@@ -8,11 +8,14 @@
 #include "base/random.hpp"
 #include "model/draws.hpp"
 #include "sampler/problem.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
 
 constexpr std::size_t cells_per_block = 4096;
+constexpr const char* remedy =
+    "fewer components may help (quad, pwquad: or a larger --ridge); if not, please report this";
 constexpr double least_share = 0.1;  // of the largest effect on logits, for a component to count as occupied
 
 // Of the values in a column.
@@ -80,6 +83,24 @@ void RivalChain::start_at_random(double deviation, double log_odds) {
         u_[k].row(j)[r] = static_cast<float>(deviation * draw_normal(stream));
     }
   }
+}
+
+void RivalChain::check_factors(std::size_t k, std::uint32_t t) const {
+  for (std::size_t j = 0; j < u_[k].rows(); ++j)
+    for (std::size_t r = 0; r < problem_.R; ++r)
+      if (!std::isfinite(u_[k].row(j)[r]))
+        throw Error(ErrorKind::numeric, fmt::format("{} {}: mode {}, row {}, component {}: the factor is {}; {}",
+                                                    step_name(), t, problem_.tensor->modes[k].name, j + 1, r + 1,
+                                                    std::isnan(u_[k].row(j)[r]) ? "not a number" : "infinite", remedy));
+}
+
+void RivalChain::check_weights(std::uint32_t t) const {
+  for (std::size_t r = 0; r < problem_.R; ++r)
+    if (!std::isfinite(weight_[r]) || !std::isfinite(precision_[r]))
+      throw Error(ErrorKind::numeric, fmt::format("{} {}: component {}: the weight or its precision is not finite; {}",
+                                                  step_name(), t, r + 1, remedy));
+  if (!std::isfinite(intercept_))
+    throw Error(ErrorKind::numeric, fmt::format("{} {}: the intercept is not finite; {}", step_name(), t, remedy));
 }
 
 std::vector<const Matrix<float>*> RivalChain::factors() const {

@@ -39,6 +39,9 @@ class RivalChain : public AnyChain {
   void probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const override;
 
  protected:
+  // Throws a numeric Error, if a factor, a weight or the intercept is not finite. O(R sum_k n_k), little beside what made them.
+  void check_factors(std::size_t k, std::uint32_t t) const;
+  void check_weights(std::uint32_t t) const;
   std::size_t order() const { return u_.size(); }
   std::vector<const Matrix<float>*> factors() const;
   // Normal factors, the same for any number of threads; weights one, intercept the log odds of the training cells.

@@ -2,7 +2,9 @@
 // precision and in logs; what the vector kernels do in lanes, and what they fall back to where floats do not reach.
 #pragma once
 #include <cmath>
+#include <limits>
 #include <numbers>
+#include <vector>
 
 #include "base/random.hpp"
 
@@ -17,6 +19,7 @@ inline double uniform31(std::uint32_t word) {
 // Marsaglia and Tsang (2000): with t = c x, x normal, c = 1 / (3 sqrt d), d = shape - 1/3, the draw d (1 + t)^3 is accepted with
 // probability exp(3 d q(t)), q(t) = log(1 + t) - t + t^2/2 - t^3/3. Below 1: G(a) = G(a + 1) U^(1/a).
 inline double log_gamma_at(StreamKey key, std::uint32_t sweep, std::uint64_t index, double shape) {
+  if (!(shape > 0)) return std::numeric_limits<double>::quiet_NaN();  // no attempt would ever be accepted
   const double boosted = shape < 1 ? shape + 1 : shape;
   const double d = boosted - 1.0 / 3;
   const double c = 1 / (3 * std::sqrt(d));
@@ -29,6 +32,18 @@ inline double log_gamma_at(StreamKey key, std::uint32_t sweep, std::uint64_t ind
     if (std::log(uniform31(word[2])) < 3 * d * q)
       return std::log(d) + 3 * std::log1p(t) + (shape < 1 ? std::log(uniform31(word[3])) / shape : 0.0);
   }
+}
+
+// Turns the logarithms of gamma draws into what they are together `n` times one. The largest becomes one first, so that no column is all
+// zero; the sum of the draws relative to it is returned. If that is not finite, a draw has gone bad, and they are left relative to it.
+inline double normalise_logs(std::vector<double>& log_gamma, double n) {
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (const double value : log_gamma)
+    largest = value > largest ? value : largest;  // whatever is not a number is passed over
+  for (double& value : log_gamma) sum += value = std::exp(value - largest);
+  if (std::isfinite(sum))
+    for (double& value : log_gamma) value = n * value / sum;
+  return sum;
 }
 
 }  // namespace ztp

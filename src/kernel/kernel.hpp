@@ -43,8 +43,10 @@ struct Entries {
   const std::uint32_t* coords = nullptr;   // count x K
   const std::int64_t* observed = nullptr;  // counts, if they are observed; else each is zero-truncated Poisson
   std::size_t count = 0;
-  bool missing = false;    // not observed at all: each is Poisson, zero included
-  bool anywhere = false;   // a one of rate zero is no error but goes to any component: for a chain's first sweep
+  bool missing = false;  // not observed at all: each is Poisson, zero included
+  // A one of rate zero is no error but goes to any component, and is left out of the likelihood. For a chain's first sweep, and online,
+  // where factors of entities that have not been met yet may be too small for floats.
+  bool anywhere = false;
   bool bounded = false;    // components are found by way of bounds on blocks of them: for many components
   bool likelihood = true;  // if not, and it would cost extra, it is not computed
   const std::vector<RowIndex>* by_row = nullptr;  // of the matrices in Sums::rows, the first ones; null: no index
@@ -111,6 +113,9 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
 
+  // Makes room for this many entries to be allocated at once, so that a run that cannot have it fails before its first sweep.
+  virtual void reserve(std::size_t /*entries*/) {}
+
   // y_e and its parts y_er, added into sums.                                               (M3), (M4)
   // Reads coordinates and rates, writes sums, O(count R K). Returns the log-likelihood of the entries without the part that
   // all cells share, -z: sum of log(exp(z) - 1), or of y log z - log y! for observed counts, or of z for missing cells. Not a number,
@@ -119,8 +124,10 @@ class Kernel {
                           const Sums& sums) = 0;
 
   // u[., r] ~ Dirichlet(a + scale S[., r]), stored times n.                                (M5)
-  // Reads S, writes u, O(rows R).
-  virtual void draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) = 0;
+  // Reads S, writes u, O(rows R). Returns what each column added up to before it was normalised: positive and finite, or else a value
+  // in it has gone bad, and the column is left as it was drawn, so that the bad value can be told from the others.
+  virtual std::vector<double> draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep,
+                                           Matrix<float>& u) = 0;
 
   // The means of the same, (a + scale S[j, r]) / (n a + totals[r]), stored times n. `totals` must be given.  (M28)
   // Reads S, writes u, O(rows R).

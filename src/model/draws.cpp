@@ -1,8 +1,13 @@
 #include "model/draws.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
+
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -15,6 +20,13 @@ double stirling_rest(double k) {
   if (k < 10) return table[static_cast<int>(k)];
   const double x = 1.0 / (k + 1);
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 * x * x) * x * x) * x;
+}
+
+// Rejection would go on for ever with a mean that is not a number, and a count could not hold what comes of a larger one.
+void check_mean(double mean) {
+  if (!(mean <= 0x1p62))
+    throw Error(ErrorKind::numeric,
+                fmt::format("a Poisson count of mean {} was to be drawn; at most 2^62 can be", mean));
 }
 
 // Sequential search from zero; for means below about ten.
@@ -96,6 +108,15 @@ std::int64_t binomial_by_rejection(Stream& stream, std::int64_t trials, double p
   }
 }
 
+// Past this the logarithms of rejection have lost the digits that decide: they are off by the mean times 2^-53. The normal law, off by one
+// part in a million, is closer.
+constexpr double largest_rejection = 0x1p40;
+
+std::int64_t binomial_by_limit(Stream& stream, std::int64_t trials, double p) {
+  const double mean = static_cast<double>(trials) * p;
+  return static_cast<std::int64_t>(std::round(mean + std::sqrt(mean * (1 - p)) * draw_normal(stream)));
+}
+
 }  // namespace
 
 double log_factorial(double k) {
@@ -110,6 +131,7 @@ double draw_normal(Stream& stream) {
 
 double draw_log_gamma(Stream& stream, double shape) {
   // Marsaglia and Tsang (2000). Below 1: G(a) = G(a + 1) U^(1/a), in logs.
+  if (!(shape > 0)) return std::numeric_limits<double>::quiet_NaN();  // no attempt would ever be accepted
   double log_boost = 0;
   if (shape < 1) {
     log_boost = std::log(stream.uniform()) / shape;
@@ -138,6 +160,7 @@ LogBeta draw_log_beta(Stream& stream, double a, double b) {
 
 std::int64_t draw_poisson(Stream& stream, double mean) {
   if (mean <= 0) return 0;
+  check_mean(mean);
   return mean < 10 ? poisson_by_inversion(stream.uniform(), mean) : poisson_by_rejection(stream, mean);
 }
 
@@ -146,6 +169,7 @@ std::int64_t draw_zero_truncated_poisson(Stream& stream, double mean) {
   // The rest is zero if u <= exp(-(mean - t)), and surely so if u <= 1 - mean: then t need not be drawn.
   const double u = stream.uniform();
   if (u <= 1 - mean) return 1;
+  check_mean(mean);
   const double rest = mean + std::log1p(stream.uniform() * std::expm1(-mean));
   return 1 + (rest < 10 ? poisson_by_inversion(u, rest) : poisson_by_rejection(stream, rest));
 }
@@ -153,9 +177,15 @@ std::int64_t draw_zero_truncated_poisson(Stream& stream, double mean) {
 std::int64_t draw_binomial(Stream& stream, std::int64_t trials, double p) {
   if (trials <= 0 || p <= 0) return 0;
   if (p >= 1) return trials;
+  if (std::isnan(p))
+    throw Error(ErrorKind::numeric, "a binomial count was to be drawn with a chance that is not a number");
   if (p > 0.5) return trials - draw_binomial(stream, trials, 1 - p);
   if (static_cast<double>(trials) * p < 10) return binomial_by_inversion(stream, trials, p);
-  return binomial_by_rejection(stream, trials, p);
+  // As a double, the number of trials may be a little more than it is.
+  const std::int64_t count = static_cast<double>(trials) * p > largest_rejection
+                                 ? binomial_by_limit(stream, trials, p)
+                                 : binomial_by_rejection(stream, trials, p);
+  return std::clamp<std::int64_t>(count, 0, trials);
 }
 
 }  // namespace ztp

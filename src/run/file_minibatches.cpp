@@ -7,7 +7,16 @@ namespace ztp {
 
 FileMinibatches::FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts,
                                  std::size_t ones_per_chunk)
-    : file_(file), ones_(ones), count_(count), counts_(counts), ones_per_chunk_(ones_per_chunk) {}
+    : file_(file), ones_(ones), count_(count), counts_(counts), ones_per_chunk_(ones_per_chunk) {
+  // Written to, so that the memory is there; a single chunk for all ones needs no second.
+  for (Chunk* chunk : {&coming_, &now_}) {
+    if (chunk == &now_ && largest_chunk() == ones_) break;
+    chunk->coords.resize(largest_chunk() * file_.order());
+    std::fill(chunk->coords.begin(), chunk->coords.end(), 0u);
+    if (counts_) chunk->counts.resize(largest_chunk());
+    std::fill(chunk->counts.begin(), chunk->counts.end(), 0);
+  }
+}
 
 FileMinibatches::~FileMinibatches() {
   if (reading_.valid()) reading_.wait();

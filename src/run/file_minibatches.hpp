@@ -1,5 +1,6 @@
 // The ones of a tensor file in minibatches, read from the disk while the chunk before is worked on.
 #pragma once
+#include <algorithm>
 #include <future>
 
 #include "sampler/minibatches.hpp"
@@ -21,6 +22,7 @@ class FileMinibatches final : public Minibatches {
   std::size_t count() const override { return count_; }
   std::uint64_t size(std::size_t b) const override { return begin(b + 1) - begin(b); }
   void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) override;
+  std::size_t largest_chunk() const override { return std::min(Minibatches::largest_chunk(), ones_per_chunk_); }
   bool whole() const override;
 
  private:

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint32_t most_watched_sweeps = 2000;   // of each chain: enough to judge it, and cells.tsv stays small
 constexpr std::int64_t most_units_collapsed = 50000;  // by default: above, the moves cost more than they gain
-constexpr std::int64_t many_ones = 10000000;          // for these two see complete_options
+constexpr std::int64_t most_units_moved = std::int64_t{1} << 28;  // two gigabytes, and minutes a sweep
+constexpr std::int64_t many_ones = 10000000;                      // for these two see complete_options
 constexpr std::int64_t few_ones_in_minibatch = 50000;
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
 
@@ -68,6 +69,13 @@ void complete_sampler(FitOptions& complete, const SparseTensor& tensor, std::int
     const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
     const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
     complete.sampler = units <= most_units_collapsed ? "collapsed" : "plain";
+  }
+  if (complete.sampler == "collapsed" && !tensor.counts.empty()) {
+    const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
+    if (counts > most_units_moved)
+      throw Error(ErrorKind::config,
+                  "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "
+                  "plain");
   }
   const double mean = std::min(0.5, 1 / static_cast<double>(complete.rank));
   if (complete.beta_mean < 0) complete.beta_mean = mean;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "run/run_info.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -79,8 +80,12 @@ void Recorder::on_end(AnyChain& chain, const SweepReport& report) {
   write(chain_end_file(run_dir_, report.chain), chain, report);
 }
 
-void Recorder::on_bad_number(AnyChain& chain, const SweepReport& report) {
-  if (report.sweep > 0) checkpoint(chain, report);
+void Recorder::on_failure(AnyChain& chain, const SweepReport& last) {
+  if (last.sweep == 0) return;
+  try {
+    checkpoint(chain, last);
+  } catch (const Error&) {  // the checkpoint before is still there, and why the step failed matters more
+  }
 }
 
 bool Recorder::checkpoint_is_due(const SweepReport& report) {

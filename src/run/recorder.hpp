@@ -22,7 +22,7 @@ class Recorder final : public Observer {
   void on_draw(AnyChain& chain, const SweepReport& report) override;
   void on_sweep(AnyChain& chain, const SweepReport& report) override;
   void on_end(AnyChain& chain, const SweepReport& report) override;
-  void on_bad_number(AnyChain& chain, const SweepReport& report) override;
+  void on_failure(AnyChain& chain, const SweepReport& last) override;
   bool stop_requested() override;
 
  private:

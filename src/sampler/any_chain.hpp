@@ -27,13 +27,19 @@ class AnyChain {
   virtual void start() = 0;
   // One sweep, minibatch or iteration. Returns the log-likelihood of the data at its parameters, or what the minibatch says
   // of it; not a number, if it costs extra and is not asked for.
+  // If it throws, whatever it throws: as long as the chain is whole(), it is as it was before the step.
   virtual double step(bool likelihood) = 0;
+  virtual bool knows_likelihood() const { return true; }     // if not, it is never a number
+  virtual const char* step_name() const { return "sweep"; }  // for messages
   // Makes the state a draw of all parameters, if it is not one already.
   virtual void draw_state() = 0;
 
   virtual std::vector<Carried> carried() = 0;
   // Goes on after step t, when what it carries has been put back.
-  virtual void restore(std::uint32_t t) { t_ = t; }
+  virtual void restore(std::uint32_t t) {
+    t_ = t;
+    whole_ = true;
+  }
 
   virtual std::vector<double> learned() const = 0;       // what else a draw consists of, besides the state
   virtual void describe(SweepReport& report) const = 0;  // what the report says of the parameters
@@ -42,11 +48,14 @@ class AnyChain {
 
   std::uint32_t number() const { return number_; }
   std::uint32_t steps_done() const { return t_; }
+  // Whether what it carries is that of steps_done() steps: not while a step changes it, nor after a step that failed then.
+  bool whole() const { return whole_; }
   const State& state() const { return state_; }
 
  protected:
   std::uint32_t number_;
   std::uint32_t t_ = 0;
+  bool whole_ = true;
   State state_;
 };
 

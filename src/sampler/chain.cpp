@@ -18,11 +18,14 @@ Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number) : Cou
 void Chain::data_changed() {
   const std::vector<std::uint32_t> sizes = sizes_of(*problem_.tensor);
   ones_by_row_ = index_rows(problem_.tensor->coords.data(), problem_.tensor->nnz(), {sizes.begin(), sizes.end()});
+  observed_counts_ = 0;
+  for (const std::int64_t count : problem_.tensor->counts) observed_counts_ += static_cast<double>(count);
   edges_by_row_.clear();
   for (const Network& network : problem_.networks) {
     const std::size_t n = sizes[network.mode];
     edges_by_row_.push_back(index_rows(network.edges.data(), network.size(), {n, n}, true));
   }
+  counts_.reserve(problem_.tensor->nnz());
 }
 
 void Chain::start() {
@@ -51,10 +54,11 @@ void Chain::start() {
 }
 
 double Chain::sweep(bool likelihood) {
-  ++t_;
-  if (t_ > problem_.learn_after) learn();
-  draw_parameters(t_);
-  return draw_counts(likelihood);
+  const auto parameters = [&] {
+    if (t_ > problem_.learn_after) learn();
+    draw_parameters(t_);
+  };
+  return step_by_halves(parameters, [&] { return draw_counts(likelihood); });
 }
 
 double Chain::draw_counts(bool likelihood) {
@@ -138,10 +142,6 @@ std::vector<std::vector<std::int64_t>> Chain::network_ends() const {
 }
 
 void Chain::check_invariants() const {
-  // A weight that is not a number is the first sign of anything gone wrong; O(R).
-  for (std::size_t r = 0; r < problem_.R; ++r)
-    if (std::isnan(state_.tensor.log_weight[r]))
-      throw Error(ErrorKind::numeric, fmt::format("sweep {}: the weight of component {} is not a number", t_, r + 1));
 #ifdef ZTP_ASSERTIONS
   // sum_j S^(k)[j, r] = s_r + 2 sum over the networks of mode k of v_r, for every k and r
   for (std::size_t k = 0; k < statistics_.rows.size(); ++k)

@@ -27,6 +27,7 @@ class Chain final : public CountChain {
   double draw_counts(bool likelihood = true);
 
  private:
+  double observed_counts() const override { return observed_counts_; }
   void learn();
   double draw_tensor_counts(bool likelihood);
   double draw_network_counts(std::size_t m, bool likelihood);
@@ -35,6 +36,7 @@ class Chain final : public CountChain {
   std::vector<std::vector<std::int64_t>> network_ends() const;
   void check_invariants() const;
 
+  double observed_counts_ = 0;
   std::vector<RowIndex> ones_by_row_;
   std::vector<std::vector<RowIndex>> edges_by_row_;  // of each network
   Allocation allocation_;                            // of the ones, if they are regrouped

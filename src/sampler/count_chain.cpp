@@ -59,15 +59,46 @@ WeightPrior CountChain::network_prior(std::size_t m) const {
   return with_shape(problem_.hyper.network, state_.shapes.networks[m]);
 }
 
+double CountChain::step_by_halves(const std::function<void()>& parameters, const std::function<double()>& counts) {
+  const Shapes shapes = state_.shapes;
+  ++t_;
+  try {
+    parameters();
+  } catch (...) {
+    --t_;
+    state_.shapes = shapes;
+    throw;
+  }
+  whole_ = false;
+  const double log_likelihood = counts();
+  check_totals(statistics_, place(t_));
+  whole_ = true;
+  return log_likelihood;
+}
+
 void CountChain::draw_parameters(std::uint32_t t) {
   const double scale = statistics_.scale;
+  check_shapes(state_.shapes, scale, place(t));
   for (std::size_t k = 0; k < state_.u.size(); ++k)
-    kernel_.draw_columns({statistics_.rows[k], state_.shapes.dirichlet[k], scale}, counts_.key(Purpose::columns, k), t,
-                         state_.u[k]);
+    check_columns(kernel_.draw_columns({statistics_.rows[k], state_.shapes.dirichlet[k], scale},
+                                       counts_.key(Purpose::columns, k), t, state_.u[k]),
+                  state_.u[k], k, place(t));
   draw_weights(tensor_prior(), statistics_.tensor, problem_.seed, number_, t, -1, state_.tensor, scale);
   for (std::size_t m = 0; m < state_.networks.size(); ++m)
     draw_weights(network_prior(m), statistics_.networks[m], problem_.seed, number_, t, static_cast<int>(m),
                  state_.networks[m], scale);
+  check_weights_and_rates(t);
+}
+
+void CountChain::check_weights_and_rates(std::uint32_t t) const {
+  check_weights(state_.tensor, -1, place(t));
+  const bool drawn = observed_counts() == 0 || problem_.missing != nullptr;
+  double rate = drawn ? rates().total : 0;
+  for (std::size_t m = 0; m < state_.networks.size(); ++m) {
+    check_weights(state_.networks[m], static_cast<int>(m), place(t));
+    rate += network_rates(state_, problem_.networks[m], m).total;  // two ends of half of that
+  }
+  check_expected_counts(observed_counts(), rate, place(t));
 }
 
 }  // namespace ztp

@@ -3,7 +3,6 @@
 namespace ztp {
 
 void HeldOut::compute(const AnyChain& chain) {
-  now_.resize(cells_.size());
   chain.probabilities(cells_.coords.data(), cells_.size(), now_.data());
 }
 

@@ -10,7 +10,7 @@ namespace ztp {
 
 class HeldOut {
  public:
-  explicit HeldOut(const TestCells& cells) : cells_(cells), sum_(cells.size(), 0.0) {}
+  explicit HeldOut(const TestCells& cells) : cells_(cells), sum_(cells.size(), 0.0), now_(cells.size(), 0.0) {}
 
   // AUC-ROC of the current draw alone (before and during burn-in).
   double score(const AnyChain& chain);

@@ -57,6 +57,15 @@ LatentCounts::LatentCounts(const Problem& problem, Kernel& kernel, std::uint32_t
   }
 }
 
+void LatentCounts::reserve(std::size_t ones) {
+  kernel_.reserve(ones);
+  if (problem_.missing != nullptr) kernel_.reserve(problem_.missing->cells.size() / in_slice_.size());
+  for (const Network& network : problem_.networks) {
+    kernel_.reserve(network.size());
+    kernel_.reserve(network.missing.size() / 2);
+  }
+}
+
 StreamKey LatentCounts::key(Purpose purpose, std::size_t mode) const {
   return stream_key(problem_.seed, chain_, purpose, static_cast<std::uint32_t>(mode));
 }

@@ -24,6 +24,8 @@ class LatentCounts {
   };
 
   LatentCounts(const Problem& problem, Kernel& kernel, std::uint32_t chain);
+  // Makes room for this many ones at once, and for edges and what is missing.
+  void reserve(std::size_t ones);
 
   // Latent counts of ones.                                                                            (M3), (M4)
   // Reads the state, adds into the statistics, O(count R K). Returns their log-likelihood without the rate of all cells.

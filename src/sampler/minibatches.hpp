@@ -19,6 +19,8 @@ class Minibatches {
   virtual std::uint64_t size(std::size_t b) const = 0;  // ones in minibatch b
   // Calls use(entries) for the chunks of minibatch b, in order; numbers of entries begin anew in each. After b, `next` will be read.
   virtual void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) = 0;
+  // The most ones that `use` is called with.
+  virtual std::size_t largest_chunk() const { return static_cast<std::size_t>((total() + count() - 1) / count()); }
   // Whether minibatches come in one chunk each.
   virtual bool whole() const = 0;
 };

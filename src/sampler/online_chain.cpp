@@ -27,6 +27,9 @@ OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, M
     : CountChain(problem, kernel, number), options_(options), ones_(ones), edges_(edges) {
   if (options.inner_draws > 1)
     sum_ = make_state(sizes_of(*problem.tensor), problem.networks.size(), problem.R, problem.hyper);
+  counts_.reserve(ones.largest_chunk());
+  met_.resize(state_.u.size());
+  for (std::size_t k = 0; touches_few(0) && k < met_.size(); ++k) met_[k].assign(state_.u[k].rows(), 0);
 }
 
 std::size_t OnlineChain::minibatch(std::uint32_t t) const {
@@ -49,40 +52,50 @@ void OnlineChain::start() {
   }
   std::fill(state_.tensor.log_weight.begin(), state_.tensor.log_weight.end(), -100.0);
   for (Weights& weights : state_.networks) std::fill(weights.log_weight.begin(), weights.log_weight.end(), -100.0);
-  const double weight = static_cast<double>(ones_.total()) / static_cast<double>(ones_.size(b));
+  const double weight = weight_of(ones_, b);
   fit_scale(weight);
-  add_ones(b, b, weight, {.t = 0});
+  add_ones(b, b, weight, {.t = 0, .anywhere = true});
   for (std::size_t m = 0; m < edges_.size(); ++m) {
     const std::size_t part = edge_minibatch(m, 1);
-    add_edges(m, part, static_cast<double>(edges_[m]->total()) / static_cast<double>(edges_[m]->size(part)), {.t = 0});
+    add_edges(m, part, weight_of(*edges_[m], part), {.t = 0, .anywhere = true});
   }
 }
 
 // (M25), (M26), (M27): O(minibatch R K), and O(R sum_k n_k) unless it touches few rows.
 double OnlineChain::step(bool likelihood) {
-  ++t_;
-  const std::size_t b = minibatch(t_), next = minibatch(t_ + 1);
-  const bool few = set_parameters_for(b);
+  const std::size_t b = minibatch(t_ + 1);
+  bool few = false;
+  return step_by_halves([&] { few = set_parameters_for(b); }, [&] { return move_statistics(b, few, likelihood); });
+}
+
+double OnlineChain::move_statistics(std::size_t b, bool few, bool likelihood) {
+  const std::size_t next = minibatch(t_ + 1);
   const double rho = t_ == 1 ? 1 : std::pow(t_ + options_.t0, -options_.kappa);
   decay(rho);
   fit_scale(rho);
   const LatentCounts::How how{.t = t_,
                               .expected = options_.expected_counts,
                               .likelihood = likelihood,
-                              .bounded = problem_.bounded && !few && !options_.expected_counts};
-  const double ones = static_cast<double>(ones_.total()) / static_cast<double>(ones_.size(b));
+                              .bounded = problem_.bounded && !few && !options_.expected_counts,
+                              .anywhere = true};
+  const double ones = weight_of(ones_, b);
   double log_likelihood = ones * add_ones(b, next, rho * ones, how) - rates().total;
   LatentCounts::How imputed = how;  // complete in every step, and so not scaled
   imputed.unit = units(rho);
   log_likelihood += counts_.impute_missing(state_, imputed, statistics_);
   for (std::size_t m = 0; m < edges_.size(); ++m) {
     const std::size_t part = edge_minibatch(m, t_);
-    const double edges = static_cast<double>(edges_[m]->total()) / static_cast<double>(edges_[m]->size(part));
+    const double edges = weight_of(*edges_[m], part);
     log_likelihood += edges * add_edges(m, part, rho * edges, how) -
                       network_rates(state_, problem_.networks[m], m).total / 2 +
                       counts_.impute_pairs(m, state_, imputed, statistics_);
   }
   return log_likelihood;
+}
+
+double OnlineChain::weight_of(const Minibatches& minibatches, std::size_t b) {
+  if (minibatches.size(b) == 0) return 1;
+  return static_cast<double>(minibatches.total()) / static_cast<double>(minibatches.size(b));
 }
 
 double OnlineChain::add_ones(std::size_t b, std::size_t next, double weight, LatentCounts::How how) {
@@ -152,6 +165,7 @@ bool OnlineChain::set_parameters_for(std::size_t b, std::uint32_t part) {
 
 void OnlineChain::take_parameters(std::uint64_t seed, const RowLists* rows) {
   const double scale = statistics_.scale;
+  check_shapes(state_.shapes, scale, place(t_));
   for (std::size_t k = 0; k < state_.u.size(); ++k) {
     const std::vector<double> totals = column_totals(k);
     const Columns columns{statistics_.rows[k], state_.shapes.dirichlet[k], scale,
@@ -159,19 +173,22 @@ void OnlineChain::take_parameters(std::uint64_t seed, const RowLists* rows) {
     if (options_.mean_parameters)
       kernel_.mean_columns(columns, state_.u[k]);
     else
-      kernel_.draw_columns(columns, stream_key(seed, number_, Purpose::columns, static_cast<std::uint32_t>(k)), t_,
-                           state_.u[k]);
+      check_columns(
+          kernel_.draw_columns(columns, stream_key(seed, number_, Purpose::columns, static_cast<std::uint32_t>(k)), t_,
+                               state_.u[k]),
+          state_.u[k], k, place(t_));
   }
   if (options_.mean_parameters) {
     mean_weights(tensor_prior(), statistics_.tensor, scale, state_.tensor);
     for (std::size_t m = 0; m < edges_.size(); ++m)
       mean_weights(network_prior(m), statistics_.networks[m], scale, state_.networks[m]);
-    return;
+    return check_weights_and_rates(t_);
   }
   draw_weights(tensor_prior(), statistics_.tensor, seed, number_, t_, -1, state_.tensor, scale);
   for (std::size_t m = 0; m < edges_.size(); ++m)
     draw_weights(network_prior(m), statistics_.networks[m], seed, number_, t_, static_cast<int>(m), state_.networks[m],
                  scale);
+  check_weights_and_rates(t_);
 }
 
 // The sums of the columns of S^(k): what ones have, and both ends of edges.
@@ -198,7 +215,6 @@ bool OnlineChain::touches_few(std::size_t b) const {
 
 OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
   const std::size_t K = state_.u.size();
-  met_.resize(K);
   ++seen_;
   RowLists rows(K);
   ones_.read(b, b, [&](const Entries& ones) {
@@ -240,7 +256,9 @@ void OnlineChain::fit_scale(double smallest_weight) {
   // What a step may add: all counts, several times over, since those of ones are latent.
   double coming = static_cast<double>(ones_.total_count());
   for (const Minibatches* edges : edges_) coming += 2 * static_cast<double>(edges->total());
-  const double most = 16 * coming / statistics_.scale + static_cast<double>(largest);
+  double rate = rates().total;  // and those of all cells may be more still
+  for (std::size_t m = 0; m < edges_.size(); ++m) rate += network_rates(state_, problem_.networks[m], m).total;
+  const double most = std::max(16 * coming, 2 * rate) / statistics_.scale + static_cast<double>(largest);
   const int too_fine = most > most_units ? static_cast<int>(std::ceil(std::log2(most / most_units))) + 8 : 0;
   const double least = smallest_weight / units_of_weight;
   if (too_fine > 0) {
@@ -250,6 +268,10 @@ void OnlineChain::fit_scale(double smallest_weight) {
     const int wanted = static_cast<int>(std::ceil(std::log2(statistics_.scale / least))) + 4;
     if (std::min(room, wanted) > 0) rescale(std::min(room, wanted));
   }
+  if (units(smallest_weight) == 0 && too_fine > 0)
+    throw Error(ErrorKind::numeric, fmt::format("step {}: counts that add up to {:.3g} are too many for online "
+                                                "statistics; use --method batch",
+                                                t_, coming));
   if (units(smallest_weight) == 0)
     throw Error(ErrorKind::numeric,
                 fmt::format("step {}: a minibatch moves the statistics by less than can be stored; a smaller --kappa "

@@ -26,6 +26,7 @@ class OnlineChain : public CountChain {
   void start() override;
   // Parameters from the statistics, latent counts of a minibatch from the parameters, and the statistics moved towards them.
   double step(bool likelihood) override;
+  const char* step_name() const override { return "step"; }
   void draw_state() override { draw_parameters(t_ + 1); }
 
  protected:
@@ -41,6 +42,8 @@ class OnlineChain : public CountChain {
   double add_ones(std::size_t b, std::size_t next, double weight, LatentCounts::How how);
   double add_edges(std::size_t m, std::size_t b, double weight, LatentCounts::How how);
 
+  // What a one of minibatch b stands for: so many of all. Of nothing, as in a network without edges, one.
+  static double weight_of(const Minibatches& minibatches, std::size_t b);
   std::int64_t units(double counts) const;  // as they are stored
   // Makes room, so that counts of this weight and all that will be added fit and are fine enough.
   void fit_scale(double smallest_weight);
@@ -51,6 +54,7 @@ class OnlineChain : public CountChain {
 
  private:
   void take_parameters(std::uint64_t seed, const RowLists* rows);
+  double move_statistics(std::size_t b, bool few, bool likelihood);
   std::vector<double> column_totals(std::size_t k) const;
   bool touches_few(std::size_t b) const;
   RowLists touched_rows(std::size_t b);

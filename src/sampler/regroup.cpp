@@ -36,6 +36,13 @@ Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size
   most_tokens_ = std::max({std::int64_t{1'000'000}, 16 * static_cast<std::int64_t>(tensor.nnz()), counts});
   most_tokens_ = std::min<std::int64_t>(most_tokens_, std::numeric_limits<std::uint32_t>::max());
   for (const Mode& mode : tensor.modes) sizes_.push_back(mode.labels.size());
+  // Room for at least the tokens that there are at first, written to, so that the memory is there.
+  const std::size_t first_tokens =
+      static_cast<std::size_t>(std::min(most_tokens_, std::max(counts, static_cast<std::int64_t>(tensor.nnz()))));
+  for (auto* of_token : {&tokens_.entry, &tokens_.component}) {
+    of_token->resize(first_tokens);
+    of_token->clear();
+  }
 }
 
 void Regroup::run(const Allocation& allocation, const Shapes& shapes,
@@ -46,6 +53,13 @@ void Regroup::run(const Allocation& allocation, const Shapes& shapes,
   statistics_ = &statistics;
   const StreamKey key = stream_key(seed, chain, Purpose::regroup);
   if (units(allocation) > most_tokens_) return;
+  // Nor where imputed counts are so many that doubles would not tell one more from them. These, too, no move changes in number.
+  double counts = 0;
+  for (std::size_t r = 0; r < R_; ++r) {
+    counts += static_cast<double>(statistics.tensor[r]);
+    for (std::size_t k = 0; k < K_; ++k) counts += static_cast<double>(network_ends[k][r]);
+  }
+  if (counts >= 0x1p52) return;
   load(allocation, Stream(key, sweep, 0));
   scan(Stream(key, sweep, 1));
   split_merge_.run({shapes, network_ends, only_tokens}, Stream(key, sweep, 2), tokens_, statistics);

@@ -1,7 +1,10 @@
 #include "sampler/run_chains.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "ztp/error.hpp"
@@ -28,6 +31,16 @@ void look_at_cells(AnyChain& chain, const Schedule& schedule, const Followed& fo
   if (!watches) return;
   report.watched.resize(followed.watched->size());
   chain.probabilities(followed.watched->coords.data(), report.watched.size(), report.watched.data());
+}
+
+// One step, which must come out with a likelihood if it is asked for one.
+double checked_step(AnyChain& chain, bool likelihood) {
+  const double value = chain.step(likelihood);
+  if (!chain.knows_likelihood() || std::isfinite(value) || (std::isnan(value) && !likelihood)) return value;
+  throw Error(ErrorKind::numeric,
+              fmt::format("{} {}: the log-likelihood is {}; fewer components, or hyperparameters nearer to their "
+                          "defaults, may help; if they are at their defaults, please report this",
+                          chain.step_name(), chain.steps_done(), std::isnan(value) ? "not a number" : "infinite"));
 }
 
 }  // namespace
@@ -59,9 +72,9 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
       if (observer.stop_requested()) return false;
       const double begin = now();
       try {
-        report.log_likelihood = chain->step(schedule.wants_likelihood(chain->steps_done() + 1));
-      } catch (const Error& error) {
-        if (error.kind() == ErrorKind::numeric) observer.on_bad_number(*chain, report);
+        report.log_likelihood = checked_step(*chain, schedule.wants_likelihood(chain->steps_done() + 1));
+      } catch (...) {
+        if (chain->whole() && chain->steps_done() == report.sweep) observer.on_failure(*chain, report);
         throw;
       }
       report.sweep = chain->steps_done();

@@ -33,9 +33,10 @@ class Observer {
   virtual void on_draw(AnyChain& chain, const SweepReport& report) = 0;
   virtual void on_sweep(AnyChain& chain, const SweepReport& report) = 0;
   virtual void on_end(AnyChain& chain, const SweepReport& report) = 0;  // of the chain
-  // A number went bad in a step; the chain is as it was before it.
-  virtual void on_bad_number(AnyChain& chain, const SweepReport& report) = 0;
   virtual bool stop_requested() = 0;
+  // A step has failed, and the chain is as it was when on_sweep saw it last (or at its start, if sweep is 0): what it carries can be
+  // saved before the exception goes on its way.
+  virtual void on_failure(AnyChain& /*chain*/, const SweepReport& /*last*/) {}
 };
 
 // Cells that are looked at while the chains run. Each may be null.

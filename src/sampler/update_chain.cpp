@@ -32,17 +32,18 @@ void UpdateChain::start() {
 }
 
 double UpdateChain::step(bool) {
-  ++t_;
-  if (t_ == 1)
-    filter();
-  else
-    draw_again();
-  return std::numeric_limits<double>::quiet_NaN();  // of the old data nothing is known but their statistics
+  return step_by_halves([&] { set_parameters(); },
+                        [&] {
+                          if (t_ == 1)
+                            filter();
+                          else
+                            draw_again();
+                          return std::numeric_limits<double>::quiet_NaN();
+                        });
 }
 
 void UpdateChain::filter() {
-  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts};
-  set_parameters();
+  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts, .anywhere = true};
   add_all_edges(1, how);
   for (std::uint32_t b = 0; b < ones_.count(); ++b) {
     set_parameters_for(b, b + 1);  // by now edges tell of entities that are new
@@ -52,8 +53,7 @@ void UpdateChain::filter() {
 
 void UpdateChain::draw_again() {
   const double rho = std::pow(t_, -options_.kappa);
-  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts};
-  set_parameters();
+  const LatentCounts::How how{.t = t_, .expected = options_.expected_counts, .anywhere = true};
   for (std::size_t k = 0; k < statistics_.rows.size(); ++k) kernel_.move(old_.rows[k], rho, statistics_.rows[k]);
   const auto move = [&](const std::vector<std::int64_t>& old, std::vector<std::int64_t>& now) {
     for (std::size_t r = 0; r < now.size(); ++r) now[r] = moved(now[r], old[r], rho);

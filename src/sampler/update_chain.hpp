@@ -15,8 +15,10 @@ class UpdateChain final : public OnlineChain {
 
   void start() override;
   double step(bool likelihood) override;
+  bool knows_likelihood() const override { return false; }  // of the old data nothing is known but their statistics
 
  private:
+  // After the first parameters.
   void filter();
   void draw_again();
   void add_all_edges(double weight, const LatentCounts::How& how);

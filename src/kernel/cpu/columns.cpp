@@ -65,8 +65,9 @@ bool has_rest(const Columns& columns) {
   return columns.rows != nullptr && columns.rows->size() < columns.S.rows();
 }
 
-// Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them.
-void draw_column_in_logs(const Columns& columns, std::size_t r, StreamKey key, std::uint32_t sweep, Matrix<float>& u) {
+// Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them. Returns their sum.
+double draw_column_in_logs(const Columns& columns, std::size_t r, StreamKey key, std::uint32_t sweep,
+                           Matrix<float>& u) {
   const std::size_t n = columns.S.rows(), rows = columns.rows == nullptr ? n : columns.rows->size();
   const auto row = [&](std::size_t i) { return columns.rows == nullptr ? i : (*columns.rows)[i]; };
   std::vector<double> log_gamma(rows);
@@ -74,12 +75,9 @@ void draw_column_in_logs(const Columns& columns, std::size_t r, StreamKey key, s
     log_gamma[i] = log_gamma_at(key, sweep, (static_cast<std::uint64_t>(row(i)) << 32) | r,
                                 columns.a + columns.scale * static_cast<double>(columns.S.row(row(i))[r]));
   if (has_rest(columns)) log_gamma.push_back(log_gamma_of_rest(columns, r, key, sweep));
-  // The largest becomes one, so that no column is all zero.
-  const double largest = *std::max_element(log_gamma.begin(), log_gamma.end());
-  double sum = 0;
-  for (double& value : log_gamma) sum += value = std::exp(value - largest);
-  for (std::size_t i = 0; i < rows; ++i)
-    u.row(row(i))[r] = static_cast<float>(static_cast<double>(n) * log_gamma[i] / sum);
+  const double sum = normalise_logs(log_gamma, static_cast<double>(n));
+  for (std::size_t i = 0; i < rows; ++i) u.row(row(i))[r] = static_cast<float>(log_gamma[i]);
+  return sum;
 }
 
 // Reads S, writes u; the sums of the columns.
@@ -108,24 +106,29 @@ void draw_gammas(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey 
   draw_runs(pool, columns, runs_of(columns), key, sweep, u);
 }
 
-void draw_columns(Pool& pool, const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) {
+std::vector<double> draw_columns(Pool& pool, const Columns& columns, StreamKey key, std::uint32_t sweep,
+                                 Matrix<float>& u) {
   const std::size_t R = u.columns();
   if (columns.a < smallest_float_shape) {
-    pool.for_blocks(R, [&](std::size_t r) { draw_column_in_logs(columns, r, key, sweep, u); });
-    return;
+    std::vector<double> total(R);
+    pool.for_blocks(R, [&](std::size_t r) { total[r] = draw_column_in_logs(columns, r, key, sweep, u); });
+    return total;
   }
   const std::vector<Run> runs = runs_of(columns);
   std::vector<double> total = draw_runs(pool, columns, runs, key, sweep, u);
   if (has_rest(columns))
     for (std::size_t r = 0; r < R; ++r) total[r] += std::exp(log_gamma_of_rest(columns, r, key, sweep));
   Matrix<float> factor(1, R);
-  for (std::size_t r = 0; r < R; ++r)
-    factor.row(0)[r] = total[r] < smallest_sum ? 0.0f : static_cast<float>(static_cast<double>(u.rows()) / total[r]);
+  for (std::size_t r = 0; r < R; ++r) {
+    if (total[r] < smallest_sum) continue;
+    factor.row(0)[r] = std::isfinite(total[r]) ? static_cast<float>(static_cast<double>(u.rows()) / total[r]) : 1.0f;
+  }
   for_runs(pool, runs, together_of(columns), [&](std::size_t, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) scale_rows(factor.row(0), runs[i].begin, runs[i].end, u);
   });
   for (std::size_t r = 0; r < R; ++r)
-    if (total[r] < smallest_sum) draw_column_in_logs(columns, r, key, sweep, u);
+    if (total[r] < smallest_sum) total[r] = draw_column_in_logs(columns, r, key, sweep, u);
+  return total;
 }
 
 void mean_columns(Pool& pool, const Columns& columns, Matrix<float>& u) {

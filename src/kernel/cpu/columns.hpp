@@ -3,7 +3,8 @@
 
 namespace ztp::cpu {
 
-void draw_columns(Pool& pool, const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u);
+std::vector<double> draw_columns(Pool& pool, const Columns& columns, StreamKey key, std::uint32_t sweep,
+                                 Matrix<float>& u);
 void mean_columns(Pool& pool, const Columns& columns, Matrix<float>& u);
 // The gamma draws of draw_columns alone, not normalised: u[j, r] ~ Gamma(a + S[j, r], 1).
 void draw_gammas(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,

@@ -1,5 +1,7 @@
 #include "kernel/cpu/cpu_kernel.hpp"
 
+#include <algorithm>
+
 #include "kernel/cpu/allocate.hpp"
 #include "kernel/cpu/columns.hpp"
 #include "kernel/cpu/expect.hpp"
@@ -14,13 +16,19 @@ class CpuKernel final : public Kernel {
  public:
   explicit CpuKernel(Pool& pool) : pool_(pool) {}
 
+  void reserve(std::size_t entries) override {
+    const std::size_t before = component_.size();
+    component_.resize(std::max(before, entries));
+    std::fill(component_.begin() + before, component_.end(), 0u);  // memory is only there when it has been written to
+  }
   double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
                   const Sums& sums) override {
     if (sums.expected) return cpu::expect(pool_, entries, rates, sums);
     return cpu::allocate(pool_, entries, rates, key, sweep, sums, component_);
   }
-  void draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) override {
-    cpu::draw_columns(pool_, columns, key, sweep, u);
+  std::vector<double> draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep,
+                                   Matrix<float>& u) override {
+    return cpu::draw_columns(pool_, columns, key, sweep, u);
   }
   void mean_columns(const Columns& columns, Matrix<float>& u) override { cpu::mean_columns(pool_, columns, u); }
   double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,

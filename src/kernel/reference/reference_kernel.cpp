@@ -109,7 +109,9 @@ class ReferenceKernel final : public Kernel {
     return log_likelihood;
   }
 
-  void draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep, Matrix<float>& u) override {
+  std::vector<double> draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep,
+                                   Matrix<float>& u) override {
+    std::vector<double> sums(columns.S.columns());
     const auto& [S, a, scale, listed, totals] = columns;
     const std::size_t n = S.rows();
     std::vector<std::uint32_t> rows(n);
@@ -128,12 +130,10 @@ class ReferenceKernel final : public Kernel {
         const double rest = std::max((*totals)[r] - listed_counts, 0.0) + a * static_cast<double>(n - rows.size());
         log_gamma.push_back(log_gamma_at(key, sweep, (static_cast<std::uint64_t>(n) << 32) | r, rest));
       }
-      const double largest = *std::max_element(log_gamma.begin(), log_gamma.end());
-      double sum = 0;
-      for (const double value : log_gamma) sum += std::exp(value - largest);
-      for (std::size_t i = 0; i < rows.size(); ++i)
-        u.row(rows[i])[r] = static_cast<float>(static_cast<double>(n) * std::exp(log_gamma[i] - largest) / sum);
+      sums[r] = normalise_logs(log_gamma, static_cast<double>(n));
+      for (std::size_t i = 0; i < rows.size(); ++i) u.row(rows[i])[r] = static_cast<float>(log_gamma[i]);
     }
+    return sums;
   }
 
   void mean_columns(const Columns& columns, Matrix<float>& u) override {

@@ -1,0 +1,13 @@
+#!/bin/sh
+# A few kills and a few full disks, as experiments/reliability.py does by the hundred, and flat memory. The moments are drawn with a fixed
+# seed, but when they fall is up to the machine; nothing may go wrong at any of them.
+. "$2/tests/cli/common.sh.inc"
+reliability() {
+  python3 "$source_dir/experiments/reliability.py" "$@" --program "$ztp"
+}
+expect 0 ', 0 of the fits not the same in the end' reliability kills --count 16
+expect 0 'more than after the first hundredth' reliability sweeps --count 40000
+got=0
+reliability full --count 8 >out.txt 2>&1 || got=$?
+[ "$got" -eq 77 ] || grep -qF ': 8 clear errors, 8 intact checkpoints' out.txt || { cat out.txt; failed=1; }
+finish

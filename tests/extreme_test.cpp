@@ -1,0 +1,445 @@
+// Data and options at the ends of what is allowed. Every fit ends, with numbers that make sense, or is refused in words that help. The
+// chains are deterministic functions of the seed (1); bounds on what they find are wide.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "base/random.hpp"
+#include "temp_dir.hpp"
+#include "ztp/error.hpp"
+#include "ztp/fit.hpp"
+#include "ztp/posterior.hpp"
+
+namespace ztp {
+namespace {
+
+using test::TempDir;
+using Cell = std::vector<std::uint32_t>;
+
+Dataset dataset(const std::vector<std::uint32_t>& sizes) {
+  Dataset data;
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    data.tensor.modes.push_back({"m" + std::to_string(k + 1), LabelTable::numbered(1, sizes[k])});
+  return data;
+}
+
+void add(Dataset& data, const Cell& cell, std::int64_t count = 0) {
+  data.tensor.coords.append(cell.data(), cell.size());
+  if (count > 0) data.tensor.counts.push_back(count);
+}
+
+std::vector<std::uint32_t> sizes_of(const Dataset& data) {
+  std::vector<std::uint32_t> sizes;
+  for (const Mode& mode : data.tensor.modes) sizes.push_back(mode.labels.size());
+  return sizes;
+}
+
+// Cells all over the tensor, every step-th of them.
+std::vector<Cell> cells_of(const std::vector<std::uint32_t>& sizes, std::size_t step = 1) {
+  std::vector<Cell> cells;
+  std::size_t volume = 1;
+  for (const std::uint32_t n : sizes) volume *= n;
+  for (std::size_t i = 0; i < volume; i += step) {
+    Cell cell;
+    std::size_t rest = i;
+    for (const std::uint32_t n : sizes) cell.push_back(static_cast<std::uint32_t>(rest % n)), rest /= n;
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+Dataset full(const std::vector<std::uint32_t>& sizes) {
+  Dataset data = dataset(sizes);
+  for (const Cell& cell : cells_of(sizes)) add(data, cell);
+  data.tensor.sort_and_merge();
+  return data;
+}
+
+Dataset random_ones(const std::vector<std::uint32_t>& sizes, std::size_t ones,
+                    const std::function<void(Cell&)>& change = {}) {
+  Dataset data = dataset(sizes);
+  Stream stream(stream_key(1, 0, Purpose::simulate), 0, sizes.size());
+  for (std::size_t e = 0; e < ones; ++e) {
+    Cell cell;
+    for (const std::uint32_t n : sizes) cell.push_back(static_cast<std::uint32_t>(stream.below(n)));
+    if (change) change(cell);
+    add(data, cell);
+  }
+  data.tensor.sort_and_merge();
+  return data;
+}
+
+Dataset with_network(Dataset data, std::size_t mode, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges,
+                     const std::vector<std::pair<std::uint32_t, std::uint32_t>>& missing = {}) {
+  Network network;
+  network.mode = mode;
+  network.source = "network";
+  for (const auto& [i, j] : edges) network.edges.push_back(i), network.edges.push_back(j);
+  for (const auto& [i, j] : missing) network.missing.push_back(i), network.missing.push_back(j);
+  data.networks.push_back(std::move(network));
+  return data;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> all_pairs(std::uint32_t n) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  for (std::uint32_t i = 0; i < n; ++i)
+    for (std::uint32_t j = i + 1; j < n; ++j) pairs.emplace_back(i, j);
+  return pairs;
+}
+
+struct Way {
+  const char* name;
+  const char *method, *sampler, *latent, *parameters;
+};
+constexpr Way plain{"plain", "batch", "plain", "auto", "auto"};
+constexpr Way collapsed{"collapsed", "batch", "collapsed", "auto", "auto"};
+constexpr Way online_draws{"online_draws", "online", "auto", "sample", "sample"};
+constexpr Way online_means{"online_means", "online", "auto", "mean", "mean"};
+
+class Extreme : public testing::TestWithParam<Way> {
+ protected:
+  FitOptions options() const {
+    FitOptions options;
+    options.rank = 4;
+    options.sweeps = 60;
+    options.threads = 1;
+    options.method = GetParam().method;
+    options.sampler = GetParam().sampler;
+    options.latent = GetParam().latent;
+    options.parameters = GetParam().parameters;
+    return options;
+  }
+  bool online() const { return std::string(GetParam().method) == "online"; }
+
+  // Fits, and checks what must be so whatever the data are: probabilities are probabilities, columns sum to one, weights and likelihoods
+  // are finite, components are not more than there are. Mean probabilities of the cells that are returned.
+  std::vector<Prediction> fitted(Dataset data, const FitOptions& options, const std::vector<Cell>& cells) {
+    const std::string run = dir_ / std::to_string(++runs_);
+    const std::uint64_t ones = data.ones();
+    EXPECT_EQ(fit(std::move(data), options, run), FitOutcome::complete);
+    Posterior posterior(run, 1);
+    EXPECT_EQ(posterior.info().ones, ones);
+    EXPECT_GT(posterior.draws(), 0u);
+    for (const auto& chain : posterior.info().chains) {
+      EXPECT_TRUE(std::isfinite(chain.log_likelihood));
+      EXPECT_GE(chain.occupied, 1u);
+      EXPECT_LE(chain.occupied, static_cast<std::size_t>(options.rank));
+    }
+    std::uint32_t largest = 0;
+    for (const auto& mode : posterior.info().modes) largest = std::max(largest, mode.size);
+    weight_ = 0;
+    for (const Component& component : posterior.components(largest)) {
+      EXPECT_TRUE(component.weight >= 0 && std::isfinite(component.weight));
+      weight_ += component.weight;
+      for (const auto& top : component.top) {
+        double sum = 0;
+        for (const auto& entity : top) {
+          EXPECT_TRUE(entity.value >= 0 && entity.value <= 1.00001) << entity.value;
+          sum += entity.value;
+        }
+        EXPECT_NEAR(sum, 1, 1e-4);
+      }
+    }
+    Cell coords;
+    for (const Cell& cell : cells) coords.insert(coords.end(), cell.begin(), cell.end());
+    const std::vector<Prediction> predictions = posterior.predict(coords.data(), cells.size());
+    for (const Prediction& p : predictions) {
+      for (const double value : {p.probability, p.q05, p.q95}) EXPECT_TRUE(value >= 0 && value <= 1) << value;
+      EXPECT_TRUE(p.sd >= 0 && p.sd <= 1) << p.sd;
+      EXPECT_TRUE(p.rate >= 0 && std::isfinite(p.rate)) << p.rate;
+    }
+    return predictions;
+  }
+  std::vector<Prediction> fitted(Dataset data, const std::vector<Cell>& cells) {
+    return fitted(std::move(data), options(), cells);
+  }
+  std::vector<Prediction> fitted(Dataset data, const FitOptions& options) {
+    const std::vector<std::uint32_t> sizes = sizes_of(data);
+    return fitted(std::move(data), options, cells_of(sizes, 7));
+  }
+  std::vector<Prediction> fitted(Dataset data) { return fitted(std::move(data), options()); }
+
+  std::string refusal(Dataset data, const FitOptions& options) {
+    try {
+      fit(std::move(data), options, dir_ / std::to_string(++runs_));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  double weight_ = 0;  // of all components, posterior mean
+  TempDir dir_;
+  int runs_ = 0;
+};
+
+double mean_probability(const std::vector<Prediction>& predictions) {
+  double sum = 0;
+  for (const Prediction& p : predictions) sum += p.probability;
+  return sum / static_cast<double>(predictions.size());
+}
+
+// ---- shapes ----------------------------------------------------------------------------------------------------------
+
+TEST_P(Extreme, ModesOfOneEntity) {
+  fitted(random_ones({1, 12, 9}, 40));
+  fitted(random_ones({12, 1}, 5));
+  fitted(full({1, 1}));
+  fitted(full({1, 1, 1, 1}));
+  fitted(with_network(random_ones({1, 12}, 6), 0, {}));
+}
+
+TEST_P(Extreme, OneOne) {
+  Dataset data = dataset({6, 5, 4});
+  add(data, {2, 3, 1});
+  const auto p = fitted(std::move(data), {{2, 3, 1}, {0, 0, 0}});
+  EXPECT_GT(p[0].probability, p[1].probability);
+}
+
+TEST_P(Extreme, EveryCellAOne) {
+  EXPECT_GT(mean_probability(fitted(full({3, 4, 5}))), 0.7);
+  EXPECT_GT(mean_probability(fitted(full({30, 30}))), 0.7);
+  EXPECT_GT(mean_probability(fitted(with_network(full({8, 9}), 0, all_pairs(8)))), 0.5);
+}
+
+TEST_P(Extreme, EntitiesWithoutOnes) {
+  // entities 10 to 19 of the first mode, and all but one slice of the last
+  const auto p = fitted(random_ones({20, 10, 6}, 150, [](Cell& cell) { cell[0] %= 10, cell[2] = 3; }),
+                        {{0, 0, 3}, {1, 1, 3}, {2, 2, 3}, {15, 0, 3}, {16, 1, 3}, {17, 2, 0}});
+  EXPECT_GT(p[0].probability + p[1].probability + p[2].probability,
+            5 * (p[3].probability + p[4].probability + p[5].probability));
+}
+
+TEST_P(Extreme, OneEntityWithHalfOfAllOnes) {
+  int number = 0;
+  const auto p = fitted(random_ones({40, 30, 8}, 400,
+                                    [&](Cell& cell) {
+                                      if (++number % 2 == 0) cell[0] = 7;
+                                    }),
+                        {{7, 0, 0}, {7, 5, 5}, {7, 29, 7}, {3, 0, 0}, {4, 5, 5}, {30, 29, 7}});
+  EXPECT_GT(p[0].probability + p[1].probability + p[2].probability,
+            3 * (p[3].probability + p[4].probability + p[5].probability));
+}
+
+TEST_P(Extreme, TwoAndTwelveModes) {
+  fitted(random_ones({30, 20}, 90));
+  const std::vector<std::uint32_t> sizes(12, 50);
+  Dataset data = random_ones(sizes, 60);
+  std::vector<Cell> cells;
+  for (std::size_t e = 0; e < 5; ++e) cells.emplace_back(data.tensor.cell(e), data.tensor.cell(e) + 12);
+  cells.push_back(Cell(12, 49));
+  const auto p = fitted(std::move(data), cells);
+  EXPECT_GT(p[0].probability, p[5].probability);
+  fitted(full({2, 2, 2, 2, 2, 2, 2, 2}));
+}
+
+TEST_P(Extreme, OneComponentAndMoreThanThereIsData) {
+  for (const std::int64_t rank : {1, 60, 700}) {
+    FitOptions o = options();
+    o.rank = rank;
+    o.sweeps = rank > 100 ? 12 : 60;
+    fitted(random_ones({9, 8, 7}, 30), o);
+    fitted(with_network(random_ones({9, 8, 7}, 30), 1, {{0, 1}, {2, 7}}), o);
+  }
+}
+
+// ---- networks and what is missing --------------------------------------------------------------------------------------
+
+TEST_P(Extreme, Networks) {
+  fitted(with_network(random_ones({9, 8}, 20), 0, all_pairs(9)));
+  fitted(with_network(random_ones({9, 8}, 20), 0, {}));
+  fitted(with_network(random_ones({9, 8}, 20), 0, {}, all_pairs(9)));
+  fitted(with_network(with_network(random_ones({9, 8}, 20), 0, {{0, 1}}), 0, all_pairs(9)));
+}
+
+TEST_P(Extreme, AllOfAModeMissingButOne) {
+  Dataset data = random_ones({8, 9, 6}, 60, [](Cell& cell) { cell[0] = 4; });
+  data.missing.slices = {{0, 1, 2, 3, 5, 6, 7}, {}, {}};
+  // What is not observed is not a zero: missing entities may be anything.
+  const auto p = fitted(std::move(data), {{4, 1, 1}, {4, 2, 2}, {0, 1, 1}, {6, 2, 2}});
+  EXPECT_GT(p[2].probability + p[3].probability, 0.02);
+}
+
+// ---- counts ----------------------------------------------------------------------------------------------------------
+
+TEST_P(Extreme, LargeCounts) {
+  FitOptions o = options();
+  o.likelihood = "count";
+  for (const int bits : {31, 40, 50}) {
+    Dataset data = dataset({5, 4, 3});
+    double total = 0;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      add(data, {i, i % 4, i % 3}, (std::int64_t{1} << bits) + i);
+      total += std::ldexp(1.0, bits) + i;
+    }
+    if (std::string(o.sampler) == "collapsed") {
+      EXPECT_EQ(refusal(std::move(data), o),
+                "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "
+                "plain");
+      continue;
+    }
+    if (online() && bits == 50) {
+      EXPECT_EQ(refusal(std::move(data), o),
+                "step 0: counts that add up to 4.5e+15 are too many for online statistics; use --method batch");
+      continue;
+    }
+    const auto p = fitted(std::move(data), o, {{0, 0, 0}, {3, 3, 0}, {4, 0, 0}});
+    EXPECT_NEAR(weight_ / total, 1, 1e-3) << bits;
+    EXPECT_GT(p[0].rate, std::ldexp(0.05, bits)) << bits;  // less than 1, where ones share a component
+    EXPECT_LT(p[2].rate, 10) << bits;                      // an entity without counts
+    EXPECT_EQ(p[0].probability, 1) << bits;
+  }
+}
+
+TEST_P(Extreme, CountsUpToTheEnd) {
+  FitOptions o = options();
+  o.likelihood = "count";
+  Dataset data = dataset({5, 4});
+  add(data, {0, 0}, std::int64_t{1} << 61);
+  add(data, {1, 1}, std::int64_t{1} << 60);
+  add(data, {2, 2}, std::int64_t{1} << 60);
+  if (std::string(o.sampler) == "collapsed") return;  // as above
+  if (online()) {
+    EXPECT_EQ(refusal(std::move(data), o),
+              "step 0: counts that add up to 4.61e+18 are too many for online statistics; use --method batch");
+    return;
+  }
+  Dataset with_missing = dataset({5, 4});
+  with_missing.tensor.coords.append(data.tensor.coords.data(), data.tensor.coords.size());
+  with_missing.tensor.counts.append(data.tensor.counts.data(), data.tensor.counts.size());
+  with_missing.missing.slices = {{3}, {}};
+  fitted(std::move(data), o, {{0, 0}, {1, 1}, {4, 3}});
+  EXPECT_NEAR(weight_ / 0x1p62, 1, 1e-3);
+  const std::string message = refusal(std::move(with_missing), o);
+  EXPECT_TRUE(
+      message.starts_with("sweep 1: overflow: counts of 4.61e+18 in all are to be drawn, beside 4.61e+18 that "
+                          "are observed, and sums of counts go up to 2^62; "))
+      << message;
+}
+
+// With one component and counts there is nothing latent: the posterior is known. lambda has mean (g + s)(c eps + s)/(c + g + s), each
+// column the mean (a + s_j)/(n a + s). Relative standard deviations are below 2^-15, and there are 30 draws: 1e-4 is 15 of them.
+TEST_P(Extreme, OneComponentOfCountsIsKnownExactly) {
+  if (online() || std::string(GetParam().sampler) == "collapsed") return;
+  FitOptions o = options();
+  o.likelihood = "count";
+  o.rank = 1;
+  o.keep_every = 1;
+  const double s = 3.0 * 0x1p31, a = 0.1;
+  Dataset data = dataset({3, 2});
+  add(data, {0, 0}, std::int64_t{1} << 31);
+  add(data, {1, 0}, std::int64_t{1} << 31);
+  add(data, {1, 1}, std::int64_t{1} << 31);
+  const auto p = fitted(std::move(data), o, {{0, 0}, {1, 1}});
+  const double lambda = (0.1 + s) * (0.5 + s) / (1.1 + s);
+  EXPECT_NEAR(p[0].rate / (lambda * (a + s / 3) / (3 * a + s) * (a + 2 * s / 3) / (2 * a + s)), 1, 1e-4);
+  EXPECT_NEAR(p[1].rate / (lambda * (a + 2 * s / 3) / (3 * a + s) * (a + s / 3) / (2 * a + s)), 1, 1e-4);
+}
+
+// ---- options ---------------------------------------------------------------------------------------------------------
+
+TEST_P(Extreme, PriorsAtBothEnds) {
+  const auto with = [&](const std::function<void(FitOptions&)>& change) {
+    FitOptions o = options();
+    change(o);
+    for (const char* start : {"allocation", "prior"}) {
+      if (GetParam().name != plain.name && std::string(start) == "prior") continue;
+      o.start = start;
+      fitted(with_network(random_ones({12, 10, 8}, 60), 1, {{0, 1}, {3, 4}}), o);
+    }
+  };
+  for (const char* a : {"1e-6", "1e9"}) with([&](FitOptions& o) { o.dirichlet = {a}; });
+  for (const double g : {1e-6, 1e9}) with([&](FitOptions& o) { o.gamma_shape = o.network_gamma_shape = g; });
+  for (const double eps : {1e-12, 1 - 1e-12}) with([&](FitOptions& o) { o.beta_mean = o.network_beta_mean = eps; });
+  for (const double c : {1e-6, 1e9})
+    with([&](FitOptions& o) { o.beta_concentration = o.network_beta_concentration = c; });
+  with([&](FitOptions& o) {
+    o.dirichlet = {"1e-6"};
+    o.gamma_shape = o.beta_concentration = 1e-6;
+    o.beta_mean = 1e-12;
+  });
+  with([&](FitOptions& o) {
+    o.dirichlet = {"1e9"};
+    o.gamma_shape = o.beta_concentration = o.network_gamma_shape = o.network_beta_concentration = 1e9;
+    o.beta_mean = o.network_beta_mean = 1 - 1e-12;
+  });
+}
+
+TEST_P(Extreme, LearnedFromTheEnds) {
+  if (online()) return;
+  for (const char* a : {"1e-6", "0.1", "1e9"}) {
+    FitOptions o = options();
+    o.learn = "dirichlet,gamma-shape";
+    o.dirichlet = {a};
+    o.gamma_shape = o.network_gamma_shape = std::stod(a);
+    fitted(with_network(random_ones({12, 10, 8}, 60), 1, {{0, 1}, {3, 4}}), o);
+    fitted(full({3, 4, 5}), o);
+    Dataset one = dataset({6, 5, 4});
+    add(one, {2, 3, 1});
+    fitted(std::move(one), o);
+  }
+}
+
+TEST_P(Extreme, OnlineSteps) {
+  if (!online()) return;
+  for (const std::int64_t minibatch : {1, 60, 1000000})
+    for (const double kappa : {1e-6, 0.5, 1.0})
+      for (const double t0 : {0.0, 1e9}) {
+        FitOptions o = options();
+        o.minibatch = minibatch;
+        o.kappa = kappa;
+        o.t0 = t0;
+        o.sweeps = minibatch == 1 ? 130 : 60;
+        Dataset data = random_ones({12, 10, 8}, 60);
+        fitted(t0 > 0 ? std::move(data) : with_network(std::move(data), 1, {{0, 1}, {3, 4}}), o);
+      }
+}
+
+// The rivals, too, end on little data and on too regular data.
+TEST(ExtremeRivals, EndWithProbabilities) {
+  const TempDir dir;
+  const auto one = [] {
+    Dataset data = dataset({6, 5, 4});
+    add(data, {2, 3, 1});
+    return data;
+  };
+  const std::vector<std::function<Dataset()>> worlds = {
+      one,
+      [] {
+        return full({3, 4, 5});
+      },
+      [] {
+        return full({1, 1});
+      },
+      [] {
+        return random_ones({1, 12, 9}, 40);
+      },
+      [] { return random_ones(std::vector<std::uint32_t>(12, 2), 40); }};
+  int runs = 0;
+  for (const char* model : {"logistic", "quad", "pwquad"})
+    for (const auto& world : worlds) {
+      const std::int64_t rank = runs % 2 == 0 ? 1 : 30;
+      FitOptions options;
+      options.model = model;
+      options.rank = rank;
+      options.sweeps = 20;
+      options.threads = 1;
+      const std::string run = dir / std::to_string(++runs);
+      const std::vector<std::uint32_t> sizes = sizes_of(world());
+      ASSERT_EQ(fit(world(), options, run), FitOutcome::complete);
+      Posterior posterior(run, 1);
+      const std::vector<Cell> cells = cells_of(sizes, 5);
+      Cell coords;
+      for (const Cell& cell : cells) coords.insert(coords.end(), cell.begin(), cell.end());
+      for (const Prediction& p : posterior.predict(coords.data(), cells.size()))
+        EXPECT_TRUE(p.probability >= 0 && p.probability <= 1) << model << " " << rank << " " << p.probability;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, Extreme, testing::Values(plain, collapsed, online_draws, online_means),
+                         [](const auto& way) { return std::string(way.param.name); });
+
+}  // namespace
+}  // namespace ztp
