@@ -17,6 +17,8 @@ namespace ztp::app {
 void add_ones_flags(CLI::App& command, ReadOptions& options);
 // These and --missing, --missing-slices; and, if wanted, --network, --missing-pairs.
 void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks);
+// A check for flags of 64 bits, whose conversion takes -1 and numbers that are too large for something else.
+std::string check_whole(const std::string& text);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);
 

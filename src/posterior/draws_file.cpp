@@ -11,12 +11,13 @@
 namespace ztp {
 namespace {
 
-std::string draws_path(const std::string& run_dir) {
+std::string draws_path(const std::string& run_dir, const RunInfo& info) {
   const std::string path = run_dir + "/draws.nc";
   std::error_code no_access;
-  if (!std::filesystem::exists(path, no_access))
-    throw Error(ErrorKind::input, fmt::format("{}: no draws yet; 'ztp resume {}' goes on", run_dir, run_dir));
-  return path;
+  if (std::filesystem::exists(path, no_access)) return path;
+  if (info.status == "complete")
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: its draws.nc is gone; fit again", run_dir));
+  throw Error(ErrorKind::input, fmt::format("{}: no draws yet; 'ztp resume {}' goes on", run_dir, run_dir));
 }
 
 std::vector<std::string> names_of(const RunInfo& info) {
@@ -54,7 +55,7 @@ void read_rows(const NetcdfFile& file, int group, int variable, std::vector<std:
 
 DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
     : info_(info),
-      file_(NetcdfFile::open(draws_path(run_dir))),
+      file_(NetcdfFile::open(draws_path(run_dir, info))),
       group_(file_.group("posterior")),
       lambda_(file_.variable(group_, "lambda")) {
   const std::string path = run_dir + "/draws.nc";

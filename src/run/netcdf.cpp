@@ -11,7 +11,8 @@ namespace ztp {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, int status) {
-  throw Error(status > 0 ? ErrorKind::io : ErrorKind::input, fmt::format("{}: {}", path, nc_strerror(status)));
+  if (status > 0) throw Error(ErrorKind::io, fmt::format("{}: {}", path, nc_strerror(status)));
+  throw Error(ErrorKind::input, fmt::format("{}: damaged, or not of this run ({})", path, nc_strerror(status)));
 }
 
 // Chunks are written and read whole, once: caching them would only hold memory.

@@ -34,6 +34,7 @@ class Case:
         self.input = b""
         self.command = None
         self.not_root = False
+        self.leaves = []  # names that the command may leave behind
         self.exit = None
         self.out, self.err = "", ""
 
@@ -69,6 +70,8 @@ def read_cases(path):
                 cases[-1].input = unescaped(rest)
             elif word == "run":
                 cases[-1].command = shlex.split(rest)
+            elif word == "leaves":
+                cases[-1].leaves = rest.split()
             elif word == "not-root":
                 cases[-1].not_root = True
             elif word == "exit":
@@ -119,7 +122,8 @@ def run(case, folder, prepared, program):
     result = subprocess.run(words, cwd=folder, env=environment, input=case.input, capture_output=True, timeout=seconds,
                             check=False)
     after = contents(folder)
-    changed = [name for name in sorted(before.keys() | after.keys()) if before.get(name, 0) != after.get(name, 0)]
+    changed = [name for name in sorted(before.keys() | after.keys())
+               if before.get(name, 0) != after.get(name, 0) and name.split("/")[0] not in case.leaves]
     text = [stream.decode("utf-8", "backslashreplace") for stream in (result.stdout, result.stderr)]
     shutil.rmtree(folder)
     return result.returncode, text[0], text[1], changed
