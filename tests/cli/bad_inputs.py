@@ -7,6 +7,7 @@ leave the folder as it was. --accept writes what the program says now into the c
 
 import concurrent.futures
 import difflib
+import functools
 import os
 import pathlib
 import re
@@ -89,6 +90,11 @@ def shell(script, folder, program):
         raise RuntimeError(f"\"{script}\" failed:\n{result.stdout.decode(errors='replace')}")
 
 
+@functools.cache
+def version(program):
+    return subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+
+
 def contents(folder):
     """Everything in a folder: the bytes of files, None for folders."""
     found = {}
@@ -124,8 +130,10 @@ def run(case, folder, prepared, program):
     after = contents(folder)
     changed = [name for name in sorted(before.keys() | after.keys())
                if before.get(name, 0) != after.get(name, 0) and name.split("/")[0] not in case.leaves]
-    text = [stream.decode("utf-8", "backslashreplace") for stream in (result.stdout, result.stderr)]
-    shutil.rmtree(folder)
+    here = str(folder.resolve())
+    text = [stream.decode("utf-8", "backslashreplace").replace(here, "FOLDER").replace(version(program), "VERSION")
+            for stream in (result.stdout, result.stderr)]
+    shutil.rmtree(folder, ignore_errors=True)  # what cannot be removed yet goes with the whole
     return result.returncode, text[0], text[1], changed
 
 
