@@ -31,6 +31,7 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
         [&](auto member) { return command.add_option(field.flag(), options.*member, field.help); }, field.member);
     if (!field.default_text.empty()) option->default_str(field.default_text);
     if (field.name == "seed") option->check(check_whole);
+    if (std::holds_alternative<std::int64_t FitOptions::*>(field.member)) option->check(check_integer);
     if (field.name == "dirichlet") option->default_str("0.1")->allow_extra_args(false);
   }
 }

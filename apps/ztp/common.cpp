@@ -41,7 +41,15 @@ void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks)
       ->allow_extra_args(false);
 }
 
+std::string check_integer(const std::string& text) {
+  const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
+  const bool decimal = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+  if (decimal && (digits.size() == 1 || digits[0] != '0')) return "";
+  return fmt::format("\"{}\" is no whole number in decimal digits", text);
+}
+
 std::string check_whole(const std::string& text) {
+  if (const std::string wrong = check_integer(text); !wrong.empty()) return wrong;
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size()) return "";

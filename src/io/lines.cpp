@@ -46,6 +46,30 @@ BadLine bad_byte(char byte, std::uint64_t line, std::size_t column) {
   return {line, column, "a carriage return inside the line; lines must end in LF, or CR LF"};
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = [&](std::size_t i) {
+      return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
+    };
+    const unsigned first = byte(0), second = byte(1);
+    const std::size_t size = first < 0x80   ? 1
+                             : first < 0xc2 ? 0
+                             : first < 0xe0 ? 2
+                             : first < 0xf0 ? 3
+                             : first < 0xf5 ? 4
+                                            : 0;
+    if (size == 0) return false;
+    for (std::size_t i = 1; i < size; ++i)
+      if ((byte(i) & 0xc0) != 0x80) return false;
+    // Not the long form of a short character, no half of a UTF-16 pair, nothing above U+10FFFF.
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
+        (first == 0xf4 && second > 0x8f))
+      return false;
+    at += size;
+  }
+  return true;
+}
+
 BadLine too_long(std::uint64_t line) {
   return {line, 1, fmt::format("a line of more than {} MiB; is this a text file?", max_line_bytes >> 20)};
 }

@@ -27,6 +27,7 @@ BadLine nul_byte(std::uint64_t line, std::size_t column);
 std::size_t find_bad_byte(std::string_view text);
 BadLine bad_byte(char byte, std::uint64_t line, std::size_t column);
 BadLine too_long(std::uint64_t line);
+bool is_utf8(std::string_view text);
 
 struct TextBlock {
   Buffer<char> bytes;
