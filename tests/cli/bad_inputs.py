@@ -1,8 +1,8 @@
 """Runs the corpus of bad inputs: every *.txt of tests/bad_inputs, whose README.md says what a case looks like.
 
 usage: bad_inputs.py PROGRAM SOURCE_DIR [--accept]
-Each case runs in a fresh folder. Its exit code and all that it prints must be what the case says, to the byte, and it must
-leave the folder as it was. --accept writes what the program says now into the cases instead; read the diff.
+Each case runs in a fresh folder. Its exit code and all that it prints must be what the case says, to the byte, and it
+must leave the folder as it was. --accept writes what the program says now into the cases instead; read the diff.
 """
 
 import concurrent.futures
@@ -99,7 +99,8 @@ def contents(folder):
     """Everything in a folder: the bytes of files, None for folders."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        found[str(path.relative_to(folder))] = path.read_bytes() if path.is_file() and os.access(path, os.R_OK) else None
+        readable = path.is_file() and os.access(path, os.R_OK)
+        found[str(path.relative_to(folder))] = path.read_bytes() if readable else None
     return found
 
 
