@@ -91,9 +91,10 @@ void add_check(CLI::App& app) {
       ->check(CLI::IsMember({"batch", "online"}));
   command->add_option("--minibatch", given->options.minibatch, "its minibatch, online")
       ->default_str("as fit")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000'000}));
   command->add_option("--rank", given->options.rank, "rank of the fit to estimate")->check(CLI::Range(1, 100000));
-  command->add_option("--sweeps", given->options.sweeps, "its sweeps")->check(CLI::PositiveNumber);
+  command->add_option("--sweeps", given->options.sweeps, "its sweeps")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{4294967295}));
   command->add_option("--chains", given->options.chains, "its chains")->check(CLI::Range(1, 1000));
   command->add_option("--holdout", given->options.holdout, "its share of held-out ones")->check(CLI::Range(0.0, 0.99));
   add_threads_flag(*command, given->read.threads);

@@ -64,7 +64,7 @@ void run_components(const Given& given) {
   const std::vector<std::size_t> chosen = chosen_modes(given, posterior.modes());
   if (given.component > static_cast<std::size_t>(posterior.info().options.rank))
     throw Error(ErrorKind::usage,
-                fmt::format("--component {}: the run has {}", given.component, posterior.info().options.rank));
+                fmt::format("--component {}: the run has only {}", given.component, posterior.info().options.rank));
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::size_t empty = 0;
   for (const Component& c : posterior.components(given.top, given.chain - 1)) {
@@ -90,9 +90,11 @@ void add_components(CLI::App& app) {
   auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("components", "The components by weight, with their top entities");
   command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_option("--top", given->top, "entities of each mode");
+  command->add_option("--top", given->top, "entities of each mode")->check(CLI::Range(1, 1000000000));
   command->add_option("--mode", given->modes, "only this mode (repeatable)")->allow_extra_args(false);
-  command->add_option("--component", given->component, "only this component")->default_str("all that are not empty");
+  command->add_option("--component", given->component, "only this component")
+      ->default_str("all that are not empty")
+      ->check(CLI::Range(1, 100000));
   command->add_option("--chain", given->chain, "of which chain; components of different chains do not correspond")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--all", given->all, "empty components, too");

@@ -30,7 +30,8 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
     CLI::Option* option = std::visit(
         [&](auto member) { return command.add_option(field.flag(), options.*member, field.help); }, field.member);
     if (!field.default_text.empty()) option->default_str(field.default_text);
-    if (field.name == "seed") option->check(CLI::NonNegativeNumber);
+    if (field.name == "seed") option->check(check_whole);
+    if (std::holds_alternative<std::int64_t FitOptions::*>(field.member)) option->check(check_integer);
     if (field.name == "dirichlet") option->default_str("0.1")->allow_extra_args(false);
   }
 }
@@ -72,6 +73,8 @@ void refuse_unused(const FitCommand& given, const CLI::App& command) {
   for (const OptionField& field : fit_option_fields())
     if (command.count(field.flag()) > 0 && !field.used_by(given.options.model))
       throw Error(ErrorKind::usage, not_used(field, given.options.model));
+  for (const OptionField& field : fit_option_fields())
+    if (command.count(field.flag()) > 0) check_given(field, given.options);
   if (given.options.holdout <= 0) refuse("--zeros-per-one", "--holdout");
   if (given.options.method != "online")
     for (const char* flag : {"--minibatch", "--kappa", "--t0", "--latent", "--parameters", "--inner-draws"})

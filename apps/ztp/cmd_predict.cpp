@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "commands.hpp"
 #include "common.hpp"
@@ -50,15 +51,16 @@ std::string json_line(const Posterior& posterior, const std::uint32_t* cell, con
 void run_predict(const Given& given) {
   Posterior posterior(given.run, given.threads);
   const bool counts = posterior.info().options.likelihood == "count";
+  std::string header;  // printed with the first cells: a file that cannot be read prints nothing
   if (!given.json) {
-    std::string header = "#";
+    header = "#";
     for (const Mode& mode : posterior.modes()) header += mode.name + "\t";
-    print_checked(header + "probability\tsd\tq05\tq95" + (counts ? "\trate\n" : "\n"));
+    header += std::string("probability\tsd\tq05\tq95") + (counts ? "\trate\n" : "\n");
   }
   const std::size_t order = posterior.modes().size();
   posterior.predict_file(
       given.cells, [&](const std::uint32_t* coords, const Prediction* predictions, std::size_t count) {
-        std::string text;
+        std::string text = std::exchange(header, "");
         for (std::size_t e = 0; e < count; ++e)
           text += (given.json ? json_line : tsv_line)(posterior, coords + e * order, predictions[e], counts);
         print_checked(text);

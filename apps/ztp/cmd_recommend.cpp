@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "commands.hpp"
 #include "common.hpp"
@@ -24,7 +25,7 @@ struct Given {
 std::vector<std::optional<std::uint32_t>> fixed_entities(const Given& given, const std::vector<Mode>& modes) {
   std::vector<std::optional<std::uint32_t>> entities(modes.size());
   for (const std::string& item : given.fixed) {
-    const auto [name, label] = split_assignment(item, "recommend RUN");
+    const auto [name, label] = split_assignment(item, "recommend RUN", "LABEL");
     std::size_t k = 0;
     std::string names;
     for (const Mode& mode : modes) names += (names.empty() ? "" : ", ") + mode.name;
@@ -63,15 +64,19 @@ std::string as_line(const Recommendation& item, const std::vector<Mode>& modes) 
 void run_recommend(const Given& given) {
   Posterior posterior(given.run, given.threads);
   const auto fixed = fixed_entities(given, posterior.modes());
+  std::string header;
   if (!given.json) {
-    std::string header = "#";
+    header = "#";
     for (const Mode& mode : posterior.modes()) header += mode.name + "\t";
-    fmt::print("{}probability\tsd\tq05\tq95\twhy\n", header);
+    header += "probability\tsd\tq05\tq95\twhy\n";
   }
+  // A search that fails prints nothing, not even the header.
   posterior.recommend(fixed, given.top, [&](const Recommendation& item) {
-    fmt::print("{}\n", given.json ? json_text(as_json(item, posterior.modes())) : as_line(item, posterior.modes()));
+    fmt::print("{}{}\n", std::exchange(header, ""),
+               given.json ? json_text(as_json(item, posterior.modes())) : as_line(item, posterior.modes()));
     return true;
   });
+  fmt::print("{}", header);
 }
 
 }  // namespace

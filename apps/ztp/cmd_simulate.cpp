@@ -55,7 +55,7 @@ void run_simulate(SimulateCommand& given, const CLI::App& command) {
   if (given.options.kind == SimulateKind::planted && command.count("--dirichlet") > 0)
     throw Error(ErrorKind::usage, "--dirichlet is used with --kind model only");
   for (const std::string& text : given.edges) {
-    const auto [mode, count] = split_assignment(text, "--edges");
+    const auto [mode, count] = split_assignment(text, "--edges", "N");
     given.options.edges.emplace_back(mode, whole_number(count, "--edges " + text));
   }
   const auto start = std::chrono::steady_clock::now();
@@ -91,7 +91,8 @@ void add_simulate(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--mode-names", given->options.mode_names, "names, separated by commas; else mode1, mode2, ...")
       ->delimiter(',');
-  command->add_option("--seed", given->options.seed, "the result is a function of the options and this");
+  command->add_option("--seed", given->options.seed, "the result is a function of the options and this")
+      ->check(check_whole);
   command->add_option("--out", given->out, "the directory for tensor.tsv, labels/, network-MODE.tsv and truth/")
       ->required();
   command->add_flag("--no-truth", given->no_truth, "do not write truth/");

@@ -96,7 +96,8 @@ void add_split(CLI::App& app) {
   command->add_option("--mode", given->options.mode, "slices: the mode");
   command->add_option("--after", given->options.after, "slices: how many entities to keep, in the order of labels")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{max_mode_size}));
-  command->add_option("--seed", given->options.seed, "the split is a function of the data, the options and this");
+  command->add_option("--seed", given->options.seed, "the split is a function of the data, the options and this")
+      ->check(check_whole);
   command
       ->add_option("--out", given->out,
                    "the directory for train.tsv, test.tsv, labels/MODE.txt and, of slices, missing-MODE.txt")

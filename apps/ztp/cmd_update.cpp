@@ -76,7 +76,7 @@ void add_update(CLI::App& app) {
       ->add_option("--minibatch", given->options.minibatch,
                    "ones of the first look that are taken in before the parameters follow")
       ->default_str("a tenth of the new ones")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000'000}));
   command->add_option("--out", given->options.out, "make another run directory, and leave RUN as it is");
   add_threads_flag(*command, given->options.threads);
   command->add_flag("--json", given->json, "print one JSON object");

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -37,6 +39,21 @@ void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks)
       .add_option("--missing-pairs", options.missing_pairs,
                   "MODE=FILE: pairs that were not observed in the mode's network; MODE:2=FILE for its second network")
       ->allow_extra_args(false);
+}
+
+std::string check_integer(const std::string& text) {
+  const std::string_view digits = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
+  const bool decimal = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+  if (decimal && (digits.size() == 1 || digits[0] != '0')) return "";
+  return fmt::format("\"{}\" is no whole number in decimal digits", text);
+}
+
+std::string check_whole(const std::string& text) {
+  if (const std::string wrong = check_integer(text); !wrong.empty()) return wrong;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  return fmt::format("\"{}\" is no whole number from 0 to {}", text, std::numeric_limits<std::uint64_t>::max());
 }
 
 void add_threads_flag(CLI::App& command, unsigned& threads) {

@@ -18,6 +18,9 @@ namespace ztp::app {
 void add_ones_flags(CLI::App& command, ReadOptions& options);
 // These and --missing, --missing-slices; and, if wanted, --network, --missing-pairs.
 void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks);
+// Checks for flags whose conversion would take 010 for 8 and nothing for 0, and of 64 bits -1 for something else.
+std::string check_integer(const std::string& text);
+std::string check_whole(const std::string& text);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 #include "commands.hpp"
 #include "ztp/error.hpp"
@@ -69,6 +70,15 @@ int main(int argc, char** argv) {
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named)) {
     fmt::print(stderr, "ztp: there is no command \"{}\"; 'ztp --help' lists them\n", argv[1]);
+    return 2;
+  }
+  // Nothing takes an empty word: it comes from a variable of the shell that is not set, and must not pass for a default.
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (!word.empty() && !(word.starts_with("--") && word.find('=') == word.size() - 1)) continue;
+    const std::string what = word.empty() ? fmt::format("the argument after \"{}\" is empty", argv[i - 1])
+                                          : fmt::format("\"{}\" has no value", word);
+    fmt::print(stderr, "ztp: {}; is a variable of the shell not set?\n", what);
     return 2;
   }
   try {

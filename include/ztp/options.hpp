@@ -82,6 +82,10 @@ bool is_point_estimate(const FitOptions& options);
 void check_model(const FitOptions& options);
 // Throws Error (config) that names the flag, the value and what is allowed.
 void check_options(const FitOptions& options);
+// Throws if an option that was given is out of range: the value that stands for a default is not to be given.
+void check_given(const OptionField& field, const FitOptions& options);
+// The part of check_options that also holds for the completed options of a run.
+void check_ranges(const FitOptions& options);
 
 std::string options_to_json(const FitOptions& options);
 FitOptions options_from_json(const std::string& json);

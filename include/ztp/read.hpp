@@ -49,6 +49,7 @@ Dataset read_dataset(const ReadOptions& options);
 TestCells read_test_cells(const std::string& file, const std::vector<Mode>& modes, unsigned threads = 1);
 
 // "MODE=REST" taken apart; an error of kind usage, naming the flag, if there is no "=".
-std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag);
+std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag,
+                                                     const std::string& value = "FILE");
 
 }  // namespace ztp

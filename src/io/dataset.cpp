@@ -56,7 +56,8 @@ Network read_network(const std::string& item, const SparseTensor& tensor, Pool& 
     }
   network.duplicates = sort_and_merge_records(network.edges, 2);
   if (network.size() == 0)
-    throw Error(ErrorKind::input, fmt::format("{}: no edge between two different entities", file));
+    throw Error(ErrorKind::input,
+                fmt::format("{}: no edge between two different entities; a network needs at least one", file));
   if (network.self_loops > 0) warnings.push_back(fmt::format("{}: {} self-loops ignored", file, network.self_loops));
   if (network.duplicates > 0)
     warnings.push_back(fmt::format("{}: {} repeated edges merged (a b and b a are one)", file, network.duplicates));
@@ -147,7 +148,7 @@ void index_labels(std::vector<Mode>& modes, const std::string& file, Pool& pool)
 
 void add_to_total(std::int64_t& total, std::int64_t count, const std::string& file) {
   if (__builtin_add_overflow(total, count, &total) || total > (std::int64_t{1} << 62))
-    throw Error(ErrorKind::input, fmt::format("{}: the counts add up to more than 2^62", file));
+    throw Error(ErrorKind::input, fmt::format("{}: the counts add up to more than 2^62; scale them down", file));
 }
 
 std::vector<std::string> cell_warnings(const ReadOptions& options, std::uint64_t duplicates, std::uint64_t zeros) {
@@ -168,17 +169,19 @@ TableSpec tensor_table(const ReadOptions& options) {
   return spec;
 }
 
-std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag) {
+std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag,
+                                                     const std::string& value) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw Error(ErrorKind::usage, fmt::format("{} {}: expected {} MODE=...", flag, text, flag));
+    throw Error(ErrorKind::usage, fmt::format("{} {}: expected MODE={}", flag, text, value));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
 Dataset read_dataset(const ReadOptions& options) {
   Pool pool(options.threads);
   Dataset data;
-  if (TensorFile::recognises(options.file))
+  // A damaged start must not make a .ztpt text.
+  if (TensorFile::recognises(options.file) || options.file.ends_with(".ztpt"))
     read_tensor_file(options, pool, data);
   else
     read_cells(options, pool, data);
@@ -207,6 +210,24 @@ Dataset read_dataset(const ReadOptions& options) {
   return data;
 }
 
+namespace {
+
+// A cell may be there twice, but not with both outcomes.
+void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, const std::string& file) {
+  constexpr std::int64_t zero = std::int64_t{1} << 32;  // zeros and ones of a cell add up side by side
+  Buffer<std::uint32_t> coords;
+  coords.append(cells.coords.data(), cells.coords.size());
+  Buffer<std::int64_t> outcomes;
+  for (const std::uint8_t outcome : cells.outcome) outcomes.push_back(outcome != 0 ? 1 : zero);
+  sort_and_merge_records(coords, modes.size(), &outcomes);
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    if (outcomes[i] > zero && outcomes[i] % zero != 0)
+      throw Error(ErrorKind::input, fmt::format("{}: the cell ({}) is there as a 0 and as a 1; keep one of the two",
+                                                file, cell_text(modes, coords.data() + i * modes.size())));
+}
+
+}  // namespace
+
 TestCells read_test_cells(const std::string& file, const std::vector<Mode>& modes, unsigned threads) {
   Pool pool(threads);
   TableSpec spec;
@@ -224,6 +245,7 @@ TestCells read_test_cells(const std::string& file, const std::vector<Mode>& mode
     cells.coords.append(block.coords.data(), block.coords.size());
     for (const std::int64_t value : block.values) cells.outcome.push_back(value != 0 ? 1 : 0);
   }
+  check_outcomes(cells, modes, file);
   return cells;
 }
 

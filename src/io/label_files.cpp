@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "io/lines.hpp"
 #include "ztp/error.hpp"
 #include "ztp/read.hpp"
 
@@ -33,6 +34,8 @@ void read_label_lines(const std::string& path, const std::function<void(std::str
     std::string_view line(text.data() + begin, end - begin);
     begin = end + 1;
     ++line_number;
+    if (const std::size_t bad = find_bad_byte(line); bad != line.npos)
+      throw located(path, bad_byte(line[bad], line_number, bad + 1));
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     line = line.substr(0, line.find('\t'));
     if (line.empty()) continue;
@@ -40,12 +43,10 @@ void read_label_lines(const std::string& path, const std::function<void(std::str
       if (take_header) take_header(line);
       continue;
     }
-    if (line.find('\0') != line.npos)
-      throw Error(ErrorKind::input, fmt::format("{}:{}: a NUL byte", path, line_number));
     take(line, line_number);
     any = true;
   }
-  if (!any) throw Error(ErrorKind::input, fmt::format("{}: no labels", path));
+  if (!any) throw Error(ErrorKind::input, fmt::format("{}: no labels; there must be one a line", path));
 }
 
 LabelTable read_label_file(const std::string& path) {
@@ -53,7 +54,7 @@ LabelTable read_label_file(const std::string& path) {
   read_label_lines(path, [&](std::string_view label, std::size_t line) {
     const std::uint32_t before = labels.size();
     if (labels.add(label) != before)
-      throw Error(ErrorKind::input, fmt::format("{}:{}:1: label \"{}\" is there twice", path, line, label));
+      throw located(path, {line, 1, fmt::format("label {} is there twice; leave one of them out", ztp::quoted(label))});
   });
   return labels;
 }
@@ -68,6 +69,8 @@ LabelLists read_label_files(const std::vector<std::string>& given) {
           tables.emplace_back(entry.path().stem().string(), read_label_file(entry.path().string()));
       if (tables.empty()) throw Error(ErrorKind::input, fmt::format("--labels {}: no MODE.txt file in there", item));
     } else {
+      if (item.find('=') == item.npos && !fs::exists(item, no_access))
+        throw Error(ErrorKind::io, fmt::format("--labels {}: there is no such directory; or give MODE=FILE", item));
       const auto [mode, file] = split_assignment(item, "--labels");
       tables.emplace_back(mode, read_label_file(file));
     }
@@ -89,8 +92,10 @@ NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedI
       const std::string_view label = found.name(j, scratch);
       const auto id = full.find(label);
       if (!id)
-        throw Error(ErrorKind::input, fmt::format("{}: {} \"{}\" is not in the list of labels given for that mode",
-                                                  file, mode_name, label));
+        throw Error(ErrorKind::input,
+                    fmt::format("{}: {} {} is not in the list of labels given for that mode; add it to the list, or "
+                                "leave its lines out",
+                                file, mode_name, ztp::quoted(label)));
       ids[j] = *id;
     }
     if (new_ids[k].empty())

@@ -35,6 +35,8 @@ Format format_of_first_line(LineBlocks& lines) {
   return line == "sptensor" ? Format::tns : Format::tsv;
 }
 
+constexpr std::size_t longest_mode_name = 200;  // a file name has at most 255, and there is more in it
+
 void check_mode_name(const Field& field, const std::vector<std::string>& before, std::uint64_t line) {
   const std::string_view name = field.text;
   if (name.empty()) throw BadLine{line, field.column, "an empty mode name; give every column of the header a name"};
@@ -43,6 +45,13 @@ void check_mode_name(const Field& field, const std::vector<std::string>& before,
                   fmt::format("the mode name {} cannot be used in file names and MODE=VALUE flags; choose one without "
                               "\"/\" and \"=\" that is not \".\" or \"..\"",
                               quoted(name))};
+  // Both would come to light when the run is written, or only when it is read.
+  if (name.size() > longest_mode_name)
+    throw BadLine{line, field.column,
+                  fmt::format("the mode name {} has {} bytes, too many for a file name; choose one of at most {}",
+                              quoted(name), name.size(), longest_mode_name)};
+  if (!is_utf8(name))
+    throw BadLine{line, field.column, "a mode name that is not UTF-8; save the file as UTF-8, or rename the column"};
   if (std::find(before.begin(), before.end(), name) != before.end())
     throw BadLine{line, field.column,
                   fmt::format("the mode name {} is given twice; rename one of the columns", quoted(name))};
@@ -77,7 +86,7 @@ void check_header_names(const TsvHeader& header, const std::vector<std::string>&
     if (header.names[k].text != modes[k])
       throw BadLine{
           header.line, header.names[k].column,
-          fmt::format("the header names {} where the run has the mode {}; the first line, if it begins with #, "
+          fmt::format("the header names {} where the mode {} is expected; the first line, if it begins with #, "
                       "must name the modes in their order: #{}",
                       quoted(header.names[k].text), ztp::quoted(modes[k]), fmt::join(modes, " TAB "))};
 }
@@ -99,7 +108,7 @@ void check_order(std::size_t order, const TableSpec& spec, std::uint64_t line) {
   if (order > max_modes)
     what += "leave columns out";
   else if (spec.values != Values::none)
-    what += "separate columns by TAB, or change --values if the last column is a label";
+    what += "separate columns by TAB, or leave out --values or --likelihood count if the last column is a label";
   else
     what += "separate columns by TAB";
   throw BadLine{line, 1, what};
@@ -112,7 +121,10 @@ void check_header_width(const TsvHeader& header, std::size_t labels, bool value,
   if (header.line == 0 || names == labels || (value && names == labels + 1)) return;
   BadLine bad = ragged(line, text, names, names + (value ? 1 : 0), Format::tsv);
   bad.what += fmt::format(" (the header in line {} names {})", header.line, names);
-  if (!value && labels == names + 1) bad.what += "; if the last column is a value, say so with --values";
+  if (names == 1)
+    bad.what += "; a first line that begins with # must name the columns, separated by TAB: it is no comment";
+  else if (!value && labels == names + 1)
+    bad.what += "; if the last column is a value, say so with --values";
   throw bad;
 }
 
@@ -149,13 +161,27 @@ BadLine ragged(std::uint64_t line, std::string_view text, std::size_t fewest, st
       most > fewest ? fmt::format("{} or {} columns", fewest, most) : counted(fewest, "column");
   std::string what =
       fmt::format("expected {} separated by {}, found {}; ", expected, tsv ? "TAB" : "spaces", fields.size());
-  if (tsv && text.find('\t') == text.npos && text.find(' ') != text.npos)
+  if (tsv && text.starts_with('#') && fields.size() < fewest)
+    what += "only the first line may begin with #, and names the columns: there are no comments";
+  else if (tsv && text.find('\t') == text.npos && text.find(' ') != text.npos)
     what += "the line has spaces but no TAB: put a TAB between columns";
+  else if (format == Format::mtx)
+    what += "every line must have the columns that the header announces";
   else
     what += "every line must have the same columns";
   // The first field too many, or the place of the first that is missing.
   return {line, fields.size() > most ? fields[most].column : text.size() + 1, what};
 }
+
+namespace {
+
+std::vector<std::string> closed_names(const TableSpec& spec) {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < spec.closed.size(); ++k) names.push_back(mode_name(spec, k));
+  return names;
+}
+
+}  // namespace
 
 Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
   const TsvHeader header = take_tsv_header(lines);
@@ -178,8 +204,14 @@ Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
     layout.order = spec.closed.size();
     if (spec.optional_value) layout.has_value = layout.columns == layout.order + 1;
     const std::size_t expected = layout.order + (layout.has_value ? 1 : 0);
-    if (layout.columns != expected)
-      throw ragged(line, text, expected, expected + (spec.optional_value ? 1 : 0), Format::tsv);
+    if (layout.columns != expected) {
+      BadLine bad = ragged(line, text, expected, expected + (spec.optional_value ? 1 : 0), Format::tsv);
+      bad.what += fmt::format(": {}{}", fmt::join(closed_names(spec), ", "),
+                              layout.has_value      ? ", and 0 or 1"
+                              : spec.optional_value ? ", and perhaps 0 or 1"
+                                                    : "");
+      throw bad;
+    }
     check_header_width(header, layout.order, layout.has_value, line, text);
     if (header.line != 0 && spec.header_names_modes) check_header_names(header, spec.closed_names);
     if (header.line != 0 && !spec.header_names_modes) check_header_is_no_cell(header, *spec.closed[0]);

@@ -127,6 +127,9 @@ Layout tns_layout(LineBlocks& lines, const TableSpec& spec) {
   std::string_view line;
   if (!peek_content(lines, '#', fields, line)) throw no_data(lines.name());
   if (fields.size() == 1 && fields[0].text == "sptensor") {
+    if (spec.index_base != 1 && spec.closed.empty())
+      throw Error(ErrorKind::usage, fmt::format("--index-base {}: {} is an sptensor file, whose indices start at 1",
+                                                spec.index_base, lines.name()));
     lines.drop();
     read_sptensor_header(lines, layout);
     check_closed_order(spec, layout, 1);

@@ -32,6 +32,44 @@ BadLine nul_byte(std::uint64_t line, std::size_t column) {
   return {line, column, "a NUL byte; the file must be text, UTF-8 or ASCII (not UTF-16, not binary)"};
 }
 
+// Lines that end in a carriage return alone, as on old Macintoshes, would be read as one long line.
+std::size_t find_bad_byte(std::string_view text) {
+  const std::size_t nul = text.find('\0');
+  std::string_view before = text.substr(0, nul);
+  for (std::size_t at = before.find('\r'); at != before.npos; at = before.find('\r', at + 1))
+    if (at + 1 < text.size() && text[at + 1] != '\n') return at;
+  return nul;
+}
+
+BadLine bad_byte(char byte, std::uint64_t line, std::size_t column) {
+  if (byte == '\0') return nul_byte(line, column);
+  return {line, column, "a carriage return inside the line; lines must end in LF, or CR LF"};
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = [&](std::size_t i) {
+      return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
+    };
+    const unsigned first = byte(0), second = byte(1);
+    const std::size_t size = first < 0x80   ? 1
+                             : first < 0xc2 ? 0
+                             : first < 0xe0 ? 2
+                             : first < 0xf0 ? 3
+                             : first < 0xf5 ? 4
+                                            : 0;
+    if (size == 0) return false;
+    for (std::size_t i = 1; i < size; ++i)
+      if ((byte(i) & 0xc0) != 0x80) return false;
+    // Not the long form of a short character, no half of a UTF-16 pair, nothing above U+10FFFF.
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
+        (first == 0xf4 && second > 0x8f))
+      return false;
+    at += size;
+  }
+  return true;
+}
+
 BadLine too_long(std::uint64_t line) {
   return {line, 1, fmt::format("a line of more than {} MiB; is this a text file?", max_line_bytes >> 20)};
 }
@@ -103,7 +141,7 @@ bool LineBlocks::peek(std::string_view& line) {
   }
   const std::string_view text = head_.text();
   line = text.substr(0, text.find('\n'));
-  if (const std::size_t nul = line.find('\0'); nul != line.npos) throw nul_byte(dropped_ + 1, nul + 1);
+  if (const std::size_t bad = find_bad_byte(line); bad != line.npos) throw bad_byte(line[bad], dropped_ + 1, bad + 1);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return true;
 }

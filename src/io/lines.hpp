@@ -23,7 +23,11 @@ struct BadLine {
 Error located(const std::string& file, const BadLine& bad, std::uint64_t lines_before = 0);
 std::string quoted(std::string_view text);  // for messages: shortened, control characters made visible
 BadLine nul_byte(std::uint64_t line, std::size_t column);
+// The place of the first byte that no text file has: NUL, or a carriage return that does not end a line; npos if there is none.
+std::size_t find_bad_byte(std::string_view text);
+BadLine bad_byte(char byte, std::uint64_t line, std::size_t column);
 BadLine too_long(std::uint64_t line);
+bool is_utf8(std::string_view text);
 
 struct TextBlock {
   Buffer<char> bytes;

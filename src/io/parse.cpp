@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 namespace ztp {
 
 CellWriter::CellWriter(ParsedBlock& block, const Layout& layout, const TableSpec& spec, const ValueRule& rule,
@@ -38,20 +36,18 @@ void parse_block(const TextBlock& block, const Layout& layout, const TableSpec& 
                  ParsedBlock& out) {
   out.bad.reset();
   std::string_view text = block.text();
-  std::size_t nul_column = 0;
-  if (const void* nul = text.empty() ? nullptr : std::memchr(text.data(), '\0', text.size())) {
+  const std::size_t bad_place = find_bad_byte(text);
+  if (bad_place != text.npos) {
     // The lines in front of it come first: one of them may be bad, too.
-    const auto at = static_cast<std::size_t>(static_cast<const char*>(nul) - text.data());
-    const std::size_t newline = text.substr(0, at).rfind('\n');
+    const std::size_t newline = text.substr(0, bad_place).rfind('\n');
     text = text.substr(0, newline == text.npos ? 0 : newline + 1);
-    nul_column = at - text.size() + 1;
   }
   try {
     if (layout.format == Format::tsv)
       parse_tsv(text, layout, spec, out);
     else
       parse_indexed(text, layout, spec, most, out);
-    if (nul_column > 0) throw nul_byte(out.lines + 1, nul_column);
+    if (bad_place != text.npos) throw bad_byte(block.text()[bad_place], out.lines + 1, bad_place - text.size() + 1);
     if (block.overlong) throw too_long(out.lines + 1);
   } catch (BadLine& bad) {
     out.bad = std::move(bad);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -179,10 +180,29 @@ bool is_zstd(const unsigned char* start, std::size_t size) {
 
 }  // namespace
 
+namespace {
+
+// What a file is that cannot be read as text; nothing if there is no telling.
+const char* foreign_kind(std::string_view start) {
+  if (start.starts_with("PK\x03\x04")) return "a zip archive; unpack it, and compress it with gzip or zstd if at all";
+  if (start.starts_with("\xfd"
+                        "7zXZ"))
+    return "compressed with xz; decompress it, or use gzip or zstd";
+  if (start.starts_with("BZh") && start.substr(4).starts_with("1AY&SY"))
+    return "compressed with bzip2; decompress it, or use gzip or zstd";
+  if (start.starts_with("ZTPTENSR"))
+    return "made by 'ztp convert', which cannot be read here or from a pipe; give a text file";
+  return nullptr;
+}
+
+}  // namespace
+
 ByteSource::ByteSource(const std::string& path)
     : name_(path == "-" ? "standard input" : path),
       file_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
       owned_(path != "-") {
+  if (path.empty())
+    throw Error(ErrorKind::usage, "the name of a file is empty; name the file, or give - for standard input");
   if (file_ < 0) throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
 }
 
@@ -193,13 +213,15 @@ ByteSource::~ByteSource() {
 void ByteSource::detect() {
   RawInput input(file_, name_);
   // A pipe may hand out its first bytes one by one.
-  while (input.end < 4) {
+  while (input.end < 10) {
     const std::size_t got = input.read_into(input.buffer.data() + input.end, input.buffer.size() - input.end);
     if (got == 0) break;
     input.end += got;
   }
   const auto* start = reinterpret_cast<const unsigned char*>(input.data());
   const std::size_t size = input.size();
+  if (const char* kind = foreign_kind({input.data(), size}))
+    throw Error(ErrorKind::input, fmt::format("{}: {}", name_, kind));
   if (is_gzip(start, size))
     decoder_ = std::make_unique<GzipDecoder>(std::move(input));
   else if (is_zstd(start, size))

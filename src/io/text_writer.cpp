@@ -59,7 +59,11 @@ char* format_float(char* out, float number) {
 
 void check_output_directory(const std::string& directory, bool force) {
   std::error_code failure;
-  if (force || !std::filesystem::exists(directory, failure)) return;
+  const std::filesystem::file_status status = std::filesystem::status(directory, failure);
+  if (!std::filesystem::exists(status)) return;
+  if (!std::filesystem::is_directory(status))
+    throw Error(ErrorKind::config, fmt::format("{}: exists and is no directory; choose another --out", directory));
+  if (force) return;
   const bool empty = std::filesystem::is_empty(directory, failure);
   if (failure) throw Error(ErrorKind::io, fmt::format("{}: cannot be read: {}", directory, failure.message()));
   if (!empty)

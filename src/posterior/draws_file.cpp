@@ -15,11 +15,13 @@ namespace {
 // Opens a file of the run, if it is the one that was written.
 NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const std::string& name) {
   const std::string path = run_dir + "/" + name;
+  const bool complete = info.status == "complete";
   std::error_code no_access;
   if (!std::filesystem::exists(path, no_access))
-    throw Error(ErrorKind::input, fmt::format("{}: no draws yet; 'ztp resume {}' goes on", run_dir, run_dir));
-  check_manifest(run_dir, name,
-                 info.status == "complete" ? "fit again" : fmt::format("'ztp resume {}' makes it again", run_dir));
+    throw Error(ErrorKind::input, complete
+                                      ? fmt::format("{}: damaged: its {} is gone; fit again", run_dir, name)
+                                      : fmt::format("{}: no draws yet; 'ztp resume {}' goes on", run_dir, run_dir));
+  check_manifest(run_dir, name, complete ? "fit again" : fmt::format("'ztp resume {}' makes it again", run_dir));
   return NetcdfFile::open(path);
 }
 

@@ -13,7 +13,8 @@ namespace ztp {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, int status) {
-  throw Error(status > 0 ? ErrorKind::io : ErrorKind::input, fmt::format("{}: {}", path, nc_strerror(status)));
+  if (status > 0) throw Error(ErrorKind::io, fmt::format("{}: {}", path, nc_strerror(status)));
+  throw Error(ErrorKind::input, fmt::format("{}: damaged, or not of this run ({})", path, nc_strerror(status)));
 }
 
 // Of a failed write HDF5 says no more than that it failed; what the system said may still be in errno.

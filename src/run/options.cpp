@@ -16,10 +16,10 @@ namespace {
   throw Error(ErrorKind::config, fmt::format("{} {}: must be {}", field.flag(), value, allowed));
 }
 
-void check_field(const OptionField& field, const FitOptions& options) {
+void check_field(const OptionField& field, const FitOptions& options, bool given = false) {
   static const FitOptions untouched;
   const auto in_range = [&](double value, double default_value) {
-    if (value == default_value) return;  // it may stand for "follows from other options"
+    if (value == default_value && !given) return;  // it may stand for "follows from other options"
     if (!(value >= field.smallest && value <= field.largest))
       bad_value(field, fmt::format("{}", value), fmt::format("between {} and {}", field.smallest, field.largest));
   };
@@ -103,9 +103,17 @@ void check_model(const FitOptions& options) {
   check_field(fit_option_fields().front(), options);
 }
 
+void check_given(const OptionField& field, const FitOptions& options) {
+  check_field(field, options, true);
+}
+
+void check_ranges(const FitOptions& options) {
+  for (const OptionField& field : fit_option_fields()) check_field(field, options);
+}
+
 void check_options(const FitOptions& options) {
   learned(options);
-  for (const OptionField& field : fit_option_fields()) check_field(field, options);
+  check_ranges(options);
   check_used(options);
   zeros_per_one_of(options.zeros);
   checkpoint_interval(options.checkpoint);

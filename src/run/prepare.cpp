@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <thread>
 
 #include "kernel/bounded_draw.hpp"
@@ -32,9 +33,18 @@ double dirichlet_value(const std::string& item, const std::string& text) {
 // One value for each mode.
 std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, const std::vector<Mode>& modes) {
   std::vector<double> values(modes.size(), 0.1);
+  std::set<std::string> given;
+  const auto once = [&](const std::string& item, const std::string& name) {
+    if (!given.insert(name).second)
+      throw Error(ErrorKind::config, fmt::format("--dirichlet {}: {} given twice", item,
+                                                 name.empty() ? "the value of all modes is" : "mode " + name + " is"));
+  };
   // What is said of one mode outweighs what is said of all, in whatever order.
   for (const std::string& item : items)
-    if (item.find('=') == std::string::npos) std::fill(values.begin(), values.end(), dirichlet_value(item, item));
+    if (item.find('=') == std::string::npos) {
+      once(item, "");
+      std::fill(values.begin(), values.end(), dirichlet_value(item, item));
+    }
   for (const std::string& item : items) {
     const std::size_t equals = item.rfind('=');
     if (equals == std::string::npos) continue;
@@ -46,6 +56,7 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
       throw Error(ErrorKind::config,
                   fmt::format("--dirichlet {}: no mode \"{}\"; the modes are {}", item, name, fmt::join(names, ", ")));
     }
+    once(item, name);
     values[static_cast<std::size_t>(mode - modes.begin())] = dirichlet_value(item, item.substr(equals + 1));
   }
   return values;

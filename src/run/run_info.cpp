@@ -11,6 +11,8 @@
 #include "run/manifest.hpp"
 #include "run/run_dir.hpp"
 #include "ztp/error.hpp"
+#include "ztp/labels.hpp"
+#include "ztp/options.hpp"
 
 namespace ztp {
 namespace {
@@ -116,6 +118,25 @@ void read_options_part(const Json& json, RunInfo& info) {
   }
 }
 
+// The options apart, nothing in these files is less than zero, and unsigned members would take it for a huge number.
+void refuse_negative(const Json& json) {
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_number_integer() && !value.is_number_unsigned() && value.get<std::int64_t>() < 0)
+      throw std::out_of_range(fmt::format("\"{}\" is negative", name));
+    if (value.is_structured() && name != "options") refuse_negative(value);
+  }
+}
+
+// What everything else counts on, before anything is allocated for it.
+void check_sizes(const RunInfo& info) {
+  check_ranges(info.options);
+  if (info.modes.size() < 2 || info.modes.size() > max_modes)
+    throw std::out_of_range(fmt::format("{} modes instead of 2 to {}", info.modes.size(), max_modes));
+  for (const auto& mode : info.modes)
+    if (mode.size == 0 || mode.size > max_mode_size)
+      throw std::out_of_range(fmt::format("mode {} has an impossible size", mode.name));
+}
+
 void read_status_part(const Json& json, RunInfo& info) {
   info.status = json.at("status");
   info.options.sweeps = json.at("sweeps");
@@ -151,12 +172,20 @@ RunInfo run_info(const std::string& run_dir) {
   RunInfo info;
   std::string file = run_dir + "/options.json";
   try {
-    read_options_part(Json::parse(read_text(file)), info);
+    Json json = Json::parse(read_text(file));
+    refuse_negative(json);
+    read_options_part(json, info);
+    check_sizes(info);
     file = run_dir + "/status.json";
-    read_status_part(Json::parse(read_text(file)), info);
+    json = Json::parse(read_text(file));
+    refuse_negative(json);
+    read_status_part(json, info);
   } catch (const std::exception& error) {
-    if (dynamic_cast<const Error*>(&error) != nullptr) throw;
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", file, error.what()));
+    const Error* known = dynamic_cast<const Error*>(&error);
+    if (known != nullptr && known->kind() != ErrorKind::config) throw;
+    std::string what = error.what();
+    if (what.starts_with("[json.exception.")) what.erase(0, what.find("] ") + 2);
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}; take it from a copy, or fit again", file, what));
   }
   if (info.status == "running" && !RunLock::is_taken(run_dir)) info.status = "killed";
   return info;

@@ -275,7 +275,7 @@ void OnlineChain::fit_scale(double smallest_weight) {
   if (units(smallest_weight) == 0)
     throw Error(ErrorKind::numeric,
                 fmt::format("step {}: a minibatch moves the statistics by less than can be stored; a smaller --kappa "
-                            "or a smaller --t0 moves them more",
+                            "or a smaller --t0 moves them more, and smaller counts leave more room",
                             t_));
 }
 

@@ -43,7 +43,8 @@ Buffer<std::uint32_t> coordinates(const Set& set, std::size_t width) {
 // Files of a simulation, and the list of them.
 class Output {
  public:
-  Output(const Sampler& sampler, const std::string& directory, bool force) : sampler_(sampler), directory_(directory) {
+  Output(const Sampler& sampler, const std::string& directory, bool force)
+      : sampler_(sampler), directory_(directory), existed_(std::filesystem::exists(directory)) {
     make_output_directory(directory, force);
     names_ = mode_names(sampler.truth().options());
     if (force) remove_old();
@@ -103,6 +104,14 @@ class Output {
     for (std::size_t k = 0; k < names_.size(); ++k) write_columns(k);
   }
 
+  // Takes back what was written, when the rest cannot be made.
+  void discard() const {
+    std::error_code ignored;
+    for (const std::string& name : files_) std::filesystem::remove(path(name), ignored);
+    for (const char* folder : {"truth", "labels"}) std::filesystem::remove(path(folder), ignored);  // if empty
+    if (!existed_) std::filesystem::remove(directory_, ignored);
+  }
+
   const std::vector<std::string>& files() const { return files_; }
   std::uint64_t bytes() const { return bytes_; }
 
@@ -156,10 +165,36 @@ class Output {
 
   const Sampler& sampler_;
   std::string directory_;
+  bool existed_;
   std::vector<std::string> names_;
   std::vector<std::string> files_;
   std::uint64_t bytes_ = 0;  // of the last file
 };
+
+SimulateSummary write_all(Sampler& sampler, Output& output, bool with_truth) {
+  const SimulateOptions& options = sampler.truth().options();
+  SimulateSummary summary;
+  summary.ones = options.ones;
+  summary.volume = 1;
+  for (const std::uint64_t n : options.dims) summary.volume *= static_cast<double>(n);
+  for (const auto& [mode, wanted] : options.edges) {
+    const std::size_t k = mode_index(options, mode);
+    KeySet edges({options.dims[k], options.dims[k]});
+    sampler.draw_edges(k, wanted, edges);
+    output.write_cells(fmt::format("network-{}.tsv", mode), fmt::format("#{0}\t{0}\n", mode), edges, 2);
+  }
+  with_ones(sampler, [&](const auto& cells, const Collected& collected) {
+    summary.points = collected.points;
+    summary.rounds = collected.rounds;
+    const std::string header = fmt::format("#{}\n", joined(mode_names(options), "\t"));
+    output.write_cells("tensor.tsv", header, cells, options.dims.size());
+    summary.bytes = output.bytes();
+  });
+  output.write_labels();
+  if (with_truth) output.write_truth(summary.points);
+  summary.files = output.files();
+  return summary;
+}
 
 }  // namespace
 
@@ -193,27 +228,12 @@ SimulateSummary write_simulation(const SimulateOptions& options, const std::stri
                                  bool with_truth, const SimulateProgress& progress) {
   Sampler sampler(options, progress);
   Output output(sampler, directory, force);
-  SimulateSummary summary;
-  summary.ones = options.ones;
-  summary.volume = 1;
-  for (const std::uint64_t n : options.dims) summary.volume *= static_cast<double>(n);
-  for (const auto& [mode, wanted] : options.edges) {
-    const std::size_t k = mode_index(options, mode);
-    KeySet edges({options.dims[k], options.dims[k]});
-    sampler.draw_edges(k, wanted, edges);
-    output.write_cells(fmt::format("network-{}.tsv", mode), fmt::format("#{0}\t{0}\n", mode), edges, 2);
+  try {
+    return write_all(sampler, output, with_truth);
+  } catch (...) {
+    output.discard();
+    throw;
   }
-  with_ones(sampler, [&](const auto& cells, const Collected& collected) {
-    summary.points = collected.points;
-    summary.rounds = collected.rounds;
-    const std::string header = fmt::format("#{}\n", joined(mode_names(options), "\t"));
-    output.write_cells("tensor.tsv", header, cells, options.dims.size());
-    summary.bytes = output.bytes();
-  });
-  output.write_labels();
-  if (with_truth) output.write_truth(summary.points);
-  summary.files = output.files();
-  return summary;
 }
 
 }  // namespace ztp

@@ -94,7 +94,9 @@ TensorFormat::TensorFormat(const ReadFile& file) {
   std::memset(&head, 0, sizeof head);
   file.read(0, &head, std::min<std::uint64_t>(length, sizeof head));
   if (length < sizeof head.magic || std::memcmp(head.magic, tensor_magic, sizeof head.magic) != 0)
-    throw Error(ErrorKind::input, fmt::format("{}: not a file made by 'ztp convert'", path));
+    throw Error(
+        ErrorKind::input,
+        fmt::format("{}: not a file made by 'ztp convert', or damaged at its start; convert the data again", path));
   if (length < sizeof head) damaged_header(path, "it is cut off");
   if (head.version != tensor_version)
     throw Error(ErrorKind::input,
