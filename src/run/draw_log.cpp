@@ -90,6 +90,10 @@ DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layou
   for (std::uint64_t i = 0; i < complete; ++i) {
     DrawHead head;
     file_.read(record(i), &head, sizeof head);
+    if (head.chain >= layout_.chains || head.occupied > layout_.R)
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: draw {} is damaged: chain {} of {}, {} of {} components", file_.path(), i + 1,
+                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied, layout_.R));
     heads_.push_back(head);
   }
 }
