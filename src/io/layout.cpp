@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tensor/mode_name.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -38,10 +39,10 @@ Format format_of_first_line(LineBlocks& lines) {
 void check_mode_name(const Field& field, const std::vector<std::string>& before, std::uint64_t line) {
   const std::string_view name = field.text;
   if (name.empty()) throw BadLine{line, field.column, "an empty mode name; give every column of the header a name"};
-  if (name == "." || name == ".." || name.find_first_of("/=") != name.npos)
+  if (!usable_mode_name(name))
     throw BadLine{line, field.column,
                   fmt::format("the mode name {} cannot be used in file names and MODE=VALUE flags; choose one without "
-                              "\"/\" and \"=\" that is not \".\" or \"..\"",
+                              "\"/\", \"=\" and line ends that is not \".\" or \"..\"",
                               quoted(name))};
   if (std::find(before.begin(), before.end(), name) != before.end())
     throw BadLine{line, field.column,
