@@ -80,9 +80,11 @@ bool is_point_estimate(const FitOptions& options);
 void check_model(const FitOptions& options);
 // Throws Error (config) that names the flag, the value and what is allowed.
 void check_options(const FitOptions& options);
+// Each of them alone, not whether they go together.
+void check_option_ranges(const FitOptions& options);
 
 std::string options_to_json(const FitOptions& options);
-FitOptions options_from_json(const std::string& json);
+FitOptions options_from_json(const std::string& json);  // Error (input), or (config) where a value is out of range
 std::string options_as_markdown();  // docs/options.md
 
 }  // namespace ztp
