@@ -9,6 +9,7 @@
 #include "base/section_file.hpp"
 #include "io/dataset.hpp"
 #include "io/write_cells.hpp"
+#include "run/check_stored.hpp"
 #include "run/file_cells.hpp"
 #include "ztp/error.hpp"
 
@@ -100,6 +101,7 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info) {
     data.file = std::make_shared<const TensorFile>(info.ones_file);
     data.file_ones = info.ones_in_file;
   }
+  check_stored(data, path);
   if (fingerprint_of(data) != info.fingerprint)
     throw Error(ErrorKind::input, fmt::format("{}: the data are not those the run was started with (fingerprint {})",
                                               info.ones_file.empty() ? path : info.ones_file, info.fingerprint));
