@@ -31,6 +31,23 @@ void check_shape(const NetcdfFile& file, int group, int variable, const std::vec
     throw Error(ErrorKind::input, fmt::format("{}: damaged: a variable has not the size that options.json says", path));
 }
 
+// A small file can announce any sizes, for parts that were never written. That of one draw must fit into it before there is memory for it.
+void check_room(const std::string& path, double floats) {
+  std::error_code no_access;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, no_access);
+  if (no_access || 4 * floats > static_cast<double>(bytes))
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: shorter than one of its draws", path));
+}
+
+// Of all factors.
+double floats_of(const RunInfo& info) {
+  double rows = 0;
+  for (const auto& mode : info.modes) rows += mode.size;
+  return rows * static_cast<double>(info.options.rank);
+}
+
+constexpr std::size_t most_draws = 4'000'000;  // several times what --draws allows
+
 // Rows of a chunked variable into a padded matrix, each value times `scale`.
 void read_rows(const NetcdfFile& file, int group, int variable, std::vector<std::size_t> start, float scale,
                Matrix<float>& u) {
@@ -62,7 +79,8 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
   const int stats = file_.group("sample_stats");
   const int sweep = file_.variable(stats, "sweep");
   const std::vector<std::size_t> grid = file_.shape(stats, sweep);
-  if (grid.size() != 2) throw Error(ErrorKind::input, fmt::format("{}: damaged: sample_stats/sweep", path));
+  if (grid.size() != 2 || grid[0] > most_draws || grid[1] > most_draws || grid[0] * grid[1] > most_draws)
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: sample_stats/sweep", path));
   check_shape(file_, group_, lambda_, {grid[0], grid[1], R}, path);
   for (std::size_t k = 0; k < info.modes.size(); ++k) {
     factors_.push_back(file_.variable(group_, "u_" + names_of(info)[k]));
@@ -77,6 +95,7 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
   for (std::size_t c = 0; c < grid[0]; ++c)
     for (std::size_t d = 0; d < grid[1]; ++d)
       if (sweeps[c * grid[1] + d] > 0) draws_.push_back({c, d});
+  if (!draws_.empty()) check_room(path, floats_of(info));
 }
 
 std::vector<double> DrawsFile::log_weights(std::size_t i) const {
@@ -109,6 +128,7 @@ Matrix<float> load_mean_factor(const std::string& run_dir, const RunInfo& info, 
   const NetcdfFile file = NetcdfFile::open(run_dir + "/means.nc");
   const int group = file.group("posterior_mean");
   const int variable = file.variable(group, "u_" + names_of(info)[k]);
+  check_room(run_dir + "/means.nc", static_cast<double>(info.modes[k].size) * static_cast<double>(info.options.rank));
   Matrix<float> u(info.modes[k].size, static_cast<std::size_t>(info.options.rank));
   const std::vector<std::size_t> shape = file.shape(group, variable);
   if (shape.size() != 3 || shape[1] != u.rows() || shape[2] != u.columns() || chain >= shape[0])
