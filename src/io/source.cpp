@@ -11,7 +11,8 @@
 #include <cstring>
 #include <new>
 #include <utility>
-#include <vector>
+
+#include "ztp/buffer.hpp"
 
 namespace ztp {
 namespace {
@@ -43,7 +44,7 @@ struct RawInput {
 
   int file;
   std::string name;
-  std::vector<char> buffer;
+  Buffer<char> buffer;
   std::size_t begin = 0;
   std::size_t end = 0;
 };
