@@ -69,6 +69,7 @@ Header read_header(ChainTable& table, const std::vector<std::string_view>& field
       ++known;
     } else {
       header.others.push_back(i);
+      table.places.emplace(fields[i], table.names.size());
       table.names.emplace_back(fields[i]);
     }
   }
@@ -99,8 +100,8 @@ void read_row(ChainTable& table, const Header& header, std::uint64_t line,
 }  // namespace
 
 std::optional<std::size_t> ChainTable::find(const std::string& name) const {
-  const auto at = std::find(names.begin(), names.end(), name);
-  return at == names.end() ? std::nullopt : std::optional<std::size_t>(at - names.begin());
+  const auto at = places.find(name);
+  return at == places.end() ? std::nullopt : std::optional<std::size_t>(at->second);
 }
 
 std::size_t ChainTable::column(const std::string& name) const {
