@@ -3,6 +3,7 @@
 #include "harness.hpp"
 #include "io/grow.hpp"
 #include "io/label_files.hpp"
+#include "io/write_cells.hpp"
 #include "ztp/read.hpp"
 
 namespace {
@@ -80,7 +81,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
       default: {
         const ztp::LabelTable table = ztp::read_label_file(path);
-        for (std::uint32_t j = 0; j < table.size(); ++j) REQUIRE(table.find(table[j]) == j);
+        ztp::write_label_file(path, table);
+        const ztp::LabelTable again = ztp::read_label_file(path);
+        REQUIRE(again.size() == table.size());
+        for (std::uint32_t j = 0; j < table.size(); ++j) REQUIRE(table.find(again[j]) == j);
         return;
       }
     }

@@ -18,7 +18,7 @@ each=$((seconds * jobs / ${#targets[@]}))
 TMPDIR=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo /tmp)" ztp-fuzz.XXXXXX) || exit 1
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
-export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=4:allocator_may_return_null=0:${ASAN_OPTIONS:-}
+export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=4:malloc_context_size=10:allocator_may_return_null=0:${ASAN_OPTIONS:-}
 export UBSAN_OPTIONS=print_stacktrace=1:${UBSAN_OPTIONS:-}
 
 mkdir -p "$out"/{corpus,crashes,logs} || exit 1
@@ -39,7 +39,7 @@ run_target() {
     if [ -d "$folder" ]; then folders+=("$folder"); fi
   done
   local options=(-max_total_time="$each" -max_len="$(longest "$target")" -rss_limit_mb=2048 -malloc_limit_mb=1024
-    -timeout=20 -print_final_stats=1 -artifact_prefix="$out/crashes/$target-")
+    -timeout=20 -print_funcs=0 -print_final_stats=1 -artifact_prefix="$out/crashes/$target-")
   if [ -f "fuzz/dictionaries/$target" ]; then options+=(-dict="fuzz/dictionaries/$target"); fi
   nice "$programs/$target" "${options[@]}" "${folders[@]}" >"$out/logs/$target" 2>&1
   echo $? >"$out/logs/$target.status"
