@@ -108,7 +108,7 @@ void read_modes(const Json& json, RunInfo& info) {
       if (info.modes[k].name == info.modes.back().name) refuse("two modes have the same name");
     if (info.modes.size() > max_modes) refuse("too many modes");
   }
-  if (info.modes.size() < 2) refuse("fewer than two modes");
+  if (info.modes.empty()) refuse("no modes");
 }
 
 void read_networks(const Json& json, RunInfo& info) {
