@@ -2,7 +2,7 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 
-.PHONY: all setup demo test bench bench-bundle build-bench calibration paper sanitize install clean
+.PHONY: all setup demo test fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize install clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -19,6 +19,21 @@ test:
 	@cmake --preset dev >/dev/null
 	@cmake --build build/dev
 	@ctest --test-dir build/dev --output-on-failure --no-tests=error -j 2
+	@$(MAKE) --no-print-directory fuzz-test
+
+# Hostile files for every reader, for an hour in all or as long as FUZZ_SECONDS says (fuzz/README.md). Needs clang++ with libFuzzer.
+FUZZ_SECONDS ?= 3600
+FUZZ_OUT ?= build/fuzz-out
+fuzz:
+	@cmake --preset fuzz >/dev/null
+	@cmake --build build/fuzz --target fuzz
+	@fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ_OUT)
+
+# A minute of it, where that compiler is there.
+fuzz-test:
+	@if fuzz/available.sh; then \
+	  rm -rf build/fuzz-test && $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60 FUZZ_OUT=build/fuzz-test; \
+	else echo "fuzzing skipped: there is no clang++ with libFuzzer (Debian: clang and libclang-rt-14-dev)"; fi
 
 # How fast the sampler is on this machine: tables, and build/bench.json. BENCH takes options of `ztp bench`.
 bench: build-bench

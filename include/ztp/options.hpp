@@ -84,11 +84,11 @@ void check_model(const FitOptions& options);
 void check_options(const FitOptions& options);
 // Throws if an option that was given is out of range: the value that stands for a default is not to be given.
 void check_given(const OptionField& field, const FitOptions& options);
-// The part of check_options that also holds for the completed options of a run.
-void check_ranges(const FitOptions& options);
+// Each of them alone, not whether they go together: that also holds for the completed options of a run.
+void check_option_ranges(const FitOptions& options);
 
 std::string options_to_json(const FitOptions& options);
-FitOptions options_from_json(const std::string& json);
+FitOptions options_from_json(const std::string& json);  // Error (input), or (config) where a value is out of range
 std::string options_as_markdown();  // docs/options.md
 
 }  // namespace ztp

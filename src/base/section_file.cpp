@@ -62,7 +62,8 @@ SectionReader::SectionReader(const std::string& path) : file_(path) {
     std::string name(head.name_length, '\0');
     file_.read(offset, name.data(), name.size());
     offset += name.size();
-    sections_[name] = {offset, head.payload_length};
+    if (!sections_.emplace(name, Section{offset, head.payload_length}).second)
+      damaged(fmt::format("has two sections \"{}\"", name));
     offset += head.payload_length + sizeof(std::uint64_t);
   }
 }

@@ -123,8 +123,10 @@ std::unique_ptr<CellBuckets> Converter::read_cells() {
 // New ids have other hashes, so all cells change their buckets.
 std::unique_ptr<CellBuckets> Converter::apply_labels(LabelLists lists, std::unique_ptr<CellBuckets> buckets) {
   const auto used_ids = [&](std::size_t k) {
-    used_[k].resize(modes_[k].labels.size(), false);
-    return used_[k];
+    std::vector<std::uint32_t> ids;
+    for (std::size_t id = 0; id < used_[k].size(); ++id)
+      if (used_[k][id]) ids.push_back(static_cast<std::uint32_t>(id));
+    return ids;
   };
   const NewIds new_ids = apply_label_lists(std::move(lists), modes_, used_ids, options_.file);
   std::unique_ptr<CellBuckets> renumbered = new_buckets(0);

@@ -188,9 +188,7 @@ Dataset read_dataset(const ReadOptions& options) {
   SparseTensor& tensor = data.tensor;
   if (data.ones() == 0) throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", options.file));
   const auto used_ids = [&](std::size_t k) {
-    std::vector<bool> used(tensor.modes[k].labels.size(), false);
-    for (std::size_t e = 0; e < tensor.nnz(); ++e) used[tensor.cell(e)[k]] = true;
-    return used;
+    return occurring_ids(tensor.coords.data(), tensor.nnz(), tensor.order(), k, tensor.modes[k].labels.size());
   };
   renumber(tensor.coords.data(), tensor.nnz(),
            apply_label_lists(read_label_files(options.labels), tensor.modes, used_ids, options.file));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "io/id_map.hpp"
 #include "io/lines.hpp"
 #include "ztp/error.hpp"
 
@@ -39,15 +40,14 @@ void grow_modes(const std::vector<Mode>& found, const std::vector<Mode*>& column
       throw Error(ErrorKind::input, fmt::format("{}: column {} is called {}, but the run has {} there", file, c + 1,
                                                 found[c].name, columns[c]->name));
     // Of the numbers up to the largest only those that occur are labels of the file.
-    std::vector<std::uint8_t> used(found[c].labels.size(), 0);
-    for (std::size_t i = c; i < coords.size(); i += K) used[coords[i]] = 1;
-    std::vector<std::uint32_t> id(found[c].labels.size(), 0);
-    for (std::uint32_t j = 0; j < id.size(); ++j) {
-      if (used[j] == 0) continue;
+    const std::uint32_t size = found[c].labels.size();
+    std::vector<std::uint32_t> used = occurring_ids(coords.data(), coords.size() / K, K, c, size), ids;
+    for (const std::uint32_t j : used) {
       const std::string_view label = found[c].labels.name(j, scratch);
-      id[j] = labels.is_numbered() ? grow_numbered(labels, label, file, columns[c]->name) : labels.add(label);
+      ids.push_back(labels.is_numbered() ? grow_numbered(labels, label, file, columns[c]->name) : labels.add(label));
     }
-    for (std::size_t i = c; i < coords.size(); i += K) coords[i] = id[coords[i]];
+    const IdMap new_id(std::move(used), std::move(ids), size);
+    for (std::size_t i = c; i < coords.size(); i += K) coords[i] = new_id[coords[i]];
   }
 }
 

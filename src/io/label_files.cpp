@@ -84,24 +84,24 @@ NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedI
     const std::size_t k = mode_of_flag(modes, mode_name, fmt::format("--labels {}=...", mode_name));
     LabelTable& found = modes[k].labels;
     // Every number up to the largest has an id, but only those that occur need a label.
-    const std::vector<bool> used = found.is_numbered() ? used_ids(k) : std::vector<bool>();
-    std::vector<std::uint32_t> ids(found.size());
+    const bool numbered = found.is_numbered();
+    std::vector<std::uint32_t> used = numbered ? used_ids(k) : std::vector<std::uint32_t>();
+    std::vector<std::uint32_t> ids(numbered ? used.size() : found.size());
     std::string scratch;
-    for (std::uint32_t j = 0; j < found.size(); ++j) {
-      if (found.is_numbered() && !used[j]) continue;
-      const std::string_view label = found.name(j, scratch);
+    for (std::uint32_t i = 0; i < ids.size(); ++i) {
+      const std::string_view label = found.name(numbered ? used[i] : i, scratch);
       const auto id = full.find(label);
       if (!id)
         throw Error(ErrorKind::input,
                     fmt::format("{}: {} {} is not in the list of labels given for that mode; add it to the list, or "
                                 "leave its lines out",
                                 file, mode_name, ztp::quoted(label)));
-      ids[j] = *id;
+      ids[i] = *id;
     }
-    if (new_ids[k].empty())
-      new_ids[k] = std::move(ids);
-    else  // a second list for the same mode
-      for (std::uint32_t& id : new_ids[k]) id = ids[id];
+    if (!new_ids[k].empty())  // a second list for the same mode
+      new_ids[k].then(ids);
+    else
+      new_ids[k] = numbered ? IdMap(std::move(used), std::move(ids), found.size()) : IdMap(std::move(ids));
     found = std::move(full);
   }
   return new_ids;

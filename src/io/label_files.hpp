@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/id_map.hpp"
 #include "ztp/labels.hpp"
 
 namespace ztp {
@@ -25,9 +26,9 @@ std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name
 using LabelLists = std::vector<std::pair<std::string, LabelTable>>;
 LabelLists read_label_files(const std::vector<std::string>& given);
 
-using NewIds = std::vector<std::vector<std::uint32_t>>;  // for each mode: old id to new, or empty if ids stay
+using NewIds = std::vector<IdMap>;  // for each mode; empty if ids stay
 using UsedIds =
-    std::function<std::vector<bool>(std::size_t mode)>;  // for each id of a numbered mode, whether it occurs
+    std::function<std::vector<std::uint32_t>(std::size_t mode)>;  // those of a numbered mode that occur, sorted
 // Puts the full lists in the place of the labels found in the file, and says what becomes of the ids.
 NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedIds& used_ids, const std::string& file);
 void renumber(std::uint32_t* coords, std::size_t cells, const NewIds& new_ids);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tensor/mode_name.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -40,10 +41,10 @@ constexpr std::size_t longest_mode_name = 200;  // a file name has at most 255, 
 void check_mode_name(const Field& field, const std::vector<std::string>& before, std::uint64_t line) {
   const std::string_view name = field.text;
   if (name.empty()) throw BadLine{line, field.column, "an empty mode name; give every column of the header a name"};
-  if (name == "." || name == ".." || name.find_first_of("/=") != name.npos)
+  if (!usable_mode_name(name))
     throw BadLine{line, field.column,
                   fmt::format("the mode name {} cannot be used in file names and MODE=VALUE flags; choose one without "
-                              "\"/\" and \"=\" that is not \".\" or \"..\"",
+                              "\"/\", \"=\" and line ends that is not \".\" or \"..\"",
                               quoted(name))};
   // Both would come to light when the run is written, or only when it is read.
   if (name.size() > longest_mode_name)
@@ -142,26 +143,49 @@ Error no_data(const std::string& file) {
   return Error(ErrorKind::input, fmt::format("{}: no data; the file has no line with a cell", file));
 }
 
-std::vector<Field> split_fields(std::string_view line, Format format) {
+namespace {
+
+// Calls use(field) until it says false.
+template <class Use>
+void for_fields(std::string_view line, Format format, const Use& use) {
   const char* separators = format == Format::tsv ? "\t" : " \t\r";
-  std::vector<Field> fields;
-  std::size_t begin = 0;
-  while (begin <= line.size()) {
+  for (std::size_t begin = 0; begin <= line.size();) {
     const std::size_t end = std::min(line.find_first_of(separators, begin), line.size());
-    if (format == Format::tsv || end > begin) fields.push_back({line.substr(begin, end - begin), begin + 1});
+    const bool is_field = format == Format::tsv || end > begin;
+    if (is_field && !use(Field{line.substr(begin, end - begin), begin + 1})) return;
     begin = end + 1;
   }
+}
+
+}  // namespace
+
+std::vector<Field> split_fields(std::string_view line, Format format) {
+  std::vector<Field> fields;
+  for_fields(line, format, [&](const Field& field) {
+    fields.push_back(field);
+    return fields.size() < max_fields;
+  });
   return fields;
+}
+
+std::size_t count_fields(std::string_view line, Format format) {
+  std::size_t count = 0;
+  for_fields(line, format, [&](const Field&) { return ++count > 0; });
+  return count;
 }
 
 BadLine ragged(std::uint64_t line, std::string_view text, std::size_t fewest, std::size_t most, Format format) {
   const bool tsv = format == Format::tsv;
-  const std::vector<Field> fields = split_fields(text, format);
+  // The first field too many, or the place of the first that is missing.
+  std::size_t count = 0, column = text.size() + 1;
+  for_fields(text, format, [&](const Field& field) {
+    if (count++ == most) column = field.column;
+    return true;
+  });
   const std::string expected =
       most > fewest ? fmt::format("{} or {} columns", fewest, most) : counted(fewest, "column");
-  std::string what =
-      fmt::format("expected {} separated by {}, found {}; ", expected, tsv ? "TAB" : "spaces", fields.size());
-  if (tsv && text.starts_with('#') && fields.size() < fewest)
+  std::string what = fmt::format("expected {} separated by {}, found {}; ", expected, tsv ? "TAB" : "spaces", count);
+  if (tsv && text.starts_with('#') && count < fewest)
     what += "only the first line may begin with #, and names the columns: there are no comments";
   else if (tsv && text.find('\t') == text.npos && text.find(' ') != text.npos)
     what += "the line has spaces but no TAB: put a TAB between columns";
@@ -169,8 +193,7 @@ BadLine ragged(std::uint64_t line, std::string_view text, std::size_t fewest, st
     what += "every line must have the columns that the header announces";
   else
     what += "every line must have the same columns";
-  // The first field too many, or the place of the first that is missing.
-  return {line, fields.size() > most ? fields[most].column : text.size() + 1, what};
+  return {line, column, what};
 }
 
 namespace {

@@ -39,8 +39,11 @@ struct Field {
   std::string_view text;
   std::size_t column;  // 1-based byte
 };
-// At every TAB (.tsv), or at runs of spaces and TABs.
+// At every TAB (.tsv), or at runs of spaces and TABs. No more than max_fields, which is more than any line may have: a line of nothing
+// but TABs would take 24 times its size.
+inline constexpr std::size_t max_fields = max_modes + 2;
 std::vector<Field> split_fields(std::string_view line, Format format);
+std::size_t count_fields(std::string_view line, Format format);  // all of them
 std::string counted(std::size_t count, const char* noun);        // "1 column", "2 columns"
 std::string mode_name(const TableSpec& spec, std::size_t mode);  // from closed_names, or mode1, mode2, ...
 Error no_data(const std::string& file);

@@ -64,7 +64,7 @@ void read_sptensor_header(LineBlocks& lines, Layout& layout) {
 
 // Column counts from the first line of data.
 void check_tns_columns(std::string_view text, std::uint64_t line, const TableSpec& spec, Layout& layout) {
-  layout.columns = split_fields(text, Format::tns).size();
+  layout.columns = count_fields(text, Format::tns);
   const bool either = spec.optional_value && !spec.closed.empty();
   if (!spec.closed.empty() && layout.order == 0) layout.order = spec.closed.size();
   if (layout.order == 0) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 
 #include "io/dataset.hpp"
+#include "io/id_map.hpp"
 #include "io/lines.hpp"
 #include "tensor/missing.hpp"
 #include "ztp/error.hpp"
@@ -69,18 +71,22 @@ void read_slice_file(const std::string& path, const Mode& mode, std::uint32_t fi
 }
 
 void check_slices(const SparseTensor& tensor, std::size_t k, const std::vector<ListedEntity>& listed,
-                  const std::vector<std::string>& files, const ReadOptions& options) {
-  std::vector<std::uint64_t> ones(tensor.modes[k].labels.size(), 0);
-  for (std::size_t e = 0; e < tensor.nnz(); ++e) ++ones[tensor.cell(e)[k]];
-  const auto has_ones = [&](const ListedEntity& entity) { return ones[entity.id] > 0; };
+                  const std::vector<std::uint32_t>& slices, const std::vector<std::string>& files,
+                  const ReadOptions& options) {
+  std::vector<std::uint32_t> places(slices.size());
+  std::iota(places.begin(), places.end(), 1u);
+  const IdMap place(slices, places, tensor.modes[k].labels.size());  // 0: not listed
+  std::vector<std::uint64_t> ones(slices.size() + 1, 0);
+  for (std::size_t e = 0; e < tensor.nnz(); ++e) ++ones[place[tensor.cell(e)[k]]];
+  const auto has_ones = [&](const ListedEntity& entity) { return ones[place[entity.id]] > 0; };
   const auto first = std::find_if(listed.begin(), listed.end(), has_ones);
   if (first == listed.end()) return;
-  const std::uint64_t count = ones[first->id];
+  const std::uint64_t count = ones[place[first->id]];
   std::uint64_t more = 0;
-  ones[first->id] = 0;
+  ones[place[first->id]] = 0;
   for (const ListedEntity& entity : listed) {
     if (has_ones(entity)) ++more;
-    ones[entity.id] = 0;  // an entity that is listed twice counts once
+    ones[place[entity.id]] = 0;  // an entity that is listed twice counts once
   }
   throw Error(
       ErrorKind::input,
@@ -113,7 +119,7 @@ void read_slices(const ReadOptions& options, Dataset& data) {
           fmt::format("{}: all {} entities of mode {} are missing: nothing is left to learn from; take some off "
                       "the list",
                       files[listed[k].back().file], slices.size(), tensor.modes[k].name));
-    check_slices(tensor, k, listed[k], files, options);
+    check_slices(tensor, k, listed[k], slices, files, options);
   }
 }
 

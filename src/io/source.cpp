@@ -12,7 +12,8 @@
 #include <new>
 #include <string_view>
 #include <utility>
-#include <vector>
+
+#include "ztp/buffer.hpp"
 
 namespace ztp {
 namespace {
@@ -44,7 +45,7 @@ struct RawInput {
 
   int file;
   std::string name;
-  std::vector<char> buffer;
+  Buffer<char> buffer;
   std::size_t begin = 0;
   std::size_t end = 0;
 };

@@ -30,9 +30,12 @@ void write_cell(TextWriter& file, const std::vector<Mode>& modes, const std::uin
 void write_label_file(const std::string& path, const LabelTable& labels, std::uint32_t first) {
   TextWriter file(path);
   std::string scratch;
-  if (first < labels.size() && labels.name(first, scratch).starts_with('#')) file.write("#label\n");
+  const std::string_view start = first < labels.size() ? labels.name(first, scratch) : std::string_view();
+  if (start.starts_with('#') || start.starts_with("\xef\xbb\xbf")) file.write("#label\n");
   for (std::uint32_t j = first; j < labels.size(); ++j) {
-    file.write(labels.name(j, scratch));
+    const std::string_view label = labels.name(j, scratch);
+    file.write(label);
+    if (label.ends_with('\r')) file.put('\t');  // else it would be taken for a part of the line's end
     file.put('\n');
   }
   file.commit();

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string_view>
 
 #include "base/file.hpp"
@@ -59,15 +60,16 @@ Header read_header(ChainTable& table, const std::vector<std::string_view>& field
   Header header;
   header.fields = fields.size();
   std::size_t known = 0;
+  std::set<std::string_view> met;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const auto same = [&](std::size_t j) { return fields[j] == fields[i]; };
-    for (std::size_t j = 0; j < i; ++j)
-      if (same(j)) bad_line(table.path, 1, fmt::format("two columns are called \"{}\"", fields[i].substr(0, 40)));
+    if (!met.insert(fields[i]).second)
+      bad_line(table.path, 1, fmt::format("two columns are called \"{}\"", fields[i].substr(0, 40)));
     if (fields[i] == "chain" || fields[i] == "sweep") {
       (fields[i] == "chain" ? header.chain : header.sweep) = i;
       ++known;
     } else {
       header.others.push_back(i);
+      table.places.emplace(fields[i], table.names.size());
       table.names.emplace_back(fields[i]);
     }
   }
@@ -98,8 +100,8 @@ void read_row(ChainTable& table, const Header& header, std::uint64_t line,
 }  // namespace
 
 std::optional<std::size_t> ChainTable::find(const std::string& name) const {
-  const auto at = std::find(names.begin(), names.end(), name);
-  return at == names.end() ? std::nullopt : std::optional<std::size_t>(at - names.begin());
+  const auto at = places.find(name);
+  return at == places.end() ? std::nullopt : std::optional<std::size_t>(at->second);
 }
 
 std::size_t ChainTable::column(const std::string& name) const {

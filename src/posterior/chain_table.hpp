@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "model/convergence.hpp"
@@ -11,7 +12,8 @@ namespace ztp {
 
 struct ChainTable {
   std::string path;
-  std::vector<std::string> names;  // of the columns beside chain and sweep
+  std::vector<std::string> names;                       // of the columns beside chain and sweep
+  std::unordered_map<std::string, std::size_t> places;  // of the names
   struct Rows {
     std::vector<std::int64_t> sweep;           // ascending
     std::vector<std::vector<double>> columns;  // as names; NaN where the field is empty

@@ -25,6 +25,7 @@ class DrawsFile {
 
  private:
   const RunInfo& info_;
+  std::string path_;
   NetcdfFile file_;
   int group_;
   int lambda_;

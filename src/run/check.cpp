@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <tuple>
 
 #include "io/dataset.hpp"
@@ -60,12 +61,39 @@ void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& 
   }
 }
 
+// How many ones each entity of a mode has. A list of all of them, unless they are so many more than the ones that it would be mostly
+// zeros: a file of a few bytes can announce billions.
+class OnesOfEntities {
+ public:
+  OnesOfEntities(std::uint32_t entities, std::uint64_t ones)
+      : sparse_(entities > (1u << 20) + 32 * std::min<std::uint64_t>(ones, 1u << 31)),
+        list_(sparse_ ? 0 : entities, 0) {}
+  void add(std::uint32_t j) { ++(sparse_ ? found_[j] : list_[j]); }
+  std::uint64_t of(std::uint32_t j) const {
+    if (!sparse_) return list_[j];
+    const auto at = found_.find(j);
+    return at == found_.end() ? 0 : at->second;
+  }
+  // Those with ones, in their order; of a list, all.
+  template <class Use>
+  void for_each(const Use& use) const {
+    for (std::uint32_t j = 0; j < list_.size(); ++j) use(j, list_[j]);
+    for (const auto& [j, ones] : found_) use(j, ones);
+  }
+
+ private:
+  bool sparse_;
+  std::vector<std::uint64_t> list_;
+  std::map<std::uint32_t, std::uint64_t> found_;
+};
+
 void describe_modes(const Dataset& data, CheckReport& report) {
+  constexpr std::size_t most_empty_examples = 5;
   const std::vector<Mode>& modes = data.tensor.modes;
-  std::vector<std::vector<std::uint64_t>> ones;
-  for (const Mode& mode : modes) ones.emplace_back(mode.labels.size(), 0);
+  std::vector<OnesOfEntities> ones;
+  for (const Mode& mode : modes) ones.emplace_back(mode.labels.size(), data.ones());
   const auto count = [&](const std::uint32_t* coords, const std::int64_t*, std::size_t cells) {
-    for (std::size_t i = 0; i < cells * modes.size(); ++i) ++ones[i % modes.size()][coords[i]];
+    for (std::size_t i = 0; i < cells * modes.size(); ++i) ones[i % modes.size()].add(coords[i]);
   };
   count(data.tensor.coords.data(), nullptr, data.tensor.nnz());
   if (data.file != nullptr) for_chunks(*data.file, data.file_ones, count);
@@ -73,15 +101,16 @@ void describe_modes(const Dataset& data, CheckReport& report) {
     const LabelTable& labels = modes[k].labels;
     CheckReport::ModeReport mode;
     mode.name = modes[k].name;
-    mode.size = labels.size();
-    for (std::uint32_t j = 0; j < labels.size(); ++j) {
-      if (ones[k][j] > mode.busiest_ones) {
-        mode.busiest_ones = ones[k][j];
-        mode.busiest = labels[j];
-      }
-      if (ones[k][j] > 0) continue;
-      if (mode.empty++ < 5) mode.empty_examples.push_back(labels[j]);
-    }
+    mode.size = mode.empty = labels.size();
+    ones[k].for_each([&](std::uint32_t j, std::uint64_t found) {
+      if (found > 0) --mode.empty;
+      if (found <= mode.busiest_ones) return;
+      mode.busiest_ones = found;
+      mode.busiest = labels[j];
+    });
+    const std::size_t examples = std::min<std::size_t>(mode.empty, most_empty_examples);
+    for (std::uint32_t j = 0; mode.empty_examples.size() < examples; ++j)
+      if (ones[k].of(j) == 0) mode.empty_examples.push_back(labels[j]);
     report.modes.push_back(std::move(mode));
   }
 }

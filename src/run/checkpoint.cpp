@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 
 #include "base/section_file.hpp"
+#include "run/json_values.hpp"
 #include "ztp/error.hpp"
 #include "ztp/version.hpp"
 
@@ -36,13 +36,13 @@ std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
 }
 
 void check_options_match(const std::string& path, const std::string& written, const FitOptions& options) {
-  const auto then = nlohmann::json::parse(written), now = nlohmann::json::parse(options_to_json(options));
+  const Json then = parse_json(written), now = options_as(options);
   for (const auto& [name, value] : now.items()) {
     const bool may_change =
         std::any_of(free_options.begin(), free_options.end(), [&](const char* free) { return name == free; });
     if (may_change || (then.contains(name) && then[name] == value)) continue;
     refuse(path, fmt::format("written with {} {}, but options.json says {}", name,
-                             then.contains(name) ? then[name].dump() : "not known", value.dump()));
+                             then.contains(name) ? json_text(then[name], -1) : "not known", json_text(value, -1)));
   }
 }
 
@@ -56,11 +56,7 @@ void check_belongs(const SectionReader& file, const std::string& path, const Run
   if (file.text("fingerprint") != info.fingerprint)
     refuse(path, fmt::format("of other data (fingerprint {}) than the run (fingerprint {})", file.text("fingerprint"),
                              info.fingerprint));
-  try {
-    check_options_match(path, file.text("options"), info.options);
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, error.what()));
-  }
+  check_options_match(path, file.text("options"), info.options);
 }
 
 Checkpoint read_checkpoint(const SectionReader& file, const std::string& path, const RunInfo& info) {

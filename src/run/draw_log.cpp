@@ -100,6 +100,10 @@ DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layou
   for (std::uint64_t i = 0; i < complete; ++i) {
     DrawHead head;
     file_.read(record(i), &head, sizeof head);
+    if (head.chain >= layout_.chains || head.occupied > layout_.R)
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: draw {} is damaged: chain {} of {}, {} of {} components", file_.path(), i + 1,
+                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied, layout_.R));
     heads_.push_back(head);
   }
 }
@@ -115,7 +119,7 @@ void DrawLogReader::read(std::size_t i, std::uint64_t first, std::size_t count, 
 void DrawLogReader::verify(std::size_t i) const {
   const Hash hash = new_hash();
   XXH3_64bits_update(hash.get(), &heads_[i], sizeof(DrawHead));
-  std::vector<float> buffer(floats_at_a_time);
+  std::vector<float> buffer(std::min<std::uint64_t>(floats_at_a_time, layout_.floats()));
   for (std::uint64_t first = 0; first < layout_.floats(); first += floats_at_a_time) {
     const std::size_t count = std::min<std::uint64_t>(floats_at_a_time, layout_.floats() - first);
     read(i, first, count, buffer.data());

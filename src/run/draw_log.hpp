@@ -14,10 +14,12 @@ namespace ztp {
 // The numbers of one draw, all float32: lambda and p (R each), beta and h of each network, learned hyperparameters, then u of each
 // mode (n_k x R).
 struct DrawLayout {
+  static constexpr std::size_t most_chains = 1000;  // as --chains allows
   std::size_t R = 0;
   std::vector<std::uint32_t> sizes;  // n_k
   std::size_t networks = 0;
   std::size_t learned = 0;  // how many hyperparameters are learned
+  std::size_t chains = most_chains;
 
   std::uint64_t weights(std::size_t set) const { return 2 * R * set; }  // 0: the tensor; 1 + m: network m
   std::uint64_t hyperparameters() const { return weights(1 + networks); }
@@ -46,6 +48,7 @@ class DrawLogWriter {
   AppendFile file_;
 };
 
+// What the head of a record says is checked when the file is opened, for others use it as an index.
 class DrawLogReader {
  public:
   DrawLogReader(const std::string& path, DrawLayout layout);

@@ -6,15 +6,13 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
+#include "run/json_values.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t bytes_at_a_time = 1 << 20;
 
@@ -46,16 +44,16 @@ Entry entry_of(const std::string& path) {
 
 std::map<std::string, Entry> read_manifest(const std::string& run_dir) {
   const std::string path = manifest_path(run_dir);
+  const std::string contents = read_text(path);
   std::map<std::string, Entry> entries;
   try {
-    const Json json = Json::parse(read_text(path));
-    if (json.at("format") != 1) throw std::out_of_range("another format");
-    for (const auto& [file, entry] : json.at("files").items())
-      entries[file] = {entry.at("bytes").get<std::uint64_t>(), entry.at("xxh3").get<std::string>()};
-  } catch (const Json::exception& error) {
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, error.what()));
-  } catch (const std::out_of_range& error) {
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, error.what()));
+    const Json json = parse_json(contents);
+    whole<std::uint64_t>(json, "format", 1, 1);
+    for (const auto& [file, entry] : object(json, "files").items())
+      entries[file] = {whole<std::uint64_t>(entry, "bytes"), text(entry, "xxh3")};
+  } catch (const Error& error) {
+    throw Error(ErrorKind::input,
+                fmt::format("{}: damaged: {}; take it from a copy, or fit again", path, error.what()));
   }
   return entries;
 }
@@ -68,7 +66,7 @@ void add_to_manifest(const std::string& run_dir, const std::vector<std::string>&
   for (const std::string& file : files) entries[file] = entry_of(run_dir + "/" + file);
   Json json = {{"format", 1}, {"files", Json::object()}};
   for (const auto& [file, entry] : entries) json["files"][file] = {{"bytes", entry.bytes}, {"xxh3", entry.xxh3}};
-  write_text(manifest_path(run_dir), json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_text(manifest_path(run_dir), json_text(json) + "\n");
 }
 
 void check_manifest(const std::string& run_dir, const std::string& file, const std::string& remedy) {

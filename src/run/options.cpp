@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "baselines/training_cells.hpp"
 #include "run/limits.hpp"
@@ -107,13 +106,13 @@ void check_given(const OptionField& field, const FitOptions& options) {
   check_field(field, options, true);
 }
 
-void check_ranges(const FitOptions& options) {
+void check_option_ranges(const FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) check_field(field, options);
 }
 
 void check_options(const FitOptions& options) {
   learned(options);
-  check_ranges(options);
+  check_option_ranges(options);
   check_used(options);
   zeros_per_one_of(options.zeros);
   checkpoint_interval(options.checkpoint);
@@ -129,27 +128,6 @@ void check_options(const FitOptions& options) {
     throw Error(ErrorKind::config, "--holdout-as has no effect without --holdout or --test");
   if (options.holdout > 0 && !options.test.empty())
     throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
-}
-
-std::string options_to_json(const FitOptions& options) {
-  nlohmann::ordered_json json;
-  for (const OptionField& field : fit_option_fields())
-    std::visit([&](auto member) { json[field.name] = options.*member; }, field.member);
-  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-FitOptions options_from_json(const std::string& text) {
-  FitOptions options;
-  const auto json = nlohmann::json::parse(text);
-  for (const OptionField& field : fit_option_fields())
-    std::visit(
-        [&](auto member) {
-          using Value = std::remove_cvref_t<decltype(options.*member)>;
-          if (json.contains(field.name))
-            options.*member = json.at(field.name).template get<Value>();  // a run may be older than the option
-        },
-        field.member);
-  return options;
 }
 
 std::string options_as_markdown() {

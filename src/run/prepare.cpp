@@ -170,6 +170,7 @@ std::vector<std::string> learned_names(const FitOptions& complete, const std::ve
 DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks) {
   DrawLayout layout;
   layout.R = static_cast<std::size_t>(complete.rank);
+  layout.chains = static_cast<std::size_t>(complete.chains);
   layout.networks = networks;
   layout.learned = learned_names(complete, modes, networks).size();
   for (const Mode& mode : modes) layout.sizes.push_back(mode.labels.size());

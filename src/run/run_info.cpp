@@ -5,26 +5,24 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
+#include "run/json_values.hpp"
 #include "run/manifest.hpp"
 #include "run/run_dir.hpp"
+#include "tensor/mode_name.hpp"
 #include "ztp/error.hpp"
 #include "ztp/labels.hpp"
-#include "ztp/options.hpp"
 
 namespace ztp {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json number_or_null(double value) {
   return std::isnan(value) ? Json(nullptr) : Json(value);
 }
 
-double number_or_nan(const Json& json) {
-  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
+double number_or_nan(const Json& json, const char* key) {
+  return member(json, key).is_null() ? std::numeric_limits<double>::quiet_NaN() : real(json, key);
 }
 
 Json options_part(const RunInfo& info) {
@@ -34,7 +32,7 @@ Json options_part(const RunInfo& info) {
   json["command"] = info.command;
   json["created"] = info.created;
   json["fingerprint"] = info.fingerprint;
-  json["options"] = Json::parse(options_to_json(info.options));
+  json["options"] = options_as(info.options);
   json["updates"] = info.updates;
   json["keep_every_used"] = info.keep_every;
   json["watch_every_used"] = info.watch_every;
@@ -88,80 +86,118 @@ Json status_part(const RunInfo& info) {
   return json;
 }
 
+constexpr std::uint64_t most_cells = std::uint64_t{1} << 62;
+constexpr std::size_t most_networks = 1000;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorKind::input, what);
+}
+
+RunInfo::ModeInfo read_mode(const Json& json) {
+  RunInfo::ModeInfo mode;
+  mode.name = text(json, "name");
+  if (!usable_mode_name(mode.name)) refuse("a mode has a name that cannot be one");
+  mode.size = whole<std::uint32_t>(json, "size", 1, max_mode_size);
+  mode.numbered = truth(json, "numbered");
+  mode.first = whole<std::uint32_t>(json, "first", 0, std::numeric_limits<std::uint32_t>::max() - mode.size + 1);
+  mode.dirichlet = real(json, "dirichlet");
+  mode.missing_entities = whole<std::uint32_t>(json, "missing_entities", 0, mode.size);
+  return mode;
+}
+
+void read_modes(const Json& json, RunInfo& info) {
+  for (const Json& item : list(json, "modes")) {
+    info.modes.push_back(read_mode(item));
+    for (std::size_t k = 0; k + 1 < info.modes.size(); ++k)
+      if (info.modes[k].name == info.modes.back().name) refuse("two modes have the same name");
+    if (info.modes.size() > max_modes) refuse("too many modes");
+  }
+  if (info.modes.empty()) refuse("no modes");
+}
+
+void read_networks(const Json& json, RunInfo& info) {
+  for (const Json& item : list(json, "networks")) {
+    RunInfo::NetworkInfo network;
+    const std::string mode = text(item, "mode");
+    while (network.mode < info.modes.size() && info.modes[network.mode].name != mode) ++network.mode;
+    if (network.mode == info.modes.size()) refuse("a network's mode is not among the modes");
+    network.source = text(item, "source");
+    network.edges = whole(item, "edges", std::uint64_t{0}, most_cells);
+    network.missing_pairs = whole(item, "missing_pairs", std::uint64_t{0}, most_cells);
+    info.networks.push_back(network);
+    if (info.networks.size() > most_networks) refuse("too many networks");
+  }
+}
+
 void read_options_part(const Json& json, RunInfo& info) {
-  info.version = json.at("ztp_version");
-  info.command = json.at("command");
-  info.created = json.at("created");
-  info.fingerprint = json.at("fingerprint");
-  info.options =
-      options_from_json(json.at("options").dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-  info.updates = json.at("updates");
-  info.keep_every = json.at("keep_every_used");
-  info.watch_every = json.at("watch_every_used");
-  info.ones = json.at("ones");
-  info.ones_file = json.at("ones_file");
-  info.ones_in_file = json.at("ones_in_file");
-  info.total_count = json.at("total_count");
-  info.missing_cells = json.at("missing_cells");
-  info.test_ones = json.at("test_ones");
-  info.test_zeros = json.at("test_zeros");
-  info.training_zeros = json.value("training_zeros", std::uint64_t{0});
-  info.zeros_used = json.value("zeros_used", 0.0);
-  for (const Json& mode : json.at("modes"))
-    info.modes.push_back({mode.at("name"), mode.at("size"), mode.at("numbered"), mode.at("first"), mode.at("dirichlet"),
-                          mode.at("missing_entities")});
-  for (const Json& network : json.at("networks")) {
-    RunInfo::NetworkInfo item{0, network.at("source"), network.at("edges"), network.at("missing_pairs")};
-    while (item.mode < info.modes.size() && info.modes[item.mode].name != network.at("mode")) ++item.mode;
-    if (item.mode == info.modes.size()) throw std::out_of_range("a network's mode is not among the modes");
-    info.networks.push_back(item);
-  }
+  info.version = text(json, "ztp_version");
+  info.command = text(json, "command");
+  info.created = text(json, "created");
+  info.fingerprint = text(json, "fingerprint");
+  info.options = options_from(object(json, "options"));
+  info.updates = whole<std::uint32_t>(json, "updates");
+  info.keep_every = whole<std::uint32_t>(json, "keep_every_used", 1);
+  info.watch_every = whole<std::uint32_t>(json, "watch_every_used", 1);
+  const auto number = [&](const char* key) { return whole(json, key, std::uint64_t{0}, most_cells); };
+  info.ones = number("ones");
+  info.ones_file = text(json, "ones_file");
+  info.ones_in_file = number("ones_in_file");
+  info.total_count = number("total_count");
+  info.missing_cells = number("missing_cells");
+  info.test_ones = number("test_ones");
+  info.test_zeros = number("test_zeros");
+  info.training_zeros = json.contains("training_zeros") ? number("training_zeros") : 0;
+  info.zeros_used = json.contains("zeros_used") ? real(json, "zeros_used") : 0;
+  read_modes(json, info);
+  read_networks(json, info);
 }
 
-// The options apart, nothing in these files is less than zero, and unsigned members would take it for a huge number.
-void refuse_negative(const Json& json) {
-  for (const auto& [name, value] : json.items()) {
-    if (value.is_number_integer() && !value.is_number_unsigned() && value.get<std::int64_t>() < 0)
-      throw std::out_of_range(fmt::format("\"{}\" is negative", name));
-    if (value.is_structured() && name != "options") refuse_negative(value);
-  }
-}
-
-// What everything else counts on, before anything is allocated for it.
-void check_sizes(const RunInfo& info) {
-  check_ranges(info.options);
-  if (info.modes.size() < 2 || info.modes.size() > max_modes)
-    throw std::out_of_range(fmt::format("{} modes instead of 2 to {}", info.modes.size(), max_modes));
-  for (const auto& mode : info.modes)
-    if (mode.size == 0 || mode.size > max_mode_size)
-      throw std::out_of_range(fmt::format("mode {} has an impossible size", mode.name));
+RunInfo::ChainStatus read_chain(const Json& json) {
+  RunInfo::ChainStatus chain;
+  chain.sweeps = whole<std::uint32_t>(json, "sweeps");
+  chain.seconds = real(json, "seconds");
+  chain.log_likelihood = number_or_nan(json, "log_likelihood");
+  chain.occupied = whole<std::size_t>(json, "occupied");
+  chain.occupied_mean = number_or_nan(json, "occupied_mean");
+  chain.network_only = whole<std::size_t>(json, "network_only");
+  return chain;
 }
 
 void read_status_part(const Json& json, RunInfo& info) {
-  info.status = json.at("status");
-  info.options.sweeps = json.at("sweeps");
-  info.draws_planned = json.at("draws_planned");
-  info.draws = json.at("draws");
-  info.peak_memory = json.at("peak_memory_bytes");
-  info.auc_roc = number_or_nan(json.at("auc_roc"));
-  for (const Json& chain : json.at("chains"))
-    info.chains.push_back({chain.at("sweeps"), chain.at("seconds"), number_or_nan(chain.at("log_likelihood")),
-                           chain.at("occupied"), number_or_nan(chain.at("occupied_mean")), chain.at("network_only")});
-  for (const auto& [name, mean] : json.at("learned").items()) info.learned.emplace_back(name, mean.get<double>());
-  for (const Json& item : json.at("rank_posterior"))
-    info.rank.emplace_back(item.at("occupied"), item.at("probability"));
+  info.status = text(json, "status");
+  info.options.sweeps = whole<std::uint32_t>(json, "sweeps", static_cast<std::uint32_t>(info.options.sweeps));
+  info.draws_planned = whole(json, "draws_planned", std::uint64_t{0}, most_cells);
+  info.draws = whole(json, "draws", std::uint64_t{0}, most_cells);
+  info.peak_memory = whole<std::uint64_t>(json, "peak_memory_bytes");
+  info.auc_roc = number_or_nan(json, "auc_roc");
+  for (const Json& chain : list(json, "chains")) info.chains.push_back(read_chain(chain));
+  if (info.chains.size() > static_cast<std::size_t>(info.options.chains)) refuse("more chains than options.json says");
+  const Json& learned = object(json, "learned");
+  for (const auto& item : learned.items()) info.learned.emplace_back(item.key(), real(learned, item.key().c_str()));
+  for (const Json& item : list(json, "rank_posterior"))
+    info.rank.emplace_back(whole<std::size_t>(item, "occupied"), real(item, "probability"));
+}
+
+// The reader of one of the files, with its name in what it throws.
+template <class Read>
+void read_json_file(const std::string& path, RunInfo& info, const Read& read) {
+  const std::string contents = read_text(path);
+  try {
+    read(parse_json(contents), info);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::input,
+                fmt::format("{}: damaged: {}; take it from a copy, or fit again", path, error.what()));
+  }
 }
 
 }  // namespace
 
 void write_run_options(const std::string& run_dir, const RunInfo& info) {
-  write_text(run_dir + "/options.json",
-             options_part(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  write_text(run_dir + "/options.json", json_text(options_part(info)) + "\n");
 }
 
 void write_run_status(const std::string& run_dir, const RunInfo& info) {
-  write_text(run_dir + "/status.json",
-             status_part(info).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  write_text(run_dir + "/status.json", json_text(status_part(info)) + "\n");
 }
 
 RunInfo run_info(const std::string& run_dir) {
@@ -170,23 +206,8 @@ RunInfo run_info(const std::string& run_dir) {
     throw Error(ErrorKind::input, fmt::format("{}: not a run directory (no options.json in it)", run_dir));
   check_manifest(run_dir, "options.json");
   RunInfo info;
-  std::string file = run_dir + "/options.json";
-  try {
-    Json json = Json::parse(read_text(file));
-    refuse_negative(json);
-    read_options_part(json, info);
-    check_sizes(info);
-    file = run_dir + "/status.json";
-    json = Json::parse(read_text(file));
-    refuse_negative(json);
-    read_status_part(json, info);
-  } catch (const std::exception& error) {
-    const Error* known = dynamic_cast<const Error*>(&error);
-    if (known != nullptr && known->kind() != ErrorKind::config) throw;
-    std::string what = error.what();
-    if (what.starts_with("[json.exception.")) what.erase(0, what.find("] ") + 2);
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: {}; take it from a copy, or fit again", file, what));
-  }
+  read_json_file(run_dir + "/options.json", info, read_options_part);
+  read_json_file(run_dir + "/status.json", info, read_status_part);
   if (info.status == "running" && !RunLock::is_taken(run_dir)) info.status = "killed";
   return info;
 }
@@ -194,7 +215,7 @@ RunInfo run_info(const std::string& run_dir) {
 std::string run_info_as_json(const RunInfo& info) {
   Json json = options_part(info);
   json.update(status_part(info));
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return json_text(json);
 }
 
 }  // namespace ztp

@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 // The posterior of the occupied rank, and its mean in each chain.
 void summarise_rank(const DrawLogReader& log, RunInfo& info) {
-  std::vector<double> sum(info.chains.size(), 0), draws(info.chains.size(), 0);
+  std::vector<double> sum(log.layout().chains, 0), draws(log.layout().chains, 0);  // status.json may say fewer
   std::map<std::size_t, double> times;
   for (std::size_t i = 0; i < log.draws(); ++i) {
     times[log.head(i).occupied] += 1;

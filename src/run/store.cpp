@@ -9,6 +9,7 @@
 #include "base/section_file.hpp"
 #include "io/dataset.hpp"
 #include "io/write_cells.hpp"
+#include "run/check_stored.hpp"
 #include "run/file_cells.hpp"
 #include "run/manifest.hpp"
 #include "ztp/error.hpp"
@@ -107,6 +108,7 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info) {
     data.file = std::make_shared<const TensorFile>(info.ones_file);
     data.file_ones = info.ones_in_file;
   }
+  check_stored(data, path);
   if (fingerprint_of(data) != info.fingerprint)
     throw Error(ErrorKind::input, fmt::format("{}: the data are not those the run was started with (fingerprint {})",
                                               info.ones_file.empty() ? path : info.ones_file, info.fingerprint));

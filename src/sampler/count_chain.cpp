@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -38,6 +41,26 @@ std::vector<Carried> CountChain::carried() {
   for (std::size_t k = 0; k < statistics_.rows.size(); ++k)
     result.push_back({fmt::format("rows{}", k), statistics_.rows[k].row(0), statistics_.rows[k].bytes(), true});
   return result;
+}
+
+// Counts below zero, or parameters that no prior has, would make draws run on for ever.
+void CountChain::restore(std::uint32_t t) {
+  AnyChain::restore(t);
+  constexpr std::int64_t most = std::int64_t{1} << 62;
+  const auto is_count = [](std::int64_t count) { return count >= 0 && count <= most; };
+  const auto is_parameter = [](double value) { return value > 0 && std::isfinite(value); };
+  const auto counts = [&](const auto& list) { return std::all_of(list.begin(), list.end(), is_count); };
+  const auto parameters = [&](const auto& list) { return std::all_of(list.begin(), list.end(), is_parameter); };
+  bool sound = is_parameter(statistics_.scale) && is_parameter(state_.shapes.tensor) &&
+               parameters(state_.shapes.dirichlet) && parameters(state_.shapes.networks) &&
+               counts(statistics_.tensor) && counts(statistics_.from_ones) && counts(statistics_.from_edges);
+  for (const auto& network : statistics_.networks) sound = sound && counts(network);
+  for (const Matrix<std::int64_t>& rows : statistics_.rows)
+    sound = sound && std::all_of(rows.row(0), rows.row(0) + rows.rows() * rows.stride(), is_count);
+  if (!sound)
+    throw Error(ErrorKind::input, fmt::format("the checkpoint is damaged: chain {} carries numbers that cannot be; fit "
+                                              "again",
+                                              number_ + 1));
 }
 
 void CountChain::describe(SweepReport& report) const {

@@ -19,6 +19,7 @@ class CountChain : public AnyChain {
   CountChain(const Problem& problem, Kernel& kernel, std::uint32_t number);
 
   std::vector<Carried> carried() override;
+  void restore(std::uint32_t t) override;
   std::vector<double> learned() const override { return learned_values(state_.shapes, problem_.hyper); }
   void describe(SweepReport& report) const override;
   void probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const override;  // (M16)

@@ -1,5 +1,7 @@
 #include "sampler/held_out.hpp"
 
+#include "ztp/error.hpp"
+
 namespace ztp {
 
 void HeldOut::compute(const AnyChain& chain) {
@@ -19,6 +21,8 @@ double HeldOut::score(const AnyChain& chain) {
 
 double HeldOut::score_and_keep(const AnyChain& chain) {
   compute(chain);
+  if (sum_.size() != cells_.size())
+    throw Error(ErrorKind::input, "the checkpoint is damaged: it is not of these held-out cells; fit again");
   for (std::size_t e = 0; e < sum_.size(); ++e) sum_[e] += now_[e];
   ++draws_;
   return auc(sum_, static_cast<double>(draws_));

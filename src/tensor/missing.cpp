@@ -9,9 +9,15 @@ namespace ztp {
 SliceMarks::SliceMarks(const SparseTensor& tensor, const Missing& missing) {
   for (std::size_t k = 0; k < missing.slices.size(); ++k) {
     if (missing.slices[k].empty()) continue;
-    std::vector<bool> marks(tensor.modes[k].labels.size(), false);
-    for (const std::uint32_t j : missing.slices[k]) marks[j] = true;
-    marked_.emplace_back(k, std::move(marks));
+    marked_.push_back({k, {}, {}});
+    const std::uint32_t size = tensor.modes[k].labels.size();
+    if (size > (1u << 20) + 64 * std::uint64_t{missing.slices[k].size()}) {
+      marked_.back().list = missing.slices[k];
+      std::sort(marked_.back().list.begin(), marked_.back().list.end());
+      continue;
+    }
+    marked_.back().marks.resize(size, false);
+    for (const std::uint32_t j : missing.slices[k]) marked_.back().marks[j] = true;
   }
 }
 

@@ -1,5 +1,6 @@
 // Which cells are missing by their slice.
 #pragma once
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -7,19 +8,26 @@
 
 namespace ztp {
 
-// One bit an entity, for the modes that have missing slices: a look-up costs O(K).
+// One bit an entity, for the modes that have missing slices, so that a look-up costs O(K); or their list, where it is short and the
+// entities are many (a file of a few bytes can announce billions), and is searched.
 class SliceMarks {
  public:
   SliceMarks(const SparseTensor& tensor, const Missing& missing);
   bool contain(const std::uint32_t* cell) const {
-    for (const auto& [k, marks] : marked_)
-      if (marks[cell[k]]) return true;
+    for (const Marked& mode : marked_)
+      if (mode.list.empty() ? mode.marks[cell[mode.k]]
+                            : std::binary_search(mode.list.begin(), mode.list.end(), cell[mode.k]))
+        return true;
     return false;
   }
 
  private:
-  std::vector<std::pair<std::size_t, std::vector<bool>>>
-      marked_;  // mode, and for each of its entities whether it is missing
+  struct Marked {
+    std::size_t k;
+    std::vector<bool> marks;          // for each entity whether it is missing
+    std::vector<std::uint32_t> list;  // or those that are, sorted
+  };
+  std::vector<Marked> marked_;
 };
 
 // Brings missing.cells into the form that Missing promises, and missing.slices to one list a mode. Returns how many cells were

@@ -92,11 +92,15 @@ LabelTable read_labels(const ReadFile& file, const TensorFormat& format, std::si
   for (std::uint64_t& stop : ends) {
     std::uint32_t length;
     reader.read(&length, sizeof length);
+    if (length == 0) reader.damaged("an empty label");
     stop = end += length;
   }
   if (end != head.characters) reader.damaged("the lengths do not add up");
   std::string characters(end, '\0');
   reader.read(characters.data(), end);
+  // They go into text files, one a line, and are to come back from there.
+  for (const char c : {'\t', '\n', '\0'})
+    if (characters.find(c) != characters.npos) reader.damaged("a label with a TAB, a line end or a NUL byte");
   return LabelTable::listed(std::move(characters), std::move(ends));
 }
 
@@ -191,7 +195,8 @@ void TensorFile::Impl::check_ones(std::size_t block, const std::uint32_t* words)
   for (std::size_t i = 0; i < ones; ++i) {
     std::int64_t count;
     std::memcpy(&count, words + ones * K + 2 * i, sizeof count);
-    if (count <= 0) damaged_block(block, fmt::format("a count of {}", count));
+    if (count <= 0 || static_cast<std::uint64_t>(count) > format.head.total_count)
+      damaged_block(block, fmt::format("a count of {} of all {}", count, format.head.total_count));
   }
 }
 

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/mode_name.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
 
-constexpr std::uint64_t most_ones = std::uint64_t{1} << 50;  // and characters of a mode: no offset passes 2^63
+constexpr std::uint64_t most_ones = std::uint64_t{1} << 50;   // and characters of a mode: no offset passes 2^63
+constexpr std::uint64_t most_count = std::uint64_t{1} << 62;  // of all counts together
 constexpr std::uint32_t most_name_bytes = 1 << 24;
 
 [[noreturn]] void damaged_header(const std::string& path, const std::string& what) {
@@ -104,10 +106,12 @@ TensorFormat::TensorFormat(const ReadFile& file) {
                             path, head.version, tensor_version));
   // Sizes first: nothing is allocated for a number that cannot be right.
   if (head.order == 0 || head.order > max_modes || head.name_bytes > most_name_bytes || head.ones > most_ones ||
-      head.ones_per_block == 0 || head.ones_per_block > most_ones_per_block || head.counted > 1)
+      head.ones_per_block == 0 || head.ones_per_block > most_ones_per_block || head.counted > 1 ||
+      head.total_count < head.ones || head.total_count > (head.counted ? most_count : head.ones))
     damaged_header(path, "its numbers are out of range");
-  std::string text(sizeof head + head.order * sizeof(ModeHead) + head.name_bytes + checksum_bytes, '\0');
-  if (length < text.size()) damaged_header(path, "it is cut off");
+  const std::uint64_t bytes = sizeof head + head.order * sizeof(ModeHead) + head.name_bytes + checksum_bytes;
+  if (length < bytes) damaged_header(path, "it is cut off");
+  std::string text(bytes, '\0');
   file.read(0, text.data(), text.size());
   std::uint64_t checksum;
   std::memcpy(&checksum, text.data() + text.size() - checksum_bytes, sizeof checksum);
@@ -122,9 +126,12 @@ void TensorFormat::read_modes(const std::string& header, const std::string& path
   std::size_t begin = sizeof head + modes.size() * sizeof(ModeHead);
   const std::size_t end = begin + head.name_bytes;
   for (const ModeHead& mode : modes) {
-    if (mode.name_length > end - begin || mode.numbered > 1 || mode.size > max_mode_size || mode.characters > most_ones)
+    if (mode.name_length > end - begin || mode.numbered > 1 || mode.size > max_mode_size ||
+        mode.characters > most_ones || std::uint64_t{mode.first} + mode.size > std::uint64_t{1} << 32)
       damaged_header(path, "the modes do not fit");
     names.push_back(header.substr(begin, mode.name_length));
+    if (!usable_mode_name(names.back()) || std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1)
+      damaged_header(path, fmt::format("mode {} has a name that cannot be one", names.size()));
     begin += mode.name_length;
   }
   if (begin != end) damaged_header(path, "the modes do not fit");

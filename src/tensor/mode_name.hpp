@@ -1,0 +1,13 @@
+// What a mode may be called. Names become file names (labels/NAME.txt), columns of text files and MODE=VALUE flags, and come from files
+// that others have written.
+#pragma once
+#include <string_view>
+
+namespace ztp {
+
+inline bool usable_mode_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/=\t\n\r\0", 6)) == std::string_view::npos;
+}
+
+}  // namespace ztp
