@@ -3,20 +3,25 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "base/file.hpp"
 #include "baselines/logistic_chain.hpp"
 #include "baselines/quad_chain.hpp"
 #include "kernel/gamma_draw.hpp"
 #include "model/draws.hpp"
+#include "run/prepare.hpp"
+#include "run/sample_run.hpp"
 #include "sampler/chain.hpp"
 #include "sampler/guard.hpp"
 #include "sampler/online_chain.hpp"
 #include "sampler/run_chains.hpp"
 #include "sampler/update_chain.hpp"
+#include "temp_dir.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -361,7 +366,7 @@ struct Watcher : Observer {
     swept.push_back(report.sweep);
     at_last_sweep = bytes_of(chain);
   }
-  void on_end(AnyChain&) override {}
+  void on_end(AnyChain&, const SweepReport&) override {}
   bool stop_requested() override { return false; }
   void on_failure(AnyChain& chain, const SweepReport& last) override {
     failed.push_back(last.sweep);
@@ -388,6 +393,39 @@ TEST(Numeric, ObserverMaySaveWhatTheFailedChainCarries) {
   EXPECT_EQ(message_of([&] { run(late); }), "planted in the counts");
   EXPECT_EQ(late.swept.back(), 4u);
   EXPECT_TRUE(late.failed.empty());
+}
+
+// A run whose seventh sweep goes bad has a checkpoint of the sixth, although none was due, and ends from there as one in which nothing did.
+TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
+  const test::TempDir dir;
+  World world;
+  Dataset data;
+  data.tensor = std::move(world.tensor);
+  FitOptions options;
+  options.rank = 5;
+  options.sweeps = 20;
+  options.sampler = "plain";
+  options = complete_options(options, data.tensor);
+  const Problem problem = make_problem(options, data);
+  RunInfo info = describe_run(data, options, {}, "");
+  const auto run = [&](const std::string& name, const Checkpoint& from) {
+    return sample_run(
+        dir / name, data, {}, from, {},
+        [&](std::uint32_t c) { return std::make_unique<Chain>(problem, world.kernel, c); }, info);
+  };
+  for (const char* name : {"whole", "failed"}) {
+    std::filesystem::create_directories(dir / name);
+    begin_run_dir(dir / name, info, data, {});
+  }
+  EXPECT_EQ(run("whole", {}), FitOutcome::complete);
+  world.kernel.plant({3 * 6, 4, 0, not_a_number});
+  EXPECT_EQ(message_of([&] { run("failed", {}); }),
+            "sweep 7: mode user, row 5, component 1: the factor is not a number" + remedy);
+  std::vector<std::string> warnings;
+  const Checkpoint from = latest_checkpoint(dir / "failed", info, warnings);
+  EXPECT_EQ(from.sweeps, std::vector<std::uint32_t>{6});
+  EXPECT_EQ(run("failed", from), FitOutcome::complete);
+  EXPECT_EQ(read_text(dir / "failed/draws.nc"), read_text(dir / "whole/draws.nc"));
 }
 
 // A chain that does nothing but return a likelihood.

@@ -45,7 +45,5 @@ struct FitCost {
   std::uint64_t draws = 0;
 };
 FitCost estimate_cost(const Dataset& data, const FitOptions& options);
-// Error (config), with what the fit would need and what would need less, if that is more than --memory allows.
-void require_memory(const Dataset& data, const FitOptions& options);
 
 }  // namespace ztp

@@ -1,3 +1,5 @@
+#include "run/cost.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,10 +112,7 @@ double sampling_bytes(const Dataset& data, const FitOptions& options, double tes
   return bytes + followed;
 }
 
-}  // namespace
-
-FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
-  const FitOptions options = complete_options(given, data.tensor, static_cast<std::int64_t>(data.ones()));
+FitCost cost_of(const Dataset& data, const FitOptions& options) {
   const double held_out = options.holdout * static_cast<double>(data.ones());
   const double test_cells = held_out * (1 + static_cast<double>(options.zeros_per_one));
   const double missing_tests = options.holdout_as == "missing" ? test_cells : 0;
@@ -137,9 +136,19 @@ FitCost estimate_cost(const Dataset& data, const FitOptions& given) {
   return cost;
 }
 
+FitOptions completed(const Dataset& data, const FitOptions& options) {
+  return complete_options(options, data.tensor, static_cast<std::int64_t>(data.ones()));
+}
+
+}  // namespace
+
+FitCost estimate_cost(const Dataset& data, const FitOptions& options) {
+  return cost_of(data, completed(data, options));
+}
+
 void require_memory(const Dataset& data, const FitOptions& options) {
   const double limit = options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
-  const auto needed = [&](const FitOptions& tried) { return program_bytes + estimate_cost(data, tried).memory; };
+  const auto needed = [&](const FitOptions& tried) { return program_bytes + cost_of(data, tried).memory; };
   const double need = needed(options);
   if (need <= limit) return;
   std::string remedy;
@@ -153,8 +162,8 @@ void require_memory(const Dataset& data, const FitOptions& options) {
     tried.start = "allocation";
     tried.minibatch = -1;
     tried.latent = tried.parameters = "auto";
-    tried.burn_in = tried.keep_every = -1;
-    if (needed(tried) < need) remedy += fmt::format("; --method online needs {}", human_bytes(needed(tried)));
+    tried = completed(data, tried);
+    if (needed(tried) <= limit) remedy += fmt::format("; --method online needs {}", human_bytes(needed(tried)));
     remedy += "; online from a file of 'ztp convert' the ones need not be in memory at all";
   }
   throw Error(ErrorKind::config,

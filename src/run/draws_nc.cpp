@@ -33,6 +33,8 @@ struct Place {
 // Record number to (chain, draw of that chain), and the size of that grid. Chains are numbered from 0 without gaps.
 struct Grid {
   std::vector<Place> places;
+  std::vector<std::size_t>
+      order;  // of the records, chain by chain, so that the file does not depend on when each was drawn
   std::size_t chains = 0, draws = 0;
   explicit Grid(const DrawLogReader& log) {
     std::vector<std::size_t> used;
@@ -41,6 +43,10 @@ struct Grid {
       used.resize(std::max(used.size(), chain + 1), 0);
       places.push_back({chain, used[chain]++});
     }
+    order.resize(log.draws());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return places[a].chain < places[b].chain; });
     chains = used.size();
     for (const std::size_t count : used) draws = std::max(draws, count);
   }
@@ -183,7 +189,7 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::
     learned.push_back(file.add_floats(group, name, {chain, draw}));
 
   std::vector<float> buffer;
-  for (std::size_t i = 0; i < log.draws(); ++i) {
+  for (const std::size_t i : grid.order) {
     log.verify(i);
     const auto [c, d] = grid.places[i];
     buffer.resize(learned.size());

@@ -7,8 +7,10 @@
 #include "io/dataset.hpp"
 #include "run/chains.hpp"
 #include "run/checkpoint.hpp"
+#include "run/cost.hpp"
 #include "run/draws_nc.hpp"
 #include "run/file_cells.hpp"
+#include "run/limits.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
 #include "run/run_dir.hpp"
@@ -116,7 +118,7 @@ void extend(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
     throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} has {} already, and more can be asked for, not fewer",
                                                sweeps, run_dir, options.sweeps));
   options.sweeps = sweeps;
-  check_options(options);
+  check_option_ranges(options);
   info.draws_planned = static_cast<std::uint64_t>(options.chains) *
                        static_cast<std::uint64_t>((sweeps - options.burn_in) / info.keep_every);
 }
@@ -146,7 +148,8 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   if (options.threads > 0) info.options.threads = options.threads;
   if (!options.checkpoint.empty()) info.options.checkpoint = options.checkpoint;
   info.options.memory = options.memory;
-  check_options(info.options);
+  checkpoint_interval(info.options.checkpoint);  // both checked before anything is read
+  if (!options.memory.empty()) memory_limit(options.memory);
   std::vector<std::string> warnings;
   const Checkpoint from = latest_checkpoint(run_dir, info, warnings);
   for (const std::string& warning : warnings)

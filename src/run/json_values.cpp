@@ -35,7 +35,9 @@ Json parse_json(const std::string& text) {
   try {
     return Json::parse(text, check);
   } catch (const Json::exception& error) {
-    wrong(error.what());
+    std::string what = error.what();
+    if (what.starts_with("[json.exception.")) what.erase(0, what.find("] ") + 2);
+    wrong(what);
   }
 }
 

@@ -83,7 +83,8 @@ def read_cases(path):
 
 
 def shell(script, folder, program):
-    environment = dict(os.environ, LC_ALL="C", ztp=program)
+    tools = str(pathlib.Path(program).resolve().parent / "tests")  # mend_manifest
+    environment = dict(os.environ, LC_ALL="C", ztp=program, PATH=tools + ":" + os.environ["PATH"])
     result = subprocess.run(["sh", "-c", helpers + script], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if result.returncode != 0:
