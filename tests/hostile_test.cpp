@@ -11,6 +11,7 @@
 #include "io/grow.hpp"
 #include "io/label_files.hpp"
 #include "io/write_cells.hpp"
+#include "run/manifest.hpp"
 #include "run/draw_log.hpp"
 #include "run/store.hpp"
 #include "temp_dir.hpp"
@@ -45,16 +46,17 @@ struct RunFiles {
   TempDir dir;
   std::string options =
       R"({"ztp_version": "0.1.0", "command": "", "created": "", "fingerprint": "", "options": {"rank": 3, "chains": 2},
-"updates": 0, "keep_every_used": 1, "draws_planned": 0, "ones": 0, "ones_file": "", "ones_in_file": 0, "total_count": 0,
+"updates": 0, "keep_every_used": 1, "watch_every_used": 1, "ones": 0, "ones_file": "", "ones_in_file": 0, "total_count": 0,
 "missing_cells": 0, "test_ones": 0, "test_zeros": 0, "modes": [{"name": "a", "size": 2, "numbered": true, "first": 1,
 "dirichlet": 1, "missing_entities": 0}, {"name": "b", "size": 2, "numbered": true, "first": 1, "dirichlet": 1,
 "missing_entities": 0}], "networks": []})";
-  std::string status = R"({"status": "complete", "draws": 0, "peak_memory_bytes": 0, "auc_roc": null, "chains": [],
+  std::string status = R"({"status": "complete", "sweeps": 1000, "draws_planned": 0, "draws": 0, "peak_memory_bytes": 0, "auc_roc": null, "chains": [],
 "learned": {}, "rank_posterior": []})";
 
   RunInfo read() const {
     write_text(dir / "options.json", options);
     write_text(dir / "status.json", status);
+    add_to_manifest(dir.path(), {"options.json"});
     return run_info(dir.path());
   }
   void change(const std::string& old_text, const std::string& new_text) {
@@ -197,7 +199,7 @@ TEST(HostileTensor, NamesLabelsAndCountsAreChecked) {
   EXPECT_EQ(tensor_error(modes("a", "x")), "");
   for (const char* name : {"", "..", "../a", "a/b", "b", "a=b", "a\tb"})
     EXPECT_NE(tensor_error(modes(name, "x")), "") << name;
-  for (const char* label : {"", "x\ty", "x\n"}) EXPECT_NE(tensor_error(modes("a", label)), "") << label;
+  for (const char* label : {"", "x\ty", "x\n", "x\r"}) EXPECT_NE(tensor_error(modes("a", label)), "") << label;
   std::vector<Mode> numbered = modes("a", "x");
   numbered[0].labels = LabelTable::numbered(std::numeric_limits<std::uint32_t>::max(), 2);
   EXPECT_NE(tensor_error(numbered), "");
@@ -253,7 +255,7 @@ TEST(HostileSizes, ALineOfSeparatorsIsNotTakenApart) {
 TEST(LabelFiles, LabelsComeBackAsTheyWere) {
   const TempDir dir;
   LabelTable labels;
-  for (const char* label : {"\xef\xbb\xbfmark", "#hash", "return\r", "two returns\r\r", "plain"}) labels.add(label);
+  for (const char* label : {"\xef\xbb\xbfmark", "#hash", "plain"}) labels.add(label);
   write_label_file(dir / "labels", labels);
   const LabelTable again = read_label_file(dir / "labels");
   ASSERT_EQ(again.size(), labels.size());

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/file.hpp"
+#include "run/manifest.hpp"
 #include "run/run_info.hpp"
 #include "run/store.hpp"
 #include "temp_dir.hpp"
@@ -320,7 +321,8 @@ TEST_F(MissingStore, RunDirectoryKeepsAll) {
   info.networks = {{0, "a.tsv", 1, 0}, {0, "b.tsv", 1, 2}};
   info.missing_cells = 2;
   info.fingerprint = fmt::format("{:016x}", fingerprint(data.tensor, data.networks, data.missing));
-  store_labels(dir_.path(), data.tensor.modes);
+  info.keep_every = info.watch_every = 1;
+  add_to_manifest(dir_.path(), store_labels(dir_.path(), data.tensor.modes));
   store_data(dir_.path(), data);
   const Dataset back = load_data(dir_.path(), info);
   EXPECT_EQ(back.missing.slices, data.missing.slices);
@@ -333,6 +335,7 @@ TEST_F(MissingStore, RunDirectoryKeepsAll) {
 
   // What is missing is said in options.json.
   write_run_options(dir_.path(), info);
+  add_to_manifest(dir_.path(), {"options.json"});
   write_run_status(dir_.path(), info);
   const RunInfo again = run_info(dir_.path());
   EXPECT_EQ(again.missing_cells, 2u);

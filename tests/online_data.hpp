@@ -47,7 +47,7 @@ struct OnlineData {
 };
 
 inline void add_modes(const std::vector<std::uint32_t>& sizes, OnlineData& data) {
-  for (const std::uint32_t n : sizes) data.tensor.modes.push_back({"mode", LabelTable::numbered(1, n)});
+  for (const std::uint32_t n : sizes) data.tensor.modes.push_back({"mode" + std::to_string(data.tensor.order() + 1), LabelTable::numbered(1, n)});
 }
 
 // Different random cells; those for which `free` is false stay away.

@@ -35,7 +35,6 @@ void write_label_file(const std::string& path, const LabelTable& labels, std::ui
   for (std::uint32_t j = first; j < labels.size(); ++j) {
     const std::string_view label = labels.name(j, scratch);
     file.write(label);
-    if (label.ends_with('\r')) file.put('\t');  // else it would be taken for a part of the line's end
     file.put('\n');
   }
   file.commit();

@@ -59,7 +59,6 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
   for (std::uint32_t c = 0; c < schedule.chains; ++c) {
     const std::uint32_t behind = c < done.size() ? done[c] : 0;
     if (behind >= schedule.sweeps) continue;
-    if (observer.stop_requested()) return false;
     const std::unique_ptr<AnyChain> chain = make_chain(c);
     SweepReport report;
     report.chain = c;

@@ -99,7 +99,7 @@ LabelTable read_labels(const ReadFile& file, const TensorFormat& format, std::si
   std::string characters(end, '\0');
   reader.read(characters.data(), end);
   // They go into text files, one a line, and are to come back from there.
-  for (const char c : {'\t', '\n', '\0'})
+  for (const char c : {'\t', '\n', '\r', '\0'})
     if (characters.find(c) != characters.npos) reader.damaged("a label with a TAB, a line end or a NUL byte");
   return LabelTable::listed(std::move(characters), std::move(ends));
 }

@@ -63,7 +63,7 @@ for signal in INT TERM; do
   code=0
   wait $pid || code=$?
   exec 3>&-
-  [ "$code" -eq 130 ] || { echo "FAILED: exit code $code after SIG$signal"; failed=1; }
+  [ "$code" -eq "$([ $signal = INT ] && echo 130 || echo 143)" ] || { echo "FAILED: exit code $code after SIG$signal"; failed=1; }
   grep -q 'Interrupted; nothing was written' log.txt || { echo "FAILED: does not say that nothing was written"; failed=1; }
   [ -z "$(ls -A $signal)" ] || { echo "FAILED: left behind: $(ls -A $signal)"; failed=1; }
 done

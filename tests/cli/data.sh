@@ -157,7 +157,7 @@ sleep 0.5
 kill -TERM $pid
 code=0
 wait $pid || code=$?
-[ "$code" -eq 130 ] || { echo "FAILED: exit code $code after a signal"; failed=1; }
+[ "$code" -eq 143 ] || { echo "FAILED: exit code $code after a signal"; failed=1; }
 grep -q 'Interrupted; nothing was written' log.txt || { echo "FAILED: does not say that nothing was written"; failed=1; }
 [ -z "$(ls -A no)" ] || { echo "FAILED: left behind by a signal: $(ls -A no)"; failed=1; }
 finish

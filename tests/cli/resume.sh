@@ -152,6 +152,6 @@ mv gone elsewhere
 code=0
 wait $pid || code=$?
 [ "$code" -eq 6 ] || fail "exit code $code although the run directory vanished"
-grep -qF 'cannot write gone/' log.txt || fail "what is wrong with a directory that vanished: $(cat log.txt)"
+grep -qE 'ztp: cannot (write|finish|open) gone/' log.txt || fail "what is wrong with a directory that vanished: $(cat log.txt)"
 [ "$(ls -d ./*.partial* 2>/dev/null | wc -l)" -eq 0 ] || fail "left behind: $(ls -d ./*.partial*)"
 finish
