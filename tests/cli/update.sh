@@ -101,7 +101,11 @@ expect 0 'Nothing to do' "$ztp" resume run
 sums run >before.txt
 "$ztp" update run later.tsv --sweeps 1000000 >log.txt 2>&1 &
 pid=$!
-while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <"run.update-$pid/trace.tsv" || echo 0)" -lt 20 ]; do sleep 0.02; done
+under_way() {
+  while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <"$1.partial-$pid/trace.tsv" || echo 0)" -lt 20 ]; do sleep 0.02; done
+}
+under_way run
+expect 4 'another ztp is writing in this run directory' "$ztp" update run later.tsv
 kill -INT $pid
 code=0
 wait $pid || code=$?
@@ -111,11 +115,20 @@ sums run >after.txt
 cmp before.txt after.txt || fail "an interruption changed the run"
 [ "$(ls -d run* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d run*)"
 
-# An update that was killed cannot be taken for a fit.
+# One that is killed leaves the run as it was, and what it leaves beside it goes with the next.
 cp -r run killed
-sed 's/"status": "complete"/"status": "running"/' run/status.json >killed/status.json
-expect 4 'update that did not come to its end' "$ztp" resume killed
-expect 4 'not complete' "$ztp" update killed later.tsv
+sums killed >before.txt
+"$ztp" update killed later.tsv --sweeps 1000000 >log.txt 2>&1 &
+pid=$!
+under_way killed
+kill -KILL $pid
+wait $pid 2>/dev/null || true
+[ -d "killed.partial-$pid" ] || fail "the update was not killed in its middle"
+sums killed >after.txt
+cmp before.txt after.txt || fail "a killed update changed the run"
+expect 0 'new ones' "$ztp" update killed later.tsv
+[ "$(ls -d killed* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d killed*)"
+expect 4 'has been updated: it cannot go on' "$ztp" resume killed --sweeps 5000
 
 # A run whose ones stay in their file: known ones are found there, too, and what is new is kept beside it.
 "$ztp" convert old.tsv old.ztpt >/dev/null
