@@ -2,7 +2,7 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 
-.PHONY: all setup demo test fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize install clean
+.PHONY: all setup demo test fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize reliability install clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -65,13 +65,27 @@ paper: all
 	@scripts/setup.sh paper
 	@experiments/paper/run.sh $(PAPER)
 
-# Everything but the long statistical tests under the address and undefined-behaviour sanitizers, then the thread sanitizer.
+# The whole test suite under the address and undefined-behaviour sanitizers, then under the thread sanitizer: an hour or two. SANITIZE takes
+# options of ctest, as -L cli.
 sanitize:
 	@scripts/setup.sh test
 	@for preset in asan tsan; do \
 	  cmake --preset $$preset >/dev/null && cmake --build build/$$preset && \
-	  ctest --test-dir build/$$preset --output-on-failure --no-tests=error -j 2 -L 'fast|cli' || exit 1; \
+	  ctest --test-dir build/$$preset --output-on-failure --no-tests=error -j 2 $(SANITIZE) || exit 1; \
 	done
+
+# The figures of docs/reliability.md: kills, full disks, a million sweeps, eight threads under the thread sanitizer, bad inputs and ten
+# million executions of the fuzz targets. About an hour on two cores; root, or user namespaces, for the full disks.
+reliability: all
+	@scripts/setup.sh test
+	@experiments/reliability.py kills --count 200
+	@experiments/reliability.py full --count 100
+	@experiments/reliability.py sweeps --count 1000000
+	@cmake --preset tsan >/dev/null && cmake --build build/tsan --target ztp_program mend_manifest
+	@experiments/reliability.py threads --program build/tsan/ztp
+	@experiments/reliability.py inputs --program build/tsan/ztp
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=1200
+	@experiments/reliability.py report
 
 install: all
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"

@@ -4,6 +4,9 @@
   experiments/reliability.py kills --count 200     SIGKILL at random moments, resumed, compared byte for byte
   experiments/reliability.py full --count 100      a disk that is full at random moments (root, or user namespaces)
   experiments/reliability.py sweeps --count 1000000    memory of a tiny model in a million sweeps
+  experiments/reliability.py threads               tests/cli/threads.sh: eight threads; --program of the thread sanitizer
+  experiments/reliability.py inputs                tests/bad_inputs: how many, and that each gets its message
+  experiments/reliability.py report                the tables of docs/reliability.md, from build/reliability and build/fuzz-out
 
 Each prints a line for a trial that went wrong and exits with 1 if there was one. --program names the ztp to try. Exit 77: cannot be done
 on this machine.
@@ -304,14 +307,73 @@ def record(name, *tables):
     (RESULTS / f"{name}.tsv").write_text(text)
 
 
+def threads(options):
+    """Under the thread sanitizer a report of it is a failure."""
+    begin = time.time()
+    done = subprocess.run(["sh", HERE / "tests" / "cli" / "threads.sh", options.program, HERE], capture_output=True, text=True)
+    symbols = subprocess.run(["nm", "-D", options.program], capture_output=True, text=True).stdout
+    sanitized = "__tsan_init" in symbols
+    print(done.stdout.strip(), "(thread sanitizer)" if sanitized else "(no thread sanitizer)")
+    record("threads", [("fits", 14), ("thread sanitizer", "yes" if sanitized else "no"), ("exit code", done.returncode),
+                       ("seconds", round(time.time() - begin))])
+    return done.returncode
+
+
+def inputs(options):
+    done = subprocess.run([sys.executable, HERE / "tests" / "cli" / "bad_inputs.py", options.program, HERE],
+                          capture_output=True, text=True)
+    print(done.stdout.strip().splitlines()[-1])
+    record("inputs", [("result", done.stdout.strip().splitlines()[-1])])
+    return done.returncode
+
+
+def tables(name):
+    text = (RESULTS / f"{name}.tsv").read_text()
+    return [[line.split("\t") for line in part.splitlines()] for part in text.split("\n\n")]
+
+
+def markdown(rows):
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def report(_):
+    """Puts what was measured between the marks of the page."""
+    killed, places, wrong = tables("kills")
+    counts, files = tables("full")
+    length, memory = tables("sweeps")
+    fuzzed = [line.split("\t") for line in (HERE / "build" / "fuzz-out" / "figures.tsv").read_text().splitlines()]
+    executions = sum(int(row[1]) for row in fuzzed[1:])
+    failures = sum(int(row[-1]) for row in fuzzed[1:])
+    parts = {
+        "kills": f"{sum(int(row[1]) for row in killed[1:])} kills; fits not the same in the end: {wrong[0][1]}.\n\n"
+                 + markdown(killed) + "\n\n" + markdown(places),
+        "full": markdown([["full disks", *[row[0] for row in counts[1:]]], [row[1] for row in counts]]) + "\n\n" + markdown(files),
+        "sweeps": f"{int(length[0][1]):,} sweeps in {length[1][1]} s; at most {length[2][1]} KiB more than after the first "
+                  "hundredth.\n\n" + markdown(memory),
+        "threads": markdown([[row[0] for row in tables("threads")[0]], [row[1] for row in tables("threads")[0]]]),
+        "inputs": tables("inputs")[0][0][1] + ".",
+        "fuzz": f"{executions:,} executions, {failures} failures.\n\n" + markdown([[name.replace("_", " ") for name in fuzzed[0]],
+                                                                                *fuzzed[1:]]),
+    }
+    page = HERE / "docs" / "reliability.md"
+    text = page.read_text()
+    for name, body in parts.items():
+        text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _: f"<!-- {name} -->\n{body}\n<!-- end -->", text, flags=re.S)
+    page.write_text(text)
+    print(f"{page}: tables written")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["kills", "full", "sweeps"])
-    parser.add_argument("--count", type=int, required=True)
+    actions = {action.__name__: action for action in [kills, full, sweeps, threads, inputs, report]}
+    parser.add_argument("what", choices=actions)
+    parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--program", default=str(HERE / "build" / "release" / "ztp"))
     options = parser.parse_args()
     options.program = os.path.abspath(options.program)
-    return {"kills": kills, "full": full, "sweeps": sweeps}[options.what](options)
+    return actions[options.what](options)
 
 
 if __name__ == "__main__":

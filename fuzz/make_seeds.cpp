@@ -11,6 +11,8 @@
 #include "run/draw_log.hpp"
 #include "run_files.hpp"
 #include "tensor/tensor_writer.hpp"
+#include "ztp/options.hpp"
+#include "ztp/version.hpp"
 
 namespace {
 

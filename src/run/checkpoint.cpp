@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t checkpoint_format = 1;
 constexpr std::array names = {"checkpoint-a.bin", "checkpoint-b.bin"};
 // These may change from one part of a run to the next, and the draws are the same.
-constexpr std::array free_options = {"sweeps", "draws", "threads", "checkpoint", "memory"};
+constexpr std::array<std::string_view, 5> free_options = {"sweeps", "draws", "threads", "checkpoint", "memory"};
 
 struct Head {
   std::uint32_t chain, chains;
@@ -38,8 +38,7 @@ std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
 void check_options_match(const std::string& path, const std::string& written, const FitOptions& options) {
   const Json then = parse_json(written), now = options_as(options);
   for (const auto& [name, value] : now.items()) {
-    const bool may_change =
-        std::any_of(free_options.begin(), free_options.end(), [&](const char* free) { return name == free; });
+    const bool may_change = std::find(free_options.begin(), free_options.end(), name) != free_options.end();
     if (may_change || (then.contains(name) && then[name] == value)) continue;
     refuse(path, fmt::format("written with {} {}, but options.json says {}", name,
                              then.contains(name) ? json_text(then[name], -1) : "not known", json_text(value, -1)));
