@@ -78,12 +78,12 @@ sanitize:
 # million executions of the fuzz targets. About an hour on two cores; root, or user namespaces, for the full disks.
 reliability: all
 	@scripts/setup.sh test
-	@experiments/reliability.py kills --count 200
-	@experiments/reliability.py full --count 100
-	@experiments/reliability.py sweeps --count 1000000
+	@experiments/reliability.py kills --count 200 --record
+	@experiments/reliability.py full --count 100 --record
+	@experiments/reliability.py sweeps --count 1000000 --record
 	@cmake --preset tsan >/dev/null && cmake --build build/tsan --target ztp_program mend_manifest
-	@experiments/reliability.py threads --program build/tsan/ztp
-	@experiments/reliability.py inputs --program build/tsan/ztp
+	@experiments/reliability.py threads --program build/tsan/ztp --record
+	@experiments/reliability.py inputs --program build/tsan/ztp --record
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=1200
 	@experiments/reliability.py report
 

@@ -64,7 +64,7 @@ class Fit:
             wrong.append("predictions")
         if trace(run) != trace(self.whole):
             wrong.append("trace.tsv")
-        left = [p.name for p in [*run.parent.glob(f"{run.name}.partial*"), *run.glob("*.partial*"),
+        left = [p.name for p in [*run.parent.glob(f".{run.name}.ztp-partial*"), *run.glob("*.partial*"),
                                  *run.glob("checkpoint-*"), *run.glob("draws.log")]]
         return wrong + [f"left behind: {name}" for name in left]
 
@@ -182,12 +182,12 @@ def fill(folder):
 
 def full(options):
     """Each trial: at a random moment after its first checkpoint a fit finds the disk full; with room again, it is resumed."""
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode != 0:
-        if os.environ.get("ZTP_UNSHARED") or not shutil.which("unshare"):
+    if not os.environ.get("ZTP_UNSHARED"):  # mounts are then seen by nobody else, and go with the process
+        unshare = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
+        if not shutil.which("unshare") or subprocess.run([*unshare, "true"], capture_output=True).returncode != 0:
             print("cannot mount a file system of its own")
             return 77
-        return subprocess.run(["unshare", "-Urm", sys.executable, *sys.argv], env={**os.environ, "ZTP_UNSHARED": "1"}).returncode
-    subprocess.run(["umount", "/mnt"], check=True)
+        return subprocess.run([*unshare, sys.executable, *sys.argv], env={**os.environ, "ZTP_UNSHARED": "1"}).returncode
     draw = random.Random(SEED)
     told, intact, trials, files = 0, 0, 0, {}
     with work_folder() as name:
@@ -195,7 +195,8 @@ def full(options):
         disk = folder / "disk"
         disk.mkdir()
         for fit in fits(options.program, folder):
-            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", disk], check=True)
+            if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", disk]).returncode != 0:
+                return 77
             try:
                 for _ in range(options.count // 2):
                     while not full_trial(fit, disk, draw, files):
@@ -233,12 +234,13 @@ def full_trial(fit, disk, draw, files):
     else:
         file = pathlib.Path(match[1]).name
         files[file] = files.get(file, 0) + 1
-    before = max(checkpoint.stat().st_mtime for checkpoint in run.glob("c*-?.bin"))
+    first_row = (run / "trace.tsv").read_text().splitlines()[1]
     process = fit.start(["resume", run])
     errors = process.communicate()[1]
-    # Going on from the last checkpoint, not from the beginning, and nothing to say of damage.
     differences = [errors] if process.returncode != 0 or "damaged" in errors else fit.differences(run)
-    fit.intact = int(not differences and before > 0)
+    if (run / "trace.tsv").read_text().splitlines()[1] != first_row:  # with its seconds
+        differences.append("it began again instead of going on")
+    fit.intact = int(not differences)
     if differences:
         print(f"{fit.name}: resumed, not the same: {', '.join(differences)}")
     return True
@@ -301,7 +303,9 @@ def last_sweep(run):
 
 
 def record(name, *tables):
-    """Tables one after the other, each ended by an empty line."""
+    """Tables one after the other, with an empty line between them: for the report, and only if it is asked for."""
+    if "--record" not in sys.argv:
+        return
     RESULTS.mkdir(parents=True, exist_ok=True)
     text = "\n".join("".join("\t".join(map(str, row)) + "\n" for row in table) for table in tables)
     (RESULTS / f"{name}.tsv").write_text(text)
@@ -370,6 +374,7 @@ def main():
     actions = {action.__name__: action for action in [kills, full, sweeps, threads, inputs, report]}
     parser.add_argument("what", choices=actions)
     parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--record", action="store_true", help="write figures for the report into build/reliability")
     parser.add_argument("--program", default=str(HERE / "build" / "release" / "ztp"))
     options = parser.parse_args()
     options.program = os.path.abspath(options.program)

@@ -59,7 +59,7 @@ void run_convert(ConvertCommand& given) {
         stop_signalled);
   }
   if (summary.stopped) {
-    fmt::print(stderr, "Interrupted; nothing was written to {}.\n", quoted_for_shell(given.out));
+    tell(fmt::format("Interrupted; nothing was written to {}.\n", quoted_for_shell(given.out)));
     throw CLI::RuntimeError(stop_exit_code());
   }
   print_warnings(summary.warnings);

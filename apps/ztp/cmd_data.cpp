@@ -89,7 +89,7 @@ void run_fetch(DataCommand& given) {
     summary = fetch(given.name, given.options, show, stop_signalled);
   }
   if (summary.stopped) {
-    fmt::print(stderr, "Interrupted; nothing was written to {}.\n", quoted_for_shell(given.options.out));
+    tell(fmt::format("Interrupted; nothing was written to {}.\n", quoted_for_shell(given.options.out)));
     throw CLI::RuntimeError(stop_exit_code());
   }
   given.json ? print_json(given, summary) : print_text(given, summary);

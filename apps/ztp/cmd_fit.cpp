@@ -39,7 +39,7 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
 void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
   if (outcome == FitOutcome::interrupted) {
     const std::string name = quoted_for_shell(run_dir);
-    fmt::print(stderr, "Interrupted; everything so far is in {}. To go on: ztp resume {}\n", name, name);
+    tell(fmt::format("Interrupted; everything so far is in {}. To go on: ztp resume {}\n", name, name));
     throw CLI::RuntimeError(stop_exit_code());
   }
   const RunInfo info = run_info(run_dir);
@@ -152,6 +152,7 @@ void add_resume(CLI::App& app) {
     const RunInfo info = run_info(given->run);
     const std::int64_t sweeps = std::max(given->options.sweeps, info.options.sweeps);
     if (info.status == "complete" && sweeps == info.options.sweeps && given->options.sweeps == 0) {
+      resume(given->run);  // sees to what a kill may have left
       fmt::print("{} is complete: {} draws. Nothing to do.\n", given->run, info.draws);
       return;
     }

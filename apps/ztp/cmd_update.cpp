@@ -52,7 +52,7 @@ void run_update(UpdateCommand& given, const CLI::App& command) {
   bar.finish();
   print_warnings(summary.warnings);
   if (summary.outcome == FitOutcome::interrupted) {
-    fmt::print(stderr, "Interrupted; {} is as it was before\n", quoted_for_shell(given.run));
+    tell(fmt::format("Interrupted; {} is as it was before\n", quoted_for_shell(given.run)));
     throw CLI::RuntimeError(stop_exit_code());
   }
   print_summary(given, summary);

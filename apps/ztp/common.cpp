@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -61,8 +62,13 @@ void add_threads_flag(CLI::App& command, unsigned& threads) {
   command.add_option("--threads", threads, "threads")->check(CLI::Range(1, 1024));
 }
 
+void tell(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 void print_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "ztp: warning: {}\n", warning);
+  for (const std::string& warning : warnings) tell(fmt::format("ztp: warning: {}\n", warning));
 }
 
 std::string json_text(const nlohmann::ordered_json& json, int indent) {

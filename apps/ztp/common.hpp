@@ -24,6 +24,8 @@ std::string check_whole(const std::string& text);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);
 
+// Text for people, to standard error. That nobody can read it, on a closed terminal or a full disk, is no reason to stop a fit.
+void tell(const std::string& text);
 // Warnings of reading, to standard error.
 void print_warnings(const std::vector<std::string>& warnings);
 

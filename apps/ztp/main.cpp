@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "commands.hpp"
+#include "common.hpp"
 #include "ztp/error.hpp"
 #include "ztp/version.hpp"
 
@@ -69,7 +70,7 @@ int main(int argc, char** argv) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named)) {
-    fmt::print(stderr, "ztp: there is no command \"{}\"; 'ztp --help' lists them\n", argv[1]);
+    ztp::app::tell(fmt::format("ztp: there is no command \"{}\"; 'ztp --help' lists them\n", argv[1]));
     return 2;
   }
   // Nothing takes an empty word: it comes from a variable of the shell that is not set, and must not pass for a default.
@@ -78,7 +79,7 @@ int main(int argc, char** argv) {
     if (!word.empty() && !(word.starts_with("--") && word.find('=') == word.size() - 1)) continue;
     const std::string what = word.empty() ? fmt::format("the argument after \"{}\" is empty", argv[i - 1])
                                           : fmt::format("\"{}\" has no value", word);
-    fmt::print(stderr, "ztp: {}; is a variable of the shell not set?\n", what);
+    ztp::app::tell(fmt::format("ztp: {}; is a variable of the shell not set?\n", what));
     return 2;
   }
   try {
@@ -88,17 +89,17 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const ztp::Error& error) {
-    fmt::print(stderr, "ztp: {}\n", error.what());
+    ztp::app::tell(fmt::format("ztp: {}\n", error.what()));
     return exit_code(error.kind());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "ztp: out of memory; 'ztp check FILE --rank R' tells what a fit needs\n");
+    ztp::app::tell("ztp: out of memory; 'ztp check FILE --rank R' tells what a fit needs\n");
     return 7;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "ztp: {}\n", error.what());
+    ztp::app::tell(fmt::format("ztp: {}\n", error.what()));
     return 1;
   }
   if (std::fflush(stdout) != 0) {
-    fmt::print(stderr, "ztp: cannot write to standard output: {}\n", std::strerror(errno));
+    ztp::app::tell(fmt::format("ztp: cannot write to standard output: {}\n", std::strerror(errno)));
     return 6;
   }
   return 0;

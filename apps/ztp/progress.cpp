@@ -37,6 +37,7 @@ void install_stop_signals() {
   struct sigaction before = {};
   sigaction(SIGHUP, nullptr, &before);
   if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup wants it ignored
+  std::signal(SIGPIPE, SIG_IGN);  // that nobody reads the progress any more is no reason to stop
 }
 
 bool stop_signalled() {
@@ -65,10 +66,9 @@ void ProgressBar::show(const SweepReport& report) {
   last_shown_ = now();
   shown_ = true;
   if (terminal_)
-    fmt::print(stderr, "\r\x1b[K{}", text(report));
+    tell(fmt::format("\r\x1b[K{}", text(report)));
   else
-    fmt::print(stderr, "{}\n", text(report));
-  std::fflush(stderr);
+    tell(fmt::format("{}\n", text(report)));
 }
 
 std::string ProgressBar::text(const SweepReport& report) const {
@@ -90,7 +90,7 @@ std::string ProgressBar::text(const SweepReport& report) const {
 }
 
 void ProgressBar::finish() {
-  if (terminal_ && shown_) fmt::print(stderr, "\n");
+  if (terminal_ && shown_) tell("\n");
 }
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0), begin_(now()) {}
@@ -99,8 +99,7 @@ void ProgressLine::show(const std::string& what, double part) {
   const double elapsed = now() - begin_;
   if (!terminal_ || elapsed - shown_ < (shown_ == 0 ? 1 : 0.1)) return;
   shown_ = elapsed;
-  fmt::print(stderr, "\r\x1b[K{}{}", what, std::isnan(part) ? "" : fmt::format(" {:.0f} %", 100 * part));
-  std::fflush(stderr);
+  tell(fmt::format("\r\x1b[K{}{}", what, std::isnan(part) ? "" : fmt::format(" {:.0f} %", 100 * part)));
 }
 
 ProgressLine::~ProgressLine() {

@@ -37,6 +37,11 @@ void read_all(int fd, std::uint64_t offset, char* place, std::size_t bytes, cons
   }
 }
 
+void sync_fully(int fd, const std::string& path) {
+  while (::fsync(fd) != 0)
+    if (errno != EINTR) throw_io("write", path);
+}
+
 std::uint64_t file_length(int fd, const std::string& path) {
   struct stat status;
   if (::fstat(fd, &status) != 0) throw_io("examine", path);
@@ -92,7 +97,7 @@ void AtomicFile::rewrite(std::uint64_t offset, const void* data, std::size_t byt
 
 void AtomicFile::commit() {
   flush();
-  if (::fsync(fd_) != 0) throw_io("write", path_);
+  sync_fully(fd_, path_);
   const int fd = fd_;
   fd_ = -1;
   if (::close(fd) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
@@ -124,7 +129,7 @@ void AppendFile::append(const void* data, std::size_t bytes) {
 }
 
 void AppendFile::sync() {
-  if (::fdatasync(fd_) != 0) throw_io("write", path_);
+  sync_fully(fd_, path_);
 }
 
 ReadFile::ReadFile(std::string path) : path_(std::move(path)) {
@@ -171,7 +176,9 @@ void ScratchFile::forget(std::uint64_t offset, std::uint64_t bytes) {
 void require_room(const std::string& path, std::uint64_t bytes) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) throw_io("write", path);
-  const int result = ::fallocate(fd, 0, 0, static_cast<off_t>(bytes));
+  int result = 0;
+  do result = ::fallocate(fd, 0, 0, static_cast<off_t>(bytes));
+  while (result != 0 && errno == EINTR);
   const int reason = errno;
   const bool cut = ::ftruncate(fd, 0) == 0;
   ::close(fd);
@@ -209,8 +216,10 @@ void sync_directory(const std::string& path) {
   const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) throw_io("open", name);
   const int result = ::fsync(fd);
+  const int reason = errno;
   ::close(fd);
-  if (result != 0) throw_io("write", name);
+  errno = reason;
+  if (result != 0 && reason != EINVAL && reason != EINTR) throw_io("write", name);  // not every file system can
 }
 
 }  // namespace ztp

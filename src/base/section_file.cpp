@@ -92,7 +92,9 @@ void SectionReader::verify() const {
     void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
   };
   const std::unique_ptr<XXH3_state_t, Free> hash(XXH3_createState());
-  Buffer<char> buffer(1 << 20);
+  std::uint64_t longest = 1;
+  for (const auto& [name, section] : sections_) longest = std::max(longest, section.bytes);
+  Buffer<char> buffer(std::min<std::uint64_t>(longest, 1 << 20));
   for (const auto& [name, section] : sections_) {
     XXH3_64bits_reset_withSeed(hash.get(), XXH3_64bits(name.data(), name.size()));
     for (std::uint64_t done = 0; done < section.bytes; done += buffer.size()) {

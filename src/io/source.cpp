@@ -189,7 +189,7 @@ const char* foreign_kind(std::string_view start) {
   if (start.starts_with("\xfd"
                         "7zXZ"))
     return "compressed with xz; decompress it, or use gzip or zstd";
-  if (start.starts_with("BZh") && start.substr(4).starts_with("1AY&SY"))
+  if (start.starts_with("BZh") && start.size() > 4 && start.substr(4).starts_with("1AY&SY"))
     return "compressed with bzip2; decompress it, or use gzip or zstd";
   if (start.starts_with("ZTPTENSR"))
     return "made by 'ztp convert', which cannot be read here or from a pipe; give a text file";

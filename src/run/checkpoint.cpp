@@ -117,14 +117,15 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
   std::optional<Checkpoint> latest;
   std::vector<std::string> damaged;
   for (const std::string& path : paths) {
-    if (!std::filesystem::exists(path)) continue;
+    std::error_code no_access;
+    if (!std::filesystem::exists(path, no_access)) continue;
     try {
       const SectionReader file(path);
       file.verify();
       Checkpoint found = read_checkpoint(file, path, info);
       if (!latest || all_sweeps(found) > all_sweeps(*latest)) latest = std::move(found);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::input) throw;
+      if (error.kind() == ErrorKind::config) throw;  // not damaged, but not of this run
       damaged.push_back(error.what());
     }
   }
@@ -136,8 +137,19 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
   return latest.value_or(Checkpoint{});
 }
 
+void check_chain_end(const std::string& run_dir, const RunInfo& info, std::uint32_t chain, std::uint32_t sweeps) {
+  const std::string path = chain_end_file(run_dir, chain);
+  const SectionReader file(path);
+  file.verify();
+  const Checkpoint end = read_checkpoint(file, path, info);
+  if (end.chain != chain || end.sweeps[chain] != sweeps)
+    throw Error(ErrorKind::input, fmt::format("{}: not of the end of chain {} after {} sweeps; the run cannot go on",
+                                              path, chain + 1, sweeps));
+}
+
 double restore_chain(const std::string& path, const RunInfo& info, AnyChain& chain) {
-  if (!std::filesystem::exists(path))
+  std::error_code no_access;
+  if (!std::filesystem::exists(path, no_access))
     throw Error(ErrorKind::input, fmt::format("{} is not there: only a chain that has come to its end has one", path));
   const SectionReader file(path);
   const Checkpoint checkpoint = read_checkpoint(file, path, info);

@@ -34,6 +34,9 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
 // Puts a chain back where a checkpoint of it was written, and returns the seconds it had taken. Modes may have grown at their ends since.
 double restore_chain(const std::string& file, const RunInfo& info, AnyChain& chain);
 
+// Error, if chain-N.bin is not that of the end of this chain after so many sweeps.
+void check_chain_end(const std::string& run_dir, const RunInfo& info, std::uint32_t chain, std::uint32_t sweeps);
+
 void remove_checkpoints(const std::string& run_dir);  // but not the chains' ends
 
 }  // namespace ztp

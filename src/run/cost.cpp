@@ -112,9 +112,10 @@ double sampling_bytes(const Dataset& data, const FitOptions& options, double tes
   return bytes + followed;
 }
 
-FitCost cost_of(const Dataset& data, const FitOptions& options) {
+FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t cells_of_file = 0) {
   const double held_out = options.holdout * static_cast<double>(data.ones());
-  const double test_cells = held_out * (1 + static_cast<double>(options.zeros_per_one));
+  const double test_cells =
+      held_out * (1 + static_cast<double>(options.zeros_per_one)) + static_cast<double>(cells_of_file);
   const double missing_tests = options.holdout_as == "missing" ? test_cells : 0;
   const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks.size());
   const Schedule plan = schedule(options, layout);
@@ -146,9 +147,9 @@ FitCost estimate_cost(const Dataset& data, const FitOptions& options) {
   return cost_of(data, completed(data, options));
 }
 
-void require_memory(const Dataset& data, const FitOptions& options) {
+void require_memory(const Dataset& data, const FitOptions& options, std::uint64_t test_cells) {
   const double limit = options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
-  const auto needed = [&](const FitOptions& tried) { return program_bytes + cost_of(data, tried).memory; };
+  const auto needed = [&](const FitOptions& tried) { return program_bytes + cost_of(data, tried, test_cells).memory; };
   const double need = needed(options);
   if (need <= limit) return;
   std::string remedy;

@@ -281,6 +281,7 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, const std
   const std::vector<std::size_t> grid = file.shape(stats, sweep);
   const std::size_t R = layout.R;
   std::vector<float> values(layout.floats());
+  require_room(partial, length);
   DrawLogWriter log(partial, layout, 0);
   for (std::size_t c = 0; c < grid.at(0); ++c)
     for (std::size_t d = 0; d < grid.at(1); ++d) {

@@ -95,6 +95,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   check_missing(data.tensor, data.networks, data.missing);
   require_memory(data, options);
   TestCells test = test_cells(options, data);
+  if (!options.test.empty()) require_memory(data, options, test.size());
   if (options.holdout_as == "missing") add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);
   describe_rival(data, info);
@@ -124,6 +125,8 @@ void extend(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
 }
 
 void check_can_resume(const RunInfo& info, const std::string& run_dir) {
+  if (info.options.burn_in < 0 || info.options.keep_every < 1 || info.options.threads < 1)
+    throw Error(ErrorKind::input, fmt::format("{}/options.json: damaged: not all options are filled in", run_dir));
   if (info.updates > 0)  // its chains are those of an update, which knows nothing of the old data but their statistics
     throw Error(ErrorKind::config, fmt::format("{} has been updated: it cannot go on; update it again, or fit "
                                                "everything anew",
@@ -139,10 +142,13 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   const auto nothing_to_do = [&](const RunInfo& info) {
     return info.status == "complete" && (options.sweeps == 0 || options.sweeps == info.options.sweeps);
   };
-  if (nothing_to_do(run_info(run_dir))) return FitOutcome::complete;
+  if (nothing_to_do(run_info(run_dir)) && !has_leftovers(run_dir)) return FitOutcome::complete;
   const RunLock lock(run_dir);
   RunInfo info = run_info(run_dir);  // again: until now another process may have been at it
-  if (nothing_to_do(info)) return FitOutcome::complete;
+  if (nothing_to_do(info)) {
+    remove_leftovers(run_dir);
+    return FitOutcome::complete;
+  }
   check_can_resume(info, run_dir);
   if (options.sweeps > 0) extend(info, run_dir, options.sweeps);
   if (options.threads > 0) info.options.threads = options.threads;
@@ -155,8 +161,11 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   for (const std::string& warning : warnings)
     if (callbacks.on_warning) callbacks.on_warning(warning);
   if (from.file.empty()) info.chains.clear();
+  for (std::uint32_t c = 0; c < from.sweeps.size(); ++c)  // before anything is changed
+    if (c != from.chain && from.sweeps[c] > 0 && from.sweeps[c] < info.options.sweeps)
+      check_chain_end(run_dir, info, c, from.sweeps[c]);
   const Dataset data = load_data(run_dir, info);
-  require_memory(data, info.options);
+  require_memory(data, info.options, info.options.test.empty() ? 0 : info.test_ones + info.test_zeros);
   TestCells test;
   const unsigned threads = static_cast<unsigned>(info.options.threads);
   if (info.test_ones + info.test_zeros > 0)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -26,6 +27,11 @@ std::string manifest_path(const std::string& run_dir) {
   return run_dir + "/manifest.json";
 }
 
+bool has_manifest(const std::string& run_dir) {
+  std::error_code no_access;
+  return std::filesystem::exists(manifest_path(run_dir), no_access);
+}
+
 Entry entry_of(const std::string& path) {
   const ReadFile file(path);
   struct Free {
@@ -33,7 +39,7 @@ Entry entry_of(const std::string& path) {
   };
   const std::unique_ptr<XXH3_state_t, Free> hash(XXH3_createState());
   XXH3_64bits_reset(hash.get());
-  Buffer<char> buffer(bytes_at_a_time);
+  Buffer<char> buffer(std::min<std::uint64_t>(bytes_at_a_time, file.length()));
   for (std::uint64_t offset = 0; offset < file.length(); offset += bytes_at_a_time) {
     const std::size_t part = std::min<std::uint64_t>(bytes_at_a_time, file.length() - offset);
     file.read(offset, buffer.data(), part);
@@ -44,6 +50,10 @@ Entry entry_of(const std::string& path) {
 
 std::map<std::string, Entry> read_manifest(const std::string& run_dir) {
   const std::string path = manifest_path(run_dir);
+  if (!has_manifest(run_dir))
+    throw Error(ErrorKind::input, fmt::format("{} is not there: the run is damaged or was made by an earlier ztp; fit "
+                                              "again",
+                                              path));
   const std::string contents = read_text(path);
   std::map<std::string, Entry> entries;
   try {
@@ -62,7 +72,7 @@ std::map<std::string, Entry> read_manifest(const std::string& run_dir) {
 
 void add_to_manifest(const std::string& run_dir, const std::vector<std::string>& files) {
   std::map<std::string, Entry> entries;
-  if (std::filesystem::exists(manifest_path(run_dir))) entries = read_manifest(run_dir);
+  if (has_manifest(run_dir)) entries = read_manifest(run_dir);
   for (const std::string& file : files) entries[file] = entry_of(run_dir + "/" + file);
   Json json = {{"format", 1}, {"files", Json::object()}};
   for (const auto& [file, entry] : entries) json["files"][file] = {{"bytes", entry.bytes}, {"xxh3", entry.xxh3}};

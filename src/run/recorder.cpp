@@ -72,8 +72,8 @@ void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
   now.occupied = report.occupied;
   now.network_only = report.network_only;
   if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
-  if (callbacks_.on_sweep) callbacks_.on_sweep(report);
   if (stop_requested() || checkpoint_is_due(report)) checkpoint(chain, report);
+  if (callbacks_.on_sweep) callbacks_.on_sweep(report);
 }
 
 void Recorder::on_end(AnyChain& chain, const SweepReport& report) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* old_suffix = "-old";
+
 // A lock of the open file, not of the process: two fits in one process exclude each other, too, and it works over NFS.
 struct flock whole_file() {
   struct flock lock = {};
@@ -32,20 +35,33 @@ struct flock whole_file() {
 
 // Without "." and "..", links and a last slash, so that there is a name to put something beside.
 std::string plain_path(const std::string& path) {
-  const fs::path plain = fs::weakly_canonical(fs::absolute(path));
+  std::error_code error;
+  const fs::path plain = fs::weakly_canonical(fs::absolute(path), error);
+  if (error) throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path, error.message()));
   return (plain.has_filename() ? plain : plain.parent_path()).string();
 }
 
-// Directories that were being built when their process was killed. Only a lock file tells that one is ours.
-void remove_abandoned(const std::string& run_dir) {
+// Beside a run directory: hidden, and not a name that anybody would choose.
+std::string partial_prefix(const std::string& run_dir) {
   const fs::path place(run_dir);
-  std::vector<fs::path> found;
+  return (place.parent_path() / fmt::format(".{}.ztp-partial-", place.filename().string())).string();
+}
+
+void rename_directory(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) throw_io("rename to", to);
+}
+
+// Directories that were being built when their process was killed; and a run that it was just about to replace, which comes back.
+void remove_abandoned(const std::string& run_dir) {
+  const std::string prefix = partial_prefix(run_dir);
+  std::vector<std::string> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(place.parent_path(), error))
-    if (entry.path().filename().string().starts_with(place.filename().string() + ".partial-") &&
-        fs::exists(entry.path() / "lock", error) && !RunLock::is_taken(entry.path().string()))
-      found.push_back(entry.path());
-  for (const fs::path& path : found) fs::remove_all(path, error);
+  for (const auto& entry : fs::directory_iterator(fs::path(run_dir).parent_path(), error))
+    if (const std::string path = entry.path().string(); path.starts_with(prefix) && !RunLock::is_taken(path))
+      found.push_back(path);
+  for (const std::string& path : found)
+    if (path.ends_with(old_suffix) && !fs::exists(run_dir, error)) rename_directory(path, run_dir);
+  for (const std::string& path : found) fs::remove_all(path, error);
 }
 
 void make_directories(const std::string& path) {
@@ -61,10 +77,14 @@ RunLock::RunLock(const std::string& run_dir) {
   fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd_ < 0) throw_io("write", path);
   struct flock lock = whole_file();
-  if (::fcntl(fd_, F_OFD_SETLK, &lock) == 0) return;
+  const bool locked = ::fcntl(fd_, F_OFD_SETLK, &lock) == 0;
   const int reason = errno;
+  struct stat mine = {}, there = {};
+  // If the directory was replaced meanwhile, what is locked is not the one that is there.
+  const bool same = ::fstat(fd_, &mine) == 0 && ::stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino;
+  if (locked && same) return;
   ::close(fd_);
-  if (reason == EAGAIN || reason == EACCES) refuse_taken(run_dir);
+  if (locked || reason == EAGAIN || reason == EACCES) refuse_taken(run_dir);
   errno = reason;
   throw_io("lock", path);
 }
@@ -98,12 +118,13 @@ void check_run_dir(const std::string& run_dir, bool replace) {
 }
 
 NewRunDir::NewRunDir(const std::string& run_dir, bool replace)
-    : run_dir_(plain_path(run_dir)), path_(fmt::format("{}.partial-{}", run_dir_, ::getpid())) {
+    : run_dir_(plain_path(run_dir)), path_(fmt::format("{}{}", partial_prefix(run_dir_), ::getpid())) {
+  remove_abandoned(run_dir_);
   check_run_dir(run_dir, replace);
   make_directories(fs::path(run_dir_).parent_path().string());
-  replaces_ = fs::exists(run_dir_);
+  std::error_code error;
+  replaces_ = replace && fs::exists(run_dir_, error);
   if (replaces_) old_lock_ = std::make_unique<RunLock>(run_dir_);
-  remove_abandoned(run_dir_);
   make_directories(path_);
   lock_ = std::make_unique<RunLock>(path_);
 }
@@ -120,9 +141,9 @@ void NewRunDir::publish() {
     if (errno == EEXIST) throw Error(ErrorKind::config, fmt::format("{} has come into being meanwhile", run_dir_));
     if (errno != EINVAL && errno != ENOSYS) throw_io("finish", run_dir_);
     // A file system that cannot do that: for a moment the old run is under another name.
-    const std::string old = path_ + "-old";
-    if (replaces_) fs::rename(run_dir_, old);
-    fs::rename(path_, run_dir_);
+    const std::string old = path_ + old_suffix;
+    if (replaces_) rename_directory(run_dir_, old);
+    rename_directory(path_, run_dir_);
     path_ = replaces_ ? old : "";
   } else if (!replaces_) {
     path_.clear();

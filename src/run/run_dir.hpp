@@ -19,7 +19,7 @@ class RunLock {
   int fd_ = -1;
 };
 
-// A run directory that is built beside its place, RUN.partial-PID, and takes it when it is whole, or goes. Until then a run that is
+// A run directory that is built beside its place, .RUN.ztp-partial-PID, and takes it when it is whole, or goes. Until then a run that is
 // there and to be replaced stays as it was.
 class NewRunDir {
  public:

@@ -166,6 +166,7 @@ RunInfo::ChainStatus read_chain(const Json& json) {
 void read_status_part(const Json& json, RunInfo& info) {
   info.status = text(json, "status");
   info.options.sweeps = whole<std::uint32_t>(json, "sweeps", static_cast<std::uint32_t>(info.options.sweeps));
+  if (info.options.burn_in >= info.options.sweeps) refuse("burn-in is not below the sweeps, of which it is a part");
   info.draws_planned = whole(json, "draws_planned", std::uint64_t{0}, most_cells);
   info.draws = whole(json, "draws", std::uint64_t{0}, most_cells);
   info.peak_memory = whole<std::uint64_t>(json, "peak_memory_bytes");

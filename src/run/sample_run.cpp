@@ -118,6 +118,7 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
   Schedule plan = schedule(info.options, layout);
   plan.keep_every = info.keep_every;  // as when the run began: it may have been asked for more sweeps since
   plan.watch_every = info.watch_every;
+  if (info.options.method == "online") plan.score_every = info.keep_every;
   HeldOut held_out(test);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
   held_out.draws() = from.held_out_draws;
@@ -150,6 +151,13 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
   write_run_status(run_dir, info);
   if (complete) remove_leftovers(run_dir);
   return complete ? FitOutcome::complete : FitOutcome::interrupted;
+}
+
+bool has_leftovers(const std::string& run_dir) {
+  std::error_code no_access;
+  for (const char* name : {"draws.log", "checkpoint-a.bin", "checkpoint-b.bin"})
+    if (fs::exists(run_dir + "/" + name, no_access)) return true;
+  return false;
 }
 
 void remove_leftovers(const std::string& run_dir) {

@@ -24,7 +24,8 @@ using ChainMaker = std::function<std::unique_ptr<AnyChain>(std::uint32_t number)
 FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,
                       const FitCallbacks& callbacks, const ChainMaker& make_chain, RunInfo& info);
 
-// What a run that is complete does not need.
+// What a run that is complete does not need: a kill may have come before it was removed.
 void remove_leftovers(const std::string& run_dir);
+bool has_leftovers(const std::string& run_dir);
 
 }  // namespace ztp

@@ -33,7 +33,9 @@ Buffer<std::uint32_t> load_ids(const SectionReader& file, const std::string& nam
 }  // namespace
 
 std::vector<std::string> store_labels(const std::string& run_dir, const std::vector<Mode>& modes) {
-  std::filesystem::create_directories(run_dir + "/labels");
+  std::error_code error;
+  std::filesystem::create_directories(run_dir + "/labels", error);
+  if (error) throw Error(ErrorKind::io, fmt::format("cannot create {}/labels: {}", run_dir, error.message()));
   std::vector<std::string> files;
   for (const Mode& mode : modes) {
     if (mode.labels.is_numbered()) continue;

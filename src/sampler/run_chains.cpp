@@ -67,6 +67,9 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
       report.seconds = restore(*chain);
     else
       chain->start();
+    if (chain->steps_done() != behind)
+      throw Error(ErrorKind::input, fmt::format("chain {} is put back after {} {}s, not {}; the run cannot go on",
+                                                c + 1, chain->steps_done(), chain->step_name(), behind));
     while (chain->steps_done() < schedule.sweeps) {
       if (observer.stop_requested()) return false;
       const double begin = now();

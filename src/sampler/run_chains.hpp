@@ -20,7 +20,7 @@ struct Schedule {
   std::uint32_t watch_every = 1;  // after burn-in
 
   // Where it costs extra, the log-likelihood is computed this often.
-  bool wants_likelihood(std::uint32_t t) const { return t == 1 || t % 10 == 0 || t == sweeps; }
+  bool wants_likelihood(std::uint32_t t) const { return t == 1 || t % 10 == 0; }
   bool keeps(std::uint32_t t) const { return t > burn_in && (t - burn_in) % keep_every == 0; }
   std::uint32_t draws_per_chain() const { return (sweeps - burn_in) / keep_every; }
   // The same with keep_every raised, if need be, until all chains together keep at most this many draws.

@@ -10,5 +10,6 @@ expect 0 ', 0 of the fits not the same in the end' reliability kills --count 16
 [ -n "${ZTP_SANITIZE:-}" ] || expect 0 'more than after the first hundredth' reliability sweeps --count 40000
 got=0
 reliability full --count 8 >out.txt 2>&1 || got=$?
+[ "$got" -ne 77 ] || echo "full disks skipped: no file system can be mounted here"
 [ "$got" -eq 77 ] || grep -qF ': 8 clear errors, 8 intact checkpoints' out.txt || { cat out.txt; failed=1; }
 finish

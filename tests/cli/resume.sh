@@ -76,13 +76,36 @@ same ninety chains
 expect 4 'only the last iteration is kept' sh -c \
   '"$1" fit sim/tensor.tsv --model quad --rank 3 --sweeps 5 --out quad >/dev/null 2>&1; "$1" resume quad --sweeps 9' - "$ztp"
 
+# A likelihood that costs extra is computed in the same sweeps, whatever the end was to be.
+"$ztp" fit sim/tensor.tsv --rank 700 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 23 --out wide >/dev/null 2>&1
+"$ztp" resume wide --sweeps 32 >/dev/null 2>&1
+"$ztp" fit sim/tensor.tsv --rank 700 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 32 --out wider >/dev/null 2>&1
+same wider wide
+# An end of a chain that is not the last one is no place to go on from, and nothing has changed by the attempt.
+cp ninety/chain-1.bin ninety-chain-1.bin
+"$ztp" resume chains --sweeps 100 >/dev/null 2>&1
+cp ninety-chain-1.bin chains/chain-1.bin
+expect 3 'chains/chain-1.bin: not of the end of chain 1 after 100 sweeps' "$ztp" resume chains --sweeps 120
+expect 0 'status       complete' "$ztp" info chains
+# What a kill left after the end goes.
+: >early/draws.log
+cp early/chain-1.bin early/checkpoint-a.bin
+expect 0 'Nothing to do' "$ztp" resume early
+[ ! -e early/draws.log ] && [ ! -e early/checkpoint-a.bin ] || fail "left behind in a complete run"
+# A run is not taken for what a killed process left, whatever its name.
+expect 0 'draws' "$ztp" fit sim/tensor.tsv $options --sweeps 60 --out run.partial-1
+expect 0 'draws' "$ztp" fit sim/tensor.tsv $options --sweeps 60 --out run
+[ -e run.partial-1/draws.nc ] || fail "a run was removed"
+# Nobody to read the progress, or no room for it: the fit goes on.
+expect 0 'complete' sh -c '"$1" fit sim/tensor.tsv '"$options"' --sweeps 60 --out mute 2>/dev/full >/dev/null; "$1" info mute' - "$ztp"
+
 # ---- damaged checkpoints: the other one is taken; without any, it says so ------------------------------------------------
 # Of a run stopped in its middle.
 "$ztp" fit sim/tensor.tsv $options --sweeps 100000 --out middle >/dev/null 2>&1 &
 interrupt $! middle 60
 "$ztp" resume middle --sweeps 100001 >/dev/null 2>&1 &  # leaves the newest checkpoint in either file
 interrupt $! middle "$(($(wc -l <middle/trace.tsv) + 25))"
-cp -r middle wounded
+cp -rp middle wounded
 newest=$(ls -t wounded/checkpoint-?.bin | head -1)
 damage "$newest" 3000
 "$ztp" resume wounded >/dev/null 2>log.txt &
@@ -96,6 +119,8 @@ cmp middle.trace wounded.trace || fail "from the older checkpoint it went anothe
 for file in wounded/checkpoint-?.bin; do damage "$file" 3000; done
 expect 3 'no checkpoint of wounded is whole' "$ztp" resume wounded
 : >wounded/checkpoint-a.bin
+rm wounded/checkpoint-b.bin
+mkdir wounded/checkpoint-b.bin  # cannot be read at all
 expect 3 'remove them to start again' "$ztp" resume wounded
 
 # ---- what does not belong together ---------------------------------------------------------------------------------------
@@ -153,5 +178,5 @@ code=0
 wait $pid || code=$?
 [ "$code" -eq 6 ] || fail "exit code $code although the run directory vanished"
 grep -qE 'ztp: cannot (write|finish|open) gone/' log.txt || fail "what is wrong with a directory that vanished: $(cat log.txt)"
-[ "$(ls -d ./*.partial* 2>/dev/null | wc -l)" -eq 0 ] || fail "left behind: $(ls -d ./*.partial*)"
+[ "$(ls -dA .*.ztp-partial* 2>/dev/null | wc -l)" -eq 0 ] || fail "left behind: $(ls -dA .*.ztp-partial*)"
 finish

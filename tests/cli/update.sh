@@ -102,7 +102,7 @@ sums run >before.txt
 "$ztp" update run later.tsv --sweeps 1000000 >log.txt 2>&1 &
 pid=$!
 under_way() {
-  while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <"$1.partial-$pid/trace.tsv" || echo 0)" -lt 20 ]; do sleep 0.02; done
+  while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <".$1.ztp-partial-$pid/trace.tsv" || echo 0)" -lt 20 ]; do sleep 0.02; done
 }
 under_way run
 expect 4 'another ztp is writing in this run directory' "$ztp" update run later.tsv
@@ -123,11 +123,11 @@ pid=$!
 under_way killed
 kill -KILL $pid
 wait $pid 2>/dev/null || true
-[ -d "killed.partial-$pid" ] || fail "the update was not killed in its middle"
+[ -d ".killed.ztp-partial-$pid" ] || fail "the update was not killed in its middle"
 sums killed >after.txt
 cmp before.txt after.txt || fail "a killed update changed the run"
 expect 0 'new ones' "$ztp" update killed later.tsv
-[ "$(ls -d killed* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d killed*)"
+[ "$(ls -dA killed* .killed* 2>/dev/null | wc -l)" -eq 1 ] || fail "left behind: $(ls -dA killed* .killed*)"
 expect 4 'has been updated: it cannot go on' "$ztp" resume killed --sweeps 5000
 
 # A run whose ones stay in their file: known ones are found there, too, and what is new is kept beside it.
