@@ -41,6 +41,16 @@ class Fit:
         self.seconds = time.time() - begin
         self.expected = self.predictions(self.whole)
 
+    def wait(self, process, longest, whole):
+        """So long, or until it is done: of a whole fit it is then known how long it takes, on a machine that may have other work."""
+        begin = time.time()
+        try:
+            process.wait(longest)
+            if whole:
+                self.seconds = min(self.seconds, time.time() - begin)
+        except subprocess.TimeoutExpired:
+            pass
+
     def command(self, *arguments):
         return [self.program, *map(str, arguments)]
 
@@ -135,7 +145,7 @@ def kills(options):
                 at_once = 0
                 while True:
                     # Up to a quarter longer than the whole fit took: its last moments are met as often as the others.
-                    time.sleep(draw.random() * 1.25 * fit.seconds)
+                    fit.wait(process, draw.random() * 1.25 * fit.seconds, at_once == 0)
                     process.kill()
                     errors = process.communicate()[1]
                     if process.returncode == -signal.SIGKILL:
@@ -219,7 +229,7 @@ def full_trial(fit, disk, draw, files):
     process = fit.start(["fit", *fit.arguments, "--out", run])
     while process.poll() is None and not list(run.glob("checkpoint-?.bin")):
         time.sleep(0.001)
-    time.sleep(draw.random() * fit.seconds)
+    fit.wait(process, draw.random() * fit.seconds, True)
     filler = fill(disk)
     errors = process.communicate()[1]
     lines = [line for line in errors.splitlines() if line.startswith("ztp: ")]
