@@ -1,12 +1,11 @@
 #include "base/section_file.hpp"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
+#include "base/hash.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -88,23 +87,19 @@ void SectionReader::read(const std::string& name, void* data, std::size_t bytes)
 }
 
 void SectionReader::verify() const {
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  const std::unique_ptr<XXH3_state_t, Free> hash(XXH3_createState());
   std::uint64_t longest = 1;
   for (const auto& [name, section] : sections_) longest = std::max(longest, section.bytes);
   Buffer<char> buffer(std::min<std::uint64_t>(longest, 1 << 20));
   for (const auto& [name, section] : sections_) {
-    XXH3_64bits_reset_withSeed(hash.get(), XXH3_64bits(name.data(), name.size()));
+    Hash hash(XXH3_64bits(name.data(), name.size()));
     for (std::uint64_t done = 0; done < section.bytes; done += buffer.size()) {
       const std::size_t part = std::min<std::uint64_t>(buffer.size(), section.bytes - done);
       file_.read(section.offset + done, buffer.data(), part);
-      XXH3_64bits_update(hash.get(), buffer.data(), part);
+      hash.add(buffer.data(), part);
     }
     std::uint64_t sum;
     file_.read(section.offset + section.bytes, &sum, sizeof sum);
-    if (sum != XXH3_64bits_digest(hash.get())) damaged(fmt::format("has a wrong checksum in section \"{}\"", name));
+    if (sum != hash.sum()) damaged(fmt::format("has a wrong checksum in section \"{}\"", name));
   }
 }
 

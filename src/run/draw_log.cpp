@@ -1,12 +1,11 @@
 #include "run/draw_log.hpp"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
+#include "base/hash.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -14,34 +13,23 @@ namespace {
 
 constexpr std::size_t floats_at_a_time = 1 << 18;
 
-struct FreeHash {
-  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-};
-using Hash = std::unique_ptr<XXH3_state_t, FreeHash>;
-
-Hash new_hash() {
-  Hash hash(XXH3_createState());
-  XXH3_64bits_reset(hash.get());
-  return hash;
-}
-
 // Appends floats through a buffer, and hashes what goes through.
 class FloatSink {
  public:
-  FloatSink(AppendFile& file, XXH3_state_t* hash) : file_(file), hash_(hash) { buffer_.reserve(floats_at_a_time); }
+  FloatSink(AppendFile& file, Hash& hash) : file_(file), hash_(hash) { buffer_.reserve(floats_at_a_time); }
   void put(float value) {
     buffer_.push_back(value);
     if (buffer_.size() == floats_at_a_time) flush();
   }
   void flush() {
-    XXH3_64bits_update(hash_, buffer_.data(), buffer_.size() * sizeof(float));
+    hash_.add(buffer_.data(), buffer_.size() * sizeof(float));
     file_.append(buffer_.data(), buffer_.size() * sizeof(float));
     buffer_.clear();
   }
 
  private:
   AppendFile& file_;
-  XXH3_state_t* hash_;
+  Hash& hash_;
   std::vector<float> buffer_;
 };
 
@@ -67,10 +55,10 @@ DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::ui
 
 void DrawLogWriter::append(const State& state, const SweepReport& report) {
   const DrawHead head{report.chain, report.sweep, report.log_likelihood, report.occupied};
-  const Hash hash = new_hash();
-  XXH3_64bits_update(hash.get(), &head, sizeof head);
+  Hash hash;
+  hash.add(&head, sizeof head);
   file_.append(&head, sizeof head);
-  FloatSink sink(file_, hash.get());
+  FloatSink sink(file_, hash);
   put_weights(sink, state.tensor);
   for (const Weights& weights : state.networks) put_weights(sink, weights);
   for (const double value : report.learned) sink.put(static_cast<float>(value));
@@ -80,15 +68,15 @@ void DrawLogWriter::append(const State& state, const SweepReport& report) {
       for (std::size_t r = 0; r < state.R; ++r) sink.put(u.row(j)[r] / n);
   }
   sink.flush();
-  const std::uint64_t sum = XXH3_64bits_digest(hash.get());
+  const std::uint64_t sum = hash.sum();
   file_.append(&sum, sizeof sum);
 }
 
 void DrawLogWriter::append(const DrawHead& head, const std::vector<float>& values) {
-  const Hash hash = new_hash();
-  XXH3_64bits_update(hash.get(), &head, sizeof head);
-  XXH3_64bits_update(hash.get(), values.data(), values.size() * sizeof(float));
-  const std::uint64_t sum = XXH3_64bits_digest(hash.get());
+  Hash hash;
+  hash.add(&head, sizeof head);
+  hash.add(values.data(), values.size() * sizeof(float));
+  const std::uint64_t sum = hash.sum();
   file_.append(&head, sizeof head);
   file_.append(values.data(), values.size() * sizeof(float));
   file_.append(&sum, sizeof sum);
@@ -117,17 +105,17 @@ void DrawLogReader::read(std::size_t i, std::uint64_t first, std::size_t count, 
 }
 
 void DrawLogReader::verify(std::size_t i) const {
-  const Hash hash = new_hash();
-  XXH3_64bits_update(hash.get(), &heads_[i], sizeof(DrawHead));
+  Hash hash;
+  hash.add(&heads_[i], sizeof(DrawHead));
   std::vector<float> buffer(std::min<std::uint64_t>(floats_at_a_time, layout_.floats()));
   for (std::uint64_t first = 0; first < layout_.floats(); first += floats_at_a_time) {
     const std::size_t count = std::min<std::uint64_t>(floats_at_a_time, layout_.floats() - first);
     read(i, first, count, buffer.data());
-    XXH3_64bits_update(hash.get(), buffer.data(), count * sizeof(float));
+    hash.add(buffer.data(), count * sizeof(float));
   }
   std::uint64_t sum;
   file_.read(record(i) + sizeof(DrawHead) + layout_.bytes(), &sum, sizeof sum);
-  if (sum != XXH3_64bits_digest(hash.get()))
+  if (sum != hash.sum())
     throw Error(ErrorKind::input, fmt::format("{}: draw {} is damaged (wrong checksum)", file_.path(), i + 1));
 }
 

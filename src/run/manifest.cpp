@@ -1,14 +1,13 @@
 #include "run/manifest.hpp"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <memory>
 
 #include "base/file.hpp"
+#include "base/hash.hpp"
 #include "run/json_values.hpp"
 #include "ztp/error.hpp"
 
@@ -34,18 +33,14 @@ bool has_manifest(const std::string& run_dir) {
 
 Entry entry_of(const std::string& path) {
   const ReadFile file(path);
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  const std::unique_ptr<XXH3_state_t, Free> hash(XXH3_createState());
-  XXH3_64bits_reset(hash.get());
+  Hash hash;
   Buffer<char> buffer(std::min<std::uint64_t>(bytes_at_a_time, file.length()));
   for (std::uint64_t offset = 0; offset < file.length(); offset += bytes_at_a_time) {
     const std::size_t part = std::min<std::uint64_t>(bytes_at_a_time, file.length() - offset);
     file.read(offset, buffer.data(), part);
-    XXH3_64bits_update(hash.get(), buffer.data(), part);
+    hash.add(buffer.data(), part);
   }
-  return {file.length(), fmt::format("{:016x}", XXH3_64bits_digest(hash.get()))};
+  return {file.length(), fmt::format("{:016x}", hash.sum())};
 }
 
 std::map<std::string, Entry> read_manifest(const std::string& run_dir) {

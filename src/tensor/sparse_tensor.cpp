@@ -1,9 +1,8 @@
-#include <xxhash.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
+#include "base/hash.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
@@ -137,9 +136,8 @@ std::size_t SparseTensor::sort_and_merge() {
 }
 
 std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> networks, const Missing& missing) {
-  XXH3_state_t* state = XXH3_createState();
-  XXH3_64bits_reset(state);
-  const auto add = [&](const void* data, std::size_t bytes) { XXH3_64bits_update(state, data, bytes); };
+  Hash hash;
+  const auto add = [&](const void* data, std::size_t bytes) { hash.add(data, bytes); };
   const auto add_number = [&](std::uint64_t number) { add(&number, sizeof number); };
   std::string scratch;
   add_number(tensor.order());
@@ -177,9 +175,7 @@ std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> n
     add_ids(missing.cells);
     for (const Network& network : networks) add_ids(network.missing);
   }
-  const std::uint64_t hash = XXH3_64bits_digest(state);
-  XXH3_freeState(state);
-  return hash;
+  return hash.sum();
 }
 
 }  // namespace ztp
