@@ -1,23 +1,19 @@
+#include "base/clock.hpp"
 #include "measure.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <string>
 
 namespace ztp::bench {
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 double time_of(const Body& body, std::size_t runs) {
-  const double begin = now();
+  const double begin = clock_seconds();
   for (std::size_t i = 0; i < runs; ++i) body();
-  return (now() - begin) / static_cast<double>(runs);
+  return (clock_seconds() - begin) / static_cast<double>(runs);
 }
 
 // Prints nothing and keeps the time of every run, in the order of the benchmarks.

@@ -1,6 +1,6 @@
 // trace.tsv, cells.tsv and watched.tsv, parted by lines of three dashes, as 'ztp diagnose' reads them.
 #include "harness.hpp"
-#include "run/manifest.hpp"
+#include "store/manifest.hpp"
 #include "run_files.hpp"
 #include "ztp/diagnose.hpp"
 

@@ -2,7 +2,7 @@
 #include <xxhash.h>
 
 #include "harness.hpp"
-#include "run/draw_log.hpp"
+#include "store/draw_log.hpp"
 #include "ztp/labels.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/section_file.hpp"
-#include "run/store.hpp"
+#include "store/data.hpp"
 #include "section_bytes.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/section_file.hpp"
 #include "harness.hpp"
-#include "run/draw_log.hpp"
+#include "store/draw_log.hpp"
 #include "run_files.hpp"
 #include "tensor/tensor_writer.hpp"
 #include "ztp/options.hpp"

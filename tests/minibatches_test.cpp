@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "online_data.hpp"
-#include "run/file_cells.hpp"
+#include "io/file_cells.hpp"
 #include "run/file_minibatches.hpp"
 #include "temp_dir.hpp"
 #include "tensor/shuffle.hpp"

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "base/file.hpp"
-#include "run/manifest.hpp"
-#include "run/run_info.hpp"
-#include "run/store.hpp"
+#include "store/manifest.hpp"
+#include "store/run_info.hpp"
+#include "store/data.hpp"
 #include "temp_dir.hpp"
 #include "ztp/check.hpp"
 #include "ztp/error.hpp"

@@ -12,7 +12,7 @@
 #include "base/random.hpp"
 #include "kernel/cpu/candidates.hpp"
 #include "posterior/candidate_scores.hpp"
-#include "posterior/draws_file.hpp"
+#include "store/draws_file.hpp"
 #include "targets.hpp"
 #include "temp_dir.hpp"
 #include "ztp/error.hpp"

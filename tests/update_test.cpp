@@ -13,7 +13,7 @@
 #include "run/chains.hpp"
 #include "run/checkpoint.hpp"
 #include "run/prepare.hpp"
-#include "run/store.hpp"
+#include "store/data.hpp"
 #include "temp_dir.hpp"
 #include "ztp/error.hpp"
 #include "ztp/posterior.hpp"

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.hpp"
 #include "commands.hpp"
 #include "common.hpp"
 #include "progress.hpp"
@@ -50,7 +50,7 @@ void run_convert(ConvertCommand& given) {
   given.read.counts = given.likelihood == "count";
   given.options.memory = given.memory_mib << 20;
   install_stop_signals();
-  const auto start = std::chrono::steady_clock::now();
+  const double start = clock_seconds();
   ConvertSummary summary;
   {
     ProgressLine line;
@@ -63,7 +63,7 @@ void run_convert(ConvertCommand& given) {
     throw CLI::RuntimeError(stop_exit_code());
   }
   print_warnings(summary.warnings);
-  print_summary(given, summary, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  print_summary(given, summary, clock_seconds() - start);
 }
 
 }  // namespace

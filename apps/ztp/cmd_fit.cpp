@@ -5,8 +5,10 @@
 #include <memory>
 #include <thread>
 
+#include "base/memory.hpp"
 #include "commands.hpp"
 #include "common.hpp"
+#include "options/amounts.hpp"
 #include "progress.hpp"
 #include "ztp/error.hpp"
 #include "ztp/fit.hpp"

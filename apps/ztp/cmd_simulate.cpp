@@ -2,10 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.hpp"
 #include "commands.hpp"
 #include "common.hpp"
 #include "progress.hpp"
@@ -58,14 +58,14 @@ void run_simulate(SimulateCommand& given, const CLI::App& command) {
     const auto [mode, count] = split_assignment(text, "--edges", "N");
     given.options.edges.emplace_back(mode, whole_number(count, "--edges " + text));
   }
-  const auto start = std::chrono::steady_clock::now();
+  const double start = clock_seconds();
   SimulateSummary summary;
   {
     ProgressLine line;
     summary = write_simulation(given.options, given.out, given.force, !given.no_truth,
                                [&](const std::string& what, double part) { line.show(what, part); });
   }
-  print_summary(given, summary, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  print_summary(given, summary, clock_seconds() - start);
 }
 
 }  // namespace

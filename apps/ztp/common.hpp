@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "run/limits.hpp"
+#include "base/memory.hpp"
 #include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
 

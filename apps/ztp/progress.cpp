@@ -1,3 +1,4 @@
+#include "base/clock.hpp"
 #include "progress.hpp"
 
 #include <fmt/format.h>
@@ -5,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -21,10 +21,6 @@ volatile std::sig_atomic_t first_signal = 0;
 void on_signal(int number) {
   if (first_signal != 0) _exit(128 + number);
   first_signal = number;
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace
@@ -52,7 +48,7 @@ ProgressBar::ProgressBar(std::uint32_t chains, std::uint32_t sweeps)
     : terminal_(isatty(STDERR_FILENO) != 0),
       chains_(chains),
       sweeps_(sweeps),
-      begin_(now()),
+      begin_(clock_seconds()),
       last_log_likelihood_(std::numeric_limits<double>::quiet_NaN()),
       last_auc_(std::numeric_limits<double>::quiet_NaN()) {}
 
@@ -62,8 +58,8 @@ void ProgressBar::show(const SweepReport& report) {
   if (first_done_ == 0) first_done_ = std::uint64_t{report.chain} * sweeps_ + report.sweep;
   const bool last = report.sweep == sweeps_;
   const double wait = terminal_ ? 0.1 : 10;
-  if (!last && shown_ && now() - last_shown_ < wait) return;
-  last_shown_ = now();
+  if (!last && shown_ && clock_seconds() - last_shown_ < wait) return;
+  last_shown_ = clock_seconds();
   shown_ = true;
   if (terminal_)
     tell(fmt::format("\r\x1b[K{}", text(report)));
@@ -75,7 +71,7 @@ std::string ProgressBar::text(const SweepReport& report) const {
   const double total = static_cast<double>(chains_) * sweeps_;
   const double done = static_cast<double>(report.chain) * sweeps_ + report.sweep;
   const double since = done - static_cast<double>(first_done_) + 1;
-  const double left = (now() - begin_) / since * (total - done);
+  const double left = (clock_seconds() - begin_) / since * (total - done);
   std::string line;
   if (terminal_) {
     const std::size_t filled = static_cast<std::size_t>(20 * done / total);
@@ -93,10 +89,10 @@ void ProgressBar::finish() {
   if (terminal_ && shown_) tell("\n");
 }
 
-ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0), begin_(now()) {}
+ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) != 0), begin_(clock_seconds()) {}
 
 void ProgressLine::show(const std::string& what, double part) {
-  const double elapsed = now() - begin_;
+  const double elapsed = clock_seconds() - begin_;
   if (!terminal_ || elapsed - shown_ < (shown_ == 0 ? 1 : 0.1)) return;
   shown_ = elapsed;
   tell(fmt::format("\r\x1b[K{}{}", what, std::isnan(part) ? "" : fmt::format(" {:.0f} %", 100 * part)));

@@ -6,6 +6,7 @@
 
 #include "base/matrix.hpp"
 #include "base/pool.hpp"
+#include "kernel/logits.hpp"
 #include "sampler/any_chain.hpp"
 #include "ztp/tensor.hpp"
 
@@ -18,14 +19,6 @@ struct RivalProblem {
   std::size_t R = 0;
   std::uint64_t seed = 0;
 };
-
-// theta of cells (count x K), O(count R K). `scaled`: the matrices hold n_k u^(k).
-void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, bool scaled, const std::vector<double>& weight,
-            double intercept, const std::uint32_t* cells, std::size_t count, double* theta);
-// The same of a recorded draw, whose state holds n_k u^(k) and log w.
-void recorded_logits(Pool& pool, const State& state, double intercept, const std::uint32_t* cells, std::size_t count,
-                     double* theta);
-double logistic(double theta);
 
 class RivalChain : public AnyChain {
  public:

@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "io/draw_cells.hpp"
+#include "options/amounts.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -15,7 +16,6 @@ namespace {
 
 constexpr double most_cells_by_default = 4e6;
 constexpr double most_cells = 4294967295.0;  // rows are indexed with 32 bits
-constexpr double usual_zeros_per_one = 10;
 
 // Cells that are neither ones nor missing.
 double zeros_there(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing) {
@@ -39,16 +39,6 @@ void merge(const Buffer<std::uint32_t>& ones, const Buffer<std::uint32_t>& zeros
 }
 
 }  // namespace
-
-double zeros_per_one_of(const std::string& choice) {
-  double each = usual_zeros_per_one;
-  if (choice == "all" || choice == "auto") return each;
-  const auto [end, error] = std::from_chars(choice.data(), choice.data() + choice.size(), each);
-  if (error != std::errc() || end != choice.data() + choice.size() || !(each > 0 && each <= 1e9))
-    throw Error(ErrorKind::config,
-                fmt::format("--zeros {}: must be auto, all, or a number of zeros for each one", choice));
-  return each;
-}
 
 double share_of_zeros(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, std::uint64_t zeros) {
   const double there = zeros_there(tensor, missing);

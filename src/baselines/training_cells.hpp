@@ -14,9 +14,6 @@ struct TrainingCells {
   std::size_t size() const { return one.size(); }
 };
 
-// What --zeros says, where it is a number; Error (config), if it is none of those below.
-double zeros_per_one_of(const std::string& choice);
-
 // What part of the zeros so many are; 1, if there are none.
 double share_of_zeros(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, std::uint64_t zeros);
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "posterior/impl.hpp"
-#include "run/store.hpp"
+#include "store/data.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

@@ -4,7 +4,7 @@
 #include "io/table.hpp"
 #include "kernel/kernel.hpp"
 #include "model/ranking.hpp"
-#include "posterior/draws_file.hpp"
+#include "store/draws_file.hpp"
 #include "posterior/queries.hpp"
 #include "ztp/posterior.hpp"
 

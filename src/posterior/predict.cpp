@@ -4,10 +4,10 @@
 #include <cmath>
 #include <thread>
 
-#include "baselines/rival_chain.hpp"
+#include "kernel/logits.hpp"
 #include "posterior/impl.hpp"
-#include "run/run_info.hpp"
-#include "run/store.hpp"
+#include "store/run_info.hpp"
+#include "store/data.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

@@ -8,8 +8,8 @@
 #include "model/ranking.hpp"
 #include "posterior/candidate_scores.hpp"
 #include "posterior/impl.hpp"
-#include "run/file_cells.hpp"
-#include "run/store.hpp"
+#include "io/file_cells.hpp"
+#include "store/data.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

@@ -7,7 +7,7 @@
 
 #include "posterior/impl.hpp"
 #include "posterior/search.hpp"
-#include "run/store.hpp"
+#include "store/data.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

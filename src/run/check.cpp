@@ -1,16 +1,17 @@
+#include "base/clock.hpp"
+#include "base/memory.hpp"
 #include "ztp/check.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <tuple>
 
 #include "io/dataset.hpp"
-#include "run/file_cells.hpp"
-#include "run/limits.hpp"
+#include "io/file_cells.hpp"
+#include "options/amounts.hpp"
 #include "run/prepare.hpp"
 #include "sampler/chain.hpp"
 
@@ -20,10 +21,6 @@ namespace {
 constexpr std::size_t most_examples = 20;
 constexpr double timed_products = 1e8;  // ones times components that are tried out to estimate the time of a sweep
 constexpr std::size_t timed_draws = 4000000;  // likewise rows times components
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Reads the file once more, remembering lines, and lists the repeated cells.
 void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& report) {
@@ -139,9 +136,9 @@ double time_collapsed_sweep(const Dataset& data, const FitOptions& options) {
   Chain chain(problem, *kernel, 0);
   chain.start();
   chain.sweep();
-  const double begin = now();
+  const double begin = clock_seconds();
   chain.sweep();
-  return now() - begin;
+  return clock_seconds() - begin;
 }
 
 // Times the two parts of a sweep, or of a step, on a part of the data, with rows of the real width and as many of them as memory allows.
@@ -162,13 +159,13 @@ double time_sweep(const Dataset& data, const FitOptions& options) {
     Matrix<float> part(timed, R);
     const std::vector<double> totals(R, 1.0);
     const Columns columns{.S = counts, .a = 0.1, .totals = &totals};
-    const double begin = now();
+    const double begin = clock_seconds();
     if (options.method == "online" && options.parameters == "mean")
       kernel->mean_columns(columns, part);
     else
       kernel->draw_columns(columns, stream_key(1, 0, Purpose::columns), 1, part);
     column_seconds +=
-        (now() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) / static_cast<double>(timed);
+        (clock_seconds() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) / static_cast<double>(timed);
     for (std::size_t j = 0; j < rows; ++j)
       for (std::size_t r = 0; r < R; ++r) u[k].row(j)[r] = part.row(j % timed)[r] + 0.01f;
   }
@@ -189,9 +186,9 @@ double time_sweep(const Dataset& data, const FitOptions& options) {
   added.expected = options.method == "online" && options.latent == "mean";
   double best = 1e300;
   for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
-    const double begin = now();
+    const double begin = clock_seconds();
     kernel->allocate(entries, rates, stream_key(1, 0, Purpose::counts), repeat, added);
-    best = std::min(best, now() - begin);
+    best = std::min(best, clock_seconds() - begin);
   }
   // Listed missing cells cost as much as ones, edges and missing pairs as a one of two modes.
   const bool online = options.method == "online";

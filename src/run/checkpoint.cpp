@@ -9,7 +9,8 @@
 #include <optional>
 
 #include "base/section_file.hpp"
-#include "run/json_values.hpp"
+#include "base/json.hpp"
+#include "options/options_json.hpp"
 #include "ztp/error.hpp"
 #include "ztp/version.hpp"
 

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "base/memory.hpp"
 #include "baselines/training_cells.hpp"
 #include "kernel/bounded_draw.hpp"
 #include "run/file_minibatches.hpp"
-#include "run/limits.hpp"
+#include "options/amounts.hpp"
 #include "run/prepare.hpp"
 #include "ztp/error.hpp"
 #include "ztp/fit.hpp"

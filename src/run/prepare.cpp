@@ -155,28 +155,6 @@ OnlineOptions online_options(const FitOptions& complete) {
           .inner_draws = static_cast<std::uint32_t>(complete.inner_draws)};
 }
 
-std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
-                                       std::size_t networks) {
-  if (complete.model != "ztp") return {"intercept"};
-  std::vector<std::string> names;
-  if (learned(complete).dirichlet)
-    for (const Mode& mode : modes) names.push_back("dirichlet_" + mode.name);
-  if (!learned(complete).gamma_shape) return names;
-  names.push_back("gamma_shape");
-  for (std::size_t m = 1; m <= networks; ++m) names.push_back(fmt::format("gamma_shape_network_{}", m));
-  return names;
-}
-
-DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks) {
-  DrawLayout layout;
-  layout.R = static_cast<std::size_t>(complete.rank);
-  layout.chains = static_cast<std::size_t>(complete.chains);
-  layout.networks = networks;
-  layout.learned = learned_names(complete, modes, networks).size();
-  for (const Mode& mode : modes) layout.sizes.push_back(mode.labels.size());
-  return layout;
-}
-
 Schedule schedule(const FitOptions& complete, const DrawLayout& layout) {
   Schedule result;
   result.chains = static_cast<std::uint32_t>(complete.chains);

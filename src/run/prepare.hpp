@@ -1,6 +1,6 @@
 // From options as given to a problem and a schedule with every default filled in.
 #pragma once
-#include "run/draw_log.hpp"
+#include "store/draw_layout.hpp"
 #include "sampler/online_chain.hpp"
 #include "sampler/run_chains.hpp"
 #include "ztp/options.hpp"
@@ -19,10 +19,6 @@ inline FitOptions complete_options(const FitOptions& options, const SparseTensor
 Problem make_problem(const FitOptions& complete, const Dataset& data);
 Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes);
 OnlineOptions online_options(const FitOptions& complete);
-// Names of the learned hyperparameters, in the order of learned_values: columns of the trace and variables of draws.nc.
-std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
-                                       std::size_t networks);
-DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks);
 Schedule schedule(const FitOptions& complete, const DrawLayout& layout);
 
 }  // namespace ztp

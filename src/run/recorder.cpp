@@ -1,22 +1,18 @@
 #include "run/recorder.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
-#include "run/run_info.hpp"
+#include "base/clock.hpp"
+#include "base/memory.hpp"
+#include "store/run_info.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
-
-double wall_clock() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void begin(AppendFile& file, std::string header, const std::vector<std::string>& more) {
   if (file.length() > 0) return;
@@ -32,12 +28,6 @@ std::vector<std::string> cell_names(std::size_t watched) {
 
 }  // namespace
 
-std::uint64_t peak_memory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
 Recorder::Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
                    HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned,
                    std::size_t watched)
@@ -51,7 +41,7 @@ Recorder::Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& 
       interval_(checkpoint_interval(info.options.checkpoint)),
       sweeps_(from.sweeps),
       last_file_(from.file),
-      last_checkpoint_(wall_clock()) {
+      last_checkpoint_(clock_seconds()) {
   begin(trace_, "chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\ttotal_weight\tnetwork_only", learned);
   begin(cells_, "chain\tsweep", cell_names(watched));
 }
@@ -90,7 +80,7 @@ void Recorder::on_failure(AnyChain& chain, const SweepReport& last) {
 
 bool Recorder::checkpoint_is_due(const SweepReport& report) {
   if (interval_.sweeps > 0) return report.sweep % interval_.sweeps == 0;
-  return wall_clock() - last_checkpoint_ >= interval_.seconds;
+  return clock_seconds() - last_checkpoint_ >= interval_.seconds;
 }
 
 bool Recorder::stop_requested() {
@@ -120,7 +110,7 @@ RunInfo::ChainStatus& Recorder::status(const SweepReport& report) {
 void Recorder::checkpoint(AnyChain& chain, const SweepReport& report) {
   last_file_ = next_checkpoint_file(run_dir_, last_file_);
   write(last_file_, chain, report);
-  last_checkpoint_ = wall_clock();
+  last_checkpoint_ = clock_seconds();
 }
 
 void Recorder::write(const std::string& file, AnyChain& chain, const SweepReport& report) {

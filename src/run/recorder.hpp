@@ -5,8 +5,8 @@
 
 #include "base/file.hpp"
 #include "run/checkpoint.hpp"
-#include "run/draw_log.hpp"
-#include "run/limits.hpp"
+#include "store/draw_log.hpp"
+#include "options/amounts.hpp"
 #include "sampler/run_chains.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/run_info.hpp"
@@ -44,7 +44,5 @@ class Recorder final : public Observer {
   std::string last_file_;              // of a checkpoint
   double last_checkpoint_;
 };
-
-std::uint64_t peak_memory();  // of this process, bytes
 
 }  // namespace ztp

@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "base/clock.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 void look_at_cells(AnyChain& chain, const Schedule& schedule, const Followed& followed, SweepReport& report) {
   const std::uint32_t t = report.sweep;
@@ -72,7 +68,7 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
                                                 c + 1, chain->steps_done(), chain->step_name(), behind));
     while (chain->steps_done() < schedule.sweeps) {
       if (observer.stop_requested()) return false;
-      const double begin = now();
+      const double begin = clock_seconds();
       try {
         report.log_likelihood = checked_step(*chain, schedule.wants_likelihood(chain->steps_done() + 1));
       } catch (...) {
@@ -81,7 +77,7 @@ bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t numb
       }
       report.sweep = chain->steps_done();
       if (schedule.keeps(report.sweep)) chain->draw_state();
-      report.seconds += now() - begin;
+      report.seconds += clock_seconds() - begin;
       look_at_cells(*chain, schedule, followed, report);
       chain->describe(report);
       report.learned = chain->learned();

@@ -1,4 +1,4 @@
-#include "run/draw_log.hpp"
+#include "store/draw_log.hpp"
 
 #include <fmt/format.h>
 
@@ -43,12 +43,6 @@ std::uint64_t record_bytes(const DrawLayout& layout) {
 }
 
 }  // namespace
-
-std::uint64_t DrawLayout::factor(std::size_t k) const {
-  std::uint64_t offset = hyperparameters() + learned;
-  for (std::size_t before = 0; before < k; ++before) offset += std::uint64_t{sizes[before]} * R;
-  return offset;
-}
 
 DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length)
     : layout_(std::move(layout)), file_(path, length) {}

@@ -1,12 +1,10 @@
-// JSON of a run directory, which may be damaged or made to do harm. All throw Error (input) without the name of the file.
+// JSON that may be damaged or made to do harm. All throw Error (input) without the name of the file.
 #pragma once
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
-
-#include "ztp/options.hpp"
 
 namespace ztp {
 
@@ -17,6 +15,7 @@ using Json = nlohmann::ordered_json;
 Json parse_json(const std::string& text);
 std::string json_text(const Json& json, int indent = 2);  // bytes that are not UTF-8 replaced
 
+[[noreturn]] void not_a(const char* key, const std::string& what);
 const Json& member(const Json& json, const char* key);  // of an object that has it
 // A number without a fraction in this range: the library would wrap it around, or convert it in undefined ways.
 std::uint64_t whole_number(const Json& json, const char* key, std::uint64_t smallest, std::uint64_t largest);
@@ -30,9 +29,5 @@ bool truth(const Json& json, const char* key);
 std::string text(const Json& json, const char* key);
 const Json& list(const Json& json, const char* key);
 const Json& object(const Json& json, const char* key);
-
-// Every option within its range; those that are absent have their defaults.
-FitOptions options_from(const Json& json);
-Json options_as(const FitOptions& options);
 
 }  // namespace ztp

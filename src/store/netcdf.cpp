@@ -1,4 +1,4 @@
-#include "run/netcdf.hpp"
+#include "store/netcdf.hpp"
 
 #include <fmt/format.h>
 #include <netcdf.h>

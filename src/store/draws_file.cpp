@@ -1,4 +1,4 @@
-#include "posterior/draws_file.hpp"
+#include "store/draws_file.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "run/manifest.hpp"
+#include "store/manifest.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

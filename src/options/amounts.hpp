@@ -1,4 +1,4 @@
-// What --checkpoint and --memory say.
+// What --checkpoint, --memory and --zeros say.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,10 +14,8 @@ Interval checkpoint_interval(const std::string& text);
 
 // "8G", "1.5GiB", "500M", "2000000": bytes, each letter 1024 times the one before. Error (config) that names the flag.
 double memory_limit(const std::string& text);
-// What this process could have in all: what it has and what the machine has left, or what its control group allows.
-double memory_of_machine();
-double resident_memory();  // of this process now
 
-std::string human_bytes(double bytes);  // 1.2 GiB
+// What --zeros says, where it is a number; Error (config), if it is neither that nor auto nor all.
+double zeros_per_one_of(const std::string& choice);
 
 }  // namespace ztp

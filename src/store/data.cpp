@@ -1,4 +1,4 @@
-#include "run/store.hpp"
+#include "store/data.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -9,9 +9,9 @@
 #include "base/section_file.hpp"
 #include "io/dataset.hpp"
 #include "io/write_cells.hpp"
-#include "run/check_stored.hpp"
-#include "run/file_cells.hpp"
-#include "run/manifest.hpp"
+#include "store/check_stored.hpp"
+#include "io/file_cells.hpp"
+#include "store/manifest.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

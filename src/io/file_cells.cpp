@@ -1,4 +1,4 @@
-#include "run/file_cells.hpp"
+#include "io/file_cells.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "run/run_dir.hpp"
+#include "store/run_dir.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,12 +1,9 @@
-#include "run/limits.hpp"
+#include "options/amounts.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <string_view>
 
@@ -23,19 +20,7 @@ double leading_number(std::string_view text, std::string_view& rest) {
   return error == std::errc() ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
-// "Name:  12345 kB" in /proc/meminfo, in bytes.
-double meminfo(const std::string& name) {
-  std::ifstream file("/proc/meminfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(name + ":")) return 1024 * std::strtod(line.c_str() + name.size() + 1, nullptr);
-  return std::numeric_limits<double>::infinity();
-}
-
-double number_in(const std::string& path) {
-  std::ifstream file(path);
-  double value = 0;
-  return file >> value ? value : std::numeric_limits<double>::infinity();
-}
+constexpr double usual_zeros_per_one = 10;
 
 }  // namespace
 
@@ -68,26 +53,14 @@ double memory_limit(const std::string& text) {
   return value * factor;
 }
 
-std::string human_bytes(double bytes) {
-  const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < std::size(units)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
-}
-
-double resident_memory() {
-  std::ifstream file("/proc/self/statm");
-  double total = 0, resident = 0;
-  file >> total >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
-double memory_of_machine() {
-  return std::min({resident_memory() + meminfo("MemAvailable"), number_in("/sys/fs/cgroup/memory.max"),
-                   number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
+double zeros_per_one_of(const std::string& choice) {
+  double each = usual_zeros_per_one;
+  if (choice == "all" || choice == "auto") return each;
+  const auto [end, error] = std::from_chars(choice.data(), choice.data() + choice.size(), each);
+  if (error != std::errc() || end != choice.data() + choice.size() || !(each > 0 && each <= 1e9))
+    throw Error(ErrorKind::config,
+                fmt::format("--zeros {}: must be auto, all, or a number of zeros for each one", choice));
+  return each;
 }
 
 }  // namespace ztp

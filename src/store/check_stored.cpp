@@ -1,4 +1,4 @@
-#include "run/check_stored.hpp"
+#include "store/check_stored.hpp"
 
 #include <fmt/format.h>
 

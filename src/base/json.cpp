@@ -1,4 +1,4 @@
-#include "run/json_values.hpp"
+#include "base/json.hpp"
 
 #include <fmt/format.h>
 
@@ -17,11 +17,11 @@ constexpr std::size_t most_keys = 10000;
   throw Error(ErrorKind::input, what);
 }
 
-[[noreturn]] void not_a(const char* key, const std::string& what) {
+}  // namespace
+
+void not_a(const char* key, const std::string& what) {
   wrong(fmt::format("\"{}\" is not {}", key, what));
 }
-
-}  // namespace
 
 Json parse_json(const std::string& text) {
   std::array<std::size_t, deepest + 2> keys{};
@@ -88,63 +88,6 @@ const Json& object(const Json& json, const char* key) {
   const Json& value = member(json, key);
   if (!value.is_object()) not_a(key, "an object");
   return value;
-}
-
-namespace {
-
-void read_option(const Json& json, const char* key, std::int64_t& option) {
-  const Json& value = member(json, key);
-  const bool fits = value.is_number_integer() &&
-                    (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{1} << 62);
-  if (!fits) not_a(key, "a whole number");
-  option = value.get<std::int64_t>();
-}
-
-void read_option(const Json& json, const char* key, std::uint64_t& option) {
-  option = whole<std::uint64_t>(json, key);
-}
-
-void read_option(const Json& json, const char* key, double& option) {
-  option = real(json, key);
-}
-
-void read_option(const Json& json, const char* key, std::string& option) {
-  option = text(json, key);
-}
-
-void read_option(const Json& json, const char* key, std::vector<std::string>& option) {
-  option.clear();
-  for (const Json& item : list(json, key)) {
-    if (!item.is_string()) not_a(key, "a list of texts");
-    option.push_back(item.get<std::string>());
-  }
-}
-
-}  // namespace
-
-FitOptions options_from(const Json& json) {
-  if (!json.is_object()) wrong("the options are not an object");
-  FitOptions options;
-  for (const OptionField& field : fit_option_fields())
-    if (json.contains(field.name))  // a run may be older than the option
-      std::visit([&](auto at) { read_option(json, field.name.c_str(), options.*at); }, field.member);
-  check_option_ranges(options);
-  return options;
-}
-
-Json options_as(const FitOptions& options) {
-  Json json;
-  for (const OptionField& field : fit_option_fields())
-    std::visit([&](auto member) { json[field.name] = options.*member; }, field.member);
-  return json;
-}
-
-std::string options_to_json(const FitOptions& options) {
-  return json_text(options_as(options), -1);
-}
-
-FitOptions options_from_json(const std::string& text) {
-  return options_from(parse_json(text));
 }
 
 }  // namespace ztp

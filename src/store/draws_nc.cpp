@@ -1,4 +1,4 @@
-#include "run/draws_nc.hpp"
+#include "store/draws_nc.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,9 +10,9 @@
 #include <limits>
 #include <numeric>
 
-#include "run/manifest.hpp"
-#include "run/netcdf.hpp"
-#include "run/prepare.hpp"
+#include "store/manifest.hpp"
+#include "store/netcdf.hpp"
+#include "store/draw_layout.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

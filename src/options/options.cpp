@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "baselines/training_cells.hpp"
-#include "run/limits.hpp"
+#include "options/amounts.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

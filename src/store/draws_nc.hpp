@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "run/draw_log.hpp"
+#include "store/draw_log.hpp"
 #include "ztp/labels.hpp"
 #include "ztp/run_info.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "model/state.hpp"
-#include "run/netcdf.hpp"
+#include "store/netcdf.hpp"
 #include "ztp/labels.hpp"
 #include "ztp/run_info.hpp"
 

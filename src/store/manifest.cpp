@@ -1,4 +1,4 @@
-#include "run/manifest.hpp"
+#include "store/manifest.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
-#include "run/json_values.hpp"
+#include "base/json.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

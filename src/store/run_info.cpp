@@ -1,4 +1,4 @@
-#include "run/run_info.hpp"
+#include "store/run_info.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,10 @@
 #include <limits>
 
 #include "base/file.hpp"
-#include "run/json_values.hpp"
-#include "run/manifest.hpp"
-#include "run/run_dir.hpp"
+#include "base/json.hpp"
+#include "options/options_json.hpp"
+#include "store/manifest.hpp"
+#include "store/run_dir.hpp"
 #include "tensor/mode_name.hpp"
 #include "ztp/error.hpp"
 #include "ztp/labels.hpp"
