@@ -95,7 +95,7 @@ def work_folder():
 
 
 def publish(name, table, figure, markdown):
-    """The table to docs/tables, the figure to docs/images (SVG and PNG), the paragraph between its marks in docs/results.md."""
+    """The table to docs/tables, the figure to docs/images, the paragraph between its marks in docs/results.md."""
     docs = HERE / "docs"
     (docs / "tables").mkdir(exist_ok=True)
     shutil.copy(table, docs / "tables" / f"{name}.tsv")
@@ -114,7 +114,6 @@ def publish(name, table, figure, markdown):
 def save_figure(figure, stem):
     """The same bytes for the same figure: no dates, no random ids."""
     figure.savefig(f"{stem}.svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(f"{stem}.png", dpi=110, metadata={"Software": None})
 
 
 def fit(work, split, *options):

@@ -27,10 +27,8 @@ AXES = {
 TITLES = {"nnz": "ones", "rank": "R", "modes": "K"}
 
 NOTES = """
-A sweep visits R components of K factors for every one, and draws R columns of every mode. In the ones it is linear where these outweigh the
-K x 20,000 entities. Below R = 40 a sweep costs hardly less with fewer components: above, it is linear. R = 640
-is the first rank where components are found by way of bounds (docs/model.md, section 7): on these simulated tensors they cost more than they save.
-In K the time grows less than linearly. Why was not profiled here. The second exponent is that of the larger values alone.
+In the ones a sweep is linear where they outweigh the K x 20,000 entities, whose columns are drawn. Below R = 40 it costs hardly less with fewer components; above, it is linear. R = 640 is the first rank at which components are found by way
+of bounds ([model.md](model.md#7-many-components)): on these simulated tensors they cost more than they save. In K the time grows less than linearly. The second exponent is that of the larger values alone.
 """
 
 
@@ -98,11 +96,11 @@ def exponent(points):
 
 
 def table(rows, axes, base):
-    lines = ["| what moves | seconds a sweep: median of the repeats (range) | exponent, all | exponent, part |",
+    lines = ["| what moves | seconds a sweep: median of the repeats | exponent, all | exponent, part |",
              "|---|---|---|---|"]
     for axis, (_, first) in axes.items():
         found = series(rows, axis, base)
-        times = "; ".join(f"{value:,}: {middle:.4g} ({low:.4g} to {high:.4g})" for value, middle, low, high in found)
+        times = "; ".join(f"{value:,}: {middle:.3g}" for value, middle, _, _ in found)
         upper = [point for point in found if point[0] >= first]
         part = f"{exponent(upper)[0]:.2f}, {first:,} to {upper[-1][0]:,}"
         lines.append(f"| {TITLES[axis]} | {times} | {exponent(found)[0]:.2f} | {part} |")

@@ -42,20 +42,12 @@ COMMON_TERM = 1000  # papers: terms in more are dropped
 ALL_TERMS, DROPPED = "dblp-4area, all terms", "dblp-4area"
 
 NOTES = """
-Words and venues are ranked by u alone, and nothing was filtered on Scholars: the lists can be read as they are,
-though words of all abstracts (*purpose*, *method*, *paper*) lead some. The rule that picks a factor looks at the
-paper's words, so some agreement is by construction; what it does not decide is how much. Evolutionary biology and
-medical imaging are the paper's in every chain. Machine learning depends on the chain: with seed 3 the nearest factor
-is one of biostatistics (*Statistics in Medicine* leads its venues), and one word is shared. The oncology of the data
-is spread over several factors (the physics of radiation, brain tumours, trials of drugs): the nearest is one of
-radiation, which the paper's list mixes with chemotherapy and lung cancer. All 100 components are occupied.
+Nothing was filtered on Scholars: words of all abstracts (*purpose*, *method*, *paper*) lead some lists. The rule that picks a factor looks at the paper's words, so some agreement is by construction. Evolutionary
+biology and medical imaging are the paper's in every chain; machine learning depends on the chain (with seed 3 the nearest factor is one of biostatistics); oncology is spread over several factors, and the nearest is one of
+radiation. All 100 components are occupied. Venues and all 20 factors of DBLP are in [tables/topics.tsv](tables/topics.tsv).
 
-The paper's histogram of departments cannot be made: departments are not in the published data, and the names of the
-authors were replaced by ids. DBLP four-area stands in for it. Its titles come with stop words, and with all terms
-every factor is led by *for*, *of*, *a*; the 12 terms of more than 1,000 papers (*for, of, a, in, and, the, data,
-based, to, on, using, with*) were dropped after looking at that, which makes the words readable and hardly moves the
-areas. There are 20 venues, and most factors at R = 20 are one or two of them: areas follow. Data Mining authors among
-those that lead factors of Database venues are the main impurity.
+The paper's histogram of departments cannot be made, since the published data have none; DBLP four-area stands in. The 12 terms of more than 1,000 papers (*for, of, a, in, and, the, data, based, to, on, using, with*) were
+dropped after every factor was seen to be led by them, which hardly moves the areas. There are 20 venues, and most factors at R = 20 are one or two of them: areas follow.
 """
 
 
@@ -194,18 +186,11 @@ def bold(words, marked):
 
 
 def words_table(rows):
-    columns = []
+    lines = ["| topic | the paper's words | here |", "|---|---|---|"]
     for row in rows:
-        columns += [[f"{row['topic']}: paper", "---", *bold(TOPICS[row["topic"]].split(), shared(row))],
-                    [f"{row['topic']}: here", "---", *bold(row["words"].split(), shared(row))]]
-    return ["| " + " | ".join(cells) + " |" for cells in zip(*columns)]
-
-
-def venues_table(row):
-    ours = row["venues"].split("; ")
-    marked = {*shared_venues(row), *(venue for venue in ours for text in VENUES.values() if is_venue(venue, text))}
-    return ["| top venues of ML/SP: paper | here |", "|---|---|",
-            *(f"| {paper} | {venue} |" for paper, venue in zip(bold(VENUES, marked), bold(ours, marked)))]
+        theirs, ours = (" ".join(bold(words.split(), shared(row))) for words in (TOPICS[row["topic"]], row["words"]))
+        lines.append(f"| {row['topic']} | {theirs} | {ours} |")
+    return lines
 
 
 def shared_line(rows, seeds):
@@ -227,16 +212,6 @@ def named(seeds):
     return ("seed " if len(seeds) == 1 else "seeds ") + listed(seeds)
 
 
-def areas_table(rows):
-    names = list(counts_of(rows[0]))
-    lines = ["| factor, top terms | top venue | " + " | ".join(names) + " |", "|---" * (2 + len(names)) + "|"]
-    for row in rows[:HEAVIEST]:
-        counts = counts_of(row)
-        lines.append(f"| {', '.join(row['words'].split()[:6])} | {row['venues'].split('; ')[0]} | "
-                     + " | ".join(str(counts[name]) for name in names) + " |")
-    return lines
-
-
 def purity_line(rows, seeds):
     texts = []
     for data, title in ((DROPPED, f"without terms of more than {COMMON_TERM:,} papers"), (ALL_TERMS, "with all terms")):
@@ -250,17 +225,14 @@ def purity_line(rows, seeds):
 
 def page(rows, seed):
     seeds = [seed, *sorted({int(row["seed"]) for row in rows} - {seed})]
-    found, factors = of(rows, "scholars", seed), of(rows, DROPPED, seed)
-    learning = next(row for row in found if row["topic"] == "ML/SP")
     return "\n".join([
         f"Scholars, R = 100, 200 sweeps of which the last 100 are averaged, seed {seed}; words by posterior-mean u, "
         "those of both in bold. For each topic of the paper, the factor with the largest total u over its ten words.",
-        "",
-        *words_table(found), "", shared_line(rows, seeds), "", *venues_table(learning), "",
+        "", *words_table(of(rows, "scholars", seed)), "", shared_line(rows, seeds), "",
         f"DBLP four-area, R = 20, 200 sweeps, seed {seed}, without terms of more than {COMMON_TERM:,} papers: areas of "
         f"the {TOP_AUTHORS} authors with the largest u among those that have an area; the {HEAVIEST} heaviest factors.",
-        "", *areas_table(factors), "", purity_line(rows, seeds), "",
-        "![Areas of the leading authors of each factor, DBLP four-area](images/topics.svg)", "", NOTES.strip()])
+        "", "![Areas of the leading authors of each factor, DBLP four-area](images/topics.svg)", "",
+        purity_line(rows, seeds), "", NOTES.strip()])
 
 
 def draw(rows):
