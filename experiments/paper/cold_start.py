@@ -32,7 +32,7 @@ authors. Without the network nothing is known of these authors: what is left are
 
 *Slices missing* tells the fit that nothing of the held-out authors was observed (`--missing-slices`); *zeros*, the paper's meaning, that all of their cells are zero. Missing improves the log-loss everywhere. The ranking with the
 network it improves on DBLP and costs a little of on Scholars, and without the network it costs some on both. With zeros every chain on Scholars is above the paper in both measures; with missing slices AUC-PR without the
-network is below it. How many draws are averaged matters: with 6 instead of 30 (R = 40, one seed) AUC-PR is 0.66 with the network and 0.56 without, since the
+network is below it. How many draws are averaged matters: with 6 instead of 30 (R = 40) AUC-PR is 0.66 with the network and 0.56 without, since the
 factors of an author without data come from the prior anew in every sweep.
 
 The factor of an area is the one with the most of the area among its 50 leading labelled training authors. With the whole Facebook tensor and its friendships (`ztp data fetch facebook-wosn`) under `$ZTP_DATA` the same command runs
