@@ -48,8 +48,8 @@ build-bench:
 	@cmake --preset release >/dev/null
 	@cmake --build $(BUILD) --target ztp_program ztp_bench
 
-# The calibration tests in full: about half an hour on one core. Results go to build/calibration, plots to docs/images, and the
-# tables of docs/correctness.md are printed.
+# The calibration tests in full: about half an hour on one core. Results go to build/calibration, plots to docs/images, the
+# tables to docs/tables (docs/correctness.md).
 calibration:
 	@scripts/setup.sh calibration
 	@cmake --preset dev >/dev/null

@@ -6,7 +6,7 @@
   experiments/reliability.py sweeps --count 1000000    memory of a tiny model in a million sweeps
   experiments/reliability.py threads               tests/cli/threads.sh: eight threads; --program of the thread sanitizer
   experiments/reliability.py inputs                tests/bad_inputs: how many, and that each gets its message
-  experiments/reliability.py report                the tables of docs/reliability.md, from build/reliability and build/fuzz-out
+  experiments/reliability.py report                the figures of docs/reliability.md, from build/reliability and build/fuzz-out
 
 Each prints a line for a trial that went wrong and exits with 1 if there was one. --program names the ztp to try. Exit 77: cannot be done
 on this machine.
@@ -346,36 +346,35 @@ def tables(name):
     return [[line.split("\t") for line in part.splitlines()] for part in text.split("\n\n")]
 
 
-def markdown(rows):
-    lines = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
-
-
 def report(_):
-    """Puts what was measured between the marks of the page."""
+    """Puts what was measured between the marks of the page, and the rows into docs/tables."""
     killed, places, wrong = tables("kills")
     counts, files = tables("full")
-    length, memory = tables("sweeps")
+    length, _ = tables("sweeps")
+    threaded = dict(tables("threads")[0])
     fuzzed = [line.split("\t") for line in (HERE / "build" / "fuzz-out" / "figures.tsv").read_text().splitlines()]
-    executions = sum(int(row[1]) for row in fuzzed[1:])
-    failures = sum(int(row[-1]) for row in fuzzed[1:])
+    executions = [int(row[1]) for row in fuzzed[1:]]
+    listed = lambda rows: ", ".join(f"{row[0]} {row[1]}" for row in rows)  # noqa: E731
     parts = {
-        "kills": f"{sum(int(row[1]) for row in killed[1:])} kills; fits not the same in the end: {wrong[0][1]}.\n\n"
-                 + markdown(killed) + "\n\n" + markdown(places),
-        "full": markdown([["full disks", *[row[0] for row in counts[1:]]], [row[1] for row in counts]]) + "\n\n" + markdown(files),
-        "sweeps": f"{int(length[0][1]):,} sweeps in {length[1][1]} s; at most {length[2][1]} KiB more than after the first "
-                  "hundredth.\n\n" + markdown(memory),
-        "threads": markdown([[row[0] for row in tables("threads")[0]], [row[1] for row in tables("threads")[0]]]),
+        "kills": f"{sum(int(row[1]) for row in killed[1:])} kills ({listed(killed[1:])}): {listed(places[1:])}. Fits not the same in "
+                 f"the end: {wrong[0][1]}.",
+        "full": f"{counts[0][1]} full disks: {counts[1][1]} {counts[1][0]}, {counts[2][1]} {counts[2][0]}. What could not be written: "
+                f"{listed(files[1:])}.",
+        "sweeps": f"{int(length[0][1]):,} sweeps in {length[1][1]} s; at most {length[2][1]} KiB more than after the first hundredth.",
+        "threads": f"{threaded['fits']} fits, thread sanitizer: {threaded['thread sanitizer']}, exit code {threaded['exit code']}.",
         "inputs": tables("inputs")[0][0][1] + ".",
-        "fuzz": f"{executions:,} executions, {failures} failures.\n\n" + markdown([[name.replace("_", " ") for name in fuzzed[0]],
-                                                                                *fuzzed[1:]]),
+        "fuzz": f"{sum(executions):,} executions over {len(executions)} targets ({min(executions):,} to {max(executions):,} each), "
+                f"{sum(int(row[-1]) for row in fuzzed[1:])} failures.",
     }
+    for name in ("kills", "full", "sweeps"):
+        shutil.copy(RESULTS / f"{name}.tsv", HERE / "docs" / "tables" / f"reliability-{name}.tsv")
+    shutil.copy(HERE / "build" / "fuzz-out" / "figures.tsv", HERE / "docs" / "tables" / "fuzz.tsv")
     page = HERE / "docs" / "reliability.md"
     text = page.read_text()
     for name, body in parts.items():
         text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _: f"<!-- {name} -->\n{body}\n<!-- end -->", text, flags=re.S)
     page.write_text(text)
-    print(f"{page}: tables written")
+    print(f"{page}: figures written")
     return 0
 
 

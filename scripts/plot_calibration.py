@@ -3,8 +3,8 @@
 
 usage: plot_calibration.py RESULTS IMAGES
 
-Reads the tables of the calibration tests in RESULTS, writes calibration-*.svg into IMAGES and prints the tables as
-markdown. The same results give the same files, byte for byte.
+Reads the tables of the calibration tests in RESULTS and writes calibration-*.svg into IMAGES and exact-means.tsv,
+joint-tests.tsv and sbc.tsv into the folder tables beside it. The same results give the same files, byte for byte.
 """
 import csv
 import glob
@@ -71,17 +71,22 @@ def shown(z):
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-def table_of_z(rows, unit, what):
+def write_table(path, lines):
+    with open(path, "w") as file:
+        file.writelines("\t".join(map(str, line)) + "\n" for line in lines)
+
+
+def table_of_z(rows, unit, what, path):
     right = [row for row in rows if row["bug"] == "none"]
     twins = groups([row for row in rows if row["bug"] != "none"], "model", "bug")
-    print(f"| {unit} | {what} | largest \\|z\\| | of | twins: largest \\|z\\| |\n|---|---|---|---|---|")
+    lines = [(unit, what, "largest |z|", "of", "twins: largest |z|")]
     for (model,), mine in groups(right, "model").items():
         names = {row[what_column(row)] for row in mine}
         worst = largest(mine)
         caught = [f"{bug}: {shown(largest(theirs)['z'])}" for (of, bug), theirs in twins.items() if of == model]
-        print(f"| {title_of(model)} | {len(names)} | {shown(worst['z'])} | {worst[what_column(worst)]} | "
-              f"{'; '.join(caught)} |")
-    print(f"\nLimit: {float(rows[0]['limit']):.2f}; {len(right)} values of z in all; twins: {len(twins)}.\n")
+        lines.append((title_of(model), len(names), shown(worst["z"]), worst[what_column(worst)], "; ".join(caught)))
+    write_table(path, lines)
+    print(f"{path}: limit {float(rows[0]['limit']):.2f}; {len(right)} values of z in all; twins: {len(twins)}")
 
 
 def what_column(row):
@@ -92,12 +97,11 @@ def p_shown(p):
     return "below 1e-10" if float(p) < 1e-10 else f"{float(p):.2g}"
 
 
-def table_of_ranks(rows):
+def table_of_ranks(rows, path):
     right = [row for row in rows if row["bug"] == "none"]
     twins = groups([row for row in rows if row["bug"] != "none"], "model", "bug")
     smallest = lambda some: min(some, key=lambda row: float(row["p"]))  # noqa: E731
-    print("| model | quantities | smallest p | of | largest autocorrelation | twins: smallest p |")
-    print("|---|---|---|---|---|---|")
+    lines = [("model", "quantities", "smallest p", "of", "largest autocorrelation", "twins: smallest p")]
     for (model,), mine in groups(right, "model").items():
         worst = smallest(mine)
         slowest = max(float(row["autocorrelation"]) for row in mine)
@@ -107,10 +111,10 @@ def table_of_ranks(rows):
                 one = smallest(theirs)
                 diverged = one["quantity"] == "the chain diverged"
                 caught.append(f"{bug}: {'diverged' if diverged else p_shown(one['p'])}")
-        print(f"| {title_of(model)} | {len(mine)} | {p_shown(worst['p'])} | {worst['quantity']} | {slowest:.2f} | "
-              f"{'; '.join(caught)} |")
-    print(f"\nLevel: {float(rows[0]['level']):.2e}; {len(right)} quantities in all, {right[0]['N']} simulations, ranks "
-          f"among {right[0]['L']} draws; twins: {len(twins)}, {next(iter(twins.values()))[0]['N']} simulations.\n")
+        lines.append((title_of(model), len(mine), p_shown(worst["p"]), worst["quantity"], f"{slowest:.2f}", "; ".join(caught)))
+    write_table(path, lines)
+    print(f"{path}: level {float(rows[0]['level']):.2e}; {len(right)} quantities in all, {right[0]['N']} simulations, ranks "
+          f"among {right[0]['L']} draws; twins: {len(twins)}, {next(iter(twins.values()))[0]['N']} simulations")
 
 
 # ---- plots -----------------------------------------------------------------------------------------------------------
@@ -210,12 +214,11 @@ def main():
     joint, exact = read(results, "joint"), read(results, "exact")
     sbc = [row for row in read(results, "sbc") if row["file"] != "sbc-band.tsv"]
     bands = [row for row in read(results, "sbc") if row["file"] == "sbc-band.tsv"]
-    print("### Exact posterior means\n")
-    table_of_z([row for row in exact if row["kernel"] == "cpu"], "example", "quantities")
-    print("### Joint tests\n")
-    table_of_z(joint, "model", "functions")
-    print("### Simulation-based calibration\n")
-    table_of_ranks(sbc)
+    tables = os.path.join(os.path.dirname(os.path.abspath(images)), "tables")
+    os.makedirs(tables, exist_ok=True)
+    table_of_z([row for row in exact if row["kernel"] == "cpu"], "example", "quantities", os.path.join(tables, "exact-means.tsv"))
+    table_of_z(joint, "model", "functions", os.path.join(tables, "joint-tests.tsv"))
+    table_of_ranks(sbc, os.path.join(tables, "sbc.tsv"))
     plot_joint(joint, exact, images)
     plot_sbc(sbc, bands, images)
 
