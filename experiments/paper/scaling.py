@@ -27,8 +27,8 @@ AXES = {
 TITLES = {"nnz": "ones", "rank": "R", "modes": "K"}
 
 NOTES = """
-In the ones a sweep is linear where they outweigh the K x 20,000 entities, whose columns are drawn. Below R = 40 it costs hardly less with fewer components; above, it is linear. R = 640 is the first rank at which components are found by way
-of bounds ([model.md](model.md#7-many-components)): on these simulated tensors they cost more than they save. In K the time grows less than linearly. The second exponent is that of the larger values alone.
+In the ones a sweep is linear where they outweigh the entities, whose columns are drawn. Below R = 40 it costs hardly less with fewer components. R = 640 is the first rank with bounds ([model.md](model.md#7-many-components)), which cost more than they
+save on these simulated tensors. The second exponent is that of the larger values alone.
 """
 
 

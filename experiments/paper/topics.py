@@ -42,12 +42,9 @@ COMMON_TERM = 1000  # papers: terms in more are dropped
 ALL_TERMS, DROPPED = "dblp-4area, all terms", "dblp-4area"
 
 NOTES = """
-Nothing was filtered on Scholars: words of all abstracts (*purpose*, *method*, *paper*) lead some lists. The rule that picks a factor looks at the paper's words, so some agreement is by construction. Evolutionary
-biology and medical imaging are the paper's in every chain; machine learning depends on the chain (with seed 3 the nearest factor is one of biostatistics); oncology is spread over several factors, and the nearest is one of
-radiation. All 100 components are occupied. Venues and all 20 factors of DBLP are in [tables/topics.tsv](tables/topics.tsv).
-
-The paper's histogram of departments cannot be made, since the published data have none; DBLP four-area stands in. The 12 terms of more than 1,000 papers (*for, of, a, in, and, the, data, based, to, on, using, with*) were
-dropped after every factor was seen to be led by them, which hardly moves the areas. There are 20 venues, and most factors at R = 20 are one or two of them: areas follow.
+Nothing was filtered on Scholars. The rule that picks a factor looks at the paper's words, so some agreement is by construction. Evolutionary biology and medical imaging are the paper's in every chain; machine learning depends on the
+chain; oncology is spread over several factors. The paper's histogram of departments cannot be made, since the published data have none; DBLP four-area stands in. Its 12 terms of more than 1,000 papers (*for*, *of*, *data*, ...) were dropped after
+every factor was seen to be led by them, which hardly moves the areas. Venues and all factors are in [tables/topics.tsv](tables/topics.tsv).
 """
 
 
