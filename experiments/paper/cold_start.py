@@ -215,15 +215,15 @@ def cell(rows, name, digits=4):
 
 
 def table(rows):
-    lines = ["| data | R | method | held-out slices | AUC-ROC, AUC-PR without network | with network "
-             "| log-loss without, with |", "|---|---|---|---|---|---|---|"]
+    lines = ["| data, R, method, held-out slices | AUC-ROC, AUC-PR without network | with network "
+             "| log-loss without, with |", "|---|---|---|---|"]
     for (data, rank, method, slices), both in summary(rows).items():
         scores = [f"{cell(both.get(n), 'auc_roc')}, {cell(both.get(n), 'auc_pr')}" for n in BOTH]
-        loss = ", ".join(cell(both.get(n), "log_loss", 2) for n in BOTH)
-        lines.append(f"| {TITLES[data]} | {rank} | {method} | {slices} | {scores[0]} | {scores[1]} | {loss} |")
+        loss = ", ".join(cell(both.get(n), "log_loss", 2).split(" ")[0] for n in BOTH)
+        lines.append(f"| {TITLES[data]}, {rank}, {method}, {slices} | {scores[0]} | {scores[1]} | {loss} |")
     for data, rank in (("scholars", 100), ("facebook-wosn", 20)):
         scores = ["{:.4f}, {:.4f}".format(*PAPER[data, n]) for n in BOTH]
-        lines.append(f"| {TITLES[data]}, paper | {rank} | online | zeros | {scores[0]} | {scores[1]} | |")
+        lines.append(f"| {TITLES[data]}, {rank}, online, zeros: the paper | {scores[0]} | {scores[1]} | |")
     return lines
 
 

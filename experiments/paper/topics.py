@@ -214,9 +214,9 @@ def purity_line(rows, seeds):
     for data, title in ((DROPPED, f"without terms of more than {COMMON_TERM:,} papers"), (ALL_TERMS, "with all terms")):
         heavy, every = [common.mean_sd([purity(row) for seed in seeds for row in of(rows, data, seed)[:count]])[0]
                         for count in (HEAVIEST, None)]
-        texts.append(f"{title} {heavy:.2f} for the {HEAVIEST} heaviest factors and {every:.2f} for all")
+        texts.append(f"{title} {heavy:.2f} for the {HEAVIEST} heaviest and {every:.2f} for all factors")
     chance = float(of(rows, DROPPED, seeds[0])[0]["chance"])
-    return (f"Purity (share of the most frequent area among the {TOP_AUTHORS} authors), mean, {named(seeds)}: "
+    return (f"Share of the most frequent area, mean, {named(seeds)}: "
             f"{'; '.join(texts)}; {chance:.2f} for authors drawn at random.")
 
 
@@ -226,8 +226,8 @@ def page(rows, seed):
         f"Scholars, R = 100, 200 sweeps of which the last 100 are averaged, seed {seed}; words by posterior-mean u, "
         "those of both in bold. For each topic of the paper, the factor with the largest total u over its ten words.",
         "", *words_table(of(rows, "scholars", seed)), "", shared_line(rows, seeds), "",
-        f"DBLP four-area, R = 20, 200 sweeps, seed {seed}, without terms of more than {COMMON_TERM:,} papers: areas of "
-        f"the {TOP_AUTHORS} authors with the largest u among those that have an area; the {HEAVIEST} heaviest factors.",
+        f"DBLP four-area, R = 20, 200 sweeps, seed {seed}: areas of the {TOP_AUTHORS} authors with the largest u; the "
+        f"{HEAVIEST} heaviest factors, without terms of more than {COMMON_TERM:,} papers.",
         "", "![Areas of the leading authors of each factor, DBLP four-area](images/topics.svg)", "",
         purity_line(rows, seeds), "", NOTES.strip()])
 
