@@ -1,5 +1,6 @@
 #!/bin/sh
-# The figures of docs/results.md and the README. Needs the data sets under $ZTP_DATA (see docs/results.md).
+# Memory, reading and simulating (docs/results.md, docs/performance.md), and accuracy and speed of single fits (docs/tables). Needs the data sets
+# under $ZTP_DATA (docs/data.md).
 #   experiments/spine.sh [kinship] [umls] [scholars] [cold-start] [memory] [speed] [read] [simulate]     default: all
 # Prints one line a run, TAB-separated. Work files go to a temporary directory.
 set -eu

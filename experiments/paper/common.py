@@ -29,7 +29,7 @@ def ztp_json(*arguments):
 def data_file(name, file="tensor.tsv.gz"):
     path = DATA / name / file
     if not path.exists():
-        sys.exit(f"{path}: not there; set ZTP_DATA to the folder of the data sets (docs/results.md says which)")
+        sys.exit(f"{path}: not there; set ZTP_DATA to the folder of the data sets (docs/data.md says which)")
     return path
 
 
