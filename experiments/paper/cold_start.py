@@ -26,14 +26,17 @@ SHOWN = ("batch", "zeros")  # the histograms of the figure: the paper's meaning 
 GUIDES = 50  # labelled training authors that say which factor is an area's
 
 NOTES = """
-Scholars: all ones of the 1,370 authors after the 1000th are held out, as in the paper. R = 40: 60 sweeps of which 30 are averaged; R = 100: 100 sweeps, 50; online 300 steps of 50,000 ones, 50
-draws. DBLP four-area: the last 30 % of a shuffled order of authors, another one for each seed; 200 sweeps, 100 averaged, or 300 online steps. Five zeros for each one are drawn among the cells of the held-out authors.
+Scholars: all ones of the 1,370 authors after the 1000th are held out, as in the paper. R = 40: 60 sweeps of which 30 are averaged; R = 100: 100
+sweeps, 50; online 300 steps of 50,000 ones, 50 draws. DBLP four-area: the last 30 % of a shuffled order of authors, another one for each seed; 200
+sweeps, 100 averaged, or 300 online steps. Five zeros for each one are drawn among the cells of the held-out authors.
 
-*Missing*: nothing of the held-out authors was observed (`--missing-slices`); *zeros*, the paper's meaning: all of their cells are zero. Missing improves the log-loss everywhere. The ranking with the network it improves on DBLP
-and costs a little of on Scholars; without the network it costs some on both. With zeros every chain on Scholars is above the paper in both measures. How many draws are averaged matters: with 6 instead of 30 (R = 40) AUC-PR is 0.66 with the network and 0.56
-without, since the factors of an author without data come from the prior anew in every sweep.
+*Missing*: nothing of the held-out authors was observed (`--missing-slices`); *zeros*, the paper's meaning: all of their cells are zero. Missing
+improves the log-loss everywhere. The ranking with the network it improves on DBLP and costs a little of on Scholars; without the network it costs
+some on both. With zeros every chain on Scholars is above the paper in both measures. How many draws are averaged matters: with 6 instead of 30 (R
+= 40) AUC-PR is 0.66 with the network and 0.56 without, since the factors of an author without data come from the prior anew in every sweep.
 
-The factor of an area is the one with the most of it among its 50 leading labelled training authors. With `facebook-wosn` under `$ZTP_DATA` ([data.md](data.md)) the same command runs the paper's third case, which was not run.
+The factor of an area is the one with the most of it among its 50 leading labelled training authors. With `facebook-wosn` under `$ZTP_DATA`
+([data.md](data.md)) the same command runs the paper's third case, which was not run.
 """
 
 Setting = collections.namedtuple("Setting", "rank method options slices networks")

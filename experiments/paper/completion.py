@@ -92,16 +92,19 @@ PAPER_AUC = {
 
 # What the figures mean, in words: added at the end of the section.
 NOTES = """
-*Settings* (every fit's options are in [tables/completion.tsv](tables/completion.tsv)). The paper's: R = 20, for Scholars and Facebook 100; 1,000 plain sweeps or minibatches, for Scholars 200 and 500. The best
-found: R = 100 (UMLS and DBLP 50), 2 to 16 short chains (Scholars one), a = 0.05 on Kinship, UMLS and Facebook. The rivals have R = 20 and one chain everywhere.
+*Settings* (every fit's options are in [tables/completion.tsv](tables/completion.tsv)). The paper's: R = 20, for Scholars and Facebook 100; 1,000
+plain sweeps or minibatches, for Scholars 200 and 500. The best found: R = 100 (UMLS and DBLP 50), 2 to 16 short chains (Scholars one), a = 0.05 on
+Kinship, UMLS and Facebook. The rivals have R = 20 and one chain everywhere.
 
-*Beside the paper.* At its own setting, batch is above the paper on UMLS, DBLP and Scholars. Kinship at R = 20, and MovieLens at every setting tried, are below it; the paper does not say what its Dirichlet parameter is (here 0.1).
-The Facebook subset is a smaller tensor than the paper's.
+*Beside the paper.* At its own setting, batch is above the paper on UMLS, DBLP and Scholars. Kinship at R = 20, and MovieLens at every setting tried,
+are below it; the paper does not say what its Dirichlet parameter is (here 0.1). The Facebook subset is a smaller tensor than the paper's.
 
-*The rivals* are written anew here ([model.md](model.md#13-rivals)), and no weaker than published but on MovieLens. **The comparison is not even**: ZTP-CP's rank, Dirichlet parameter and number of chains were searched for, mostly on split 101,
-which is not reported (a = 0.05 of Kinship and UMLS on splits 1 to 5, which are); the rivals' ridge, blocks and Facebook's zeros on splits 101 to 103, their ranks not at all, and zeros and sweeps of the logistic model were bounded by time. Leads of 0.001
-or less may turn. On small dense data (Kinship) the logistic model stays ahead, as in the paper, perhaps for its signed factors. Quad-App and PW-QuadApp have one curvature for all cells of a block: where ones are rare
-(Facebook: 0.007 %) they find only the strongest blocks of ones.
+*The rivals* are written anew here ([model.md](model.md#13-rivals)), and no weaker than published but on MovieLens. **The comparison is not even**:
+ZTP-CP's rank, Dirichlet parameter and number of chains were searched for, mostly on split 101, which is not reported (a = 0.05 of Kinship and UMLS on
+splits 1 to 5, which are); the rivals' ridge, blocks and Facebook's zeros on splits 101 to 103, their ranks not at all, and zeros and sweeps of the
+logistic model were bounded by time. Leads of 0.001 or less may turn. On small dense data (Kinship) the logistic model stays ahead, as in the paper,
+perhaps for its signed factors. Quad-App and PW-QuadApp have one curvature for all cells of a block: where ones are rare (Facebook: 0.007 %) they find
+only the strongest blocks of ones.
 """
 
 KEYS = ["data", "setting", "method", "split", "options"]
