@@ -28,7 +28,7 @@ GUIDES = 50  # labelled training authors that say which factor is an area's
 NOTES = """
 Scholars: all ones of the 1,370 authors after the 1000th are held out, as in the paper. R = 40: 60 sweeps of which 30 are averaged; R = 100: 100
 sweeps, 50; online 300 steps of 50,000 ones, 50 draws. DBLP four-area: the last 30 % of a shuffled order of authors, another one for each seed; 200
-sweeps, 100 averaged, or 300 online steps. Five zeros for each one are drawn among the cells of the held-out authors.
+sweeps, 100 averaged, or 300 online steps. Five zeros for each one are drawn among cells of the held-out authors.
 
 *Missing*: nothing of the held-out authors was observed (`--missing-slices`); *zeros*, the paper's meaning: all of their cells are zero. Missing
 improves the log-loss everywhere. The ranking with the network it improves on DBLP and costs a little of on Scholars; without the network it costs

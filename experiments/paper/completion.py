@@ -101,10 +101,9 @@ are below it; the paper does not say what its Dirichlet parameter is (here 0.1).
 
 *The rivals* are written anew here ([model.md](model.md#13-rivals)), and no weaker than published but on MovieLens. **The comparison is not even**:
 ZTP-CP's rank, Dirichlet parameter and number of chains were searched for, mostly on split 101, which is not reported (a = 0.05 of Kinship and UMLS on
-splits 1 to 5, which are); the rivals' ridge, blocks and Facebook's zeros on splits 101 to 103, their ranks not at all, and zeros and sweeps of the
-logistic model were bounded by time. Leads of 0.001 or less may turn. On small dense data (Kinship) the logistic model stays ahead, as in the paper,
-perhaps for its signed factors. Quad-App and PW-QuadApp have one curvature for all cells of a block: where ones are rare (Facebook: 0.007 %) they find
-only the strongest blocks of ones.
+splits 1 to 5, which are); the rivals' ranks were not, and zeros and sweeps of the logistic model were bounded by time. Leads of 0.001 or less may
+turn. On small dense data (Kinship) the logistic model stays ahead, as in the paper, perhaps for its signed factors. Where ones are rare (Facebook:
+0.007 %) Quad-App and PW-QuadApp, with one curvature for all cells of a block, find only the strongest blocks of ones.
 """
 
 KEYS = ["data", "setting", "method", "split", "options"]
@@ -204,11 +203,12 @@ def collect(rows):
 
 
 def cell(aucs, best):
-    """Mean (sd), the number of splits where it is not ten."""
+    """Mean (sd), and the number of splits where it is not ten."""
     mean, sd = common.mean_sd(list(aucs.values()))
     text = f"**{mean:.4f}**" if best else f"{mean:.4f}"
-    text += f" ({sd:.4f})" if len(aucs) > 1 else ""
-    return text if len(aucs) == 10 else f"{text}, {len(aucs)} split{'s' if len(aucs) > 1 else ''}"
+    if len(aucs) == 1:
+        return f"{text} (1)"
+    return f"{text} ({sd:.4f})" if len(aucs) == 10 else f"{text} ({sd:.4f}, {len(aucs)})"
 
 
 def best_lines(listed, name):
@@ -258,22 +258,23 @@ def against_rivals(found, name):
 
 def verdict(found, names):
     """One sentence, from the rows: ZTP-CP at its best setting less the best rival."""
+    compared = {name: against_rivals(found, name) for name in names}
+    rivals = {METHODS[one[0]] for one in compared.values() if one}
     said = []
-    for name in names:
-        compared = against_rivals(found, name)
-        if compared is not None:
-            rival, mean, sd, splits = compared
-            spread = f", sd {sd:.4f} over {splits} splits" if splits > 1 else ", one split"
-            said.append(f"{DATA.get(name, name)} {mean:+.4f} ({METHODS[rival]}{spread})")
+    for name, (rival, mean, sd, splits) in ((name, one) for name, one in compared.items() if one):
+        who = f"{METHODS[rival]}, " if len(rivals) > 1 else ""
+        spread = f"{sd:.4f}, {splits}" if splits > 1 else "1"
+        said.append(f"{DATA.get(name, name)} {mean:+.4f} ({who}{spread})")
     if not said:
         return "No rival's rows to compare with yet."
-    return f"Batch ZTP-CP at its best setting less the best rival, over the same splits: {'; '.join(said)}."
+    whom = f", {min(rivals)}" if len(rivals) == 1 else ""
+    return f"Batch ZTP-CP at its best setting less the best rival{whom}, over the splits both have: {', '.join(said)}."
 
 
 def markdown(found, with_figure=True):
     names = [name for name in [*DATA, "simulated"] if any(name in data for data in found.values())]
-    parts = ["AUC-ROC, mean over ten splits (standard deviation), or as many as are named; in bold the best of a column, in "
-             "italics the paper's. Kinship, UMLS, MovieLens: a tenth of all cells held out, which ZTP-CP sees as zeros and "
+    parts = ["AUC-ROC, mean over ten splits (standard deviation, number of splits where it is not ten); in bold the best of a "
+             "column, in italics the paper's. Kinship, UMLS, MovieLens: a tenth of all cells held out, which ZTP-CP sees as zeros and "
              "the rivals as missing; the others: a tenth of the ones, with five drawn zeros for each.", table(found, names)]
     parts += [verdict(found[setting], names) for setting in ("best", "quick") if setting in found]
     if with_figure:
