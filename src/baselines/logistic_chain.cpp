@@ -8,7 +8,7 @@
 
 #include "baselines/gram.hpp"
 #include "baselines/polya_gamma.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "sampler/problem.hpp"
 #include "ztp/error.hpp"
 

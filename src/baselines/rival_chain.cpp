@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "sampler/problem.hpp"
 #include "ztp/error.hpp"
 

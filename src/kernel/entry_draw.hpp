@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernel/kernel.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

@@ -28,6 +28,12 @@ Rates make_rates(std::vector<const Matrix<float>*> u, const std::vector<double>&
   return rates;
 }
 
+Rates tensor_rates(const State& state) {
+  std::vector<const Matrix<float>*> u;
+  for (const auto& matrix : state.u) u.push_back(&matrix);
+  return make_rates(std::move(u), state.tensor.log_weight);
+}
+
 std::vector<std::size_t> search_order(std::size_t R) {
   std::vector<std::size_t> order;
   for (std::size_t lane = 0; lane < lanes; ++lane)

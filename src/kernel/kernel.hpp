@@ -11,6 +11,7 @@
 #include "base/matrix.hpp"
 #include "base/pool.hpp"
 #include "base/random.hpp"
+#include "model/state.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
@@ -27,6 +28,8 @@ struct Rates {
   double total = 0;       // sum_r of the unscaled weights: the rate of all cells together
 };
 Rates make_rates(std::vector<const Matrix<float>*> u, const std::vector<double>& log_weight, double factor = 1);
+// Of the cells of the tensor.
+Rates tensor_rates(const State& state);
 
 // Which entries each row of a mode has, so that counts can be added up row by row instead of entry by entry.
 struct RowIndex {

@@ -70,8 +70,8 @@ class SplitMerge {
   std::vector<std::uint32_t> cells_;   // their cells, tokens x K
   std::vector<Side> side_;             // where each of them is
   std::array<std::size_t, 3> size_{};  // tokens on each side
-  std::array<std::vector<double>, 3>
-      factor_;                              // [side][tokens there]: what all tokens share of the predictive probability
+  // [side][tokens there]: what all tokens share of the predictive probability
+  std::array<std::vector<double>, 3> factor_;
   std::vector<std::vector<Values>> value_;  // [mode][row]: a + counts there, for rows of the tokens
 };
 

@@ -11,7 +11,7 @@
 #include "base/random.hpp"
 #include "baselines/gram.hpp"
 #include "baselines/logistic_chain.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "statistics.hpp"
 #include "targets.hpp"
 #include "ztp/error.hpp"

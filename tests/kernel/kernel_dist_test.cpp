@@ -16,7 +16,7 @@
 
 #include "kernel/kernel.hpp"
 #include "laws.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "statistics.hpp"
 
 namespace ztp {

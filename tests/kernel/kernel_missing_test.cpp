@@ -15,7 +15,7 @@
 
 #include "kernel/entry_draw.hpp"
 #include "kernel/kernel.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "sampler/chain.hpp"
 
 namespace ztp {

@@ -13,7 +13,7 @@
 #include "baselines/logistic_chain.hpp"
 #include "baselines/quad_chain.hpp"
 #include "kernel/gamma_draw.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "run/prepare.hpp"
 #include "run/sample_run.hpp"
 #include "sampler/chain.hpp"
@@ -197,8 +197,8 @@ TEST(Numeric, OnlineNamesModeRowAndStep) {
     MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, sizes_of(world.tensor), few_rows ? 100 : 10);
     for (const std::uint32_t inner : {1u, 3u}) {
       const OnlineOptions options{.expected_counts = few_rows, .inner_draws = inner};
-      OnlineChain chain(world.problem, options, ones, {}, world.kernel, 0);
-      OnlineChain untouched(world.problem, options, ones, {}, *world.real, 0);
+      OnlineChain chain(world.problem, options, {ones, {}}, world.kernel, 0);
+      OnlineChain untouched(world.problem, options, {ones, {}}, *world.real, 0);
       // with several inner draws, in the last of them
       expect_survived(world, chain, untouched, 7, {3 * (inner - 1) + 1, 29, 1, not_a_number},
                       "step 8: mode item, row 30, component 2: the factor is not a number");
@@ -212,8 +212,8 @@ TEST(Numeric, OnlineWithNetworksAndMissingSlices) {
   MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, sizes_of(world.tensor), 10);
   MemoryMinibatches edges(std::as_const(world.networks[0].edges), {}, {40, 40}, 10, true);
   const OnlineOptions options;
-  OnlineChain chain(world.problem, options, ones, {&edges}, world.kernel, 0);
-  OnlineChain untouched(world.problem, options, ones, {&edges}, *world.real, 0);
+  OnlineChain chain(world.problem, options, {ones, {&edges}}, world.kernel, 0);
+  OnlineChain untouched(world.problem, options, {ones, {&edges}}, *world.real, 0);
   expect_survived(world, chain, untouched, 5, {2, 3, 1, infinite},
                   "step 6: mode day, row 4, component 2: the factor is infinite");
 }
@@ -221,12 +221,12 @@ TEST(Numeric, OnlineWithNetworksAndMissingSlices) {
 TEST(Numeric, UpdateSurvivesInItsFirstHalfAlone) {
   World world;
   MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, sizes_of(world.tensor), 2);
-  UpdateChain chain(world.problem, {}, ones, {}, world.kernel, 0, 2);
-  UpdateChain untouched(world.problem, {}, ones, {}, *world.real, 0, 2);
+  UpdateChain chain(world.problem, {.looks = 2}, {ones, {}}, world.kernel, 0);
+  UpdateChain untouched(world.problem, {.looks = 2}, {ones, {}}, *world.real, 0);
   chain.statistics().scale = untouched.statistics().scale = 0x1p-16;
   expect_survived(world, chain, untouched, 1, {0, 1, 1, not_a_number},
                   "step 2: mode user, row 2, component 2: the factor is not a number");
-  UpdateChain other(world.problem, {}, ones, {}, world.kernel, 0, 2);
+  UpdateChain other(world.problem, {.looks = 2}, {ones, {}}, world.kernel, 0);
   other.statistics().scale = 0x1p-16;
   other.start();
   world.kernel.plant({4, 1, 1, not_a_number});  // at the second minibatch: some counts have been added
@@ -379,7 +379,7 @@ TEST(Numeric, ObserverMaySaveWhatTheFailedChainCarries) {
   const Schedule schedule{.sweeps = 10, .burn_in = 5};
   const auto run = [&](Watcher& watcher) {
     run_chains([&](std::uint32_t c) { return std::make_unique<Chain>(world.problem, world.kernel, c); }, schedule, {},
-               {}, {}, watcher);
+               {}, watcher);
   };
   Watcher watcher;
   world.kernel.plant({3 * 6, 4, 0, not_a_number});
@@ -450,7 +450,7 @@ TEST(Numeric, LikelihoodThatWasAskedForMustBeANumber) {
   const auto run = [](double value, bool knows = true) {
     Watcher watcher;
     run_chains([&](std::uint32_t) { return std::make_unique<Silent>(value, knows); }, {.sweeps = 2, .burn_in = 1}, {},
-               {}, {}, watcher);
+               {}, watcher);
     EXPECT_EQ(watcher.swept.size(), 2u);
   };
   run(-1);

@@ -6,7 +6,7 @@
 #include "kernel/cpu/gamma.hpp"
 #include "kernel/cpu/place.hpp"
 #include "kernel/gamma_draw.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 
 namespace ztp::cpu {
 namespace {

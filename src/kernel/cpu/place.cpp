@@ -6,7 +6,7 @@
 #include <mutex>
 #include <span>
 
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 
 namespace ztp::cpu {
 namespace {
