@@ -66,6 +66,16 @@ std::vector<RowIndex> index_rows(const std::uint32_t* coords, std::size_t count,
   return result;
 }
 
+void pack_panel(const Matrix<float>& u, std::size_t panel, float* packed) {
+  const std::size_t first = panel * candidates_per_panel;
+  const std::size_t count = std::min(candidates_per_panel, u.rows() - first);
+  std::fill(packed, packed + u.columns() * candidates_per_panel, 0.0f);
+  for (std::size_t j = 0; j < count; ++j) {
+    const float* row = u.row(first + j);
+    for (std::size_t r = 0; r < u.columns(); ++r) packed[r * candidates_per_panel + j] = row[r];
+  }
+}
+
 std::unique_ptr<Kernel> make_kernel(const std::string& name, Pool& pool) {
   if (name == "cpu") return make_cpu_kernel(pool);
   if (name == "reference") return make_reference_kernel();

@@ -107,7 +107,8 @@ double plain_r_hat(const ChainDraws& chains) {
 }
 
 // Geyer's initial positive sequence: autocorrelations rho_t = 1 - (W - mean over chains of the autocovariance at t) / var+, in
-// pairs, up to the first pair whose sum is negative (V, section 3.2). The result ends with the even one of that pair where it is positive, which improves the estimate for antithetic chains.
+// pairs, up to the first pair whose sum is negative (V, section 3.2). The result ends with the even one of that pair where it is
+// positive, which improves the estimate for antithetic chains.
 std::vector<double> positive_sequence(const ChainDraws& chains) {
   Autocovariance covariance(chains);
   const std::size_t length = chains.front().size();

@@ -16,8 +16,8 @@ struct Convergence {
   double mean = 0;
   double sd = 0;    // of all draws together, divisor S - 1
   double mcse = 0;  // Monte Carlo standard error of the mean
-  double r_hat =
-      0;  // rank-normalised and split, the larger of bulk and folded. One chain: its halves (ArviZ gives none)
+  // Rank-normalised and split, the larger of bulk and folded. One chain: its halves (ArviZ gives none).
+  double r_hat = 0;
   double ess_bulk = 0;  // effective sample size of the rank-normalised draws, all chains together
   double ess_tail = 0;  // the smaller one at the 5 % and the 95 % quantile
 };

@@ -67,7 +67,7 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
 void Posterior::Impl::score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z) {
   draws.load(i, state);
   if (rival)
-    recorded_logits(pool, state, draws.intercept(i), coords, count, z);
+    logits(pool, recorded_model(state, draws.intercept(i)), coords, count, z);
   else
     kernel->score(coords, count, tensor_rates(state), z);
 }

@@ -18,6 +18,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& complete, const Test
 // Fills a new run directory with everything that is known before sampling.
 void begin_run_dir(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test);
 
+using ChainMaker = std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>;
 
 // Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read. The caller has the lock.
 FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,

@@ -60,7 +60,7 @@ void CountChain::describe(SweepReport& report) const {
 
 void CountChain::probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const {
   kernel_.score(cells, count, rates(), probability);
-  for (std::size_t e = 0; e < count; ++e) probability[e] = -std::expm1(-probability[e]);
+  for (std::size_t e = 0; e < count; ++e) probability[e] = -std::expm1(-probability[e]);  // (M1)
 }
 
 CountChain::Step::Step(CountChain& chain) : chain_(chain), before_(chain.state_.shapes) {

@@ -105,8 +105,8 @@ double LatentCounts::impute_slices(std::size_t k, const State& state, const How&
   for (std::size_t other = 0; other < K; ++other) {
     const Matrix<float>& u = state.u[other];
     if (!how.expected) {
-      kernel_.place(u, rows[other], totals, key(Purpose::slice_places, k * K + other), how.t, statistics.rows[other],
-                    how.unit);
+      kernel_.place(u, rows[other], totals, {key(Purpose::slice_places, k * K + other), how.t},
+                    {.rows = {&statistics.rows[other]}, .unit = how.unit});
       continue;
     }
     std::vector<double> factor(problem_.R, 0.0);

@@ -25,11 +25,11 @@ class Regroup {
 
  private:
   bool too_many(const Allocation& allocation) const;
-  double column_factor(std::size_t k, std::size_t r) const;
-  void load(const Allocation& allocation, Stream stream);
+  void load(const Allocation& allocation, Stream stream);  // tokens_
   void scan(Stream stream);
-  void set_factor(std::size_t r);
-  void change(const std::uint32_t* cell, std::size_t r, std::int64_t by);
+  double column_factor(std::size_t k, std::size_t r) const;
+  void set_factor(std::size_t r);                                          // after a change of the counts of r
+  void change(const std::uint32_t* cell, std::size_t r, std::int64_t by);  // puts a token there, or takes it away
   std::size_t draw_component(const std::uint32_t* cell, double uniform);
   std::size_t draw_in_logs(const std::uint32_t* cell, double uniform);
 

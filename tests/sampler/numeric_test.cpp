@@ -71,9 +71,9 @@ class FaultyKernel final : public Kernel {
     return real_.impute_diagonal(u, log_beta, key, sweep, sums);
   }
   std::vector<double> column_mass(const Matrix<float>& u, Rows rows) override { return real_.column_mass(u, rows); }
-  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-             std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) override {
-    real_.place(u, rows, totals, key, sweep, S, unit);
+  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, const Streams& streams,
+             const Sums& sums) override {
+    real_.place(u, rows, totals, streams, sums);
   }
   void spread(const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
               Matrix<std::int64_t>& S) override {
@@ -86,6 +86,10 @@ class FaultyKernel final : public Kernel {
   Tally tally(const Matrix<std::int64_t>& S) override { return real_.tally(S); }
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
     real_.score(coords, count, rates, z);
+  }
+  void add_probabilities(std::span<const CandidateDraw> draws, std::size_t R, std::size_t tiles,
+                         Matrix<float>& sums) override {
+    real_.add_probabilities(draws, R, tiles, sums);
   }
 
  private:
@@ -267,7 +271,7 @@ TEST(Numeric, KernelsReturnTheSumsOfColumns) {
       }
     }
   }
-  EXPECT_TRUE(std::isnan(log_gamma_at(stream_key(1, 0, Purpose::columns), 1, 1, not_a_number)));
+  EXPECT_TRUE(std::isnan(log_gamma_at({stream_key(1, 0, Purpose::columns), 1}, 1, not_a_number)));
   std::vector<double> logs = {-3.0, std::nan(""), -1.0};
   EXPECT_TRUE(std::isnan(normalise_logs(logs, 3)));
   EXPECT_TRUE(std::isfinite(logs[0]) && std::isnan(logs[1]) && std::isfinite(logs[2]));

@@ -208,8 +208,8 @@ class Twin {
       statistics_.tensor[r] += totals[r];
     }
     for (std::size_t other = 0; other < K; ++other)
-      kernel_.place(state_.u[other], rows[other], totals, key(Purpose::slice_places, k * K + other), t_,
-                    statistics_.rows[other], 1);
+      kernel_.place(state_.u[other], rows[other], totals, {key(Purpose::slice_places, k * K + other), t_},
+                    {{&statistics_.rows[other]}});
   }
 
   void draw_network_counts(std::size_t m) {
