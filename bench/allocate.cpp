@@ -2,7 +2,7 @@
 // which only reads and multiplies the rows of the ones, and copying memory. The share of the copy bandwidth counts every row of
 // every one, and passes one where rows stay in caches.
 #include "bandwidth.hpp"
-#include "kernel/cpu/limits.hpp"
+#include "kernel/cpu/score.hpp"
 #include "sampling.hpp"
 #include "suite.hpp"
 

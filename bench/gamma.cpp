@@ -41,9 +41,11 @@ void compare(Suite& suite, const std::string& shape, const Matrix<std::int64_t>&
   std::mt19937 engine(1);
   std::uint32_t sweep = 0;
   const StreamKey stream = stream_key(1, 0, Purpose::columns);
-  const std::vector<Times> times = time_kernels(
-      {[&] { cpu::draw_gammas(pool, S, a, stream, ++sweep, u); }, [&] { draw_by_standard_library(S, a, engine, u); }},
-      suite.effort());
+  const std::vector<Times> times = time_kernels({[&] {
+                                                   cpu::draw_gammas(pool, {S, a}, {stream, ++sweep}, u);
+                                                 },
+                                                 [&] { draw_by_standard_library(S, a, engine, u); }},
+                                                suite.effort());
   const double ns = 1e9 / static_cast<double>(S.rows() * S.columns());
   suite.report.add({{"shape", shape}}, {figure("ns per draw", scaled(times[0], ns)),
                                         figure("standard library ns per draw", scaled(times[1], ns)),

@@ -32,8 +32,8 @@ class GammaDraws {
   void run() {
     const Chain& chain = sampling_.chain();
     for (std::size_t k = 0; k < u_.size(); ++k)
-      cpu::draw_gammas(sampling_.pool(), chain.statistics().rows[k], chain.state().shapes.dirichlet[k],
-                       stream_key(1, 0, Purpose::columns, static_cast<std::uint32_t>(k)), chain.steps_done(), u_[k]);
+      cpu::draw_gammas(sampling_.pool(), {chain.statistics().rows[k], chain.state().shapes.dirichlet[k]},
+                       {stream_key(1, 0, Purpose::columns, static_cast<std::uint32_t>(k)), chain.steps_done()}, u_[k]);
   }
 
  private:

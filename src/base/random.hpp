@@ -26,8 +26,8 @@ enum class Purpose : std::uint32_t {
   missing_cells = 12,  // latent counts of listed missing cells, index = cell
   missing_pairs = 13,  // likewise of a network's missing pairs, mode = network, index = pair
   slice_totals = 14,   // latent counts of the missing slices of a mode, index = component
-  slice_places =
-      15,  // where they fall, mode = (mode of the slices) K + (mode placed), index = (block of rows, component)
+  // where they fall, mode = (mode of the slices) K + (mode placed), index = (block of rows, component)
+  slice_places = 15,
   learn_dirichlet = 16,  // a, mode = k
   learn_shape = 17,      // g; mode = 1 + m: f of network m
   watch = 18,            // cells whose probabilities are followed
@@ -109,6 +109,13 @@ class Stream {
   std::uint32_t block_ = 0;
   unsigned used_ = 4;
   std::array<std::uint32_t, 4> words_{};
+};
+
+// The streams of one family in one sweep: what a draw of many values is given.
+struct Streams {
+  StreamKey key;
+  std::uint32_t t;
+  Stream at(std::uint64_t index) const { return Stream(key, t, index); }
 };
 
 }  // namespace ztp

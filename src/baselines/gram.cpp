@@ -18,8 +18,14 @@ namespace {
 constexpr std::size_t rows_at_once = 4;
 constexpr std::size_t vectors = lanes / width;  // of 16 columns
 
+struct Rows {
+  const float* x;
+  std::size_t count, stride;
+};
+
 // Four rows and 16 columns of A: sums stay in registers over all of x.
-void add_tile(const float* x, std::size_t count, std::size_t stride, std::size_t row, std::size_t column, float* A) {
+void add_tile(const Rows& rows, std::size_t row, std::size_t column, float* A) {
+  const auto [x, count, stride] = rows;
   const F32 f;
   Floats sum[rows_at_once][vectors];
   for (std::size_t a = 0; a < rows_at_once; ++a)
@@ -42,7 +48,7 @@ void add_tile(const float* x, std::size_t count, std::size_t stride, std::size_t
 
 void add_outer_products(const float* x, std::size_t count, std::size_t R, std::size_t stride, float* A) {
   for (std::size_t row = 0; row < R; row += rows_at_once)
-    for (std::size_t column = 0; column <= row; column += lanes) add_tile(x, count, stride, row, column, A);
+    for (std::size_t column = 0; column <= row; column += lanes) add_tile({x, count, stride}, row, column, A);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "baselines/gram.hpp"
 #include "baselines/polya_gamma.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "sampler/problem.hpp"
 #include "ztp/error.hpp"
 
@@ -18,12 +18,13 @@ namespace {
 constexpr std::size_t cells_at_a_time = 256;  // whose features are in cache together
 constexpr std::size_t cells_per_block = 4096;
 constexpr std::size_t most_rows_per_block = 64;
-constexpr double first_shape = 2, later_shapes = 3;  // a_1, a_2 of the multiplicative gamma process
+// The prior (M33): shapes of the multiplicative gamma process, and the precision of the intercept. Factors are standard normal.
+constexpr double first_shape = 2, later_shapes = 3;
 constexpr double intercept_precision = 0.01;
 
 }  // namespace
 
-// A regression with weights omega, and a draw from the normal law that its sums are the natural parameters of.             (M35)
+// A regression with weights omega, and a draw from the normal law that its sums are the natural parameters of.  (M35)
 class RowWork {
  public:
   explicit RowWork(std::size_t columns)
@@ -123,9 +124,9 @@ std::vector<Carried> LogisticChain::carried() {
   return result;
 }
 
-// omega_i ~ PG(1, theta_i). Reads the factors, writes theta and omega, O(cells R K). Returns the log-likelihood.               (M34)
+// omega_i ~ PG(1, theta_i), theta by (M32). Reads the factors, writes theta and omega, O(cells R K). Returns the log-likelihood.  (M34)
 double LogisticChain::draw_latent() {
-  logits(pool_, factors(), false, weight_, intercept_, cells_.coords.data(), cells_.size(), theta_.data());
+  logits(pool_, model(), cells_.coords.data(), cells_.size(), theta_.data());
   const StreamKey key = stream_key(problem_.seed, number_, Purpose::polya_gamma);
   const Blocks blocks{cells_.size(), cells_per_block};
   std::vector<double> sums(blocks.count(), 0.0);
@@ -145,7 +146,7 @@ double LogisticChain::draw_latent() {
   return sum;
 }
 
-// u^(k)[j, .] given the other modes, for every j. Reads omega, O(cells R^2 + n R^3).                                          (M35)
+// u^(k)[j, .] given the other modes, for every j. Reads omega, writes u^(k), O(cells R^2 + n R^3).           (M35)
 void LogisticChain::draw_rows(std::size_t k) {
   const Blocks blocks{u_[k].rows(), std::clamp<std::size_t>(u_[k].rows() / 64, 1, most_rows_per_block)};
   pool_.for_blocks(blocks.count(), [&](std::size_t b) {
@@ -181,7 +182,7 @@ void LogisticChain::draw_row(std::size_t k, std::size_t j, RowWork& work) {
   for (std::size_t r = 0; r < R; ++r) u_[k].row(j)[r] = static_cast<float>(value[static_cast<Eigen::Index>(r)]);
 }
 
-// w and b together, given all factors. Reads omega, O(cells R^2).                                                           (M36)
+// w and b together, given all factors. Reads omega, writes w and b, O(cells R^2).                            (M36)
 void LogisticChain::draw_weights() {
   const std::size_t K = order(), R = problem_.R;
   const Blocks blocks{cells_.size(), 16 * cells_per_block};
@@ -213,7 +214,7 @@ void LogisticChain::draw_weights() {
   intercept_ = value[static_cast<Eigen::Index>(R)];
 }
 
-// tau_r = delta_1 ... delta_r, w_r ~ N(0, 1 / tau_r).                                                                       (M38)
+// delta given the weights, one after the other, and tau_r = delta_1 ... delta_r. Reads w, writes delta and tau, O(R^2).  (M38)
 void LogisticChain::draw_shrinkage() {
   const std::size_t R = problem_.R;
   const StreamKey key = stream_key(problem_.seed, number_, Purpose::rival_weights);

@@ -1,5 +1,5 @@
 // Bayesian logistic CP (Rai et al. 2014; docs/model.md, section 13): Gibbs sampling with Polya-Gamma variables, normal factors, and
-// weights that a multiplicative gamma process shrinks, so that the rank is inferred.
+// weights that a multiplicative gamma process shrinks, so that the rank is inferred (M33).
 #pragma once
 #include <vector>
 
@@ -22,11 +22,11 @@ class LogisticChain final : public RivalChain {
   void restore(std::uint32_t t) override;
 
  private:
-  double draw_latent();
-  void draw_rows(std::size_t k);
+  double draw_latent();           // omega                                                                (M34)
+  void draw_rows(std::size_t k);  // u^(k)                                                                (M35)
   void draw_row(std::size_t k, std::size_t j, class RowWork& work);
-  void draw_weights();
-  void draw_shrinkage();
+  void draw_weights();    // w and b                                                                      (M36)
+  void draw_shrinkage();  // delta and tau                                                                (M38)
 
   TrainingCells cells_;
   std::vector<RowIndex> by_row_;

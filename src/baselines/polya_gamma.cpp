@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 
 namespace ztp {
 namespace {

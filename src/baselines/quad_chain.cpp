@@ -114,7 +114,8 @@ void QuadChain::product(const std::uint32_t* cell, std::size_t without, double* 
   }
 }
 
-// What all cells of a block sum up to, less its missing cells. Reads the moments, O(blocks R^2 K + missing R K).
+// What all cells of a block sum up to, less its missing cells.                                                (M42)
+// Reads the moments, writes the totals, O(blocks R^2 K + missing R K).
 void QuadChain::sum_blocks() {
   const std::size_t R = problem_.R;
   totals_.assign(blocks(), {});
@@ -145,6 +146,7 @@ void QuadChain::sum_blocks() {
     }
 }
 
+// b = (nnz - sum_i (1/2 + c z_i)) / sum_i c. Reads the totals, O(blocks).                                      (M44)
 void QuadChain::update_intercept() {
   double above = static_cast<double>(problem_.tensor->nnz()), below = 0;
   for (std::size_t b = 0; b < blocks(); ++b) {
@@ -154,6 +156,7 @@ void QuadChain::update_intercept() {
   if (below > 0) intercept_ = above / below;
 }
 
+// m, the mean of theta^2 over a block, and the curvature there. Reads the totals, O(blocks).             (M41), (M44)
 void QuadChain::update_bounds() {
   curvature_.resize(blocks());
   for (std::size_t b = 0; b < blocks(); ++b) {
@@ -163,6 +166,7 @@ void QuadChain::update_bounds() {
   }
 }
 
+// The loss (M40) with the bounds (M41) in it, which where they touch are h(m) a cell. Reads everything, O(nnz R K + R sum_k n_k).
 double QuadChain::surrogate() const {
   double sum = 0;
   for (std::size_t b = 0; b < blocks(); ++b)

@@ -1,6 +1,6 @@
 // The method of Ermis and Bouchard (2014): logistic CP by quadratic upper bounds of the loss over all cells, which the Gram matrices
 // of the factors sum up without looking at zeros. With one bound for all cells it is Quad-App; with one for each block of a
-// partition, found greedily, PW-QuadApp. What is minimised, and where the bounds come from, is in docs/model.md.
+// partition, found greedily, PW-QuadApp. What is minimised (M40), and where the bounds come from, is in docs/model.md, section 13.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -33,18 +33,18 @@ class QuadChain : public RivalChain {
 
  protected:
   // Each minimises the surrogate over what it names, exactly but for rounding to float; none raises it.
-  void update_rows(std::size_t k);
-  void update_intercept();  // after sum_blocks
-  void update_bounds();     // likewise
-  void grow(std::size_t wanted);
+  void update_rows(std::size_t k);  // (M43)
+  void update_intercept();          // (M44), after sum_blocks
+  void update_bounds();             // (M44), likewise
+  void grow(std::size_t wanted);    // (M45): divides blocks until there are so many
   // What the others need to know of the factors: after any change of them.
   void update_moments(std::size_t k);
   void sum_blocks();
-  double surrogate() const;  // after update_bounds
+  double surrogate() const;  // the bound of (M40), after update_bounds
 
  private:
   // Moments of vectors x: (how many, sum of x, sum of x x'). Those of all cells of a block, where x is a product over modes, are the
-  // products of the modes' moments.
+  // products of the modes' moments.                                                                        (M42)
   std::size_t width() const { return 1 + problem_.R + problem_.R * problem_.R; }
   struct Totals {
     double cells = 0, z = 0, z2 = 0;  // of the observed cells of a block, with z = theta - b

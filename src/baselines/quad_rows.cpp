@@ -39,7 +39,7 @@ std::vector<QuadChain::Piece> QuadChain::pieces(std::size_t k, std::size_t rows)
   return result;
 }
 
-// Of the factors of a mode, for every block. Reads u, O(n_k R^2 + R^2 blocks x classes).
+// Of the factors of a mode, for every block. Reads u, writes the moments, O(n_k R^2 + R^2 blocks x classes).    (M42)
 void QuadChain::update_moments(std::size_t k) {
   const std::size_t R = problem_.R;
   const std::vector<Piece> all = pieces(k, rows_per_sum);
@@ -67,7 +67,7 @@ void QuadChain::update_moments(std::size_t k) {
   });
 }
 
-// Of the products over all modes but k (over all, if there is no mode k) for the cells of one slice of a block.
+// Of the products over all modes but k (over all, if there is no mode k) for the cells of one slice of a block.       (M42)
 void QuadChain::others_of_block(std::size_t block, std::size_t k, double* moments) const {
   std::fill(moments, moments + width(), 1.0);
   for (std::size_t other = 0; other < order(); ++other) {
@@ -77,7 +77,7 @@ void QuadChain::others_of_block(std::size_t block, std::size_t k, double* moment
   }
 }
 
-// Rows of U^(k), given all else: (A + ridge) u_j = right, where over the observed cells i of row j, in blocks b with curvature c_b,
+// Rows of U^(k), given all else (M43): (A + ridge) u_j = right, where over the observed cells i of row j, in blocks b with curvature c_b,
 //   A = sum of c_b x_i x_i',   right = sum of (y_i - 1/2 - c_b intercept) x_i,   x_i = prod_{k' != k} u^(k')[i_k'].
 // Reads moments, ones and missing cells, writes u.
 // O(nnz R K + n_k R^2 + missing R^2 + R^3 (classes, and rows with missing cells)).

@@ -6,7 +6,8 @@
 
 namespace ztp {
 
-// The best way to divide the entities that a block has in mode k. O(n R^2), and a look at their missing cells.
+// The best way to divide the entities that a block has in mode k: their energies by (M42), the cut by (M45).
+// Reads factors and moments, O(n R^2), and a look at their missing cells.
 Cut QuadChain::find_cut(std::size_t block, std::size_t k, const std::vector<double>& missing_energy) const {
   const std::size_t R = problem_.R;
   std::vector<double> others(width());
@@ -53,8 +54,7 @@ void QuadChain::find_cuts(const std::vector<std::size_t>& of, const std::vector<
 void QuadChain::grow(std::size_t wanted) {
   if (blocks() >= wanted) return;
   std::vector<double> energy(missing_count());
-  if (!energy.empty())
-    logits(pool_, factors(), false, weight_, intercept_, problem_.missing->data(), energy.size(), energy.data());
+  if (!energy.empty()) logits(pool_, model(), problem_.missing->data(), energy.size(), energy.data());
   for (double& theta : energy) theta *= theta;
   std::vector<Cut> cuts(blocks());
   std::vector<std::size_t> of(blocks());

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "sampler/problem.hpp"
 #include "ztp/error.hpp"
 
@@ -66,9 +66,9 @@ void RivalChain::check_weights(std::uint32_t t) const {
     throw Error(ErrorKind::numeric, fmt::format("{} {}: the intercept is not finite; {}", step_name(), t, remedy));
 }
 
-std::vector<const Matrix<float>*> RivalChain::factors() const {
-  std::vector<const Matrix<float>*> result;
-  for (const Matrix<float>& matrix : u_) result.push_back(&matrix);
+LogitModel RivalChain::model(double offset) const {
+  LogitModel result{{}, weight_, intercept_ + offset};
+  for (const Matrix<float>& matrix : u_) result.u.push_back(&matrix);
   return result;
 }
 
@@ -110,7 +110,7 @@ void RivalChain::describe(SweepReport& report) const {
 }
 
 void RivalChain::probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const {
-  logits(pool_, factors(), false, weight_, intercept_ + offset_, cells, count, probability);
+  logits(pool_, model(offset_), cells, count, probability);
   for (std::size_t i = 0; i < count; ++i) probability[i] = logistic(probability[i]);
 }
 

@@ -1,5 +1,5 @@
 // What the paper's rivals share. The logit of a cell is theta = b + sum_r w_r prod_k u^(k)[i_k, r], all of it of either sign, and the
-// cell is a one with probability 1 / (1 + exp(-theta)). They run, are recorded and resumed like any chain.
+// cell is a one with probability 1 / (1 + exp(-theta)) (M32). They run, are recorded and resumed like any chain.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -36,7 +36,8 @@ class RivalChain : public AnyChain {
   void check_factors(std::size_t k, std::uint32_t t) const;
   void check_weights(std::uint32_t t) const;
   std::size_t order() const { return u_.size(); }
-  std::vector<const Matrix<float>*> factors() const;
+  // Of the cells it is fitted to; with the offset, of any. Refers to the factors.
+  LogitModel model(double offset = 0) const;
   // Normal factors, the same for any number of threads; weights one, intercept the log odds of the training cells.
   void start_at_random(double deviation, double log_odds);
 

@@ -2,9 +2,9 @@
 // (docs/model.md, section 7). What the kernels share.                                                                (M24)
 //
 // Components come in blocks of 16. By the inequality of Cauchy and Schwarz the product of K Euclidean norms, one for each row, bounds
-// a block's part of the rate. The largest bounds of the entry are replaced by the truth. Then candidates come from a process of the rate of the bounds, and
-// each is kept with the probability that it belongs to the true one. If a one has none left, it is drawn the plain way instead: what
-// is kept in the end is a Poisson process given that it is not empty, whatever the bounds were.
+// a block's part of the rate. The largest bounds of the entry are replaced by the truth. Then candidates come from a process of the
+// rate of the bounds, and each is kept with the probability that it belongs to the true one. If a one has none left, it is drawn the
+// plain way instead: what is kept in the end is a Poisson process given that it is not empty, whatever the bounds were.
 #pragma once
 #include <cstdint>
 

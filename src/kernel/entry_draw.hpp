@@ -6,10 +6,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "kernel/kernel.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -19,24 +20,44 @@ inline double log_expm1(double z) {
   return z > 30 ? z + std::log1p(-std::exp(-z)) : std::log(std::expm1(z));
 }
 
-// The rate of one cell in logs, and the shares of its components relative to the largest, in search order. For cells whose
-// rate underflows (many modes): slow, and exact where the product of floats is not.
-inline double log_shares(const Rates& rates, const std::uint32_t* cell, const std::vector<std::size_t>& order,
-                         std::vector<double>& shares) {
-  double largest = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    double log_rate = rates.log_weight[order[i]] - rates.log_volume;
-    for (std::size_t k = 0; k < rates.u.size(); ++k)
-      log_rate += std::log(static_cast<double>(rates.u[k]->row(cell[k])[order[i]]));
-    if (std::isnan(log_rate)) return log_rate;  // std::max would pass over it
-    shares[i] = log_rate;
-    largest = std::max(largest, log_rate);
+// The rate of one cell in logs, and the shares of its components relative to the largest. For cells whose rate underflows (many
+// modes): slow, and exact where the product of floats is not.                                                  (M2)
+class LogShares {
+ public:
+  explicit LogShares(const Rates& rates) : rates_(rates) {}
+
+  // log z of the cell; not a number or an infinity, where there is none.
+  double of(const std::uint32_t* cell) {
+    make_room();
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      double log_rate = rates_.log_weight[order_[i]] - rates_.log_volume;
+      for (std::size_t k = 0; k < rates_.u.size(); ++k)
+        log_rate += std::log(static_cast<double>(rates_.u[k]->row(cell[k])[order_[i]]));
+      if (std::isnan(log_rate)) return log_rate;  // std::max would pass over it
+      shares_[i] = log_rate;
+      largest = std::max(largest, log_rate);
+    }
+    if (!(largest > -std::numeric_limits<double>::infinity())) return largest;
+    double sum = 0;
+    for (double& share : shares_) sum += share = std::exp(share - largest);
+    return largest + std::log(sum);
   }
-  if (!(largest > -std::numeric_limits<double>::infinity())) return largest;
-  double sum = 0;
-  for (double& share : shares) sum += share = std::exp(share - largest);
-  return largest + std::log(sum);
-}
+
+  // Of the last cell, in search order: shares()[i] is that of component order()[i].
+  const std::vector<std::size_t>& order() const { return order_; }
+  std::vector<double>& shares() { return shares_; }
+  // Makes both, where the caller fills in shares of his own.
+  void make_room() {
+    if (order_.empty()) order_ = search_order(rates_.R);
+    shares_.resize(rates_.R);
+  }
+
+ private:
+  const Rates& rates_;
+  std::vector<std::size_t> order_;  // both empty until a cell needs them
+  std::vector<double> shares_;
+};
 
 // Below exp of this a Poisson draw from 53-bit uniforms is zero for sure.
 inline constexpr double log_smallest_mean = -40;
@@ -66,26 +87,6 @@ inline bool floats_hold(double sum, double z) {
   return sum > smallest_float_rate && sum < 1e30 && z > smallest_rate;
 }
 
-// One entry the plain way, in logs, from its own stream, wherever that is: its count and its parts, for which add(r, count) is
-// called. `shares`: room for R values. Returns what it adds to the log-likelihood.                         (M3), (M4), (M17)
-template <class Add>
-double draw_plainly(Stream& stream, const Entries& entries, const Rates& rates, std::size_t e,
-                    const std::vector<std::size_t>& order, std::vector<double>& shares, const Add& add) {
-  const double log_z = log_shares(rates, entries.coords + e * rates.u.size(), order, shares);
-  if (entries.missing && log_z < log_smallest_mean) return 0;  // surely zero
-  if (entries.anywhere && log_z == -std::numeric_limits<double>::infinity()) {
-    add(stream.below(rates.R), entries.observed ? entries.observed[e] : std::int64_t{1});
-    return 0;
-  }
-  if (!std::isfinite(log_z))
-    throw Error(ErrorKind::numeric, fmt::format("sweep {}: {} number {} has rate zero or infinity", stream.sweep(),
-                                                entries.missing ? "missing cell" : "one", e + 1));
-  const double z = std::exp(log_z);
-  const std::int64_t y = draw_entry(stream, entries, e, z);
-  draw_multinomial(stream, y, shares, [&](std::size_t i, std::int64_t part) { add(order[i], part); });
-  return entry_log_likelihood(entries, z, log_z, y);
-}
-
 // The expectation of an entry's count: that of a zero-truncated Poisson is z / (1 - exp(-z)).                  (M26)
 inline double expected_count(const Entries& entries, double z, std::int64_t observed) {
   if (entries.missing) return z;
@@ -93,23 +94,59 @@ inline double expected_count(const Entries& entries, double z, std::int64_t obse
   return z < 1e-300 ? 1 : z / -std::expm1(-z);
 }
 
-// The expectations of an entry's parts, in logs, for which add(r, mean) is called. Returns what it adds to the log-likelihood. An entry
-// whose rate is zero in all components goes to them in equal parts: with means for parameters that is rounding, never data.
-template <class Add>
-double expect_plainly(const Entries& entries, const Rates& rates, std::size_t e, const std::vector<std::size_t>& order,
-                      std::vector<double>& shares, const Add& add) {
-  const double log_z = log_shares(rates, entries.coords + e * rates.u.size(), order, shares);
-  const std::int64_t y = entries.observed ? entries.observed[e] : 1;
-  if (std::isnan(log_z) || log_z == std::numeric_limits<double>::infinity())
-    throw Error(ErrorKind::numeric, fmt::format("{} number {} has a rate that is not a number",
-                                                entries.missing ? "missing cell" : "one", e + 1));
-  const bool nowhere = log_z == -std::numeric_limits<double>::infinity();
-  if (nowhere) std::fill(shares.begin(), shares.end(), 1.0);
-  const double z = std::exp(log_z), count = expected_count(entries, z, y);
-  double sum = 0;
-  for (const double share : shares) sum += share;
-  for (std::size_t i = 0; i < order.size(); ++i) add(order[i], count * shares[i] / sum);
-  return nowhere ? 0 : entry_log_likelihood(entries, z, log_z, y);
-}
+// Entries the plain way, in logs, wherever floats do not hold.
+class PlainDraw {
+ public:
+  PlainDraw(const Entries& entries, const Rates& rates) : entries_(entries), rates_(rates), log_shares_(rates) {}
+
+  LogShares& log_shares() { return log_shares_; }
+
+  // The count of entry e from its own stream, wherever that is, and its parts, for which add(r, count) is called. Returns what it adds
+  // to the log-likelihood.                                                                                (M3), (M4), (M17)
+  template <class Add>
+  double draw(Stream& stream, std::size_t e, const Add& add) {
+    const double log_z = log_shares_.of(entries_.coords + e * rates_.u.size());
+    if (entries_.missing && log_z < log_smallest_mean) return 0;  // surely zero
+    if (entries_.anywhere && log_z == -std::numeric_limits<double>::infinity()) {
+      add(stream.below(rates_.R), entries_.observed ? entries_.observed[e] : std::int64_t{1});
+      return 0;
+    }
+    if (!std::isfinite(log_z))
+      throw Error(ErrorKind::numeric,
+                  fmt::format("sweep {}: {} has rate zero or infinity", stream.sweep(), name_of(e)));
+    const double z = std::exp(log_z);
+    const std::int64_t y = draw_entry(stream, entries_, e, z);
+    draw_multinomial(stream, y, log_shares_.shares(),
+                     [&](std::size_t i, std::int64_t part) { add(log_shares_.order()[i], part); });
+    return entry_log_likelihood(entries_, z, log_z, y);
+  }
+
+  // The expectations of its parts, for which add(r, mean) is called. Returns what it adds to the log-likelihood. An entry whose rate is
+  // zero in all components goes to them in equal parts: with means for parameters that is rounding, never data.        (M26)
+  template <class Add>
+  double expect(std::size_t e, const Add& add) {
+    const double log_z = log_shares_.of(entries_.coords + e * rates_.u.size());
+    const std::int64_t y = entries_.observed ? entries_.observed[e] : 1;
+    if (std::isnan(log_z) || log_z == std::numeric_limits<double>::infinity())
+      throw Error(ErrorKind::numeric, fmt::format("{} has a rate that is not a number", name_of(e)));
+    std::vector<double>& shares = log_shares_.shares();
+    const bool nowhere = log_z == -std::numeric_limits<double>::infinity();
+    if (nowhere) std::fill(shares.begin(), shares.end(), 1.0);
+    const double z = std::exp(log_z), count = expected_count(entries_, z, y);
+    double sum = 0;
+    for (const double share : shares) sum += share;
+    for (std::size_t i = 0; i < shares.size(); ++i) add(log_shares_.order()[i], count * shares[i] / sum);
+    return nowhere ? 0 : entry_log_likelihood(entries_, z, log_z, y);
+  }
+
+ private:
+  std::string name_of(std::size_t e) const {
+    return fmt::format("{} number {}", entries_.missing ? "missing cell" : "one", e + 1);
+  }
+
+  const Entries& entries_;
+  const Rates& rates_;
+  LogShares log_shares_;
+};
 
 }  // namespace ztp

@@ -28,6 +28,12 @@ Rates make_rates(std::vector<const Matrix<float>*> u, const std::vector<double>&
   return rates;
 }
 
+Rates tensor_rates(const State& state) {
+  std::vector<const Matrix<float>*> u;
+  for (const auto& matrix : state.u) u.push_back(&matrix);
+  return make_rates(std::move(u), state.tensor.log_weight);
+}
+
 std::vector<std::size_t> search_order(std::size_t R) {
   std::vector<std::size_t> order;
   for (std::size_t lane = 0; lane < lanes; ++lane)
@@ -58,6 +64,16 @@ std::vector<RowIndex> index_rows(const std::uint32_t* coords, std::size_t count,
     result.push_back(std::move(index));
   }
   return result;
+}
+
+void pack_panel(const Matrix<float>& u, std::size_t panel, float* packed) {
+  const std::size_t first = panel * candidates_per_panel;
+  const std::size_t count = std::min(candidates_per_panel, u.rows() - first);
+  std::fill(packed, packed + u.columns() * candidates_per_panel, 0.0f);
+  for (std::size_t j = 0; j < count; ++j) {
+    const float* row = u.row(first + j);
+    for (std::size_t r = 0; r < u.columns(); ++r) packed[r * candidates_per_panel + j] = row[r];
+  }
 }
 
 std::unique_ptr<Kernel> make_kernel(const std::string& name, Pool& pool) {

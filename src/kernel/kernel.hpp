@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "base/matrix.hpp"
 #include "base/pool.hpp"
 #include "base/random.hpp"
+#include "kernel/candidates.hpp"
+#include "model/state.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
@@ -27,6 +30,8 @@ struct Rates {
   double total = 0;       // sum_r of the unscaled weights: the rate of all cells together
 };
 Rates make_rates(std::vector<const Matrix<float>*> u, const std::vector<double>& log_weight, double factor = 1);
+// Of the cells of the tensor.
+Rates tensor_rates(const State& state);
 
 // Which entries each row of a mode has, so that counts can be added up row by row instead of entry by entry.
 struct RowIndex {
@@ -50,6 +55,11 @@ struct Entries {
   bool bounded = false;    // components are found by way of bounds on blocks of them: for many components
   bool likelihood = true;  // if not, and it would cost extra, it is not computed
   const std::vector<RowIndex>* by_row = nullptr;  // of the matrices in Sums::rows, the first ones; null: no index
+};
+
+// Rows or entries begin..end-1.
+struct Range {
+  std::size_t begin, end;
 };
 
 // Some rows of a mode: those j with mask[j] == wanted, or all of them without a mask.
@@ -76,8 +86,8 @@ struct Sums {
   Allocation* parts = nullptr;              // if not null, the parts themselves are written there
   bool fresh = false;                       // what is in the rows is overwritten, not added to
   std::int64_t unit = 1;  // what a count adds: weighted sums stay integers, and so independent of their order
-  bool expected =
-      false;  // not a draw is added but its expectation, to the nearest whole number; no parts, never bounded
+  // Not a draw is added but its expectation, to the nearest whole number; no parts, never bounded.
+  bool expected = false;
 };
 
 // The counts from which the columns of a mode are drawn: u[., r] ~ Dirichlet(a + scale S[., r]).
@@ -141,10 +151,10 @@ class Kernel {
   // sum over the rows of u^(k)[j, r], for each r: O(n R).
   virtual std::vector<double> column_mass(const Matrix<float>& u, Rows rows) = 0;
 
-  // Places totals[r] counts on the rows in proportion to u[., r], each adding `unit` to S.      (M18)
+  // Places totals[r] counts on the rows in proportion to u[., r], each adding sums.unit to sums.rows[0].      (M18)
   // Reads u, O(n R + blocks of rows that get any).
-  virtual void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-                     std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) = 0;
+  virtual void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, const Streams& streams,
+                     const Sums& sums) = 0;
 
   // Adds factor[r] u[j, r]^power to S[j, r] for these rows, to the nearest whole number: expectations of counts so placed.
   // Reads u, O(n R).
@@ -160,8 +170,14 @@ class Kernel {
   // What learning the Dirichlet parameter needs to know of S, O(n R).                           (M20)
   virtual Tally tally(const Matrix<std::int64_t>& S) = 0;
 
-  // z of every cell, O(count R K).
+  // z of every cell, O(count R K).                                                             (M2)
   virtual void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) = 0;
+
+  // sums[q, j] += 1 - exp(-z[q, j]) in each of the draws, for the queries q of so many tiles and all candidates j that sums has columns
+  // for. The sums are floats: at most one rounding of 6e-8 a draw.                               (M16)
+  // O(queries candidates R) a draw.
+  virtual void add_probabilities(std::span<const CandidateDraw> draws, std::size_t R, std::size_t tiles,
+                                 Matrix<float>& sums) = 0;
 };
 
 // name: "cpu" or "reference".

@@ -1,4 +1,4 @@
-// What the logistic models need for predictions: theta = b + sum_r w_r prod_k u^(k)[i_k, r] of cells.
+// What the logistic models need for predictions: theta = b + sum_r w_r prod_k u^(k)[i_k, r] of cells.              (M32)
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,12 +9,17 @@
 
 namespace ztp {
 
-// theta of cells (count x K), O(count R K). `scaled`: the matrices hold n_k u^(k).
-void logits(Pool& pool, const std::vector<const Matrix<float>*>& u, bool scaled, const std::vector<double>& weight,
-            double intercept, const std::uint32_t* cells, std::size_t count, double* theta);
-// The same of a recorded draw, whose state holds n_k u^(k) and log w.
-void recorded_logits(Pool& pool, const State& state, double intercept, const std::uint32_t* cells, std::size_t count,
-                     double* theta);
+struct LogitModel {
+  std::vector<const Matrix<float>*> u;  // K
+  std::vector<double> weight;           // w, R
+  double intercept = 0;                 // b
+  bool scaled = false;                  // the matrices hold n_k u^(k)
+};
+// Of a recorded draw, whose state holds n_k u^(k) and log w. Refers to it.
+LogitModel recorded_model(const State& state, double intercept);
+
+// theta of cells (count x K), O(count R K).
+void logits(Pool& pool, const LogitModel& model, const std::uint32_t* cells, std::size_t count, double* theta);
 double logistic(double theta);
 
 }  // namespace ztp

@@ -13,17 +13,17 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-Chains cut_to_shortest(const Chains& draws) {
+ChainDraws cut_to_shortest(const ChainDraws& draws) {
   std::size_t shortest = draws.empty() ? 0 : draws.front().size();
   for (const auto& chain : draws) shortest = std::min(shortest, chain.size());
-  Chains result;
+  ChainDraws result;
   for (const auto& chain : draws) result.emplace_back(chain.begin(), chain.begin() + static_cast<long>(shortest));
   return result;
 }
 
 // Drift within a chain is disagreement between its halves. The middle draw of an odd number is left out.
-Chains split(const Chains& draws) {
-  Chains halves;
+ChainDraws split(const ChainDraws& draws) {
+  ChainDraws halves;
   for (const auto& chain : draws) {
     const long half = static_cast<long>(chain.size() / 2);
     halves.emplace_back(chain.begin(), chain.begin() + half);
@@ -32,13 +32,13 @@ Chains split(const Chains& draws) {
   return halves;
 }
 
-std::vector<double> together(const Chains& draws) {
+std::vector<double> together(const ChainDraws& draws) {
   std::vector<double> all;
   for (const auto& chain : draws) all.insert(all.end(), chain.begin(), chain.end());
   return all;
 }
 
-bool constant(const Chains& draws) {
+bool constant(const ChainDraws& draws) {
   for (const auto& chain : draws)
     for (const double x : chain)
       if (x != draws.front().front()) return false;
@@ -69,7 +69,7 @@ double quantile_of(std::vector<double> x, double q) {
 }
 
 // Normal scores of the ranks among all draws, mean ranks for ties: z = Phi^-1((r - 3/8) / (S + 1/4)) (V, section 4.1).
-Chains normal_scores(Chains draws) {
+ChainDraws normal_scores(ChainDraws draws) {
   std::vector<double*> sorted;
   for (auto& chain : draws)
     for (double& x : chain) sorted.push_back(&x);
@@ -86,7 +86,7 @@ Chains normal_scores(Chains draws) {
 }
 
 // Distances from the median: a difference in scale becomes one in location (V, section 4.2).
-Chains folded(Chains draws) {
+ChainDraws folded(ChainDraws draws) {
   const double median = quantile_of(together(draws), 0.5);
   for (auto& chain : draws)
     for (double& x : chain) x = std::abs(x - median);
@@ -95,7 +95,7 @@ Chains folded(Chains draws) {
 
 // R-hat^2 = ((N - 1) / N W + B / N) / W with W the mean variance within chains and B / N the variance of their means (V,
 // section 3.1).
-double plain_r_hat(const Chains& chains) {
+double plain_r_hat(const ChainDraws& chains) {
   std::vector<double> means, variances;
   for (const auto& chain : chains) {
     variances.push_back(variance(chain));
@@ -107,8 +107,9 @@ double plain_r_hat(const Chains& chains) {
 }
 
 // Geyer's initial positive sequence: autocorrelations rho_t = 1 - (W - mean over chains of the autocovariance at t) / var+, in
-// pairs, up to the first pair whose sum is negative (V, section 3.2). The result ends with the even one of that pair where it is positive, which improves the estimate for antithetic chains.
-std::vector<double> positive_sequence(const Chains& chains) {
+// pairs, up to the first pair whose sum is negative (V, section 3.2). The result ends with the even one of that pair where it is
+// positive, which improves the estimate for antithetic chains.
+std::vector<double> positive_sequence(const ChainDraws& chains) {
   Autocovariance covariance(chains);
   const std::size_t length = chains.front().size();
   const double n = static_cast<double>(length);
@@ -129,7 +130,7 @@ std::vector<double> positive_sequence(const Chains& chains) {
 }
 
 // Effective sample size S / tau, tau = -1 + 2 sum of the pairs, made monotone, and the last even one (V, section 3.2).
-double plain_ess(const Chains& chains) {
+double plain_ess(const ChainDraws& chains) {
   const double draws = static_cast<double>(chains.size() * chains.front().size());
   // An indicator may be constant where the draws are not: ties at the largest value, say. It hides nothing.
   if (constant(chains)) return draws;
@@ -143,7 +144,7 @@ double plain_ess(const Chains& chains) {
 }
 
 // ESS of the estimate of P(x <= q), with q the quantile at `probability` of all draws (V, section 4.3).
-double quantile_ess(Chains draws, double probability) {
+double quantile_ess(ChainDraws draws, double probability) {
   const double q = quantile_of(together(draws), probability);
   for (auto& chain : draws)
     for (double& x : chain) x = x <= q ? 1 : 0;
@@ -165,15 +166,15 @@ double normal_quantile(double p) {
   return z;
 }
 
-Convergence convergence(const Chains& given) {
-  const Chains draws = cut_to_shortest(given);
+Convergence convergence(const ChainDraws& given) {
+  const ChainDraws draws = cut_to_shortest(given);
   const std::vector<double> all = together(draws);
   if (all.empty() || !std::all_of(all.begin(), all.end(), [](double x) { return std::isfinite(x); }))
     return {nan, nan, nan, nan, nan, nan};
   const double mean = constant(draws) ? all.front() : mean_of(all), sd = std::sqrt(variance(all));
   if (draws.front().size() < 4 || constant(draws)) return {mean, sd, nan, nan, nan, nan};
-  const Chains halves = split(draws);
-  const Chains scores = normal_scores(halves);
+  const ChainDraws halves = split(draws);
+  const ChainDraws scores = normal_scores(halves);
   Convergence result = {mean, sd, 0, 0, 0, 0};
   result.mcse =
       sd / std::sqrt(plain_ess(halves));  // the mean is not of ranks: ESS of the draws as they are (V, section 4.1)

@@ -7,7 +7,7 @@
 namespace ztp {
 
 // Draws of one quantity: a vector for each chain. Longer chains are cut to the shortest, at their ends.
-using Chains = std::vector<std::vector<double>>;
+using ChainDraws = std::vector<std::vector<double>>;
 
 // NaN wherever a number cannot be had: a draw that is not finite, fewer than four draws in a chain, or all draws equal. (For
 // equal draws ArviZ gives an ESS of S, all of them, and posterior NA; both have no R-hat.) Chains that are constant at different
@@ -16,13 +16,13 @@ struct Convergence {
   double mean = 0;
   double sd = 0;    // of all draws together, divisor S - 1
   double mcse = 0;  // Monte Carlo standard error of the mean
-  double r_hat =
-      0;  // rank-normalised and split, the larger of bulk and folded. One chain: its halves (ArviZ gives none)
+  // Rank-normalised and split, the larger of bulk and folded. One chain: its halves (ArviZ gives none).
+  double r_hat = 0;
   double ess_bulk = 0;  // effective sample size of the rank-normalised draws, all chains together
   double ess_tail = 0;  // the smaller one at the 5 % and the 95 % quantile
 };
 
-Convergence convergence(const Chains& draws);
+Convergence convergence(const ChainDraws& draws);
 
 // The z with normal distribution function p, 0 < p < 1, to the precision of a double.
 double normal_quantile(double p);

@@ -1,31 +1,11 @@
 #include "model/learn.hpp"
 
-#include <math.h>
-
 #include <cmath>
+
+#include "model/distributions.hpp"
 
 namespace ztp {
 namespace {
-
-// std::lgamma writes a global variable, which two chains at once must not.
-double log_gamma(double x) {
-  int sign = 0;
-  return ::lgamma_r(x, &sign);
-}
-
-// log(G(x + count) / G(x)). The difference of two log-gammas would lose digits to cancellation, all of them if x is large.
-double log_rising(double x, std::int64_t count) {
-  const double n = static_cast<double>(count);
-  if (count <= 16) {
-    double sum = 0;
-    for (double i = 0; i < n; ++i) sum += std::log(x + i);
-    return sum;
-  }
-  if (x < 30) return log_gamma(x + n) - log_gamma(x);
-  // Stirling's series for both, subtracted term by term
-  const auto rest = [](double y) { return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / (y * y)) / (y * y)) / y; };
-  return n * std::log(x) + (x + n - 0.5) * std::log1p(n / x) - n + rest(x + n) - rest(x);
-}
 
 // Slice sampling of x with stepping out and shrinkage (Neal 2003, figures 3 and 5).
 template <class LogDensity>
@@ -45,6 +25,7 @@ double draw_slice(Stream& stream, double x, LogDensity log_density) {
   }
 }
 
+// (M19)
 double log_prior(double log_value, double median) {
   const double z = (log_value - std::log(median)) / log_prior_sd;
   return -0.5 * z * z;
@@ -52,26 +33,22 @@ double log_prior(double log_value, double median) {
 
 }  // namespace
 
-double draw_dirichlet_parameter(Stream& stream, double a, double median, double n,
-                                std::span<const std::pair<std::int64_t, std::int64_t>> tally,
-                                std::span<const std::int64_t> totals) {
+// (M20)
+double draw_dirichlet_parameter(Stream& stream, double a, double median, const ColumnCounts& counts) {
   return std::exp(draw_slice(stream, std::log(a), [&](double log_a) {
     const double value = std::exp(log_a);
     double sum = log_prior(log_a, median);
-    for (const auto& [count, times] : tally) sum += static_cast<double>(times) * log_rising(value, count);
-    for (const std::int64_t total : totals) sum -= log_rising(n * value, total);
+    for (const auto& [count, times] : counts.tally) sum += static_cast<double>(times) * log_rising(value, count);
+    for (const std::int64_t total : counts.totals) sum -= log_rising(counts.n * value, total);
     return sum;
   }));
 }
 
+// (M21)
 double draw_gamma_shape(Stream& stream, double g, const WeightPrior& prior, std::span<const std::int64_t> totals) {
-  const double c = prior.concentration, rest = c * (1 - prior.mean);
   return std::exp(draw_slice(stream, std::log(g), [&](double log_g) {
-    const double shape = std::exp(log_g);
     double sum = log_prior(log_g, prior.shape);
-    // lnG(g + s) - lnG(g) + lnG(c (1 - eps) + g) - lnG(c + g + s); the part that all components share is taken together
-    sum += static_cast<double>(totals.size()) * (log_gamma(rest + shape) - log_gamma(c + shape));
-    for (const std::int64_t total : totals) sum += log_rising(shape, total) - log_rising(c + shape, total);
+    add_log_marginal(prior.with_shape(std::exp(log_g)), totals, sum);
     return sum;
   }));
 }

@@ -1,9 +1,8 @@
 #include "model/state.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <fmt/format.h>
 
-#include "model/draws.hpp"
+#include <algorithm>
 
 namespace ztp {
 
@@ -13,10 +12,13 @@ void Statistics::clear() {
 }
 
 void Statistics::clear_totals() {
-  std::fill(tensor.begin(), tensor.end(), 0);
-  for (auto& totals : networks) std::fill(totals.begin(), totals.end(), 0);
-  std::fill(from_ones.begin(), from_ones.end(), 0);
-  std::fill(from_edges.begin(), from_edges.end(), 0);
+  for (const Totals& list : totals()) std::fill(list.counts->begin(), list.counts->end(), 0);
+}
+
+std::vector<Statistics::Totals> Statistics::totals() {
+  std::vector<Totals> all = {{"tensor", &tensor}, {"from_ones", &from_ones}, {"from_edges", &from_edges}};
+  for (std::size_t m = 0; m < networks.size(); ++m) all.push_back({fmt::format("network{}", m), &networks[m]});
+  return all;
 }
 
 State make_state(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R,
@@ -33,34 +35,9 @@ State make_state(const std::vector<std::uint32_t>& sizes, std::size_t networks, 
 Statistics make_statistics(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R) {
   Statistics statistics;
   for (const std::uint32_t n : sizes) statistics.rows.emplace_back(n, R);
-  statistics.tensor.assign(R, 0);
-  statistics.networks.assign(networks, std::vector<std::int64_t>(R, 0));
-  statistics.from_ones.assign(R, 0);
-  statistics.from_edges.assign(R, 0);
+  statistics.networks.resize(networks);
+  for (const Statistics::Totals& list : statistics.totals()) list.counts->assign(R, 0);
   return statistics;
-}
-
-void draw_weights(const WeightPrior& prior, const std::vector<std::int64_t>& totals, std::uint64_t seed,
-                  std::uint32_t chain, std::uint32_t sweep, int network, Weights& weights, double scale) {
-  const Purpose purpose = network < 0 ? Purpose::weights : Purpose::edge_weights;
-  const StreamKey key = stream_key(seed, chain, purpose, network < 0 ? 0 : static_cast<std::uint32_t>(network));
-  for (std::size_t r = 0; r < totals.size(); ++r) {
-    Stream stream(key, sweep, r);
-    const double count = scale * static_cast<double>(totals[r]);
-    const LogBeta p = draw_log_beta(stream, prior.concentration * prior.mean + count,
-                                    prior.concentration * (1 - prior.mean) + prior.shape);
-    weights.log_p[r] = p.log_p;
-    weights.log_weight[r] = draw_log_gamma(stream, prior.shape + count) + p.log_p;
-  }
-}
-
-void mean_weights(const WeightPrior& prior, const std::vector<std::int64_t>& totals, double scale, Weights& weights) {
-  for (std::size_t r = 0; r < totals.size(); ++r) {
-    const double s = scale * static_cast<double>(totals[r]);
-    const double p = (prior.concentration * prior.mean + s) / (prior.concentration + prior.shape + s);
-    weights.log_p[r] = std::log(p);
-    weights.log_weight[r] = std::log((prior.shape + s) * p);
-  }
 }
 
 std::vector<double> learned_values(const Shapes& shapes, const Hyperparameters& hyper) {

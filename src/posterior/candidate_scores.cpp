@@ -8,11 +8,7 @@
 namespace ztp {
 namespace {
 
-using cpu::candidates_per_panel;
-using cpu::queries_per_tile;
-
 constexpr std::size_t bytes_for_draws = std::size_t{64} << 20;
-constexpr std::size_t tiles_per_block = 64;  // of work for one thread: 512 queries and a panel
 
 std::size_t multiple(std::size_t value, std::size_t of) {
   return (value + of - 1) / of * of;
@@ -30,10 +26,12 @@ RankingPlan plan_ranking(std::size_t entities, std::size_t R, std::size_t querie
   return plan;
 }
 
-CandidateScores::CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool)
+CandidateScores::CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool,
+                                 Kernel& kernel)
     : entities_(entities),
       R_(R),
       pool_(pool),
+      kernel_(kernel),
       draws_(plan.draws),
       sums_(plan.queries, multiple(entities, candidates_per_panel)) {
   for (Draw& draw : draws_) {
@@ -81,9 +79,8 @@ void CandidateScores::pack_weights(const State& state, const Base& base, std::si
 void CandidateScores::add(const State& state) {
   Draw& draw = draws_[held_++];
   const std::size_t panels = sums_.columns() / candidates_per_panel;
-  pool_.for_blocks(panels, [&](std::size_t panel) {
-    cpu::pack_panel(state.u[queries_->mode()], panel, draw.panels.row(panel * R_));
-  });
+  pool_.for_blocks(
+      panels, [&](std::size_t panel) { pack_panel(state.u[queries_->mode()], panel, draw.panels.row(panel * R_)); });
   const Base base(state);
   const Blocks blocks{multiple(count_, queries_per_tile), 64};
   pool_.for_blocks(blocks.count(), [&](std::size_t block) {
@@ -97,16 +94,11 @@ void CandidateScores::finish() {
 }
 
 void CandidateScores::flush() {
-  std::vector<cpu::CandidateDraw> held;
+  std::vector<CandidateDraw> held;
   for (std::size_t d = 0; d < held_; ++d)
     held.push_back({draws_[d].panels.row(0), draws_[d].weights.data(), draws_[d].scale.data()});
   held_ = 0;
-  const std::size_t panels = sums_.columns() / candidates_per_panel;
-  const Blocks tiles{multiple(count_, queries_per_tile) / queries_per_tile, tiles_per_block};
-  pool_.for_blocks(panels * tiles.count(), [&](std::size_t block) {
-    const std::size_t part = block % tiles.count();
-    cpu::add_probabilities(held, R_, block / tiles.count(), tiles.begin(part), tiles.end(part), sums_);
-  });
+  kernel_.add_probabilities(held, R_, multiple(count_, queries_per_tile) / queries_per_tile, sums_);
 }
 
 }  // namespace ztp

@@ -25,7 +25,7 @@ struct ChainTable {
   // The first row of a chain with a sweep after `burn_in`.
   std::size_t first_after(std::size_t chain, std::int64_t burn_in) const;
   // A column of these chains, from there on.
-  Chains draws(std::size_t column, const std::vector<std::size_t>& which, std::int64_t burn_in) const;
+  ChainDraws draws(std::size_t column, const std::vector<std::size_t>& which, std::int64_t burn_in) const;
 };
 
 // A last line without an end is being written, or was when the program was killed: it is left out. Any other damage is an

@@ -67,7 +67,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
   const std::vector<std::size_t> picked = spread(mine.size(), draws_for_shares);
   for (const std::size_t pick : picked) {
     impl_->draws.load(mine[pick], impl_->state);
-    const Rates rates = rates_of(impl_->state);
+    const Rates rates = tensor_rates(impl_->state);
     for (const std::size_t e : ones) {
       const double z = rate_parts(rates, tensor.cell(e), parts);
       for (std::size_t r = 0; z > 0 && r < R; ++r) share[r] += parts[r] / z;  // (M4)

@@ -36,8 +36,6 @@ struct Posterior::Impl {
 // How a file of cells over the modes of a run is read.
 TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes);
 
-Rates rates_of(const State& state);
-
 // The parts of a cell's rate that the components have, z_r, and their sum z.                            (M2)
 double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<double>& parts);
 

@@ -64,18 +64,12 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
       kernel(make_kernel("cpu", pool)),
       draws(dir, info) {}
 
-Rates rates_of(const State& state) {
-  std::vector<const Matrix<float>*> u;
-  for (const auto& matrix : state.u) u.push_back(&matrix);
-  return make_rates(std::move(u), state.tensor.log_weight);
-}
-
 void Posterior::Impl::score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z) {
   draws.load(i, state);
   if (rival)
-    recorded_logits(pool, state, draws.intercept(i), coords, count, z);
+    logits(pool, recorded_model(state, draws.intercept(i)), coords, count, z);
   else
-    kernel->score(coords, count, rates_of(state), z);
+    kernel->score(coords, count, tensor_rates(state), z);
 }
 
 double Posterior::Impl::probability(double z) const {

@@ -174,7 +174,7 @@ std::vector<std::vector<double>> mean_rate_parts(const DrawsFile& draws, State& 
   std::vector<double> parts;
   for (std::size_t i = 0; i < draws.draws().size() && draws.draws()[i].chain == draws.draws()[0].chain; ++i) {
     draws.load(i, state);
-    const Rates rates = rates_of(state);
+    const Rates rates = tensor_rates(state);
     for (std::size_t e = 0; e < count; ++e) {
       rate_parts(rates, coords.data() + e * state.u.size(), parts);
       sum[e].resize(parts.size(), 0.0);

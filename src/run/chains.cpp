@@ -27,7 +27,8 @@ std::unique_ptr<CountChain> Chains::make(std::uint32_t number) const {
   if (!ones_) return std::make_unique<Chain>(problem_, kernel_, number);
   std::vector<Minibatches*> edges;
   for (const auto& of_network : edges_) edges.push_back(of_network.get());
-  return std::make_unique<OnlineChain>(problem_, online_options(options_), *ones_, edges, kernel_, number);
+  return std::make_unique<OnlineChain>(problem_, online_options(options_), DataInMinibatches{*ones_, edges}, kernel_,
+                                       number);
 }
 
 }  // namespace ztp

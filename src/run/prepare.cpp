@@ -88,9 +88,7 @@ void complete_sampler(FitOptions& complete, const SparseTensor& tensor, std::int
                   "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "
                   "plain");
   }
-  const double mean = std::min(0.5, 1 / static_cast<double>(complete.rank));
-  if (complete.beta_mean < 0) complete.beta_mean = mean;
-  if (complete.network_beta_mean < 0) complete.network_beta_mean = mean;
+  complete_weight_priors(complete);
 }
 
 void complete_schedule(FitOptions& complete) {
@@ -125,10 +123,8 @@ FitOptions complete_options(const FitOptions& options, const SparseTensor& tenso
 }
 
 Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes) {
-  return {dirichlet_of_modes(complete.dirichlet, modes),
-          {complete.gamma_shape, complete.beta_concentration, complete.beta_mean},
-          {complete.network_gamma_shape, complete.network_beta_concentration, complete.network_beta_mean},
-          learned(complete).dirichlet,
+  const WeightPriors priors = weight_priors(complete);
+  return {dirichlet_of_modes(complete.dirichlet, modes), priors.tensor, priors.network, learned(complete).dirichlet,
           learned(complete).gamma_shape};
 }
 

@@ -135,7 +135,7 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
       return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run_dir, chain.number()), info,
                            chain);
     };
-    complete = run_chains(make_chain, plan, from.sweeps, restore, followed, recorder);
+    complete = run_chains(make_chain, plan, {from.sweeps, restore}, followed, recorder);
   }
   malloc_trim(0);  // the chain is gone; writing needs room of its own
   const std::string log_path = run_dir + "/draws.log";

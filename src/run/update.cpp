@@ -201,8 +201,10 @@ class UpdateChains {
   std::unique_ptr<AnyChain> make(std::uint32_t number) const {
     std::vector<Minibatches*> edges;
     for (const auto& of_network : edges_) edges.push_back(of_network.get());
+    OnlineOptions online = online_options(complete_);
+    online.looks = looks_;
     auto chain =
-        std::make_unique<UpdateChain>(problem_, online_options(complete_), *ones_, edges, kernel_, number, looks_);
+        std::make_unique<UpdateChain>(problem_, online, DataInMinibatches{*ones_, edges}, kernel_, number);
     restore_chain(chain_end_file(run_dir_, number), before_, *chain);
     chain->restore(0);  // its looks are counted anew
     return chain;

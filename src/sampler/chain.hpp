@@ -30,7 +30,6 @@ class Chain final : public CountChain {
   double observed_counts() const override { return observed_counts_; }
   void learn();
   double draw_tensor_counts(bool likelihood);
-  double draw_network_counts(std::size_t m, bool likelihood);
   LatentCounts::How how(bool likelihood) const;
   void regroup();
   std::vector<std::vector<std::int64_t>> network_ends() const;
@@ -38,8 +37,7 @@ class Chain final : public CountChain {
 
   double observed_counts_ = 0;
   std::vector<RowIndex> ones_by_row_;
-  std::vector<std::vector<RowIndex>> edges_by_row_;  // of each network
-  Allocation allocation_;                            // of the ones, if they are regrouped
+  Allocation allocation_;  // of the ones, if they are regrouped
   std::optional<Regroup> regroup_;
 };
 

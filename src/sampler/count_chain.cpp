@@ -4,24 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "ztp/error.hpp"
 
 namespace ztp {
-namespace {
-
-WeightPrior with_shape(WeightPrior prior, double shape) {
-  prior.shape = shape;
-  return prior;
-}
-
-}  // namespace
 
 CountChain::CountChain(const Problem& problem, Kernel& kernel, std::uint32_t number)
     : AnyChain(number), problem_(problem), kernel_(kernel), counts_(problem, kernel, number) {
   const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
   state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
   statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
+  for (std::size_t m = 0; m < problem.networks.size(); ++m) networks_.emplace_back(problem, m, counts_, kernel);
 }
 
 std::vector<Carried> CountChain::carried() {
@@ -33,11 +27,7 @@ std::vector<Carried> CountChain::carried() {
   result.push_back({"shape", &state_.shapes.tensor, sizeof(double)});
   add("network_shapes", state_.shapes.networks);
   result.push_back({"scale", &statistics_.scale, sizeof(double)});
-  add("tensor", statistics_.tensor);
-  add("from_ones", statistics_.from_ones);
-  add("from_edges", statistics_.from_edges);
-  for (std::size_t m = 0; m < statistics_.networks.size(); ++m)
-    add(fmt::format("network{}", m), statistics_.networks[m]);
+  for (const Statistics::Totals& totals : statistics_.totals()) add(totals.name, *totals.counts);
   for (std::size_t k = 0; k < statistics_.rows.size(); ++k)
     result.push_back({fmt::format("rows{}", k), statistics_.rows[k].row(0), statistics_.rows[k].bytes(), true});
   return result;
@@ -52,9 +42,8 @@ void CountChain::restore(std::uint32_t t) {
   const auto counts = [&](const auto& list) { return std::all_of(list.begin(), list.end(), is_count); };
   const auto parameters = [&](const auto& list) { return std::all_of(list.begin(), list.end(), is_parameter); };
   bool sound = is_parameter(statistics_.scale) && is_parameter(state_.shapes.tensor) &&
-               parameters(state_.shapes.dirichlet) && parameters(state_.shapes.networks) &&
-               counts(statistics_.tensor) && counts(statistics_.from_ones) && counts(statistics_.from_edges);
-  for (const auto& network : statistics_.networks) sound = sound && counts(network);
+               parameters(state_.shapes.dirichlet) && parameters(state_.shapes.networks);
+  for (const Statistics::Totals& totals : statistics_.totals()) sound = sound && counts(*totals.counts);
   for (const Matrix<std::int64_t>& rows : statistics_.rows)
     sound = sound && std::all_of(rows.row(0), rows.row(0) + rows.rows() * rows.stride(), is_count);
   if (!sound)
@@ -71,55 +60,76 @@ void CountChain::describe(SweepReport& report) const {
 
 void CountChain::probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const {
   kernel_.score(cells, count, rates(), probability);
-  for (std::size_t e = 0; e < count; ++e) probability[e] = -std::expm1(-probability[e]);
+  for (std::size_t e = 0; e < count; ++e) probability[e] = -std::expm1(-probability[e]);  // (M1)
 }
 
-WeightPrior CountChain::tensor_prior() const {
-  return with_shape(problem_.hyper.tensor, state_.shapes.tensor);
+CountChain::Step::Step(CountChain& chain) : chain_(chain), before_(chain.state_.shapes) {
+  ++chain_.t_;
 }
 
-WeightPrior CountChain::network_prior(std::size_t m) const {
-  return with_shape(problem_.hyper.network, state_.shapes.networks[m]);
+CountChain::Step::~Step() {
+  if (!goes_back_) return;
+  --chain_.t_;
+  chain_.state_.shapes = before_;
 }
 
-double CountChain::step_by_halves(const std::function<void()>& parameters, const std::function<double()>& counts) {
-  const Shapes shapes = state_.shapes;
-  ++t_;
-  try {
-    parameters();
-  } catch (...) {
-    --t_;
-    state_.shapes = shapes;
-    throw;
-  }
-  whole_ = false;
-  const double log_likelihood = counts();
-  check_totals(statistics_, place(t_));
-  whole_ = true;
-  return log_likelihood;
+void CountChain::Step::begin_counts() {
+  goes_back_ = false;
+  chain_.whole_ = false;
 }
 
-void CountChain::draw_parameters(std::uint32_t t) {
+void CountChain::Step::end() {
+  check_totals(chain_.statistics_, chain_.place(chain_.t_));
+  chain_.whole_ = true;
+}
+
+void CountChain::take_parameters(const Wanted& wanted) {
   const double scale = statistics_.scale;
-  check_shapes(state_.shapes, scale, place(t));
-  for (std::size_t k = 0; k < state_.u.size(); ++k)
-    check_columns(kernel_.draw_columns({statistics_.rows[k], state_.shapes.dirichlet[k], scale},
-                                       counts_.key(Purpose::columns, k), t, state_.u[k]),
-                  state_.u[k], k, place(t));
-  draw_weights(tensor_prior(), statistics_.tensor, problem_.seed, number_, t, -1, state_.tensor, scale);
+  check_shapes(state_.shapes, scale, place(wanted.t));
+  for (std::size_t k = 0; k < state_.u.size(); ++k) take_columns(k, wanted);
+  const auto take_weights = [&](const WeightPrior& prior, std::span<const std::int64_t> totals, StreamKey key,
+                                Weights& weights) {
+    if (wanted.means)
+      mean_weights(prior, totals, scale, weights);
+    else
+      draw_weights(prior, totals, scale, {key, wanted.t}, weights);
+  };
+  take_weights(problem_.hyper.tensor.with_shape(state_.shapes.tensor), statistics_.tensor,
+               stream_key(wanted.seed, number_, Purpose::weights), state_.tensor);
   for (std::size_t m = 0; m < state_.networks.size(); ++m)
-    draw_weights(network_prior(m), statistics_.networks[m], problem_.seed, number_, t, static_cast<int>(m),
-                 state_.networks[m], scale);
-  check_weights_and_rates(t);
+    take_weights(problem_.hyper.network.with_shape(state_.shapes.networks[m]), statistics_.networks[m],
+                 stream_key(wanted.seed, number_, Purpose::edge_weights, static_cast<std::uint32_t>(m)),
+                 state_.networks[m]);
+  check_weights_and_rates(wanted.t);
+}
+
+// u^(k), or the rows of it that are wanted.                                                             (M5), (M27), (M28)
+void CountChain::take_columns(std::size_t k, const Wanted& wanted) {
+  const std::vector<double> totals = column_totals(k);
+  const Columns columns{statistics_.rows[k], state_.shapes.dirichlet[k], statistics_.scale,
+                        wanted.rows == nullptr ? nullptr : &(*wanted.rows)[k], &totals};
+  if (wanted.means) return kernel_.mean_columns(columns, state_.u[k]);
+  const StreamKey key = stream_key(wanted.seed, number_, Purpose::columns, static_cast<std::uint32_t>(k));
+  check_columns(kernel_.draw_columns(columns, key, wanted.t, state_.u[k]), state_.u[k], k, place(wanted.t));
+}
+
+std::vector<double> CountChain::column_totals(std::size_t k) const {
+  std::vector<double> totals(problem_.R);
+  for (std::size_t r = 0; r < problem_.R; ++r) {
+    totals[r] = statistics_.scale * static_cast<double>(statistics_.tensor[r]);
+    for (const NetworkPart& network : networks_)
+      if (network.mode() == k) totals[r] += network.ends(statistics_, r);
+  }
+  return totals;
 }
 
 void CountChain::check_weights_and_rates(std::uint32_t t) const {
   check_weights(state_.tensor, -1, place(t));
   const bool drawn = observed_counts() == 0 || problem_.missing != nullptr;
   double rate = drawn ? rates().total : 0;
-  for (std::size_t m = 0; m < state_.networks.size(); ++m) {
+  for (std::size_t m = 0; m < networks_.size(); ++m) {
     check_weights(state_.networks[m], static_cast<int>(m), place(t));
-    rate += network_rates(state_, problem_.networks[m], m).total;  // two ends of half of that
+    rate += networks_[m].rate_of_ends(state_);
   }
   check_expected_counts(observed_counts(), rate, place(t));
 }

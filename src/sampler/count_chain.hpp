@@ -1,13 +1,13 @@
 // What the chains of the model itself share, batch or online: parameters from statistics of latent counts.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "kernel/kernel.hpp"
 #include "sampler/any_chain.hpp"
 #include "sampler/guard.hpp"
 #include "sampler/latent_counts.hpp"
+#include "sampler/network_part.hpp"
 #include "sampler/problem.hpp"
 
 namespace ztp {
@@ -30,23 +30,50 @@ class CountChain : public AnyChain {
   Rates rates() const { return tensor_rates(state_); }
 
  protected:
-  // A step in two halves: new parameters from the statistics, which stay, and then new statistics. If the first half throws, as it does
-  // when a number has gone bad, the chain is as it was before.
-  double step_by_halves(const std::function<void()>& parameters, const std::function<double()>& counts);
-  // u, p, lambda, h, beta given the statistics, as sweep t would draw them.                 (M5), (M6), (M7), (M13), (M14)
-  // Reads the statistics, writes the state, O(R sum_k n_k). Throws, if any of them is not a number that counts can be drawn with.
-  void draw_parameters(std::uint32_t t);
-  // The last of these: that all weights are finite, and all rates together not too large for the counts.
-  void check_weights_and_rates(std::uint32_t t) const;
+  // A step in two halves: new parameters from the statistics, which stay, and then new statistics. Made before the first half, when it
+  // counts the step. If that half throws, as it does when a number has gone bad, the chain is as it was before.
+  class Step {
+   public:
+    explicit Step(CountChain& chain);
+    ~Step();
+    void begin_counts();  // the second half: if it throws, the chain is not whole()
+    void end();           // throws, if the counts have grown too large
+   private:
+    CountChain& chain_;
+    const Shapes before_;
+    bool goes_back_ = true;
+  };
+
+  using RowLists = std::vector<std::vector<std::uint32_t>>;  // for each mode, rows in ascending order
+  // Which parameters are to be had from the statistics.
+  struct Wanted {
+    std::uint32_t t;                 // the step that they are for
+    std::uint64_t seed;              // of its random numbers
+    const RowLists* rows = nullptr;  // of u these rows alone
+    bool means = false;              // not draws but means                                                        (M28)
+  };
+  // u, p, lambda, h, beta given the statistics.                                             (M5), (M6), (M7), (M13), (M14)
+  // Reads the statistics, writes the state, O(R sum_k n_k), or O(R rows). Throws, if any of them is not a number that counts can be
+  // drawn with.
+  void take_parameters(const Wanted& wanted);
+  // All of them, drawn as step t would.
+  void draw_parameters(std::uint32_t t) { take_parameters({.t = t, .seed = problem_.seed}); }
+  // S_r^(k), the sums of the columns of mode k: what the tensor has, and the ends of its networks. O(R).             (M15)
+  std::vector<double> column_totals(std::size_t k) const;
+
   Place place(std::uint32_t t) const { return {problem_.tensor->modes, step_name(), t}; }
   virtual double observed_counts() const { return 0; }  // of the ones, where they are observed and stored one by one
-  WeightPrior tensor_prior() const;
-  WeightPrior network_prior(std::size_t m) const;
 
   const Problem& problem_;
   Kernel& kernel_;
   LatentCounts counts_;
+  std::vector<NetworkPart> networks_;
   Statistics statistics_;
+
+ private:
+  void take_columns(std::size_t k, const Wanted& wanted);
+  // That all weights are finite, and all rates together not too large for the counts.
+  void check_weights_and_rates(std::uint32_t t) const;
 };
 
 }  // namespace ztp

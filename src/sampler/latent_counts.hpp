@@ -29,16 +29,13 @@ class LatentCounts {
 
   // Latent counts of ones.                                                                            (M3), (M4)
   // Reads the state, adds into the statistics, O(count R K). Returns their log-likelihood without the rate of all cells.
-  double draw_ones(Entries ones, const State& state, const How& how, Statistics& statistics) const;
+  double draw_counts_of_ones(const Entries& ones, const State& state, const How& how, Statistics& statistics) const;
   // Latent counts of the missing cells, each exactly once: slices mode by mode, then the list.        (M17), (M18)
   // Reads the state, adds into the statistics, O(list R K + R sum_k n_k). Returns the rate of all missing cells.
   double impute_missing(const State& state, const How& how, Statistics& statistics) const;
-  // Latent counts of edges of network m.                                                              (M11)
-  // Reads the state, adds into the statistics, O(count R). Returns their log-likelihood without the rate of all pairs.
-  double draw_edges(std::size_t m, Entries edges, const State& state, const How& how, Statistics& statistics) const;
-  // Those of its missing pairs and of its diagonal.                                                   (M12), (M17)
-  // Reads the state, adds into the statistics, O(pairs R + n R). Returns their rate.
-  double impute_pairs(std::size_t m, const State& state, const How& how, Statistics& statistics) const;
+  // What these and networks share: latent counts of entries with these rates, added into `sums`.      (M3), (M4), (M17)
+  // O(count R K). Returns the log-likelihood of the entries, of missing ones their rate.
+  double draw(Entries entries, const Rates& rates, StreamKey key, const How& how, const Sums& sums) const;
 
   StreamKey key(Purpose purpose, std::size_t mode = 0) const;
 
@@ -51,8 +48,7 @@ class LatentCounts {
   std::vector<std::vector<std::uint8_t>> in_slice_;  // for each mode with missing slices, one for each missing entity
 };
 
-Rates tensor_rates(const State& state);
-// Of all pairs and the diagonal together the rate is half the total of these.
-Rates network_rates(const State& state, const Network& network, std::size_t m);
+// The same sums of counts that are worth what `how` says.
+Sums weighted(Sums sums, const LatentCounts::How& how);
 
 }  // namespace ztp

@@ -45,8 +45,8 @@ class MemoryMinibatches final : public Minibatches {
   Buffer<std::int64_t> counts_;
   std::uint64_t total_count_ = 0;
   std::vector<std::uint64_t> begin_;
-  std::vector<std::vector<RowIndex>>
-      by_row_;  // of each minibatch; empty where they would take more memory than the ones
+  // of each minibatch; empty where they would take more memory than the ones
+  std::vector<std::vector<RowIndex>> by_row_;
 };
 
 // Where minibatch b of `count` begins among `total` ones: sizes differ by one at most.

@@ -22,12 +22,12 @@ void for_rows(const Matrix<float>& u, const std::vector<std::uint32_t>* rows, co
 
 }  // namespace
 
-OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, Minibatches& ones,
-                         const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number)
-    : CountChain(problem, kernel, number), options_(options), ones_(ones), edges_(edges) {
+OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, const DataInMinibatches& data,
+                         Kernel& kernel, std::uint32_t number)
+    : CountChain(problem, kernel, number), options_(options), ones_(data.ones), edges_(data.edges) {
   if (options.inner_draws > 1)
     sum_ = make_state(sizes_of(*problem.tensor), problem.networks.size(), problem.R, problem.hyper);
-  counts_.reserve(ones.largest_chunk());
+  counts_.reserve(ones_.largest_chunk());
   met_.resize(state_.u.size());
   for (std::size_t k = 0; touches_few(0) && k < met_.size(); ++k) met_[k].assign(state_.u[k].rows(), 0);
 }
@@ -61,13 +61,23 @@ void OnlineChain::start() {
   }
 }
 
-// (M25), (M26), (M27): O(minibatch R K), and O(R sum_k n_k) unless it touches few rows.
+// A step of conditional density filtering:
+//   set_parameters_for     u; p and lambda; h and beta, drawn or by their means, for what the minibatch needs of them
+//                                                                             (M5), (M27); (M6), (M7); (M13), (M14); (M28)
+//   move_statistics        towards the latent counts of the minibatch, drawn or expected          (M25), (M3), (M4), (M26)
+//                          and of what is imputed: missing cells, missing pairs, the diagonal     (M17), (M18), (M12)
+// O(minibatch R K), and O(R sum_k n_k) unless it touches few rows. If it throws before the counts, the chain is as it was.
 double OnlineChain::step(bool likelihood) {
-  const std::size_t b = minibatch(t_ + 1);
-  bool few = false;
-  return step_by_halves([&] { few = set_parameters_for(b); }, [&] { return move_statistics(b, few, likelihood); });
+  Step step(*this);
+  const std::size_t b = minibatch(t_);
+  const bool few = set_parameters_for(b);
+  step.begin_counts();
+  const double log_likelihood = move_statistics(b, few, likelihood);
+  step.end();
+  return log_likelihood;
 }
 
+// Reads the state, changes the statistics, O(minibatch R K).                                                    (M25)
 double OnlineChain::move_statistics(std::size_t b, bool few, bool likelihood) {
   const std::size_t next = minibatch(t_ + 1);
   const double rho = t_ == 1 ? 1 : std::pow(t_ + options_.t0, -options_.kappa);
@@ -85,10 +95,9 @@ double OnlineChain::move_statistics(std::size_t b, bool few, bool likelihood) {
   log_likelihood += counts_.impute_missing(state_, imputed, statistics_);
   for (std::size_t m = 0; m < edges_.size(); ++m) {
     const std::size_t part = edge_minibatch(m, t_);
-    const double edges = weight_of(*edges_[m], part);
-    log_likelihood += edges * add_edges(m, part, rho * edges, how) -
-                      network_rates(state_, problem_.networks[m], m).total / 2 +
-                      counts_.impute_pairs(m, state_, imputed, statistics_);
+    const double weight = weight_of(*edges_[m], part), of_edges = add_edges(m, part, rho * weight, how);
+    log_likelihood +=
+        networks_[m].scaled_log_likelihood(state_, weight, of_edges, networks_[m].impute(state_, imputed, statistics_));
   }
   return log_likelihood;
 }
@@ -102,7 +111,7 @@ double OnlineChain::add_ones(std::size_t b, std::size_t next, double weight, Lat
   how.unit = units(weight);
   double log_likelihood = 0;
   ones_.read(b, next, [&](const Entries& chunk) {
-    log_likelihood += counts_.draw_ones(chunk, state_, how, statistics_);
+    log_likelihood += counts_.draw_counts_of_ones(chunk, state_, how, statistics_);
     ++how.chunk;
   });
   return log_likelihood;
@@ -111,38 +120,42 @@ double OnlineChain::add_ones(std::size_t b, std::size_t next, double weight, Lat
 double OnlineChain::add_edges(std::size_t m, std::size_t b, double weight, LatentCounts::How how) {
   how.unit = units(weight);
   double log_likelihood = 0;
-  edges_[m]->read(
-      b, b, [&](const Entries& edges) { log_likelihood += counts_.draw_edges(m, edges, state_, how, statistics_); });
+  edges_[m]->read(b, b, [&](const Entries& edges) {
+    log_likelihood += networks_[m].draw_counts_of_edges(edges, state_, how, statistics_);
+  });
   return log_likelihood;
 }
 
 // ---- parameters ------------------------------------------------------------------------------------------------------
 
 void OnlineChain::set_parameters(const RowLists* rows, std::uint32_t part) {
-  const auto seed = [&](std::uint32_t draw) {
-    return problem_.seed + (std::uint64_t{part} * options_.inner_draws + draw) * 0x9e3779b97f4a7c15ull;
-  };
-  take_parameters(seed(0), rows);
-  if (options_.mean_parameters || options_.inner_draws == 1) return;
-  const auto rows_of = [&](std::size_t k) { return rows == nullptr ? nullptr : &(*rows)[k]; };
-  const auto add = [&](std::uint32_t draw, const std::vector<double>& log_weight, std::vector<double>& log_sum) {
+  const bool several = !options_.mean_parameters && options_.inner_draws > 1;
+  for (std::uint32_t draw = 0; draw < (several ? options_.inner_draws : 1); ++draw) {
+    const std::uint64_t number = std::uint64_t{part} * options_.inner_draws + draw;
+    take_parameters({t_, problem_.seed + number * 0x9e3779b97f4a7c15ull, rows, options_.mean_parameters});
+    if (several) add_inner_draw(draw, rows);
+  }
+  if (several) average_inner_draws(rows);
+}
+
+void OnlineChain::add_inner_draw(std::uint32_t draw, const RowLists* rows) {
+  for (std::size_t k = 0; k < state_.u.size(); ++k)
+    for_rows(state_.u[k], rows == nullptr ? nullptr : &(*rows)[k], [&](std::size_t j) {
+      float* sum = sum_.u[k].row(j);
+      for (std::size_t r = 0; r < state_.R; ++r) sum[r] = (draw == 0 ? 0 : sum[r]) + state_.u[k].row(j)[r];
+    });
+  const auto add = [&](const std::vector<double>& log_weight, std::vector<double>& log_sum) {
     for (std::size_t r = 0; r < log_sum.size(); ++r)
       log_sum[r] = std::log((draw == 0 ? 0 : std::exp(log_sum[r])) + std::exp(log_weight[r]));
   };
+  add(state_.tensor.log_weight, sum_.tensor.log_weight);
+  for (std::size_t m = 0; m < edges_.size(); ++m) add(state_.networks[m].log_weight, sum_.networks[m].log_weight);
+}
+
+void OnlineChain::average_inner_draws(const RowLists* rows) {
   const double M = options_.inner_draws;
-  for (std::uint32_t draw = 0; draw < options_.inner_draws; ++draw) {
-    if (draw > 0) take_parameters(seed(draw), rows);
-    for (std::size_t k = 0; k < state_.u.size(); ++k)
-      for_rows(state_.u[k], rows_of(k), [&](std::size_t j) {
-        float* sum = sum_.u[k].row(j);
-        for (std::size_t r = 0; r < state_.R; ++r) sum[r] = (draw == 0 ? 0 : sum[r]) + state_.u[k].row(j)[r];
-      });
-    add(draw, state_.tensor.log_weight, sum_.tensor.log_weight);
-    for (std::size_t m = 0; m < edges_.size(); ++m)
-      add(draw, state_.networks[m].log_weight, sum_.networks[m].log_weight);
-  }
   for (std::size_t k = 0; k < state_.u.size(); ++k)
-    for_rows(state_.u[k], rows_of(k), [&](std::size_t j) {
+    for_rows(state_.u[k], rows == nullptr ? nullptr : &(*rows)[k], [&](std::size_t j) {
       for (std::size_t r = 0; r < state_.R; ++r) state_.u[k].row(j)[r] = sum_.u[k].row(j)[r] / static_cast<float>(M);
     });
   for (std::size_t r = 0; r < state_.R; ++r) {
@@ -161,46 +174,6 @@ bool OnlineChain::set_parameters_for(std::size_t b, std::uint32_t part) {
     set_parameters(nullptr, part);
   }
   return few;
-}
-
-void OnlineChain::take_parameters(std::uint64_t seed, const RowLists* rows) {
-  const double scale = statistics_.scale;
-  check_shapes(state_.shapes, scale, place(t_));
-  for (std::size_t k = 0; k < state_.u.size(); ++k) {
-    const std::vector<double> totals = column_totals(k);
-    const Columns columns{statistics_.rows[k], state_.shapes.dirichlet[k], scale,
-                          rows == nullptr ? nullptr : &(*rows)[k], &totals};
-    if (options_.mean_parameters)
-      kernel_.mean_columns(columns, state_.u[k]);
-    else
-      check_columns(
-          kernel_.draw_columns(columns, stream_key(seed, number_, Purpose::columns, static_cast<std::uint32_t>(k)), t_,
-                               state_.u[k]),
-          state_.u[k], k, place(t_));
-  }
-  if (options_.mean_parameters) {
-    mean_weights(tensor_prior(), statistics_.tensor, scale, state_.tensor);
-    for (std::size_t m = 0; m < edges_.size(); ++m)
-      mean_weights(network_prior(m), statistics_.networks[m], scale, state_.networks[m]);
-    return check_weights_and_rates(t_);
-  }
-  draw_weights(tensor_prior(), statistics_.tensor, seed, number_, t_, -1, state_.tensor, scale);
-  for (std::size_t m = 0; m < edges_.size(); ++m)
-    draw_weights(network_prior(m), statistics_.networks[m], seed, number_, t_, static_cast<int>(m), state_.networks[m],
-                 scale);
-  check_weights_and_rates(t_);
-}
-
-// The sums of the columns of S^(k): what ones have, and both ends of edges.
-std::vector<double> OnlineChain::column_totals(std::size_t k) const {
-  std::vector<double> totals(problem_.R);
-  for (std::size_t r = 0; r < problem_.R; ++r) {
-    totals[r] = statistics_.scale * static_cast<double>(statistics_.tensor[r]);
-    for (std::size_t m = 0; m < problem_.networks.size(); ++m)
-      if (problem_.networks[m].mode == k)
-        totals[r] += 2 * statistics_.scale * static_cast<double>(statistics_.networks[m][r]);
-  }
-  return totals;
 }
 
 // ---- rows that a minibatch touches -----------------------------------------------------------------------------------
@@ -255,9 +228,9 @@ void OnlineChain::fit_scale(double smallest_weight) {
       largest = std::max(largest, static_cast<std::int64_t>(total / statistics_.scale));
   // What a step may add: all counts, several times over, since those of ones are latent.
   double coming = static_cast<double>(ones_.total_count());
-  for (const Minibatches* edges : edges_) coming += 2 * static_cast<double>(edges->total());
+  for (const Minibatches* edges : edges_) coming += NetworkPart::ends_of(edges->total());
   double rate = rates().total;  // and those of all cells may be more still
-  for (std::size_t m = 0; m < edges_.size(); ++m) rate += network_rates(state_, problem_.networks[m], m).total;
+  for (const NetworkPart& network : networks_) rate += network.rate_of_ends(state_);
   const double most = std::max(16 * coming, 2 * rate) / statistics_.scale + static_cast<double>(largest);
   const int too_fine = most > most_units ? static_cast<int>(std::ceil(std::log2(most / most_units))) + 8 : 0;
   const double least = smallest_weight / units_of_weight;
@@ -281,13 +254,8 @@ void OnlineChain::fit_scale(double smallest_weight) {
 
 void OnlineChain::rescale(int bits) {
   for (auto& rows : statistics_.rows) kernel_.shift(bits, rows);
-  const auto shift = [bits](std::vector<std::int64_t>& totals) {
-    for (std::int64_t& total : totals) total = shifted(total, bits);
-  };
-  shift(statistics_.tensor);
-  for (auto& totals : statistics_.networks) shift(totals);
-  shift(statistics_.from_ones);
-  shift(statistics_.from_edges);
+  for (const Statistics::Totals& totals : statistics_.totals())
+    for (std::int64_t& total : *totals.counts) total = shifted(total, bits);
   statistics_.scale = std::ldexp(statistics_.scale, -bits);
 }
 

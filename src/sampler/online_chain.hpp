@@ -14,13 +14,19 @@ struct OnlineOptions {
   bool expected_counts = false;   // latent counts by their means, not drawn
   bool mean_parameters = false;   // parameters by their means, not drawn
   std::uint32_t inner_draws = 1;  // M: draws of the parameters whose average is used for a minibatch
+  std::uint32_t looks = 1;        // of an update: how many steps there will be
+};
+
+// The data in parts, which chains that run one after the other may share.
+struct DataInMinibatches {
+  Minibatches& ones;
+  std::vector<Minibatches*> edges;  // of each network
 };
 
 class OnlineChain : public CountChain {
  public:
-  // `ones`, and `edges` of each network, may be shared by chains that run one after the other.
-  OnlineChain(const Problem& problem, const OnlineOptions& options, Minibatches& ones,
-              const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number);
+  OnlineChain(const Problem& problem, const OnlineOptions& options, const DataInMinibatches& data, Kernel& kernel,
+              std::uint32_t number);
 
   // The first minibatch, each of its ones in a random component.
   void start() override;
@@ -30,15 +36,13 @@ class OnlineChain : public CountChain {
   void draw_state() override { draw_parameters(t_ + 1); }
 
  protected:
-  using RowLists = std::vector<std::vector<std::uint32_t>>;  // for each mode, rows in ascending order
-
   // Draws or means of the parameters given the statistics; of u these rows alone, where they are given. `part`: of several in one step.
   // Reads the statistics, writes the state, O(rows R).
   void set_parameters(const RowLists* rows = nullptr, std::uint32_t part = 0);
   // The same for what minibatch b needs of them; whether that is few rows alone.
   bool set_parameters_for(std::size_t b, std::uint32_t part = 0);
-  // Adds the latent counts of minibatch b of the ones, each worth `weight` counts. O(minibatch R K). As draw_ones, it returns their
-  // log-likelihood.
+  // Adds the latent counts of minibatch b of the ones, each worth `weight` counts. O(minibatch R K). Returns their
+  // log-likelihood, as LatentCounts does.
   double add_ones(std::size_t b, std::size_t next, double weight, LatentCounts::How how);
   double add_edges(std::size_t m, std::size_t b, double weight, LatentCounts::How how);
 
@@ -53,9 +57,9 @@ class OnlineChain : public CountChain {
   const std::vector<Minibatches*> edges_;
 
  private:
-  void take_parameters(std::uint64_t seed, const RowLists* rows);
   double move_statistics(std::size_t b, bool few, bool likelihood);
-  std::vector<double> column_totals(std::size_t k) const;
+  void add_inner_draw(std::uint32_t draw, const RowLists* rows);
+  void average_inner_draws(const RowLists* rows);
   bool touches_few(std::size_t b) const;
   RowLists touched_rows(std::size_t b);
   std::size_t minibatch(std::uint32_t t) const;
@@ -65,8 +69,8 @@ class OnlineChain : public CountChain {
   void rescale(int bits);
 
   State sum_;  // of inner draws, where there are several
-  std::vector<std::vector<std::uint32_t>>
-      met_;  // for each mode and row the last list that touched it; empty until needed
+  // for each mode and row the last list that touched it; empty until needed
+  std::vector<std::vector<std::uint32_t>> met_;
   std::uint32_t seen_ = 0;
 };
 

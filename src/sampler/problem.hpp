@@ -19,8 +19,8 @@ struct Problem {
   // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all alike, and
   // would send a to infinity.
   std::uint32_t learn_after = 0;
-  bool bounded =
-      false;  // components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp)
+  // Components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp).
+  bool bounded = false;
   bool regroup = false;  // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
 };
 

@@ -45,24 +45,27 @@ Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size
   }
 }
 
-void Regroup::run(const Allocation& allocation, const Shapes& shapes,
-                  const std::vector<std::vector<std::int64_t>>& network_ends, bool only_tokens, std::uint64_t seed,
-                  std::uint32_t chain, std::uint32_t sweep, Statistics& statistics) {
-  shapes_ = &shapes;
-  network_ends_ = &network_ends;
+void Regroup::run(const Allocation& allocation, const SplitMerge::Given& given, const Streams& streams,
+                  Statistics& statistics) {
+  given_ = &given;
   statistics_ = &statistics;
-  const StreamKey key = stream_key(seed, chain, Purpose::regroup);
-  if (units(allocation) > most_tokens_) return;
-  // Nor where imputed counts are so many that doubles would not tell one more from them. These, too, no move changes in number.
+  prior_.shape = given.shapes.tensor;
+  if (too_many(allocation)) return;
+  load(allocation, streams.at(0));
+  scan(streams.at(1));
+  split_merge_.run(given, streams.at(2), tokens_, statistics);
+}
+
+// More tokens than there is room for; or so many imputed counts that doubles would not tell one more from them. No move changes
+// either in number.
+bool Regroup::too_many(const Allocation& allocation) const {
+  if (units(allocation) > most_tokens_) return true;
   double counts = 0;
   for (std::size_t r = 0; r < R_; ++r) {
-    counts += static_cast<double>(statistics.tensor[r]);
-    for (std::size_t k = 0; k < K_; ++k) counts += static_cast<double>(network_ends[k][r]);
+    counts += static_cast<double>(statistics_->tensor[r]);
+    for (std::size_t k = 0; k < K_; ++k) counts += static_cast<double>(given_->network_ends[k][r]);
   }
-  if (counts >= 0x1p52) return;
-  load(allocation, Stream(key, sweep, 0));
-  scan(Stream(key, sweep, 1));
-  split_merge_.run({shapes, network_ends, only_tokens}, Stream(key, sweep, 2), tokens_, statistics);
+  return counts >= 0x1p52;
 }
 
 // The units of one cell are shuffled: the scan takes them in order, and which comes first must not depend on where they are.
@@ -92,12 +95,17 @@ void Regroup::scan(Stream stream) {
   }
 }
 
+// n_k a_k + S_r^(k): what the counts of column r of mode k are divided by.                                     (M22)
+double Regroup::column_factor(std::size_t k, std::size_t r) const {
+  return sizes_[k] * given_->shapes.dirichlet[k] + static_cast<double>(statistics_->tensor[r]) +
+         static_cast<double>(given_->network_ends[k][r]);
+}
+
 void Regroup::set_factor(std::size_t r) {
-  const double s = static_cast<double>(statistics_->tensor[r]), g = shapes_->tensor, c = prior_.concentration;
-  double denominator = c + g + s;
-  for (std::size_t k = 0; k < K_; ++k)
-    denominator *= sizes_[k] * shapes_->dirichlet[k] + s + static_cast<double>((*network_ends_)[k][r]);
-  factor_[r] = (g + s) * (c * prior_.mean + s) / denominator;
+  const Predictive of_weights = predictive(prior_, static_cast<double>(statistics_->tensor[r]));
+  double denominator = of_weights.under;
+  for (std::size_t k = 0; k < K_; ++k) denominator *= column_factor(k, r);
+  factor_[r] = of_weights.over / denominator;
 }
 
 void Regroup::change(const std::uint32_t* cell, std::size_t r, std::int64_t by) {
@@ -116,7 +124,7 @@ std::size_t Regroup::draw_component(const std::uint32_t* cell, double uniform) {
     for (std::size_t l = 0; l < lanes; ++l) product[l] = factor_[b + l];
     for (std::size_t k = 0; k < K_; ++k) {
       const std::int64_t* S = statistics_->rows[k].row(cell[k]) + b;
-      const double a = shapes_->dirichlet[k];
+      const double a = given_->shapes.dirichlet[k];
       for (std::size_t l = 0; l < lanes; ++l) product[l] *= a + to_double(S[l]);
     }
     for (std::size_t l = 0; l < lanes; ++l) {
@@ -146,14 +154,13 @@ std::size_t Regroup::draw_component(const std::uint32_t* cell, double uniform) {
 
 // The same with many modes, where a product leaves the range of numbers.
 std::size_t Regroup::draw_in_logs(const std::uint32_t* cell, double uniform) {
-  const double g = shapes_->tensor, c = prior_.concentration;
   double largest = -std::numeric_limits<double>::infinity(), total = 0;
   for (std::size_t r = 0; r < R_; ++r) {
-    const double s = static_cast<double>(statistics_->tensor[r]);
-    double sum = std::log((g + s) * (c * prior_.mean + s) / (c + g + s));
+    const Predictive of_weights = predictive(prior_, static_cast<double>(statistics_->tensor[r]));
+    double sum = std::log(of_weights.over / of_weights.under);
     for (std::size_t k = 0; k < K_; ++k)
-      sum += std::log((shapes_->dirichlet[k] + static_cast<double>(statistics_->rows[k].row(cell[k])[r])) /
-                      (sizes_[k] * shapes_->dirichlet[k] + s + static_cast<double>((*network_ends_)[k][r])));
+      sum += std::log((given_->shapes.dirichlet[k] + static_cast<double>(statistics_->rows[k].row(cell[k])[r])) /
+                      column_factor(k, r));
     product_[r] = sum;
     largest = std::max(largest, sum);
   }

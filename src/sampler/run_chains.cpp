@@ -49,18 +49,17 @@ Schedule Schedule::thinned_to(std::uint64_t draws) const {
   return result;
 }
 
-bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain,
-                const Schedule& schedule, const std::vector<std::uint32_t>& done,
-                const std::function<double(AnyChain&)>& restore, const Followed& followed, Observer& observer) {
+bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const Begun& begun, const Followed& followed,
+                Observer& observer) {
   for (std::uint32_t c = 0; c < schedule.chains; ++c) {
-    const std::uint32_t behind = c < done.size() ? done[c] : 0;
+    const std::uint32_t behind = c < begun.sweeps.size() ? begun.sweeps[c] : 0;
     if (behind >= schedule.sweeps) continue;
     const std::unique_ptr<AnyChain> chain = make_chain(c);
     SweepReport report;
     report.chain = c;
     report.sweep = behind;
     if (behind > 0)
-      report.seconds = restore(*chain);
+      report.seconds = begun.restore(*chain);
     else
       chain->start();
     if (chain->steps_done() != behind)

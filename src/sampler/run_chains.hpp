@@ -30,10 +30,11 @@ struct Schedule {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void on_draw(AnyChain& chain, const SweepReport& report) = 0;
-  virtual void on_sweep(AnyChain& chain, const SweepReport& report) = 0;
-  virtual void on_end(AnyChain& chain, const SweepReport& report) = 0;  // of the chain
-  virtual bool stop_requested() = 0;
+  virtual void on_draw(AnyChain& chain,
+                       const SweepReport& report) = 0;  // the state is a draw to be kept; on_sweep follows
+  virtual void on_sweep(AnyChain& chain, const SweepReport& report) = 0;  // a step is done, whatever it was for
+  virtual void on_end(AnyChain& chain, const SweepReport& report) = 0;    // the last step of this chain
+  virtual bool stop_requested() = 0;                                      // asked before every step
   // A step has failed, and the chain is as it was when on_sweep saw it last (or at its start, if sweep is 0): what it carries can be
   // saved before the exception goes on its way.
   virtual void on_failure(AnyChain& /*chain*/, const SweepReport& /*last*/) {}
@@ -42,14 +43,20 @@ class Observer {
 // Cells that are looked at while the chains run. Each may be null.
 struct Followed {
   HeldOut* held_out = nullptr;
-  const TestCells* watched =
-      nullptr;  // their probabilities are reported after burn-in, every schedule.watch_every sweeps
+  // Their probabilities are reported after burn-in, every schedule.watch_every sweeps.
+  const TestCells* watched = nullptr;
 };
 
-// Runs to the end of the schedule (true) or until a stop is requested (false). `done`: sweeps that each chain has behind it; a chain
-// that has some is put back where it was by `restore`, which returns the seconds it had taken.
-bool run_chains(const std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>& make_chain,
-                const Schedule& schedule, const std::vector<std::uint32_t>& done,
-                const std::function<double(AnyChain&)>& restore, const Followed& followed, Observer& observer);
+// Where chains go on that have begun before.
+struct Begun {
+  std::vector<std::uint32_t> sweeps;         // that each chain has behind it; of those beyond the list, none
+  std::function<double(AnyChain&)> restore;  // puts such a chain back where it was; returns the seconds it had taken
+};
+
+using ChainMaker = std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>;
+
+// Runs to the end of the schedule (true) or until a stop is requested (false).
+bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const Begun& begun, const Followed& followed,
+                Observer& observer);
 
 }  // namespace ztp

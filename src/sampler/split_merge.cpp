@@ -170,10 +170,9 @@ void SplitMerge::take_all_out() {
   });
 }
 
-// (M22): with s tokens and other counts in the component, the next token is there with probability proportional to
-// (g + s) (c eps + s) / (c + g + s) prod_k (a_k + S[j_k]) / (n_k a_k + S).  All but the numerators of the product, for each size.
+// (M22), all but the numerators of the product over modes, for each size that a side may have.
 void SplitMerge::fill_factors() {
-  const double g = given_->shapes.tensor, c = prior_.concentration;
+  const WeightPrior prior = prior_.with_shape(given_->shapes.tensor);
   for (const Side side : {left, right, joint}) {
     const std::size_t component = side == right ? s_ : r_;
     const double base =
@@ -181,11 +180,12 @@ void SplitMerge::fill_factors() {
     factor_[side].resize(tokens_.size() + 1);
     for (std::size_t n = 0; n <= tokens_.size(); ++n) {
       const double s = base + static_cast<double>(n);
-      double denominator = c + g + s;
+      const Predictive of_weights = ztp::predictive(prior, s);
+      double denominator = of_weights.under;
       for (std::size_t k = 0; k < K_; ++k)
         denominator *= static_cast<double>(value_[k].size()) * given_->shapes.dirichlet[k] + s +
                        static_cast<double>(given_->network_ends[k][component]);
-      factor_[side][n] = (g + s) * (c * prior_.mean + s) / denominator;
+      factor_[side][n] = of_weights.over / denominator;
     }
   }
 }

@@ -38,20 +38,23 @@ class SplitMerge {
   using Values = std::array<double, 3>;  // for each side
 
   bool products_stay_in_range() const;
-  void load();
+  void load();  // members_, place_ and occupied_
   std::pair<std::uint32_t, std::uint32_t> pick(Stream& stream, bool by_component) const;
-  std::size_t nth_component(std::size_t n, bool with_tokens) const;
+  std::size_t nth_component(std::size_t n, bool with_tokens) const;  // among those with tokens, or those without
+
+  // One split or merger, accepted or not. `budget`: tokens it may look at, on average.                         (M23)
   void propose(Stream& stream, double budget);
+  // The steps of a proposal; t counts the tokens of both components, as they are in tokens_.
   void gather(std::uint32_t i, std::uint32_t j, Stream& stream);
   void take_all_out();
   void fill_factors();
-  double predictive(std::size_t t, Side side) const;
+  double predictive(std::size_t t, Side side) const;  // of token t, given those that have been put there        (M22)
   void put(std::size_t t, Side side);
   void take(std::size_t t, Side side);
   void launch(Stream& stream);
   double scan(Stream& stream, const std::vector<Side>* forced);
   double log_ratio();
-  void move(std::uint32_t token, std::size_t to);
+  void move(std::uint32_t token, std::size_t to);  // in tokens and statistics, when it is accepted
 
   const SparseTensor& tensor_;
   const WeightPrior prior_;
@@ -70,8 +73,8 @@ class SplitMerge {
   std::vector<std::uint32_t> cells_;   // their cells, tokens x K
   std::vector<Side> side_;             // where each of them is
   std::array<std::size_t, 3> size_{};  // tokens on each side
-  std::array<std::vector<double>, 3>
-      factor_;                              // [side][tokens there]: what all tokens share of the predictive probability
+  // [side][tokens there]: what all tokens share of the predictive probability
+  std::array<std::vector<double>, 3> factor_;
   std::vector<std::vector<Values>> value_;  // [mode][row]: a + counts there, for rows of the tokens
 };
 

@@ -7,41 +7,38 @@
 namespace ztp {
 namespace {
 
-void copy(const Statistics& from, Statistics& to) {
+void copy(Statistics& from, Statistics& to) {
   to.scale = from.scale;
   for (std::size_t k = 0; k < from.rows.size(); ++k)
     std::copy(from.rows[k].row(0), from.rows[k].row(from.rows[k].rows()), to.rows[k].row(0));
-  to.tensor = from.tensor;
-  to.networks = from.networks;
-  to.from_ones = from.from_ones;
-  to.from_edges = from.from_edges;
+  const std::vector<Statistics::Totals> totals = from.totals(), copies = to.totals();
+  for (std::size_t i = 0; i < totals.size(); ++i) *copies[i].counts = *totals[i].counts;
 }
 
 }  // namespace
 
-UpdateChain::UpdateChain(const Problem& problem, const OnlineOptions& options, Minibatches& ones,
-                         const std::vector<Minibatches*>& edges, Kernel& kernel, std::uint32_t number,
-                         std::uint32_t looks)
-    : OnlineChain(problem, options, ones, edges, kernel, number), looks_(looks) {}
-
 void UpdateChain::start() {
-  fit_scale(std::pow(looks_, -options_.kappa));
-  if (looks_ == 1) return;
+  fit_scale(std::pow(options_.looks, -options_.kappa));
+  if (options_.looks == 1) return;
   old_ = make_statistics(sizes_of(*problem_.tensor), problem_.networks.size(), problem_.R);
   copy(statistics_, old_);
 }
 
+// (M29), and in further looks (M25) for the new data alone. O(new data R K + R sum_k n_k) for each minibatch.
 double UpdateChain::step(bool) {
-  return step_by_halves([&] { set_parameters(); },
-                        [&] {
-                          if (t_ == 1)
-                            filter();
-                          else
-                            draw_again();
-                          return std::numeric_limits<double>::quiet_NaN();
-                        });
+  Step step(*this);
+  set_parameters();
+  step.begin_counts();
+  if (t_ == 1)
+    filter();
+  else
+    draw_again();
+  step.end();
+  return std::numeric_limits<double>::quiet_NaN();
 }
 
+// The first look: s <- s + s(new ones), v <- v + v(new edges), the parameters following after each minibatch.       (M29)
+// Reads and changes state and statistics.
 void UpdateChain::filter() {
   const LatentCounts::How how{.t = t_, .expected = options_.expected_counts, .anywhere = true};
   add_all_edges(1, how);
@@ -51,17 +48,16 @@ void UpdateChain::filter() {
   }
 }
 
+// A further look: what the new data have in the statistics moves by rho towards new counts of theirs.        (M25), (M29)
+// Reads the state, changes the statistics.
 void UpdateChain::draw_again() {
   const double rho = std::pow(t_, -options_.kappa);
   const LatentCounts::How how{.t = t_, .expected = options_.expected_counts, .anywhere = true};
   for (std::size_t k = 0; k < statistics_.rows.size(); ++k) kernel_.move(old_.rows[k], rho, statistics_.rows[k]);
-  const auto move = [&](const std::vector<std::int64_t>& old, std::vector<std::int64_t>& now) {
-    for (std::size_t r = 0; r < now.size(); ++r) now[r] = moved(now[r], old[r], rho);
-  };
-  move(old_.tensor, statistics_.tensor);
-  move(old_.from_ones, statistics_.from_ones);
-  move(old_.from_edges, statistics_.from_edges);
-  for (std::size_t m = 0; m < edges_.size(); ++m) move(old_.networks[m], statistics_.networks[m]);
+  const std::vector<Statistics::Totals> now = statistics_.totals(), old = old_.totals();
+  for (std::size_t i = 0; i < now.size(); ++i)
+    for (std::size_t r = 0; r < problem_.R; ++r)
+      (*now[i].counts)[r] = moved((*now[i].counts)[r], (*old[i].counts)[r], rho);
   add_all_edges(rho, how);
   for (std::uint32_t b = 0; b < ones_.count(); ++b) add_part(b, rho, how);
 }

@@ -1,6 +1,6 @@
 #include "simulate/sampler.hpp"
 
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "simulate/distinct.hpp"
 #include "ztp/error.hpp"
 

@@ -11,7 +11,7 @@
 #include "base/random.hpp"
 #include "baselines/gram.hpp"
 #include "baselines/logistic_chain.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "statistics.hpp"
 #include "targets.hpp"
 #include "ztp/error.hpp"
@@ -330,7 +330,7 @@ TEST(RivalChain, ARecordedDrawHasTheLogitsOfTheChain) {
   for (int t = 0; t < 5; ++t) chain.step(true);
   chain.draw_state();
   std::vector<double> theta(data.one.size()), p(theta.size());
-  recorded_logits(pool, chain.state(), chain.learned()[0], data.cells.data(), theta.size(), theta.data());
+  logits(pool, recorded_model(chain.state(), chain.learned()[0]), data.cells.data(), theta.size(), theta.data());
   chain.probabilities(data.cells.data(), p.size(), p.data());
   for (std::size_t i = 0; i < p.size(); ++i) ASSERT_NEAR(logistic(theta[i]), p[i], 1e-6) << i;
 }

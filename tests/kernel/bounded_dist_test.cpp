@@ -15,7 +15,7 @@
 #include "kernel/bounded_draw.hpp"
 #include "kernel/kernel.hpp"
 #include "laws.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "statistics.hpp"
 #include "targets.hpp"
 

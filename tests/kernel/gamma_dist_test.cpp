@@ -38,7 +38,7 @@ std::vector<double> draw(const Setting& setting, StreamKey key, std::uint32_t nu
   Matrix<std::int64_t> S(rows, columns);
   for (std::size_t j = 0; j < rows; ++j) std::fill(S.row(j), S.row(j) + columns, setting.count);
   Matrix<float> u(rows, columns);
-  cpu::draw_gammas(pool, S, setting.a, key, number, u);
+  cpu::draw_gammas(pool, {S, setting.a}, {key, number}, u);
   std::vector<float> values;
   for (std::size_t j = 0; j < rows; ++j) values.insert(values.end(), u.row(j), u.row(j) + columns);
   std::sort(values.begin(), values.end());

@@ -16,7 +16,7 @@
 
 #include "kernel/kernel.hpp"
 #include "laws.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "statistics.hpp"
 
 namespace ztp {
@@ -350,7 +350,7 @@ std::vector<test::SplitCounts> placed(const Place& place, const std::vector<std:
 TEST_P(KernelDraws, PlacesAreMultinomial) {
   const Place place = [&](const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals,
                           std::uint32_t sweep,
-                          Matrix<std::int64_t>& S) { kernel_->place(u, rows, totals, key(8), sweep, S, 1); };
+                          Matrix<std::int64_t>& S) { kernel_->place(u, rows, totals, {key(8), sweep}, {{&S}}); };
   struct Setting {
     std::vector<std::int64_t> totals;
     int wanted = -1;  // no mask

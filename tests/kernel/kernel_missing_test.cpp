@@ -15,7 +15,7 @@
 
 #include "kernel/entry_draw.hpp"
 #include "kernel/kernel.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "sampler/chain.hpp"
 
 namespace ztp {
@@ -314,7 +314,7 @@ std::vector<std::int64_t> totals_to_place(const Matrix<float>& u, Rows rows) {
 Matrix<std::int64_t> place(Kernel& kernel, const Matrix<float>& u, Rows rows) {
   Matrix<std::int64_t> S(u.rows(), u.columns());
   for (std::size_t j = 0; j < u.rows(); ++j) std::fill(S.row(j), S.row(j) + u.columns(), 7);  // it adds
-  kernel.place(u, rows, totals_to_place(u, rows), key(8), 5, S, 1);
+  kernel.place(u, rows, totals_to_place(u, rows), {key(8), 5}, {{&S}});
   return S;
 }
 

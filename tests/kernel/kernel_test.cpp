@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "sampler/chain.hpp"
 #include "targets.hpp"
 #include "ztp/error.hpp"

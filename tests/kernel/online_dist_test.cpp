@@ -39,7 +39,7 @@ std::vector<std::vector<double>> draw_gammas(double scale_of_counts, StreamKey k
   Matrix<double> sums(1, R);
   std::vector<std::vector<double>> logs(kinds);
   for (std::uint32_t sweep = 0; sweep < sweeps; ++sweep) {
-    cpu::draw_gamma_rows(S, a, scale_of_counts, key, sweep, 0, rows, u, sums.row(0));
+    cpu::draw_gamma_rows({S, a, scale_of_counts}, {key, sweep}, {0, rows}, u, sums.row(0));
     for (std::size_t j = 0; j < rows; ++j)
       for (std::size_t r = 0; r < R; ++r)
         logs[r % kinds].push_back(u.row(j)[r] > 0 ? std::log(static_cast<double>(u.row(j)[r])) : 2 * lowest_log);

@@ -105,8 +105,8 @@ TEST(OnlineOracle, UnitsMultiplyImputedCounts) {
     const Imputed once = impute_diagonal(*kernel, world, 1, false),
                   many = impute_diagonal(*kernel, world, 12345, false);
     Matrix<std::int64_t> placed(n, 17), placed_many(n, 17);
-    kernel->place(world.u[0], {}, totals, world_key(seed, 7), 2, placed, 1);
-    kernel->place(world.u[0], {}, totals, world_key(seed, 7), 2, placed_many, 12345);
+    kernel->place(world.u[0], {}, totals, {world_key(seed, 7), 2}, {.rows = {&placed}});
+    kernel->place(world.u[0], {}, totals, {world_key(seed, 7), 2}, {.rows = {&placed_many}, .unit = 12345});
     for (std::size_t r = 0; r < 17; ++r) {
       EXPECT_EQ(many.totals[r], 12345 * once.totals[r]) << name;
       std::int64_t sum = 0;

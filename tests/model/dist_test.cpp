@@ -15,7 +15,7 @@
 
 #include "base/random.hpp"
 #include "laws.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "statistics.hpp"
 
 namespace ztp {

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "kernel/cpu/candidates.hpp"
+#include "kernel/kernel.hpp"
 #include "posterior/candidate_scores.hpp"
 #include "store/draws_file.hpp"
 #include "targets.hpp"
@@ -118,13 +118,13 @@ TEST(Candidates, AgreeWithDoublesOverRatesOfAllSizes) {
     for (std::size_t r = 0; r < R; ++r) u.row(j)[r] = static_cast<float>(stream.uniform());
   for (float& value : weights) value = static_cast<float>(stream.uniform());
   for (std::size_t q = 0; q < queries; ++q) scale[q] = static_cast<float>(std::pow(10.0, static_cast<double>(q) - 12));
-  Matrix<float> panels(2 * R, cpu::candidates_per_panel);
-  for (std::size_t panel = 0; panel < 2; ++panel) cpu::pack_panel(u, panel, panels.row(panel * R));
-  const cpu::CandidateDraw draw = {panels.row(0), weights.data(), scale.data()};
+  Matrix<float> panels(2 * R, candidates_per_panel);
+  for (std::size_t panel = 0; panel < 2; ++panel) pack_panel(u, panel, panels.row(panel * R));
+  const CandidateDraw draw = {panels.row(0), weights.data(), scale.data()};
   test::for_each_target([&](const std::string& target) {
     Matrix<float> sums(queries, 64);
-    for (std::size_t panel = 0; panel < 2; ++panel)
-      cpu::add_probabilities(std::vector<cpu::CandidateDraw>{draw, draw}, R, panel, 0, 2, sums);
+    Pool pool(1);
+    make_kernel("cpu", pool)->add_probabilities(std::vector<CandidateDraw>{draw, draw}, R, 2, sums);
     for (std::size_t q = 0; q < queries; ++q)
       for (std::size_t j = 0; j < n; ++j) {
         double z = 0;

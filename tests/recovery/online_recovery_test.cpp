@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "planted.hpp"
 #include "temp_dir.hpp"
 

@@ -158,8 +158,8 @@ TEST(FileMinibatches, ChainInChunksRestoredEqualsUninterrupted) {
   Pool pool(2);
   const auto kernel = make_kernel("cpu", pool);
   FileMinibatches minibatches(file, 1000, 4, false, 60), again(file, 1000, 4, false, 60);
-  OnlineChain whole(data.problem, {}, minibatches, {}, *kernel, 0), first(data.problem, {}, again, {}, *kernel, 0),
-      second(data.problem, {}, again, {}, *kernel, 0);
+  OnlineChain whole(data.problem, {}, {minibatches, {}}, *kernel, 0), first(data.problem, {}, {again, {}}, *kernel, 0),
+      second(data.problem, {}, {again, {}}, *kernel, 0);
   whole.start();
   run(whole, 11);
   first.start();
@@ -191,7 +191,7 @@ TEST(FileMinibatches, DamagedBlockStopsTheStepThatReadsIt) {
   const auto kernel = make_kernel("cpu", pool);
   for (const std::size_t chunk : {50, 1000}) {
     FileMinibatches minibatches(file, 1000, 4, false, chunk);
-    OnlineChain chain(data.problem, {}, minibatches, {}, *kernel, 0);
+    OnlineChain chain(data.problem, {}, {minibatches, {}}, *kernel, 0);
     try {
       chain.start();
       run(chain, 4);

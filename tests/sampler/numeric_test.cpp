@@ -13,7 +13,7 @@
 #include "baselines/logistic_chain.hpp"
 #include "baselines/quad_chain.hpp"
 #include "kernel/gamma_draw.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "run/prepare.hpp"
 #include "run/sample_run.hpp"
 #include "sampler/chain.hpp"
@@ -71,9 +71,9 @@ class FaultyKernel final : public Kernel {
     return real_.impute_diagonal(u, log_beta, key, sweep, sums);
   }
   std::vector<double> column_mass(const Matrix<float>& u, Rows rows) override { return real_.column_mass(u, rows); }
-  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-             std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) override {
-    real_.place(u, rows, totals, key, sweep, S, unit);
+  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, const Streams& streams,
+             const Sums& sums) override {
+    real_.place(u, rows, totals, streams, sums);
   }
   void spread(const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
               Matrix<std::int64_t>& S) override {
@@ -86,6 +86,10 @@ class FaultyKernel final : public Kernel {
   Tally tally(const Matrix<std::int64_t>& S) override { return real_.tally(S); }
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
     real_.score(coords, count, rates, z);
+  }
+  void add_probabilities(std::span<const CandidateDraw> draws, std::size_t R, std::size_t tiles,
+                         Matrix<float>& sums) override {
+    real_.add_probabilities(draws, R, tiles, sums);
   }
 
  private:
@@ -197,8 +201,8 @@ TEST(Numeric, OnlineNamesModeRowAndStep) {
     MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, sizes_of(world.tensor), few_rows ? 100 : 10);
     for (const std::uint32_t inner : {1u, 3u}) {
       const OnlineOptions options{.expected_counts = few_rows, .inner_draws = inner};
-      OnlineChain chain(world.problem, options, ones, {}, world.kernel, 0);
-      OnlineChain untouched(world.problem, options, ones, {}, *world.real, 0);
+      OnlineChain chain(world.problem, options, {ones, {}}, world.kernel, 0);
+      OnlineChain untouched(world.problem, options, {ones, {}}, *world.real, 0);
       // with several inner draws, in the last of them
       expect_survived(world, chain, untouched, 7, {3 * (inner - 1) + 1, 29, 1, not_a_number},
                       "step 8: mode item, row 30, component 2: the factor is not a number");
@@ -212,8 +216,8 @@ TEST(Numeric, OnlineWithNetworksAndMissingSlices) {
   MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, sizes_of(world.tensor), 10);
   MemoryMinibatches edges(std::as_const(world.networks[0].edges), {}, {40, 40}, 10, true);
   const OnlineOptions options;
-  OnlineChain chain(world.problem, options, ones, {&edges}, world.kernel, 0);
-  OnlineChain untouched(world.problem, options, ones, {&edges}, *world.real, 0);
+  OnlineChain chain(world.problem, options, {ones, {&edges}}, world.kernel, 0);
+  OnlineChain untouched(world.problem, options, {ones, {&edges}}, *world.real, 0);
   expect_survived(world, chain, untouched, 5, {2, 3, 1, infinite},
                   "step 6: mode day, row 4, component 2: the factor is infinite");
 }
@@ -221,12 +225,12 @@ TEST(Numeric, OnlineWithNetworksAndMissingSlices) {
 TEST(Numeric, UpdateSurvivesInItsFirstHalfAlone) {
   World world;
   MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, sizes_of(world.tensor), 2);
-  UpdateChain chain(world.problem, {}, ones, {}, world.kernel, 0, 2);
-  UpdateChain untouched(world.problem, {}, ones, {}, *world.real, 0, 2);
+  UpdateChain chain(world.problem, {.looks = 2}, {ones, {}}, world.kernel, 0);
+  UpdateChain untouched(world.problem, {.looks = 2}, {ones, {}}, *world.real, 0);
   chain.statistics().scale = untouched.statistics().scale = 0x1p-16;
   expect_survived(world, chain, untouched, 1, {0, 1, 1, not_a_number},
                   "step 2: mode user, row 2, component 2: the factor is not a number");
-  UpdateChain other(world.problem, {}, ones, {}, world.kernel, 0, 2);
+  UpdateChain other(world.problem, {.looks = 2}, {ones, {}}, world.kernel, 0);
   other.statistics().scale = 0x1p-16;
   other.start();
   world.kernel.plant({4, 1, 1, not_a_number});  // at the second minibatch: some counts have been added
@@ -267,7 +271,7 @@ TEST(Numeric, KernelsReturnTheSumsOfColumns) {
       }
     }
   }
-  EXPECT_TRUE(std::isnan(log_gamma_at(stream_key(1, 0, Purpose::columns), 1, 1, not_a_number)));
+  EXPECT_TRUE(std::isnan(log_gamma_at({stream_key(1, 0, Purpose::columns), 1}, 1, not_a_number)));
   std::vector<double> logs = {-3.0, std::nan(""), -1.0};
   EXPECT_TRUE(std::isnan(normalise_logs(logs, 3)));
   EXPECT_TRUE(std::isfinite(logs[0]) && std::isnan(logs[1]) && std::isfinite(logs[2]));
@@ -379,7 +383,7 @@ TEST(Numeric, ObserverMaySaveWhatTheFailedChainCarries) {
   const Schedule schedule{.sweeps = 10, .burn_in = 5};
   const auto run = [&](Watcher& watcher) {
     run_chains([&](std::uint32_t c) { return std::make_unique<Chain>(world.problem, world.kernel, c); }, schedule, {},
-               {}, {}, watcher);
+               {}, watcher);
   };
   Watcher watcher;
   world.kernel.plant({3 * 6, 4, 0, not_a_number});
@@ -450,7 +454,7 @@ TEST(Numeric, LikelihoodThatWasAskedForMustBeANumber) {
   const auto run = [](double value, bool knows = true) {
     Watcher watcher;
     run_chains([&](std::uint32_t) { return std::make_unique<Silent>(value, knows); }, {.sweeps = 2, .burn_in = 1}, {},
-               {}, {}, watcher);
+               {}, watcher);
     EXPECT_EQ(watcher.swept.size(), 2u);
   };
   run(-1);

@@ -147,7 +147,7 @@ TEST(OnlineParity, TouchedRowsHaveTheMeansOfAllRows) {
   for (const bool expected : {false, true}) {
     const OnlineOptions options{.expected_counts = expected, .mean_parameters = true};
     OnlineChain few = data.chain(options, *kernel);
-    OnlineChain dense(dense_problem, options, *data.ones, {}, *kernel, 0);
+    OnlineChain dense(dense_problem, options, {*data.ones, {}}, *kernel, 0);
     few.start();
     dense.start();
     for (int t = 1; t <= 60; ++t) {
@@ -270,7 +270,7 @@ TEST(OnlineInvariants, FewEdgesAreMetEquallyOften) {
   Followed ones(*data.ones), edges(*data.edges[0]);
   Pool pool(1);
   const auto kernel = make_kernel("cpu", pool);
-  OnlineChain chain(data.problem, {}, ones, {&edges}, *kernel, 0);
+  OnlineChain chain(data.problem, {}, {ones, {&edges}}, *kernel, 0);
   chain.start();
   ones.times.clear();
   edges.times.clear();

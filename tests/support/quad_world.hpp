@@ -10,7 +10,7 @@
 
 #include "base/random.hpp"
 #include "baselines/quad_chain.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 
 namespace ztp::test {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernel/kernel.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "model/learn.hpp"
 #include "sampler/chain.hpp"
 #include "tiny_model.hpp"
@@ -99,7 +99,7 @@ class Twin {
     draw_tensor_weights();
     for (std::size_t m = 0; m < state_.networks.size(); ++m)
       draw_weights(with_shape(problem_.hyper.network, state_.shapes.networks[m]), statistics_.networks[m],
-                   problem_.seed, 0, t_, static_cast<int>(m), state_.networks[m]);
+                   1, {key(Purpose::edge_weights, m), t_}, state_.networks[m]);
     if (bug_ == Bug::learned_after && t_ > problem_.learn_after) learn();
     draw_counts();
   }
@@ -148,8 +148,8 @@ class Twin {
       for (std::size_t r = 0; r < problem_.R; ++r) totals[r] += ends[k][r];
       Stream stream(key(Purpose::learn_dirichlet, k), t_, 0);
       double& a = state_.shapes.dirichlet[k];
-      a = draw_dirichlet_parameter(stream, a, hyper.dirichlet[k], static_cast<double>(state_.u[k].rows()),
-                                   kernel_.tally(statistics_.rows[k]), totals);
+      a = draw_dirichlet_parameter(stream, a, hyper.dirichlet[k],
+                                   {static_cast<double>(state_.u[k].rows()), kernel_.tally(statistics_.rows[k]), totals});
     }
     if (!hyper.learn_shapes) return;
     Stream stream(key(Purpose::learn_shape), t_, 0);
@@ -167,7 +167,7 @@ class Twin {
     if (bug_ == Bug::totals_plus_one)
       for (std::int64_t& total : totals) ++total;
     if (bug_ != Bug::gamma_scale && bug_ != Bug::beta_shape) {
-      draw_weights(prior, totals, problem_.seed, 0, t_, -1, state_.tensor);
+      draw_weights(prior, totals, 1, {key(Purpose::weights), t_}, state_.tensor);
       return;
     }
     const double g = bug_ == Bug::beta_shape ? 0 : prior.shape;
@@ -208,8 +208,8 @@ class Twin {
       statistics_.tensor[r] += totals[r];
     }
     for (std::size_t other = 0; other < K; ++other)
-      kernel_.place(state_.u[other], rows[other], totals, key(Purpose::slice_places, k * K + other), t_,
-                    statistics_.rows[other], 1);
+      kernel_.place(state_.u[other], rows[other], totals, {key(Purpose::slice_places, k * K + other), t_},
+                    {{&statistics_.rows[other]}});
   }
 
   void draw_network_counts(std::size_t m) {
@@ -239,7 +239,7 @@ class Twin {
     if (bug_ == Bug::proposals_as_components)
       split_and_merge({shapes, ends, only_tokens});
     else
-      regroup_->run(allocation_, shapes, ends, only_tokens, problem_.seed, 0, t_, statistics_);
+      regroup_->run(allocation_, {shapes, ends, only_tokens}, {key(Purpose::regroup), t_}, statistics_);
   }
 
   // Splits and merges alone, as often as the state they change says: a bug that the sampler once had.

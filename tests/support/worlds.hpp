@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernel/kernel.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp::test {

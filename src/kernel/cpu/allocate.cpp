@@ -99,15 +99,27 @@ class RowSums {
   Blocks blocks_;
 };
 
+// The counts of all entries into the rows of all modes. The blocks of all modes go in one: threads wait for each other once.
+void add_by_row(Pool& pool, const std::vector<RowIndex>& by_row, const std::vector<Drawn>& drawn, const Sums& sums) {
+  std::vector<RowSums> modes;
+  std::vector<std::pair<std::size_t, std::size_t>> mode_and_block;
+  for (std::size_t m = 0; m < by_row.size(); ++m) {
+    modes.emplace_back(by_row[m], drawn, sums.fresh, sums.unit, *sums.rows[m]);
+    for (std::size_t b = 0; b < modes[m].blocks(); ++b) mode_and_block.emplace_back(m, b);
+  }
+  pool.for_blocks(mode_and_block.size(),
+                  [&](std::size_t i) { modes[mode_and_block[i].first].add_block(mode_and_block[i].second); });
+}
+
 // Adds the counts of a block of entries entry by entry, for entries without an index of rows. Rows are anywhere in memory and asked for
 // in time; components are known, so that it is the one cache line that is needed.
-void add_scattered(const Entries& entries, const Drawn& drawn, std::size_t end, const Sums& sums) {
+void add_scattered(const Entries& entries, const Drawn& drawn, const Sums& sums) {
   constexpr std::size_t ahead = 48;
   const std::size_t K = sums.rows.size();
   for (std::size_t k = 0; k < K; ++k) {
     Matrix<std::int64_t>& S = *sums.rows[k];
-    for (std::size_t e = drawn.begin; e < end; ++e) {
-      if (e + ahead < end) {
+    for (std::size_t e = drawn.begin; e < drawn.end; ++e) {
+      if (e + ahead < drawn.end) {
         const std::uint32_t r = drawn.component[e + ahead - drawn.begin];
         __builtin_prefetch(S.row(entries.coords[(e + ahead) * K + k]) + (r < several ? r : 0), 1);
       }
@@ -118,21 +130,16 @@ void add_scattered(const Entries& entries, const Drawn& drawn, std::size_t end, 
   }
 }
 
-// For a cell whose rate itself may underflow.
-double log_rate(const Rates& rates, const std::uint32_t* cell) {
-  std::vector<double> shares(rates.R);
-  return log_shares(rates, cell, search_order(rates.R), shares);
-}
-
-// Of the entries begin..end-1, by computing all their rates: not a number, if that is not asked for.
+// Of the entries begin..end-1, by computing all their rates: not a number, if that is not asked for.           (M10)
 double log_likelihood(const Entries& entries, const Rates& rates, std::size_t begin, std::size_t end) {
   if (!entries.likelihood) return std::numeric_limits<double>::quiet_NaN();
   double z[entries_per_block];
+  LogShares log_shares(rates);  // for cells whose rate itself may underflow
   score_block(entries.coords + begin * rates.u.size(), end - begin, rates, z);
   double sum = 0;
   for (std::size_t e = begin; e < end; ++e) {
     const double rate = z[e - begin];
-    const double log_z = rate > smallest_rate ? std::log(rate) : log_rate(rates, entries.coords + e * rates.u.size());
+    const double log_z = rate > smallest_rate ? std::log(rate) : log_shares.of(entries.coords + e * rates.u.size());
     if (entries.anywhere && log_z == -std::numeric_limits<double>::infinity()) continue;
     sum += entry_log_likelihood(entries, rate, log_z, entries.observed ? entries.observed[e] : 1);
   }
@@ -141,26 +148,32 @@ double log_likelihood(const Entries& entries, const Rates& rates, std::size_t be
 
 }  // namespace
 
-double allocate(Pool& pool, const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
-                const Sums& sums, Buffer<std::uint32_t>& component) {
+void Allocator::reserve(std::size_t entries) {
+  const std::size_t before = component_.size();
+  component_.resize(std::max(before, entries));
+  std::fill(component_.begin() + before, component_.end(), 0u);  // memory is only there when it has been written to
+}
+
+double Allocator::allocate(const Entries& entries, const Rates& rates, const Streams& streams, const Sums& sums) {
   const Blocks blocks{entries.count, entries_per_block};
   Bounds bounds;
-  if (entries.bounded && entries.count > 0) bounds = make_bounds(pool, rates);
+  if (entries.bounded && entries.count > 0) bounds = make_bounds(pool_, rates);
   std::vector<Drawn> drawn(blocks.count());
-  component.resize(std::max(component.size(), entries.count));
+  component_.resize(std::max(component_.size(), entries.count));
   if (sums.parts != nullptr) sums.parts->assign(blocks.count(), {});
   for (auto* rows : sums.rows)
-    if (sums.fresh && entries.by_row == nullptr) clear(pool, *rows);
-  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    if (sums.fresh && entries.by_row == nullptr) clear(pool_, *rows);
+  pool_.for_blocks(blocks.count(), [&](std::size_t b) {
     const std::size_t begin = blocks.begin(b), end = blocks.end(b);
     drawn[b].begin = begin;
-    drawn[b].component = component.data() + begin;
+    drawn[b].end = end;
+    drawn[b].component = component_.data() + begin;
     drawn[b].totals.assign(padded(rates.R), 0);
     if (entries.bounded) {
-      draw_block_bounded(entries, rates, bounds.rates, key, sweep, end, drawn[b]);
+      draw_block_bounded(entries, rates, bounds.rates, streams, drawn[b]);
       drawn[b].log_likelihood = log_likelihood(entries, rates, begin, end);
     } else {
-      draw_block(entries, rates, key, sweep, end, drawn[b]);
+      draw_block(entries, rates, streams, drawn[b]);
     }
     for (std::size_t r = 0; r < rates.R; ++r)
       if (drawn[b].totals[r] != 0) add_shared(sums.totals[r], drawn[b].totals[r] * sums.unit);
@@ -168,19 +181,9 @@ double allocate(Pool& pool, const Entries& entries, const Rates& rates, StreamKe
       for_each_part(drawn[b], e, [&](std::uint32_t r, std::int64_t count) {
         (*sums.parts)[b].push_back({static_cast<std::uint32_t>(e), r, count});
       });
-    if (entries.by_row == nullptr) add_scattered(entries, drawn[b], end, sums);
+    if (entries.by_row == nullptr) add_scattered(entries, drawn[b], sums);
   });
-  if (entries.by_row != nullptr) {
-    // The blocks of all modes in one go: threads wait for each other once.
-    std::vector<RowSums> modes;
-    std::vector<std::pair<std::size_t, std::size_t>> mode_and_block;
-    for (std::size_t m = 0; m < entries.by_row->size(); ++m) {
-      modes.emplace_back((*entries.by_row)[m], drawn, sums.fresh, sums.unit, *sums.rows[m]);
-      for (std::size_t b = 0; b < modes[m].blocks(); ++b) mode_and_block.emplace_back(m, b);
-    }
-    pool.for_blocks(mode_and_block.size(),
-                    [&](std::size_t i) { modes[mode_and_block[i].first].add_block(mode_and_block[i].second); });
-  }
+  if (entries.by_row != nullptr) add_by_row(pool_, *entries.by_row, drawn, sums);
   double sum = 0;
   for (const Drawn& block : drawn) sum += block.log_likelihood;
   return sum;

@@ -1,3 +1,4 @@
+// Upper bounds on the rates of blocks of components, for many components (kernel/bounded_draw.hpp).
 #pragma once
 #include "kernel/kernel.hpp"
 

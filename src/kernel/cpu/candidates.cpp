@@ -1,7 +1,5 @@
 #include "kernel/cpu/candidates.hpp"
 
-#include <algorithm>
-
 #include "kernel/cpu/targets.hpp"  // before Highway
 
 #undef HWY_TARGET_INCLUDE
@@ -44,10 +42,11 @@ HWY_INLINE void add_block(const float* HWY_RESTRICT panel, const float* HWY_REST
     }
 }
 
-void add_panel(std::span<const CandidateDraw> draws, std::size_t R, std::size_t panel, std::size_t begin,
-               std::size_t end, Matrix<float>& sums) {
+// The candidates of one panel and the queries of these tiles.
+void add_panel(std::span<const CandidateDraw> draws, std::size_t R, std::size_t panel, Range tiles,
+               Matrix<float>& sums) {
   const FlushToZero flush;
-  for (std::size_t tile = begin; tile < end; ++tile)
+  for (std::size_t tile = tiles.begin; tile < tiles.end; ++tile)
     for (const CandidateDraw& draw : draws)
       for (std::size_t column = 0; column < candidates_per_panel; column += 2 * width)
         for (std::size_t row = 0; row < queries_per_tile; row += rows) {
@@ -68,21 +67,18 @@ namespace {
 
 HWY_EXPORT(add_panel);
 
+constexpr std::size_t tiles_per_block = 64;  // of work for one thread: 512 queries and a panel
+
 }  // namespace
 
-void pack_panel(const Matrix<float>& u, std::size_t panel, float* packed) {
-  const std::size_t first = panel * candidates_per_panel;
-  const std::size_t count = std::min(candidates_per_panel, u.rows() - first);
-  std::fill(packed, packed + u.columns() * candidates_per_panel, 0.0f);
-  for (std::size_t j = 0; j < count; ++j) {
-    const float* row = u.row(first + j);
-    for (std::size_t r = 0; r < u.columns(); ++r) packed[r * candidates_per_panel + j] = row[r];
-  }
-}
-
-void add_probabilities(std::span<const CandidateDraw> draws, std::size_t R, std::size_t panel, std::size_t begin,
-                       std::size_t end, Matrix<float>& sums) {
-  HWY_DYNAMIC_DISPATCH(add_panel)(draws, R, panel, begin, end, sums);
+void add_probabilities(Pool& pool, std::span<const CandidateDraw> draws, std::size_t R, std::size_t tiles,
+                       Matrix<float>& sums) {
+  const std::size_t panels = sums.columns() / candidates_per_panel;
+  const Blocks parts{tiles, tiles_per_block};
+  pool.for_blocks(panels * parts.count(), [&](std::size_t block) {
+    const std::size_t part = block % parts.count();
+    HWY_DYNAMIC_DISPATCH(add_panel)(draws, R, block / parts.count(), {parts.begin(part), parts.end(part)}, sums);
+  });
 }
 
 }  // namespace ztp::cpu

@@ -6,7 +6,7 @@
 #include "kernel/cpu/gamma.hpp"
 #include "kernel/cpu/place.hpp"
 #include "kernel/gamma_draw.hpp"
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 
 namespace ztp::cpu {
 namespace {
@@ -22,11 +22,8 @@ constexpr double smallest_sum = 1e-20;
 
 // Rows of a mode in parts that threads can share, each a run of neighbours of which at most a block's worth goes together: all rows in
 // blocks, or a list of rows as it falls into runs.
-struct Run {
-  std::size_t begin, end;
-};
-std::vector<Run> runs_of(const Columns& columns) {
-  std::vector<Run> runs;
+std::vector<Range> runs_of(const Columns& columns) {
+  std::vector<Range> runs;
   const Blocks blocks = blocks_of(columns.S.rows());
   if (columns.rows == nullptr) {
     for (std::size_t b = 0; b < blocks.count(); ++b) runs.push_back({blocks.begin(b), blocks.end(b)});
@@ -42,7 +39,7 @@ std::vector<Run> runs_of(const Columns& columns) {
 
 // Calls body(b, runs begin, runs end) for blocks of runs, side by side. Their number does not depend on the threads.
 template <class Body>
-void for_runs(Pool& pool, const std::vector<Run>& runs, std::size_t together, const Body& body) {
+void for_runs(Pool& pool, const std::vector<Range>& runs, std::size_t together, const Body& body) {
   const Blocks blocks{runs.size(), together};
   pool.for_blocks(blocks.count(), [&](std::size_t b) { body(b, blocks.begin(b), blocks.end(b)); });
 }
@@ -53,12 +50,12 @@ std::size_t together_of(const Columns& columns) {
 
 // What the rows that are not listed have of column r, as one gamma draw: the sum of theirs. Its stream is that of a row after the last.
 // (M27)
-double log_gamma_of_rest(const Columns& columns, std::size_t r, StreamKey key, std::uint32_t sweep) {
+double log_gamma_of_rest(const Columns& columns, std::size_t r, const Streams& streams) {
   const std::size_t n = columns.S.rows();
   double shape = (*columns.totals)[r];
   for (const std::uint32_t j : *columns.rows) shape -= columns.scale * static_cast<double>(columns.S.row(j)[r]);
   shape = std::max(shape, 0.0) + columns.a * static_cast<double>(n - columns.rows->size());
-  return log_gamma_at(key, sweep, (static_cast<std::uint64_t>(n) << 32) | r, shape);
+  return log_gamma_at(streams, (static_cast<std::uint64_t>(n) << 32) | r, shape);
 }
 
 bool has_rest(const Columns& columns) {
@@ -66,29 +63,28 @@ bool has_rest(const Columns& columns) {
 }
 
 // Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them. Returns their sum.
-double draw_column_in_logs(const Columns& columns, std::size_t r, StreamKey key, std::uint32_t sweep,
-                           Matrix<float>& u) {
+double draw_column_in_logs(const Columns& columns, std::size_t r, const Streams& streams, Matrix<float>& u) {
   const std::size_t n = columns.S.rows(), rows = columns.rows == nullptr ? n : columns.rows->size();
   const auto row = [&](std::size_t i) { return columns.rows == nullptr ? i : (*columns.rows)[i]; };
   std::vector<double> log_gamma(rows);
   for (std::size_t i = 0; i < rows; ++i)
-    log_gamma[i] = log_gamma_at(key, sweep, (static_cast<std::uint64_t>(row(i)) << 32) | r,
+    log_gamma[i] = log_gamma_at(streams, (static_cast<std::uint64_t>(row(i)) << 32) | r,
                                 columns.a + columns.scale * static_cast<double>(columns.S.row(row(i))[r]));
-  if (has_rest(columns)) log_gamma.push_back(log_gamma_of_rest(columns, r, key, sweep));
+  if (has_rest(columns)) log_gamma.push_back(log_gamma_of_rest(columns, r, streams));
   const double sum = normalise_logs(log_gamma, static_cast<double>(n));
   for (std::size_t i = 0; i < rows; ++i) u.row(row(i))[r] = static_cast<float>(log_gamma[i]);
   return sum;
 }
 
 // Reads S, writes u; the sums of the columns.
-std::vector<double> draw_runs(Pool& pool, const Columns& columns, const std::vector<Run>& runs, StreamKey key,
-                              std::uint32_t sweep, Matrix<float>& u) {
+std::vector<double> draw_runs(Pool& pool, const Columns& columns, const std::vector<Range>& runs,
+                              const Streams& streams, Matrix<float>& u) {
   const std::size_t R = u.columns(), together = together_of(columns);
   Matrix<double> sums((runs.size() + together - 1) / together, R);
   for_runs(pool, runs, together, [&](std::size_t b, std::size_t begin, std::size_t end) {
     Matrix<double> of_run(1, R);
     for (std::size_t i = begin; i < end; ++i) {
-      draw_gamma_rows(columns.S, columns.a, columns.scale, key, sweep, runs[i].begin, runs[i].end, u, of_run.row(0));
+      draw_gamma_rows(columns, streams, runs[i], u, of_run.row(0));
       for (std::size_t r = 0; r < R; ++r) sums.row(b)[r] += of_run.row(0)[r];
     }
   });
@@ -100,34 +96,31 @@ std::vector<double> draw_runs(Pool& pool, const Columns& columns, const std::vec
 
 }  // namespace
 
-void draw_gammas(Pool& pool, const Matrix<std::int64_t>& S, double a, StreamKey key, std::uint32_t sweep,
-                 Matrix<float>& u) {
-  const Columns columns{S, a};
-  draw_runs(pool, columns, runs_of(columns), key, sweep, u);
+void draw_gammas(Pool& pool, const Columns& columns, const Streams& streams, Matrix<float>& u) {
+  draw_runs(pool, columns, runs_of(columns), streams, u);
 }
 
-std::vector<double> draw_columns(Pool& pool, const Columns& columns, StreamKey key, std::uint32_t sweep,
-                                 Matrix<float>& u) {
+std::vector<double> draw_columns(Pool& pool, const Columns& columns, const Streams& streams, Matrix<float>& u) {
   const std::size_t R = u.columns();
   if (columns.a < smallest_float_shape) {
     std::vector<double> total(R);
-    pool.for_blocks(R, [&](std::size_t r) { total[r] = draw_column_in_logs(columns, r, key, sweep, u); });
+    pool.for_blocks(R, [&](std::size_t r) { total[r] = draw_column_in_logs(columns, r, streams, u); });
     return total;
   }
-  const std::vector<Run> runs = runs_of(columns);
-  std::vector<double> total = draw_runs(pool, columns, runs, key, sweep, u);
+  const std::vector<Range> runs = runs_of(columns);
+  std::vector<double> total = draw_runs(pool, columns, runs, streams, u);
   if (has_rest(columns))
-    for (std::size_t r = 0; r < R; ++r) total[r] += std::exp(log_gamma_of_rest(columns, r, key, sweep));
+    for (std::size_t r = 0; r < R; ++r) total[r] += std::exp(log_gamma_of_rest(columns, r, streams));
   Matrix<float> factor(1, R);
   for (std::size_t r = 0; r < R; ++r) {
     if (total[r] < smallest_sum) continue;
     factor.row(0)[r] = std::isfinite(total[r]) ? static_cast<float>(static_cast<double>(u.rows()) / total[r]) : 1.0f;
   }
   for_runs(pool, runs, together_of(columns), [&](std::size_t, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) scale_rows(factor.row(0), runs[i].begin, runs[i].end, u);
+    for (std::size_t i = begin; i < end; ++i) scale_rows(factor.row(0), runs[i], u);
   });
   for (std::size_t r = 0; r < R; ++r)
-    if (total[r] < smallest_sum) total[r] = draw_column_in_logs(columns, r, key, sweep, u);
+    if (total[r] < smallest_sum) total[r] = draw_column_in_logs(columns, r, streams, u);
   return total;
 }
 
@@ -136,15 +129,14 @@ void mean_columns(Pool& pool, const Columns& columns, Matrix<float>& u) {
   Matrix<float> factor(1, u.columns());
   for (std::size_t r = 0; r < u.columns(); ++r)
     factor.row(0)[r] = static_cast<float>(n / (n * columns.a + (*columns.totals)[r]));
-  const std::vector<Run> runs = runs_of(columns);
+  const std::vector<Range> runs = runs_of(columns);
   for_runs(pool, runs, together_of(columns), [&](std::size_t, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      mean_rows(columns.S, columns.a, columns.scale, factor.row(0), runs[i].begin, runs[i].end, u);
+    for (std::size_t i = begin; i < end; ++i) mean_rows(columns, factor.row(0), runs[i], u);
   });
 }
 
-double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
-                       std::uint32_t sweep, const Sums& sums) {
+double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, const Streams& streams,
+                       const Sums& sums) {
   const std::size_t R = u.columns(), n = u.rows();
   const Blocks blocks = blocks_of(n);
   Matrix<double> squares(blocks.count(), R);
@@ -173,7 +165,7 @@ double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<dou
   }
   // Each component owns its column of S, so columns can be filled side by side.
   pool.for_blocks(R, [&](std::size_t r) {
-    Stream stream(key, sweep, r);
+    Stream stream = streams.at(r);
     const std::int64_t total = draw_poisson(stream, mean[r]);
     if (total == 0) return;
     std::vector<double> shares(n);

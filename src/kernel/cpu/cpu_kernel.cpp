@@ -1,8 +1,7 @@
 #include "kernel/cpu/cpu_kernel.hpp"
 
-#include <algorithm>
-
 #include "kernel/cpu/allocate.hpp"
+#include "kernel/cpu/candidates.hpp"
 #include "kernel/cpu/columns.hpp"
 #include "kernel/cpu/expect.hpp"
 #include "kernel/cpu/instruction_set.hpp"
@@ -14,33 +13,29 @@ namespace {
 
 class CpuKernel final : public Kernel {
  public:
-  explicit CpuKernel(Pool& pool) : pool_(pool) {}
+  explicit CpuKernel(Pool& pool) : pool_(pool), allocator_(pool) {}
 
-  void reserve(std::size_t entries) override {
-    const std::size_t before = component_.size();
-    component_.resize(std::max(before, entries));
-    std::fill(component_.begin() + before, component_.end(), 0u);  // memory is only there when it has been written to
-  }
+  void reserve(std::size_t entries) override { allocator_.reserve(entries); }
   double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
                   const Sums& sums) override {
     if (sums.expected) return cpu::expect(pool_, entries, rates, sums);
-    return cpu::allocate(pool_, entries, rates, key, sweep, sums, component_);
+    return allocator_.allocate(entries, rates, {key, sweep}, sums);
   }
   std::vector<double> draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep,
                                    Matrix<float>& u) override {
-    return cpu::draw_columns(pool_, columns, key, sweep, u);
+    return cpu::draw_columns(pool_, columns, {key, sweep}, u);
   }
   void mean_columns(const Columns& columns, Matrix<float>& u) override { cpu::mean_columns(pool_, columns, u); }
   double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
                          std::uint32_t sweep, const Sums& sums) override {
-    return cpu::impute_diagonal(pool_, u, log_beta, key, sweep, sums);
+    return cpu::impute_diagonal(pool_, u, log_beta, {key, sweep}, sums);
   }
   std::vector<double> column_mass(const Matrix<float>& u, Rows rows) override {
     return cpu::column_mass(pool_, u, rows);
   }
-  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-             std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) override {
-    cpu::place(pool_, u, rows, totals, key, sweep, S, unit);
+  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, const Streams& streams,
+             const Sums& sums) override {
+    cpu::place(pool_, u, rows, totals, streams, sums);
   }
   void spread(const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
               Matrix<std::int64_t>& S) override {
@@ -54,10 +49,14 @@ class CpuKernel final : public Kernel {
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
     cpu::score(pool_, coords, count, rates, z);
   }
+  void add_probabilities(std::span<const CandidateDraw> draws, std::size_t R, std::size_t tiles,
+                         Matrix<float>& sums) override {
+    cpu::add_probabilities(pool_, draws, R, tiles, sums);
+  }
 
  private:
   Pool& pool_;
-  Buffer<std::uint32_t> component_;  // of every entry, from allocation to row sums
+  cpu::Allocator allocator_;
 };
 
 }  // namespace

@@ -25,17 +25,16 @@ constexpr double largest_rate = 30;  // beyond, the likelihood takes another for
 
 class BlockDraw {
  public:
-  BlockDraw(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t end,
-            Drawn& drawn)
+  BlockDraw(const Entries& entries, const Rates& rates, const Streams& streams, Drawn& drawn)
       : entries_(entries),
         rates_(rates),
-        key_(key),
-        keys_(key),
-        sweep_(sweep),
+        streams_(streams),
+        keys_(streams),
         K_(rates.u.size()),
-        end_(end),
+        end_(drawn.end),
         drawn_(drawn),
-        search_(rates) {}
+        search_(rates),
+        plain_(entries, rates) {}
 
   void run() {
     for (std::size_t e = drawn_.begin; e < end_; e += batch) draw_batch(e, std::min(batch, end_ - e));
@@ -45,7 +44,7 @@ class BlockDraw {
  private:
   void draw_batch(std::size_t e, std::size_t count) {
     // Most entries need no more than the first two numbers of their streams.
-    batch_uniforms(keys_, sweep_, e, 0, count_uniform_, component_uniform_);
+    batch_uniforms(keys_, e, 0, count_uniform_, component_uniform_);
     search_.compute(cell(e), count, end_ - e - count);
     for (std::size_t i = 0; i < count; ++i) {
       rate_[i] = rates_.scale * search_.total(i);
@@ -71,32 +70,29 @@ class BlockDraw {
   // Anything but a sure one: a second look at the entry's own stream.
   void draw_count(std::size_t e, std::size_t i) {
     if (entries_.missing && count_uniform_[i] <= 1 - rate_[i]) return drawn_.set_nothing(e);  // as most missing cells
-    Stream stream(key_, sweep_, e);
+    Stream stream = streams_.at(e);
     const std::int64_t y = draw_entry(stream, entries_, e, rate_[i]);
     if (y == 1) return drawn_.set_unit(e, search_.find(i, stream.uniform()));
     const std::size_t first = drawn_.begin_parts();
     if (y <= 8) {
       for (std::int64_t unit = 0; unit < y; ++unit) drawn_.add_part(e, search_.find(i, stream.uniform()), 1);
     } else {
-      make_order();
-      for (std::size_t s = 0; s < rates_.R; ++s) shares_[s] = static_cast<double>(search_.product(i)[order_[s]]);
-      draw_multinomial(stream, y, shares_,
-                       [&](std::size_t s, std::int64_t part) { drawn_.add_part(e, order_[s], part); });
+      LogShares& room = plain_.log_shares();
+      room.make_room();
+      const std::vector<std::size_t>& order = room.order();
+      for (std::size_t s = 0; s < rates_.R; ++s) room.shares()[s] = static_cast<double>(search_.product(i)[order[s]]);
+      draw_multinomial(stream, y, room.shares(),
+                       [&](std::size_t s, std::int64_t part) { drawn_.add_part(e, order[s], part); });
     }
     drawn_.end_parts(e, first);
   }
 
   void draw_in_logs(std::size_t e) {
-    make_order();
-    Stream stream(key_, sweep_, e);
+    Stream stream = streams_.at(e);
     const std::size_t first = drawn_.begin_parts();
-    drawn_.log_likelihood += draw_plainly(stream, entries_, rates_, e, order_, shares_,
-                                          [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
+    drawn_.log_likelihood +=
+        plain_.draw(stream, e, [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
     drawn_.end_parts(e, first);
-  }
-  void make_order() {
-    if (order_.empty()) order_ = search_order(rates_.R);
-    shares_.resize(rates_.R);
   }
 
   // log(exp(z) - 1) of the ones, z of the missing cells, log z^y / y! of counts.                              (M10)
@@ -146,15 +142,13 @@ class BlockDraw {
 
   const Entries& entries_;
   const Rates& rates_;
-  StreamKey key_;
+  Streams streams_;
   RoundKeys keys_;
-  std::uint32_t sweep_;
   std::size_t K_;
   std::size_t end_;
   Drawn& drawn_;
   BatchSearch search_;
-  std::vector<std::size_t> order_;  // only where entries need the slow way
-  std::vector<double> shares_;
+  PlainDraw plain_;  // where entries need the slow way
   // what the likelihood is made of
   Doubles sum_ = hn::Zero(F64()), product_ = hn::Set(F64(), 1.0);
   Longs exponent_ = hn::Zero(U64());
@@ -164,10 +158,9 @@ class BlockDraw {
   alignas(64) double component_uniform_[batch];
 };
 
-void draw(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t end,
-          Drawn& drawn) {
+void draw(const Entries& entries, const Rates& rates, const Streams& streams, Drawn& drawn) {
   const FlushToZero flush;
-  BlockDraw(entries, rates, key, sweep, end, drawn).run();
+  BlockDraw(entries, rates, streams, drawn).run();
 }
 
 }  // namespace
@@ -179,9 +172,8 @@ namespace ztp::cpu {
 
 HWY_EXPORT(draw);
 
-void draw_block(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t end,
-                Drawn& drawn) {
-  HWY_DYNAMIC_DISPATCH(draw)(entries, rates, key, sweep, end, drawn);
+void draw_block(const Entries& entries, const Rates& rates, const Streams& streams, Drawn& drawn) {
+  HWY_DYNAMIC_DISPATCH(draw)(entries, rates, streams, drawn);
 }
 
 }  // namespace ztp::cpu

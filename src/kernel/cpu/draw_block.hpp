@@ -1,3 +1,4 @@
+// The first pass of allocate: the latent counts of a block of entries and the components they belong to.         (M3), (M4)
 #pragma once
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace ztp::cpu {
 // begin in `parts`; they end with those of another entry.
 inline constexpr std::uint32_t nothing = 0xffffffffu, several = 0x80000000u;
 struct Drawn {
-  std::size_t begin = 0;               // the block's first entry
+  std::size_t begin = 0, end = 0;      // the block's entries
   std::uint32_t* component = nullptr;  // of that entry and those after it
   std::vector<Part> parts;
   std::vector<std::int64_t> totals;  // R, padded
@@ -45,11 +46,10 @@ void for_each_part(const Drawn& drawn, std::size_t e, Add add) {
     add(drawn.parts[i].component, drawn.parts[i].count);
 }
 
-// The counts of the entries drawn.begin..end-1 and their parts.
-void draw_block(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep, std::size_t end,
-                Drawn& drawn);
-// The same with `bounds` (kernel/cpu/bounds.hpp); the log-likelihood is left out.
-void draw_block_bounded(const Entries& entries, const Rates& rates, const Rates& bounds, StreamKey key,
-                        std::uint32_t sweep, std::size_t end, Drawn& drawn);
+// The counts of the entries drawn.begin..drawn.end-1 and their parts.
+void draw_block(const Entries& entries, const Rates& rates, const Streams& streams, Drawn& drawn);
+// The same with `bounds` (kernel/cpu/bounds.hpp); the log-likelihood is left out.                            (M24)
+void draw_block_bounded(const Entries& entries, const Rates& rates, const Rates& bounds, const Streams& streams,
+                        Drawn& drawn);
 
 }  // namespace ztp::cpu

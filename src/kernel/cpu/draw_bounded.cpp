@@ -20,18 +20,17 @@ namespace {
 
 class BoundedDraw {
  public:
-  BoundedDraw(const Entries& entries, const Rates& rates, const Rates& bounds, StreamKey key, std::uint32_t sweep,
-              std::size_t end, Drawn& drawn)
+  BoundedDraw(const Entries& entries, const Rates& rates, const Rates& bounds, const Streams& streams, Drawn& drawn)
       : entries_(entries),
         rates_(rates),
-        key_(key),
-        keys_(key),
-        sweep_(sweep),
+        streams_(streams),
+        keys_(streams),
         K_(rates.u.size()),
-        end_(end),
+        end_(drawn.end),
         drawn_(drawn),
         search_{BatchSearch(bounds), BatchSearch(bounds)},
-        all_(rates) {}
+        all_(rates),
+        plain_(entries, rates) {}
 
   // While one batch is drawn, memory brings what the next will need.
   void run() {
@@ -70,8 +69,8 @@ class BoundedDraw {
     }
     search.add_up(count);
     double uniform[4][batch];
-    batch_uniforms(keys_, sweep_, e, 0, uniform[0], uniform[1]);
-    batch_uniforms(keys_, sweep_, e, 1, uniform[2], uniform[3]);
+    batch_uniforms(keys_, e, 0, uniform[0], uniform[1]);
+    batch_uniforms(keys_, e, 1, uniform[2], uniform[3]);
     // An observed count needs no number for itself.
     const std::size_t choice = entries_.observed ? 0 : 1;
     std::uint32_t block[batch];
@@ -79,7 +78,7 @@ class BoundedDraw {
     for (std::size_t i = 0; i < count; ++i) {
       const double total = rates_.scale * search.total(i);
       if (!floats_hold(search.total(i), total) || !boundable(entries_, e + i, total)) {
-        Stream stream(key_, sweep_, e + i);
+        Stream stream = streams_.at(e + i);
         draw_plainly(stream, e + i, drawn_.begin_parts());
       } else if (entries_.missing && uniform[0][i] <= 1 - total) {
         drawn_.set_nothing(e + i);  // as most missing cells
@@ -139,13 +138,13 @@ class BoundedDraw {
   void draw_one(const BatchSearch& search, std::size_t e, std::size_t i, std::uint32_t block, double place) {
     const std::uint32_t r = component_at(search, e, i, block, place);
     if (r != nothing) return drawn_.set_unit(e, r);
-    Stream stream(key_, sweep_, e);
+    Stream stream = streams_.at(e);
     stream.skip_uniforms(entries_.observed ? 2 : 3);
     draw_all(stream, e, drawn_.begin_parts());
   }
 
   void draw_several(const BatchSearch& search, std::size_t e, std::size_t i, double total) {
-    Stream stream(key_, sweep_, e);
+    Stream stream = streams_.at(e);
     const std::size_t first = drawn_.begin_parts();
     const std::int64_t candidates =
         entries_.missing ? draw_poisson(stream, total) : draw_zero_truncated_poisson(stream, total);
@@ -168,46 +167,39 @@ class BoundedDraw {
       const std::int64_t y = draw_entry(stream, entries_, e, z);
       for (std::int64_t unit = 0; unit < y && y <= 8; ++unit) drawn_.add_part(e, all_.find(0, stream.uniform()), 1);
       if (y > 8) {  // as draw_multinomial splits them for the reference
-        make_order();
-        for (std::size_t s = 0; s < rates_.R; ++s) shares_[s] = static_cast<double>(all_.product(0)[order_[s]]);
-        draw_multinomial(stream, y, shares_,
-                         [&](std::size_t s, std::int64_t part) { drawn_.add_part(e, order_[s], part); });
+        LogShares& room = plain_.log_shares();
+        room.make_room();
+        const std::vector<std::size_t>& order = room.order();
+        for (std::size_t s = 0; s < rates_.R; ++s) room.shares()[s] = static_cast<double>(all_.product(0)[order[s]]);
+        draw_multinomial(stream, y, room.shares(),
+                         [&](std::size_t s, std::int64_t part) { drawn_.add_part(e, order[s], part); });
       }
       drawn_.end_parts(e, first);
     }
   }
 
   void draw_plainly(Stream& stream, std::size_t e, std::size_t first) {
-    make_order();
-    ztp::draw_plainly(stream, entries_, rates_, e, order_, shares_,
-                      [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
+    plain_.draw(stream, e, [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
     drawn_.end_parts(e, first);
-  }
-
-  void make_order() {
-    if (order_.empty()) order_ = search_order(rates_.R);
-    shares_.resize(rates_.R);
   }
 
   const Entries& entries_;
   const Rates& rates_;
-  StreamKey key_;
+  Streams streams_;
   RoundKeys keys_;
-  std::uint32_t sweep_;
   std::size_t K_;
   std::size_t end_;
   Drawn& drawn_;
   BatchSearch search_[2];  // among blocks of components, by their bounds: of a batch and of the next
   std::uint32_t known_[2][batch][blocks_known];
-  BatchSearch all_;                 // among all components, for entries that need it
-  std::vector<std::size_t> order_;  // for those that need logarithms
-  std::vector<double> shares_;
+  BatchSearch all_;  // among all components, for entries that need it
+  PlainDraw plain_;  // for those that need logarithms
 };
 
-void draw_within_bounds(const Entries& entries, const Rates& rates, const Rates& bounds, StreamKey key,
-                        std::uint32_t sweep, std::size_t end, Drawn& drawn) {
+void draw_within_bounds(const Entries& entries, const Rates& rates, const Rates& bounds, const Streams& streams,
+                        Drawn& drawn) {
   const FlushToZero flush;
-  BoundedDraw(entries, rates, bounds, key, sweep, end, drawn).run();
+  BoundedDraw(entries, rates, bounds, streams, drawn).run();
 }
 
 }  // namespace
@@ -219,9 +211,9 @@ namespace ztp::cpu {
 
 HWY_EXPORT(draw_within_bounds);
 
-void draw_block_bounded(const Entries& entries, const Rates& rates, const Rates& bounds, StreamKey key,
-                        std::uint32_t sweep, std::size_t end, Drawn& drawn) {
-  HWY_DYNAMIC_DISPATCH(draw_within_bounds)(entries, rates, bounds, key, sweep, end, drawn);
+void draw_block_bounded(const Entries& entries, const Rates& rates, const Rates& bounds, const Streams& streams,
+                        Drawn& drawn) {
+  HWY_DYNAMIC_DISPATCH(draw_within_bounds)(entries, rates, bounds, streams, drawn);
 }
 
 }  // namespace ztp::cpu

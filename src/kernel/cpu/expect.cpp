@@ -1,8 +1,6 @@
 #include "kernel/cpu/expect.hpp"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cmath>
 
 #include "kernel/cpu/targets.hpp"  // before Highway
@@ -37,20 +35,19 @@ HWY_INLINE void add_units(const std::int64_t* units, std::size_t stride, std::in
     hn::Store(hn::Add(hn::Load(i64, row + r), hn::Load(i64, units + r)), i64, row + r);
 }
 
-double expect_entries(const Entries& entries, const Rates& rates, std::size_t begin, std::size_t end, const Sums& sums,
-                      std::atomic_flag* row_locks, std::size_t locks, std::int64_t* totals) {
+// Of the entries in `block`. sums.totals: of this block alone, padded.
+double expect_entries(const Entries& entries, const Rates& rates, Range block, const Sums& sums, RowLocks& locks) {
   const FlushToZero flush;
   const std::size_t K = rates.u.size(), stride = padded(rates.R);
   Products products(rates);
   Matrix<float> product(1, rates.R);
   Matrix<std::int64_t> units(1, rates.R);
   alignas(64) float sum_of_lane[lanes];
-  std::vector<std::size_t> order;
-  std::vector<double> shares;
+  PlainDraw plain(entries, rates);
   double log_likelihood = 0;
-  for (std::size_t e = begin; e < end; ++e) {
+  for (std::size_t e = block.begin; e < block.end; ++e) {
     const std::uint32_t* cell = entries.coords + e * K;
-    if (e + 8 < end) products.prefetch(cell + 8 * K);
+    if (e + 8 < block.end) products.prefetch(cell + 8 * K);
     products.compute<true>(cell, product.row(0), sum_of_lane);
     double sum = 0;
     for (const float value : sum_of_lane) sum += static_cast<double>(value);
@@ -61,15 +58,14 @@ double expect_entries(const Entries& entries, const Rates& rates, std::size_t be
       to_units(product.row(0), stride, count / sum, units.row(0));
       log_likelihood += entry_log_likelihood(entries, z, std::log(z), y);
     } else {
-      if (order.empty()) order = search_order(rates.R), shares.resize(rates.R);
-      log_likelihood += expect_plainly(entries, rates, e, order, shares, [&](std::size_t r, double mean) {
+      log_likelihood += plain.expect(e, [&](std::size_t r, double mean) {
         units.row(0)[r] = std::llround(mean * static_cast<double>(sums.unit));
       });
     }
-    add_units(units.row(0), stride, totals);
+    add_units(units.row(0), stride, sums.totals);
     for (std::size_t k = 0; k < K; ++k) {
       std::int64_t* row = sums.rows[k]->row(cell[k]);  // of an edge, both ends are rows of one matrix
-      std::atomic_flag& lock = row_locks[reinterpret_cast<std::uintptr_t>(row) / 64 % locks];
+      std::atomic_flag& lock = locks.of(row);
       while (lock.test_and_set(std::memory_order_acquire)) {
       }
       add_units(units.row(0), stride, row);
@@ -90,16 +86,18 @@ HWY_EXPORT(expect_entries);
 
 // Every component of every row of an entry gets its part. Whole numbers: threads may add them in any order, one at a time for each row.
 double expect(Pool& pool, const Entries& entries, const Rates& rates, const Sums& sums) {
-  constexpr std::size_t entries_per_block = 2048, locks = 4099;
-  static std::array<std::atomic_flag, locks> row_locks;
+  constexpr std::size_t entries_per_block = 2048;
+  static RowLocks locks;
   if (sums.fresh)
     for (auto* rows : sums.rows) rows->clear();
   const Blocks blocks{entries.count, entries_per_block};
   Matrix<std::int64_t> totals(blocks.count(), rates.R);
   std::vector<double> log_likelihood(blocks.count(), 0.0);
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    log_likelihood[b] = HWY_DYNAMIC_DISPATCH(expect_entries)(entries, rates, blocks.begin(b), blocks.end(b), sums,
-                                                             row_locks.data(), locks, totals.row(b));
+    Sums of_block = sums;
+    of_block.totals = totals.row(b);
+    log_likelihood[b] =
+        HWY_DYNAMIC_DISPATCH(expect_entries)(entries, rates, {blocks.begin(b), blocks.end(b)}, of_block, locks);
   });
   double sum = 0;
   for (std::size_t b = 0; b < blocks.count(); ++b) {

@@ -1,4 +1,4 @@
-// Gamma draws in lanes: the algorithm of kernel/gamma_draw.hpp, in floats.
+// Gamma draws in lanes: the algorithm of kernel/gamma_draw.hpp, in floats.                                  (M5)
 #include "kernel/cpu/gamma.hpp"
 
 #include <cmath>
@@ -112,9 +112,15 @@ HWY_INLINE Floats load_counts(const std::int64_t* counts, double scale) {
 template <bool whole>
 class RowBlock {
  public:
-  RowBlock(const Matrix<std::int64_t>& S, double a, double scale, StreamKey key, std::uint32_t sweep, std::size_t begin,
-           std::size_t end, Matrix<float>& u)
-      : S_(S), a_(a), scale_(scale), keys_(key), sweep_(sweep), begin_(begin), end_(end), u_(u), empty_(shape_of(a)) {}
+  RowBlock(const Columns& columns, const Streams& streams, Range rows, Matrix<float>& u)
+      : S_(columns.S),
+        a_(columns.a),
+        scale_(columns.scale),
+        keys_(streams),
+        begin_(rows.begin),
+        end_(rows.end),
+        u_(u),
+        empty_(shape_of(columns.a)) {}
 
   void draw() {
     static thread_local std::vector<std::uint32_t> pending;
@@ -153,7 +159,7 @@ class RowBlock {
         const Words index[2] = {hn::Iota(d32, static_cast<std::uint32_t>(r)),
                                 hn::Iota(d32, static_cast<std::uint32_t>(r + width))};
         Words word[2][4];
-        random_words<2>(keys_, index, high, sweep_, 0, word);
+        random_words<2>(keys_, index, high, 0, word);
         for (std::size_t i = 0; i < 4; ++i) {
           hn::Store(word[0][i], d32, words_ + i * words_stride_ + r);
           hn::Store(word[1][i], d32, words_ + i * words_stride_ + r + width);
@@ -204,7 +210,7 @@ class RowBlock {
       const Words row = hn::ShiftRight<24>(packed), r = hn::And(packed, hn::Set(d32, 0xffffffu));
       const Shape shape = shape_of_count(count);
       Words word[4];
-      random_words(keys_, r, hn::Add(row, hn::Set(d32, static_cast<std::uint32_t>(begin_))), sweep_, attempt, word);
+      random_words(keys_, r, hn::Add(row, hn::Set(d32, static_cast<std::uint32_t>(begin_))), attempt, word);
       const Candidate candidate = propose<true>(word, shape);
       const Words place = hn::Add(hn::Mul(row, hn::Set(d32, static_cast<std::uint32_t>(u_.stride()))), r);
       hn::ScatterIndex(candidate.value, f, u_.row(begin_), hn::BitCast(i32, place));
@@ -219,7 +225,6 @@ class RowBlock {
   const Matrix<std::int64_t>& S_;
   double a_, scale_;
   RoundKeys keys_;
-  std::uint32_t sweep_;
   std::size_t begin_, end_;
   Matrix<float>& u_;
   Shape empty_;
@@ -230,29 +235,29 @@ class RowBlock {
   std::size_t waiting_ = 0;
 };
 
-void draw_rows(const Matrix<std::int64_t>& S, double a, double scale_of_counts, StreamKey key, std::uint32_t sweep,
-               std::size_t begin, std::size_t end, Matrix<float>& u, double* sums) {
+void draw_rows(const Columns& columns, const Streams& streams, Range rows, Matrix<float>& u, double* sums) {
   const FlushToZero flush;
-  if (scale_of_counts == 1)
-    RowBlock<true>(S, a, scale_of_counts, key, sweep, begin, end, u).draw();
+  if (columns.scale == 1)
+    RowBlock<true>(columns, streams, rows, u).draw();
   else
-    RowBlock<false>(S, a, scale_of_counts, key, sweep, begin, end, u).draw();
+    RowBlock<false>(columns, streams, rows, u).draw();
   const F64 f64;
   const hn::Half<F32> half;
   for (std::size_t r = 0; r < u.stride(); r += width / 2) {
     Doubles sum = hn::Zero(f64);
-    for (std::size_t j = begin; j < end; ++j) sum = hn::Add(sum, hn::PromoteTo(f64, hn::Load(half, u.row(j) + r)));
+    for (std::size_t j = rows.begin; j < rows.end; ++j)
+      sum = hn::Add(sum, hn::PromoteTo(f64, hn::Load(half, u.row(j) + r)));
     hn::Store(sum, f64, sums + r);
   }
 }
 
-void means(const Matrix<std::int64_t>& S, double a, double scale_of_counts, const float* factor, std::size_t begin,
-           std::size_t end, Matrix<float>& u) {
+void means(const Columns& columns, const float* factor, Range rows, Matrix<float>& u) {
   const F32 f;
   const bool beyond_cache = u.bytes() > std::size_t{1} << 28;  // then nothing is won by writing through the cache
-  for (std::size_t j = begin; j < end; ++j)
+  for (std::size_t j = rows.begin; j < rows.end; ++j)
     for (std::size_t r = 0; r < u.stride(); r += width) {
-      const Floats shape = hn::Add(load_counts(S.row(j) + r, scale_of_counts), hn::Set(f, static_cast<float>(a)));
+      const Floats count = load_counts(columns.S.row(j) + r, columns.scale);
+      const Floats shape = hn::Add(count, hn::Set(f, static_cast<float>(columns.a)));
       const Floats mean = hn::Mul(shape, hn::Load(f, factor + r));
       if (beyond_cache)
         hn::Stream(mean, f, u.row(j) + r);
@@ -262,10 +267,10 @@ void means(const Matrix<std::int64_t>& S, double a, double scale_of_counts, cons
   if (beyond_cache) hwy::FlushStream();
 }
 
-void scale(const float* factor, std::size_t begin, std::size_t end, Matrix<float>& u) {
+void scale(const float* factor, Range rows, Matrix<float>& u) {
   const FlushToZero flush;
   const F32 f;
-  for (std::size_t j = begin; j < end; ++j)
+  for (std::size_t j = rows.begin; j < rows.end; ++j)
     for (std::size_t r = 0; r < u.stride(); r += width)
       hn::Store(hn::Mul(hn::Load(f, u.row(j) + r), hn::Load(f, factor + r)), f, u.row(j) + r);
 }
@@ -281,18 +286,16 @@ HWY_EXPORT(draw_rows);
 HWY_EXPORT(means);
 HWY_EXPORT(scale);
 
-void draw_gamma_rows(const Matrix<std::int64_t>& S, double a, double scale_of_counts, StreamKey key,
-                     std::uint32_t sweep, std::size_t begin, std::size_t end, Matrix<float>& u, double* sums) {
-  HWY_DYNAMIC_DISPATCH(draw_rows)(S, a, scale_of_counts, key, sweep, begin, end, u, sums);
+void draw_gamma_rows(const Columns& columns, const Streams& streams, Range rows, Matrix<float>& u, double* sums) {
+  HWY_DYNAMIC_DISPATCH(draw_rows)(columns, streams, rows, u, sums);
 }
 
-void mean_rows(const Matrix<std::int64_t>& S, double a, double scale_of_counts, const float* factor, std::size_t begin,
-               std::size_t end, Matrix<float>& u) {
-  HWY_DYNAMIC_DISPATCH(means)(S, a, scale_of_counts, factor, begin, end, u);
+void mean_rows(const Columns& columns, const float* factor, Range rows, Matrix<float>& u) {
+  HWY_DYNAMIC_DISPATCH(means)(columns, factor, rows, u);
 }
 
-void scale_rows(const float* factor, std::size_t begin, std::size_t end, Matrix<float>& u) {
-  HWY_DYNAMIC_DISPATCH(scale)(factor, begin, end, u);
+void scale_rows(const float* factor, Range rows, Matrix<float>& u) {
+  HWY_DYNAMIC_DISPATCH(scale)(factor, rows, u);
 }
 
 }  // namespace ztp::cpu

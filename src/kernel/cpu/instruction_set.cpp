@@ -10,9 +10,10 @@
 namespace ztp::cpu {
 namespace {
 
-std::vector<std::int64_t> targets() {
-  hwy::SetSupportedTargetsForTest(0);
-  return hwy::SupportedAndGeneratedTargets();
+// Asked for once, before any choice: afterwards Highway would name the chosen one alone.
+const std::vector<std::int64_t>& targets() {
+  static const std::vector<std::int64_t> all = hwy::SupportedAndGeneratedTargets();
+  return all;
 }
 
 }  // namespace
@@ -30,11 +31,12 @@ void check_instruction_set() {
 }
 
 void use_instruction_set(const std::string& name) {
-  for (const std::int64_t target : targets())
+  const std::vector<std::int64_t>& all = targets();
+  if (name.empty()) return hwy::SetSupportedTargetsForTest(0);
+  for (const std::int64_t target : all)
     if (name == hwy::TargetName(target)) return hwy::SetSupportedTargetsForTest(target);
-  if (!name.empty())
-    throw Error(ErrorKind::config, fmt::format("instruction set {}: this processor or build has only {}", name,
-                                               fmt::join(instruction_sets(), ", ")));
+  throw Error(ErrorKind::config, fmt::format("instruction set {}: this processor or build has only {}", name,
+                                             fmt::join(instruction_sets(), ", ")));
 }
 
 }  // namespace ztp::cpu

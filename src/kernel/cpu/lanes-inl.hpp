@@ -29,13 +29,14 @@ using Words = hn::Vec<U32>;
 using Longs = hn::Vec<U64>;
 using Doubles = hn::Vec<F64>;
 
-// The keys of the ten rounds.
+// The keys of the ten rounds, and the sweep, which is a word of the counter.
 struct RoundKeys {
   std::uint64_t low[10], high[10];
-  explicit RoundKeys(StreamKey key) {
+  std::uint32_t sweep;
+  explicit RoundKeys(const Streams& streams) : sweep(streams.t) {
     for (std::uint32_t i = 0; i < 10; ++i) {
-      low[i] = key.word[0] + i * 0x9E3779B9u;
-      high[i] = key.word[1] + i * 0xBB67AE85u;
+      low[i] = streams.key.word[0] + i * 0x9E3779B9u;
+      high[i] = streams.key.word[1] + i * 0xBB67AE85u;
     }
   }
 };
@@ -69,8 +70,8 @@ HWY_INLINE void philox(const RoundKeys& keys, Longs x[count][4]) {
 // Block `block` of count x width streams at once: of index `index` + (high << 32) in each lane. The lanes of 32 bits are two vectors
 // of 64-bit lanes, the even ones and the odd ones.
 template <std::size_t count>
-HWY_INLINE void random_words(const RoundKeys& keys, const Words index[count], Words high, std::uint32_t sweep,
-                             std::uint32_t block, Words words[count][4]) {
+HWY_INLINE void random_words(const RoundKeys& keys, const Words index[count], Words high, std::uint32_t block,
+                             Words words[count][4]) {
   const U64 d;
   const U32 d32;
   Longs x[2 * count][4];
@@ -80,7 +81,7 @@ HWY_INLINE void random_words(const RoundKeys& keys, const Words index[count], Wo
     x[2 * v + 1][0] = hn::ShiftRight<32>(hn::BitCast(d, index[v]));
     x[2 * v + 1][1] = hn::ShiftRight<32>(hn::BitCast(d, high));
     for (const std::size_t half : {2 * v, 2 * v + 1}) {
-      x[half][2] = hn::Set(d, sweep);
+      x[half][2] = hn::Set(d, keys.sweep);
       x[half][3] = hn::Set(d, block);
     }
   }
@@ -89,10 +90,9 @@ HWY_INLINE void random_words(const RoundKeys& keys, const Words index[count], Wo
     for (std::size_t i = 0; i < 4; ++i)
       words[v][i] = hn::OddEven(hn::BitCast(d32, hn::ShiftLeft<32>(x[2 * v + 1][i])), hn::BitCast(d32, x[2 * v][i]));
 }
-HWY_INLINE void random_words(const RoundKeys& keys, Words index, Words high, std::uint32_t sweep, std::uint32_t block,
-                             Words words[4]) {
+HWY_INLINE void random_words(const RoundKeys& keys, Words index, Words high, std::uint32_t block, Words words[4]) {
   Words all[1][4];
-  random_words<1>(keys, &index, high, sweep, block, all);
+  random_words<1>(keys, &index, high, block, all);
   for (std::size_t i = 0; i < 4; ++i) words[i] = all[0][i];
 }
 

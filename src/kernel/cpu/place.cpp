@@ -6,7 +6,7 @@
 #include <mutex>
 #include <span>
 
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 
 namespace ztp::cpu {
 namespace {
@@ -37,17 +37,18 @@ std::vector<double> column_mass(Pool& pool, const Matrix<float>& u, Rows rows) {
   return mass;
 }
 
-void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-           std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) {
+void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals,
+           const Streams& streams, const Sums& sums) {
   if (std::all_of(totals.begin(), totals.end(), [](std::int64_t total) { return total == 0; })) return;
   const Blocks blocks{u.rows(), rows_per_place};
-  const Matrix<double> sums = block_sums(pool, u, rows);
+  const Matrix<double> of_blocks = block_sums(pool, u, rows);
+  Matrix<std::int64_t>& S = *sums.rows[0];
   // Each component owns its column of these counts and of S, so components can be placed side by side.
   pool.for_blocks(u.columns(), [&](std::size_t r) {
     if (totals[r] == 0) return;
     std::vector<double> block_share(blocks.count()), row_share(rows_per_place);
-    for (std::size_t b = 0; b < blocks.count(); ++b) block_share[b] = sums.row(b)[r];
-    Stream stream(key, sweep, r);
+    for (std::size_t b = 0; b < blocks.count(); ++b) block_share[b] = of_blocks.row(b)[r];
+    Stream stream = streams.at(r);
     // Small totals come unit by unit: each block is gathered first, since its rows have one stream.
     std::vector<std::int64_t> in_block(blocks.count(), 0);
     draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t part) { in_block[b] += part; });
@@ -56,9 +57,9 @@ void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std:
       const std::size_t begin = blocks.begin(b), size = blocks.end(b) - begin;
       for (std::size_t i = 0; i < size; ++i)
         row_share[i] = rows.contains(begin + i) ? static_cast<double>(u.row(begin + i)[r]) : 0.0;
-      Stream within(key, sweep, ((b + 1) << 32) | r);
+      Stream within = streams.at(((b + 1) << 32) | r);
       draw_multinomial(within, in_block[b], std::span<const double>(row_share.data(), size),
-                       [&](std::size_t i, std::int64_t part) { S.row(begin + i)[r] += part * unit; });
+                       [&](std::size_t i, std::int64_t part) { S.row(begin + i)[r] += part * sums.unit; });
     }
   });
 }

@@ -1,9 +1,7 @@
-// Rates of cells in lanes.
 #include "kernel/cpu/score.hpp"
 
 #include <cmath>
 
-#include "kernel/cpu/limits.hpp"
 #include "kernel/cpu/targets.hpp"  // before Highway
 #include "kernel/entry_draw.hpp"
 
@@ -67,16 +65,13 @@ double read_and_multiply(Pool& pool, const Entries& entries, const Rates& rates)
 void score_block(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) {
   const std::size_t K = rates.u.size();
   HWY_DYNAMIC_DISPATCH(sum_products)(coords, count, rates, z);
-  std::vector<std::size_t> order;
-  std::vector<double> shares;
+  LogShares log_shares(rates);
   for (std::size_t e = 0; e < count; ++e) {
     if (z[e] > smallest_float_rate && z[e] < 1e30) {
       z[e] *= rates.scale;
       continue;
     }
-    if (order.empty()) order = search_order(rates.R);
-    shares.resize(rates.R);
-    z[e] = std::exp(log_shares(rates, coords + e * K, order, shares));
+    z[e] = std::exp(log_shares.of(coords + e * K));
   }
 }
 

@@ -1,3 +1,4 @@
+// Rates of cells in lanes.                                                                                     (M2)
 #pragma once
 #include "kernel/kernel.hpp"
 
@@ -7,5 +8,7 @@ namespace ztp::cpu {
 void score_block(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z);
 // z of every cell.
 void score(Pool& pool, const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z);
+// The rates of all entries, added up: what allocate reads and multiplies, without any draw. A benchmark's limit of its speed.
+double read_and_multiply(Pool& pool, const Entries& entries, const Rates& rates);
 
 }  // namespace ztp::cpu

@@ -19,8 +19,8 @@ inline constexpr std::size_t batch = 16;          // cells that go through the s
 inline constexpr std::size_t fetch_distance = 16; // cells whose rows are asked for ahead
 
 // Block `block` of the streams of the entries e, e + 1, ...: two numbers for each.
-HWY_INLINE void batch_uniforms(const RoundKeys& keys, std::uint32_t sweep, std::uint64_t e, std::uint32_t block,
-                               double* first, double* second) {
+HWY_INLINE void batch_uniforms(const RoundKeys& keys, std::uint64_t e, std::uint32_t block, double* first,
+                               double* second) {
   const U32 d32;
   alignas(64) std::uint32_t word[4][batch];
   for (std::size_t i = 0; i < batch; i += width) {
@@ -30,7 +30,7 @@ HWY_INLINE void batch_uniforms(const RoundKeys& keys, std::uint32_t sweep, std::
     const Words upper = hn::Set(d32, static_cast<std::uint32_t>((e + i) >> 32));
     const Words high = hn::IfThenElse(hn::Lt(low, start), hn::Add(upper, hn::Set(d32, 1)), upper);
     Words words[4];
-    random_words(keys, low, high, sweep, block, words);
+    random_words(keys, low, high, block, words);
     for (std::size_t w = 0; w < 4; ++w) hn::Store(words[w], d32, word[w] + i);
   }
   for (std::size_t i = 0; i < batch; ++i) {

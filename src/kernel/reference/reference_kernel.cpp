@@ -18,7 +18,7 @@
 namespace ztp {
 namespace {
 
-// kernel/bounded_draw.hpp with bounds in double. Returns whether the entry is done; if not, the stream has been read for as much as
+// (M24): kernel/bounded_draw.hpp with bounds in double. Returns whether the entry is done; if not, the stream has been read for as much as
 // the attempt has cost.
 template <class Add>
 bool draw_within_bounds(Stream& stream, const Entries& entries, const Rates& rates, std::size_t e, const Add& add) {
@@ -72,11 +72,12 @@ bool draw_within_bounds(Stream& stream, const Entries& entries, const Rates& rat
 
 class ReferenceKernel final : public Kernel {
  public:
+  // (M3), (M4), (M17): each entry from its own stream, its parts added to the row of every mode and to the total; (M26): their
+  // expectations instead. The sum of what entries add to the log-likelihood.                                         (M10)
   double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
                   const Sums& sums) override {
     const std::size_t K = rates.u.size();
-    const std::vector<std::size_t> order = search_order(rates.R);
-    std::vector<double> shares(rates.R);
+    PlainDraw plain(entries, rates);
     double log_likelihood = 0;
     if (sums.parts != nullptr) sums.parts->assign(1, {});
     for (auto* rows : sums.rows)
@@ -90,7 +91,7 @@ class ReferenceKernel final : public Kernel {
           sums.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), count});
       };
       if (sums.expected) {
-        log_likelihood += expect_plainly(entries, rates, e, order, shares, [&](std::size_t r, double mean) {
+        log_likelihood += plain.expect(e, [&](std::size_t r, double mean) {
           const std::int64_t units = std::llround(mean * static_cast<double>(sums.unit));
           for (std::size_t k = 0; k < K; ++k) sums.rows[k]->row(cell[k])[r] += units;
           sums.totals[r] += units;
@@ -99,16 +100,17 @@ class ReferenceKernel final : public Kernel {
       }
       Stream stream(key, sweep, e);
       if (entries.bounded && draw_within_bounds(stream, entries, rates, e, add)) {
-        const double log_z = log_shares(rates, cell, order, shares);
+        const double log_z = plain.log_shares().of(cell);
         const std::int64_t y = entries.observed ? entries.observed[e] : 1;
         log_likelihood += entry_log_likelihood(entries, std::exp(log_z), log_z, y);
       } else {
-        log_likelihood += draw_plainly(stream, entries, rates, e, order, shares, add);
+        log_likelihood += plain.draw(stream, e, add);
       }
     }
     return log_likelihood;
   }
 
+  // (M5): gamma draws, normalised; (M27): those of rows that are not listed as one draw.
   std::vector<double> draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep,
                                    Matrix<float>& u) override {
     std::vector<double> sums(columns.S.columns());
@@ -123,12 +125,12 @@ class ReferenceKernel final : public Kernel {
       for (const std::uint32_t j : rows) {
         const std::uint64_t index = (static_cast<std::uint64_t>(j) << 32) | r;
         const double counts = scale * static_cast<double>(S.row(j)[r]);
-        log_gamma.push_back(log_gamma_at(key, sweep, index, a + counts));
+        log_gamma.push_back(log_gamma_at({key, sweep}, index, a + counts));
         listed_counts += counts;
       }
       if (rows.size() < n) {
         const double rest = std::max((*totals)[r] - listed_counts, 0.0) + a * static_cast<double>(n - rows.size());
-        log_gamma.push_back(log_gamma_at(key, sweep, (static_cast<std::uint64_t>(n) << 32) | r, rest));
+        log_gamma.push_back(log_gamma_at({key, sweep}, (static_cast<std::uint64_t>(n) << 32) | r, rest));
       }
       sums[r] = normalise_logs(log_gamma, static_cast<double>(n));
       for (std::size_t i = 0; i < rows.size(); ++i) u.row(rows[i])[r] = static_cast<float>(log_gamma[i]);
@@ -136,6 +138,7 @@ class ReferenceKernel final : public Kernel {
     return sums;
   }
 
+  // (M28)
   void mean_columns(const Columns& columns, Matrix<float>& u) override {
     const double n = static_cast<double>(u.rows());
     std::vector<std::uint32_t> rows(u.rows());
@@ -148,6 +151,7 @@ class ReferenceKernel final : public Kernel {
       }
   }
 
+  // (M12): the counts of component r on the diagonal are one Poisson total, placed in proportion to u[i, r]^2.
   double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
                          std::uint32_t sweep, const Sums& sums) override {
     Matrix<std::int64_t>& S = *sums.rows[0];
@@ -178,6 +182,7 @@ class ReferenceKernel final : public Kernel {
     return rate;
   }
 
+  // The sums over rows of (M18).
   std::vector<double> column_mass(const Matrix<float>& u, Rows rows) override {
     std::vector<double> mass(u.columns(), 0.0);
     for (std::size_t j = 0; j < u.rows(); ++j)
@@ -186,8 +191,10 @@ class ReferenceKernel final : public Kernel {
     return mass;
   }
 
-  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, StreamKey key,
-             std::uint32_t sweep, Matrix<std::int64_t>& S, std::int64_t unit) override {
+  // The multinomials of (M18), first over blocks of rows and then within them.
+  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, const Streams& streams,
+             const Sums& sums) override {
+    Matrix<std::int64_t>& S = *sums.rows[0];
     const Blocks blocks{u.rows(), rows_per_place};
     for (std::size_t r = 0; r < u.columns(); ++r) {
       std::vector<double> row_share(u.rows(), 0.0), block_share(blocks.count(), 0.0);
@@ -195,18 +202,19 @@ class ReferenceKernel final : public Kernel {
         if (rows.contains(j)) row_share[j] = static_cast<double>(u.row(j)[r]);
         block_share[j / rows_per_place] += row_share[j];
       }
-      Stream stream(key, sweep, r);
+      Stream stream = streams.at(r);
       std::vector<std::int64_t> in_block(blocks.count(), 0);
       draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t part) { in_block[b] += part; });
       for (std::size_t b = 0; b < in_block.size(); ++b) {
-        Stream within(key, sweep, ((b + 1) << 32) | r);
+        Stream within = streams.at(((b + 1) << 32) | r);
         const std::span shares(row_share.data() + blocks.begin(b), blocks.end(b) - blocks.begin(b));
         draw_multinomial(within, in_block[b], shares,
-                         [&](std::size_t i, std::int64_t part) { S.row(blocks.begin(b) + i)[r] += part * unit; });
+                         [&](std::size_t i, std::int64_t part) { S.row(blocks.begin(b) + i)[r] += part * sums.unit; });
       }
     }
   }
 
+  // Their expectations: power 1 for (M18), 2 for (M12).
   void spread(const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
               Matrix<std::int64_t>& S) override {
     for (std::size_t j = 0; j < u.rows(); ++j)
@@ -214,6 +222,7 @@ class ReferenceKernel final : public Kernel {
         S.row(j)[r] += std::llround(factor[r] * std::pow(static_cast<double>(u.row(j)[r]), power));
   }
 
+  // The scale of (M25), in whole numbers.
   void shift(int bits, Matrix<std::int64_t>& S) override {
     for (std::size_t j = 0; j < S.rows(); ++j)
       for (std::size_t r = 0; r < S.columns(); ++r) S.row(j)[r] = shifted(S.row(j)[r], bits);
@@ -224,6 +233,7 @@ class ReferenceKernel final : public Kernel {
       for (std::size_t r = 0; r < S.columns(); ++r) S.row(j)[r] = moved(S.row(j)[r], towards.row(j)[r], part);
   }
 
+  // What (M20) needs of S.
   Tally tally(const Matrix<std::int64_t>& S) override {
     std::map<std::int64_t, std::int64_t> count;
     for (std::size_t j = 0; j < S.rows(); ++j)
@@ -232,11 +242,25 @@ class ReferenceKernel final : public Kernel {
     return {count.begin(), count.end()};
   }
 
+  // (M2)
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
-    const std::vector<std::size_t> order = search_order(rates.R);
-    std::vector<double> shares(rates.R);
-    for (std::size_t e = 0; e < count; ++e)
-      z[e] = std::exp(log_shares(rates, coords + e * rates.u.size(), order, shares));
+    LogShares log_shares(rates);
+    for (std::size_t e = 0; e < count; ++e) z[e] = std::exp(log_shares.of(coords + e * rates.u.size()));
+  }
+
+  // (M16)
+  void add_probabilities(std::span<const CandidateDraw> draws, std::size_t R, std::size_t tiles,
+                         Matrix<float>& sums) override {
+    constexpr std::size_t side = candidates_per_panel, high = queries_per_tile;
+    for (std::size_t q = 0; q < tiles * high; ++q)
+      for (std::size_t j = 0; j < sums.columns(); ++j)
+        for (const CandidateDraw& draw : draws) {
+          double z = 0;
+          for (std::size_t r = 0; r < R; ++r)
+            z += static_cast<double>(draw.weights[(q / high * R + r) * high + q % high]) *
+                 static_cast<double>(draw.panels[(j / side * R + r) * side + j % side]);
+          sums.row(q)[j] += static_cast<float>(-std::expm1(-z * static_cast<double>(draw.scale[q])));
+        }
   }
 };
 

@@ -1,6 +1,7 @@
-#include "model/draws.hpp"
+#include "model/distributions.hpp"
 
 #include <fmt/format.h>
+#include <math.h>
 
 #include <algorithm>
 #include <cmath>
@@ -121,6 +122,24 @@ std::int64_t binomial_by_limit(Stream& stream, std::int64_t trials, double p) {
 
 double log_factorial(double k) {
   return (k + 0.5) * std::log(k + 1) - (k + 1) + 0.5 * std::log(2 * std::numbers::pi) + stirling_rest(k);
+}
+
+double log_gamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+
+double log_rising(double x, std::int64_t count) {
+  const double n = static_cast<double>(count);
+  if (count <= 16) {
+    double sum = 0;
+    for (double i = 0; i < n; ++i) sum += std::log(x + i);
+    return sum;
+  }
+  if (x < 30) return log_gamma(x + n) - log_gamma(x);
+  // Stirling's series for both, subtracted term by term
+  const auto rest = [](double y) { return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / (y * y)) / (y * y)) / y; };
+  return n * std::log(x) + (x + n - 0.5) * std::log1p(n / x) - n + rest(x + n) - rest(x);
 }
 
 double draw_normal(Stream& stream) {
