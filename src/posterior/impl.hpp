@@ -4,8 +4,8 @@
 #include "io/table.hpp"
 #include "kernel/kernel.hpp"
 #include "model/ranking.hpp"
-#include "store/draws_file.hpp"
 #include "posterior/queries.hpp"
+#include "store/draws_file.hpp"
 #include "ztp/posterior.hpp"
 
 namespace ztp {
@@ -32,9 +32,6 @@ struct Posterior::Impl {
   DrawsFile draws;
   State state;  // the draw that was loaded last
 };
-
-// How a file of cells over the modes of a run is read.
-TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes);
 
 Rates rates_of(const State& state);
 

@@ -27,7 +27,7 @@ UpdateChain::UpdateChain(const Problem& problem, const OnlineOptions& options, M
 void UpdateChain::start() {
   fit_scale(std::pow(looks_, -options_.kappa));
   if (looks_ == 1) return;
-  old_ = make_statistics(sizes_of(*problem_.tensor), problem_.networks.size(), problem_.R);
+  old_ = make_statistics(problem_.tensor->sizes(), problem_.networks.size(), problem_.R);
   copy(statistics_, old_);
 }
 

@@ -17,6 +17,7 @@
 #include "kernel/kernel.hpp"
 #include "model/draws.hpp"
 #include "sampler/chain.hpp"
+#include "tensor/records.hpp"
 
 namespace ztp {
 namespace {
