@@ -1,6 +1,7 @@
 // The rates of cells at one draw, which is what predictions are made of: random cells, as they come and in order.
 #include "sampling.hpp"
 #include "suite.hpp"
+#include "tensor/records.hpp"
 
 namespace ztp::bench {
 namespace {

@@ -1,7 +1,7 @@
 // trace.tsv, cells.tsv and watched.tsv, parted by lines of three dashes, as 'ztp diagnose' reads them.
 #include "harness.hpp"
-#include "store/manifest.hpp"
 #include "run_files.hpp"
+#include "store/manifest.hpp"
 #include "ztp/diagnose.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

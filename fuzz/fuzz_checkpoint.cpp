@@ -1,5 +1,5 @@
-// checkpoint-a.bin and chain-1.bin, up to what a chain carries, with checksums mended (unless the first byte is odd). The chain is a
-// stand-in: what a real one makes of its numbers is its own affair.
+// checkpoint-a.bin and chain-1.bin, up to what a chain carries, with checksums mended (unless the first byte is odd).
+// The chain is a stand-in: what a real one makes of its numbers is its own affair.
 #include "run/checkpoint.hpp"
 #include "section_bytes.hpp"
 

@@ -1,5 +1,5 @@
-// The same text behind gzip or zstd: the bytes go to the decompressor as they are, but for the checksum and length at the end of a gzip
-// member, which are made right (unless the third byte is odd), so that changed data get past them.
+// The same text behind gzip or zstd: the bytes go to the decompressor as they are, but for the checksum and length at
+// the end of a gzip member, which are made right (unless the third byte is odd), so that changed data get past them.
 #include <zlib.h>
 
 #include "text_table.hpp"

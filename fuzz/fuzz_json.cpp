@@ -1,9 +1,10 @@
-// options.json and status.json of a run directory, parted by a line of three dashes. Bits of the first byte put a good file in the place
-// of one of them, have the options alone read, or the first part as manifest.json, which is mended otherwise.
+// options.json and status.json of a run directory, parted by a line of three dashes. Bits of the first byte put a good
+// file in the place of one of them, have the options alone read, or the first part as manifest.json, which is mended
+// otherwise.
 #include "harness.hpp"
-#include "store/manifest.hpp"
-#include "store/data.hpp"
 #include "run_files.hpp"
+#include "store/data.hpp"
+#include "store/manifest.hpp"
 #include "ztp/run_info.hpp"
 
 namespace {

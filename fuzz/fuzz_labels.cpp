@@ -1,5 +1,6 @@
-// The files beside a tensor: lists of labels, missing entities, cells and pairs, networks, test cells. The first byte chooses which of
-// them is read; the tensor is small and good, except that some choices read the bytes as the tensor, with good lists beside it.
+// The files beside a tensor: lists of labels, missing entities, cells and pairs, networks, test cells. The first byte
+// chooses which of them is read; the tensor is small and good, except that some choices read the bytes as the tensor,
+// with good lists beside it.
 #include "harness.hpp"
 #include "io/grow.hpp"
 #include "io/label_files.hpp"
@@ -27,7 +28,7 @@ void grow(const ztp::ReadOptions& options) {
   ztp::LabelTable words;
   for (const char* word : {"anna", "bert", "cleo"}) words.add(word);
   std::vector<ztp::Mode> modes = {{"mode1", ztp::LabelTable::numbered(1, 4)}, {"mode2", words}};
-  ztp::grow_modes(news.tensor.modes, {&modes[0], &modes[1]}, options.file, news.tensor.coords);
+  ztp::translate_and_grow(news.tensor.modes, {&modes[0], &modes[1]}, options.file, news.tensor.coords);
   for (std::size_t i = 0; i < news.tensor.coords.size(); ++i)
     REQUIRE(news.tensor.coords[i] < modes[i % 2].labels.size());
 }

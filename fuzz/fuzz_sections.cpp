@@ -1,10 +1,10 @@
-// Files of sections, and data.bin of a run directory, which is one. The first byte: bit 0, checksums stay as they are; bits 1 to 3, what
-// the run says of itself.
+// Files of sections, and data.bin of a run directory, which is one. The first byte: bit 0, checksums stay as they are;
+// bits 1 to 3, what the run says of itself.
 #include <fmt/format.h>
 
 #include "base/section_file.hpp"
-#include "store/data.hpp"
 #include "section_bytes.hpp"
+#include "store/data.hpp"
 
 namespace {
 

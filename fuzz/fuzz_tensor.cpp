@@ -1,4 +1,5 @@
-// Tensor files (.ztpt). The checksums, the length and the fingerprint are made right, each unless a bit of the first byte says otherwise.
+// Tensor files (.ztpt). The checksums, the length and the fingerprint are made right, each unless a bit of the first
+// byte says otherwise.
 #include <xxhash.h>
 
 #include "harness.hpp"

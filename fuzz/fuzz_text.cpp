@@ -1,5 +1,5 @@
-// Text files of cells: .tsv, .tns, .mtx. Two bytes choose how they are read, the third how small the blocks are; what comes out may not
-// depend on the blocks.
+// Text files of cells: .tsv, .tns, .mtx. Two bytes choose how they are read, the third how small the blocks are; what
+// comes out may not depend on the blocks.
 #include "text_table.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

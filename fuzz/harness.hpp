@@ -1,5 +1,6 @@
-// What the fuzz targets share. A target writes the bytes it is given into a file, and reads that file as the program would: a ztp::Error
-// is a good answer to bad bytes, anything else that is thrown ends the process and counts as a crash.
+// What the fuzz targets share. A target writes the bytes it is given into a file, and reads that file as the program
+// would: a ztp::Error is a good answer to bad bytes, anything else that is thrown ends the process and counts as a
+// crash.
 #pragma once
 #include <fcntl.h>
 #include <unistd.h>
@@ -26,8 +27,8 @@ namespace fuzz {
     }                                                                                \
   } while (false)
 
-// A folder of this process, in memory where the system has a place for that. It is removed at the end; fuzz/run.sh sees to those of
-// processes that did not come to it.
+// A folder of this process, in memory where the system has a place for that. It is removed at the end; fuzz/run.sh sees
+// to those of processes that did not come to it.
 inline const std::string& folder() {
   struct Folder {
     std::string path;

@@ -1,4 +1,5 @@
-// Writes the seeds of all targets: make_seeds FOLDER gives FOLDER/TARGET/NAME. Those under fuzz/seeds are inputs that once failed.
+// Writes the seeds of all targets: make_seeds FOLDER gives FOLDER/TARGET/NAME. Those under fuzz/seeds are inputs that
+// once failed.
 #include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -8,8 +9,8 @@
 
 #include "base/section_file.hpp"
 #include "harness.hpp"
-#include "store/draw_log.hpp"
 #include "run_files.hpp"
+#include "store/draw_log.hpp"
 #include "tensor/tensor_writer.hpp"
 #include "ztp/options.hpp"
 #include "ztp/version.hpp"

@@ -11,7 +11,8 @@ namespace fuzz {
 
 constexpr std::string_view section_magic = "ZTPSECT1";
 
-// Makes the magic bytes and every checksum right, and ends the file with the section "end". Returns the names of the sections.
+// Makes the magic bytes and every checksum right, and ends the file with the section "end". Returns the names of the
+// sections.
 inline std::vector<std::string> mend_sections(std::string& bytes) {
   constexpr std::size_t head = 16;  // name length (u32), zero (u32), payload length (u64)
   std::vector<std::string> names;

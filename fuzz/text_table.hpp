@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "harness.hpp"
+#include "io/formats.hpp"
 #include "io/table.hpp"
 
 namespace fuzz {
@@ -19,21 +20,23 @@ struct Cells {
 };
 
 inline ztp::TableSpec chosen_table(const std::string& path, unsigned first, unsigned second) {
-  static const ztp::LabelTable numbers = ztp::LabelTable::numbered(1, 40), from_zero = ztp::LabelTable::numbered(0, 9);
-  static const ztp::LabelTable words = [] {
-    ztp::LabelTable table;
-    for (const char* word : {"a", "b", "c", "1", "2", "30", "x y", "#a"}) table.add(word);
-    return table;
+  static const ztp::Mode numbers = {"a", ztp::LabelTable::numbered(1, 40)};
+  static const ztp::Mode from_zero = {"b", ztp::LabelTable::numbered(0, 9)};
+  static const ztp::Mode words = [] {
+    ztp::Mode mode = {"c", {}};
+    for (const char* word : {"a", "b", "c", "1", "2", "30", "x y", "#a"}) mode.labels.add(word);
+    return mode;
   }();
   ztp::TableSpec spec;
   spec.path = path;
   spec.block_bytes = 1 << 12;  // less for the sanitizers to do than with the default
-  spec.format = static_cast<ztp::Format>(first & 3);
+  // 0: the file tells. There is room for 31 formats.
+  const unsigned format = ((second >> 4 & 7) << 2 | (first & 3)) % (std::size(ztp::text_formats) + 1);
+  if (format > 0) spec.format = ztp::text_formats[format - 1];
   spec.values = static_cast<ztp::Values>(first >> 2 & 3);
   spec.optional_value = (first >> 4 & 1) != 0;
   spec.index_base = first >> 5 & 1;
   spec.keep_lines = (first >> 6 & 1) != 0;
-  spec.keep_zeros = (first >> 7 & 1) != 0;
   switch (second & 7) {
     case 1:
       spec.closed = {&numbers, &numbers};
@@ -48,12 +51,11 @@ inline ztp::TableSpec chosen_table(const std::string& path, unsigned first, unsi
       spec.closed = {&from_zero, &words, &words};
       break;
     case 5:
-      spec.known = &words;
+      spec.known = &words.labels;
       break;
     default:
       break;
   }
-  for (std::size_t k = 0; k < spec.closed.size(); ++k) spec.closed_names.push_back(std::string(1, "abc"[k]));
   spec.header_names_modes = (second >> 3 & 1) != 0 && !spec.closed.empty();
   return spec;
 }
@@ -76,7 +78,7 @@ inline void read_cells(const ztp::TableSpec& spec, Cells& result) {
   REQUIRE(modes.size() == K);
   for (std::size_t i = 0; i < result.coords.size(); ++i) {
     const std::size_t k = i % K;
-    const ztp::LabelTable& labels = spec.closed.empty() ? modes[k].labels : *spec.closed[k];
+    const ztp::LabelTable& labels = spec.closed.empty() ? modes[k].labels : spec.closed[k]->labels;
     REQUIRE(result.coords[i] < labels.size());
   }
   for (const std::int64_t value : result.values) REQUIRE(value >= 0);

@@ -17,7 +17,7 @@ void add_ones_flags(CLI::App& command, ReadOptions& options) {
                   "the ones: .tsv, .tns or .mtx, also .gz or .zst; a .ztpt from 'ztp convert'; - is standard input")
       ->required();
   command.add_option("--format", options.format, "tsv, tns or mtx, where the name does not tell")
-      ->check(CLI::IsMember({"tsv", "tns", "mtx"}));
+      ->check(CLI::IsMember(text_format_names()));
   command.add_flag("--values", options.values, "the last column of a .tsv is a number; any nonzero is a one");
   command.add_option("--index-base", options.index_base, "first index of a .tns file")->check(CLI::Range(0, 1));
   command

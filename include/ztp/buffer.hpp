@@ -1,5 +1,5 @@
-// A growable array of plain values. Unlike std::vector it grows in place where the system can remap pages, and leaves new
-// elements uninitialised, so that reading a billion coordinates costs the memory of the result and not twice that.
+// A growable array of plain values. Unlike std::vector it grows in place where the system can remap pages, and leaves
+// new elements uninitialised, so that reading a billion coordinates costs the memory of the result and not twice that.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 namespace ztp {
 
+// Moved, never copied. Throws std::bad_alloc where there is no memory; indices are not checked.
 template <class T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   Buffer() = default;
-  explicit Buffer(std::size_t size) { resize(size); }
+  explicit Buffer(std::size_t size) { resize(size); }  // elements are not initialised
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept {
     Buffer(std::move(other)).swap(*this);
@@ -40,6 +41,7 @@ class Buffer {
   const T* end() const { return data_ + size_; }
   operator std::span<const T>() const { return {data_, size_}; }
 
+  // Room for so many elements without growing again.
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     if (capacity > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) throw std::bad_alloc();
@@ -53,6 +55,7 @@ class Buffer {
     if (size > capacity_) reserve(size > 2 * capacity_ ? size : 2 * capacity_);
     size_ = size;
   }
+  // The values may not be of this buffer: growing may move it.
   void append(const T* values, std::size_t count) {
     resize(size_ + count);
     for (std::size_t i = 0; i < count; ++i) data_[size_ - count + i] = values[i];

@@ -8,29 +8,35 @@
 
 namespace ztp {
 
-// Two forms. Named: any strings, in order of first appearance. Numbered: the integers first..first+n-1 written in decimal,
-// which need no memory (.tns and .mtx files). A named table that was made from a list at once has no hash index until index() is
-// called: a look-up before that is an error, never a wrong answer.
+// Two forms. Named: any strings, in order of first appearance. Numbered: the integers first..first+n-1 written in
+// decimal, which need no memory (.tns and .mtx files). A named table that was made from a list at once has no hash
+// index until index() is called: a look-up before that is an error, never a wrong answer.
 class LabelTable {
  public:
-  LabelTable() = default;
+  LabelTable() = default;  // named and empty
   static LabelTable numbered(std::uint32_t first, std::uint32_t size);
-  // All names end to end, and where each of them stops. 8 bytes and the characters for each label, and no index.
+  // All names end to end, and where each of them stops. 8 bytes and the characters for each label, and no index. Error
+  // (input) if the two do not fit, or the labels are more than max_mode_size.
   static LabelTable listed(std::string characters, std::vector<std::uint64_t> ends);
   // Builds the index if there is none. An error of kind input if a label is there twice.
   void index();
+  // Whether find() and add() may be called.
   bool is_indexed() const { return numbered_ || size_ == 0 || !slots_.empty(); }
 
   bool is_numbered() const { return numbered_; }
-  std::uint32_t first_number() const { return first_; }
-  std::uint32_t size() const { return size_; }
-  std::string_view name(std::uint32_t id, std::string& scratch) const;  // scratch is used by the numbered form only
-  std::string operator[](std::uint32_t id) const;
+  std::uint32_t first_number() const { return first_; }  // of the numbered form
+  std::uint32_t size() const { return size_; }           // number of entities
+  // The label of an id below size(), without a copy: valid until the table changes, or (numbered form) the scratch
+  // does.
+  std::string_view name(std::uint32_t id, std::string& scratch) const;
+  std::string operator[](std::uint32_t id) const;  // the same as a copy
+  // The id of a label, if it is there. Error (usage) without an index.
   std::optional<std::uint32_t> find(std::string_view label) const;
-  // The id of the label, which is added if it is new. Named form only.
+  // The id of the label, which is added if it is new. Named form only. Error (input) if there is no room for one more.
   std::uint32_t add(std::string_view label);
-  // For who adds many: the hash is worked out once, elsewhere, and fetch() brings its place into the cache ahead of time.
-  static std::uint32_t hash(std::string_view label);
+
+  // Internal. For who adds many: the hash is worked out once, elsewhere, and fetch() brings its place into the cache
+  // ahead of time.
   std::uint32_t add(std::string_view label, std::uint32_t hash);
   void fetch(std::uint32_t hash) const;
   std::size_t bytes() const;  // memory held
@@ -56,12 +62,13 @@ class LabelTable {
   std::vector<Slot> slots_;          // open addressing, at most half full; the hash spares a look at the name
 };
 
+// One way of a tensor: its name, as in the header of a file, and its entities.
 struct Mode {
   std::string name;
   LabelTable labels;
 };
 
-inline constexpr std::uint32_t max_mode_size = 1u << 31;
-inline constexpr std::size_t max_modes = 64;
+inline constexpr std::uint32_t max_mode_size = 1u << 31;  // entities of a mode
+inline constexpr std::size_t max_modes = 64;              // of a tensor
 
 }  // namespace ztp

@@ -23,12 +23,12 @@ struct SimulateOptions {
   SimulateKind kind = SimulateKind::planted;
   double dirichlet = 0.1;               // a, for `model`
   std::vector<std::string> mode_names;  // empty: mode1, mode2, ...
-  std::vector<std::pair<std::string, std::uint64_t>>
-      edges;  // a network of so many distinct edges over the mode so named
+  // A network of so many distinct edges over the mode so named.
+  std::vector<std::pair<std::string, std::uint64_t>> edges;
 };
 
-// The truth, column by column: u^(k)[., r] over the entities of the block (planted) or all of them (model). A pure function of
-// the options.
+// The truth, column by column: u^(k)[., r] over the entities of the block (planted) or all of them (model). A pure
+// function of the options.
 struct SimulatedColumn {
   Buffer<std::uint32_t> ids;  // ascending
   Buffer<double> u;           // adds up to one
@@ -40,21 +40,22 @@ struct Simulated {
   std::vector<Network> networks;
   std::vector<double> lambda;  // of each component; adds up to `points`
   std::uint64_t points = 0;    // Poisson points that were drawn to hit so many distinct cells
-  unsigned rounds = 0;
+  unsigned rounds = 0;         // of drawing, each of as many points as seemed to be wanting
 };
 
 // Called now and then with what is being done and how much of it, 0 to 1.
 using SimulateProgress = std::function<void(const std::string& what, double part)>;
 
-// Points are drawn from the mixture with the components' weights as its shares, until the wanted number of different cells has
-// been hit. Throws Error (config) where that cannot happen.
+// Points are drawn from the mixture with the components' weights as its shares, until the wanted number of different
+// cells has been hit. Throws Error (config) where that cannot happen.
 Simulated simulate(const SimulateOptions& options, const SimulateProgress& progress = {});
 
+// What write_simulation did.
 struct SimulateSummary {
-  std::uint64_t ones = 0;
-  std::uint64_t points = 0;
-  unsigned rounds = 0;
-  double volume = 0;
+  std::uint64_t ones = 0;          // written, as many as were asked for
+  std::uint64_t points = 0;        // as Simulated::points
+  unsigned rounds = 0;             // as Simulated::rounds
+  double volume = 0;               // number of cells
   std::uint64_t bytes = 0;         // of tensor.tsv
   std::vector<std::string> files;  // written, relative to the directory
 };
@@ -65,8 +66,8 @@ struct SimulateSummary {
 //   network-MODE.tsv           edges i < j
 //   truth/weights.tsv          component, lambda
 //   truth/MODE.tsv             entity, component, u; only u > 1e-6 / n, so that less than 1e-6 of a column is left out
-// Each file appears only when it is complete. With contents in the directory an error (config), unless forced: then what an
-// earlier run left under these names is removed first.
+// Each file appears only when it is complete. With contents in the directory an error (config), unless forced: then
+// what an earlier run left under these names is removed first.
 SimulateSummary write_simulation(const SimulateOptions& options, const std::string& directory, bool force,
                                  bool with_truth = true, const SimulateProgress& progress = {});
 

@@ -20,34 +20,31 @@ struct SplitOptions {
   std::uint64_t zeros_per_one = 5;  // ones, slices: zero cells for each held-out one
   std::string mode;                 // slices: which mode
   std::uint32_t after = 0;          // slices: entities with this id and above (0 is the first label) are held out
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;           // another seed, another draw of the cells that are held out
 };
 
-// Beyond these a test set is refused (config). A cell costs 4 K + 1 bytes here and a line in the file.
-inline constexpr std::uint64_t max_test_cells = 100'000'000;          // cells: all of them are drawn at once
-inline constexpr std::uint64_t max_drawn_test_cells = 1'000'000'000;  // ones, slices
-
 struct Split {
-  Buffer<std::uint32_t> coords;  // the training ones, nnz x K, sorted as in the tensor
-  Buffer<std::int64_t> counts;   // their counts, or empty for a binary tensor
-  TestCells test;                // sorted by cell, no cell twice
-  std::uint64_t test_ones = 0;
-  std::uint64_t test_zeros = 0;
+  Buffer<std::uint32_t> coords;          // the training ones, nnz x K, sorted as in the tensor
+  Buffer<std::int64_t> counts;           // their counts, or empty for a binary tensor
+  TestCells test;                        // sorted by cell, no cell twice
+  std::uint64_t test_ones = 0;           // of the test cells those that are ones
+  std::uint64_t test_zeros = 0;          // and the others
   std::optional<std::size_t> slices_of;  // slices: the mode
   std::uint32_t slices_from = 0;         // slices: this entity and those after it are held out
 };
 
-// A pure function of the tensor and the options. Every subset of the stated size is equally likely. Missing cells are never held
-// out: what is not known to be a zero cannot be a test zero.
-// Throws Error (usage: unknown mode; config: options that do not fit the tensor).
+// A pure function of the tensor and the options. Every subset of the stated size is equally likely. Missing cells are
+// never held out: what is not known to be a zero cannot be a test zero. Throws Error (usage: unknown mode; config:
+// options that do not fit the tensor, or more than 100 million test cells of `cells`, a billion of the others).
 Split split(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing = {});
 
-// Turns the tensor into its training part, without a copy. Modes and labels stay complete.
+// Turns the tensor into its training part, without a copy: the split loses its coords and counts. Modes and labels stay
+// complete.
 void keep_training_ones(SparseTensor& tensor, Split& split);
 
-// train.tsv, test.tsv and labels/MODE.txt in a directory, which is made; of slices also missing-MODE.txt, the held-out entities
-// (for --missing-slices). An error (config) if it has contents, unless forced: then files of the same names are replaced. Each
-// file appears only when it is complete.
+// train.tsv, test.tsv and labels/MODE.txt in a directory, which is made; of slices also missing-MODE.txt, the held-out
+// entities (for --missing-slices). An error (config) if it has contents, unless forced: then files of the same names
+// are replaced. Each file appears only when it is complete.
 void write_split(const SparseTensor& tensor, const Split& split, const std::string& directory, bool force);
 
 // The check that write_split makes of the directory, for those who would rather know before they read their data.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -220,6 +221,14 @@ void sync_directory(const std::string& path) {
   ::close(fd);
   errno = reason;
   if (result != 0 && reason != EINVAL && reason != EINTR) throw_io("write", name);  // not every file system can
+}
+
+std::optional<std::string> exchange_folders(const std::string& made, const std::string& name) {
+  if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, name.c_str(), RENAME_EXCHANGE) == 0) return made;
+  if (errno != EINVAL && errno != ENOSYS) return std::nullopt;
+  const std::string old = made + exchange_suffix;
+  if (std::rename(name.c_str(), old.c_str()) != 0 || std::rename(made.c_str(), name.c_str()) != 0) return std::nullopt;
+  return old;
 }
 
 }  // namespace ztp

@@ -1,6 +1,7 @@
 // Checked file access. Every failure is an Error of kind io that names the path and the reason.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,8 +11,8 @@ namespace ztp {
 
 [[noreturn]] void throw_io(const std::string& action, const std::string& path);  // with the text of errno
 
-// Writes beside the final name, and takes that name only in commit(), after the data are on disk: a crash leaves either the old
-// file or the new one. Without commit() the temporary file is removed.
+// Writes beside the final name, and takes that name only in commit(), after the data are on disk: a crash leaves either
+// the old file or the new one. Without commit() the temporary file is removed.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -85,8 +86,8 @@ class ReadFile {
   std::uint64_t length_ = 0;
 };
 
-// Room on the disk of a directory for what does not fit into memory. It has no name, so that nothing is left however the program
-// ends. Reading is safe from several threads.
+// Room on the disk of a directory for what does not fit into memory. It has no name, so that nothing is left however
+// the program ends. Reading is safe from several threads.
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& directory);
@@ -103,12 +104,18 @@ class ScratchFile {
   int fd_ = -1;
 };
 
-// Error, if the disk of `path` has no room for so many bytes, or they pass a quota: before a library writes them that would say less. `path`
-// is overwritten.
+// Error, if the disk of `path` has no room for so many bytes, or they pass a quota: before a library writes them that
+// would say less. `path` is overwritten.
 void require_room(const std::string& path, std::uint64_t bytes);
 
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, std::string_view text);  // atomically
 void sync_directory(const std::string& path);
+
+// `made` takes the name of the folder `name`, in one step; returns the name that the old folder has now. On a file
+// system that cannot do that `name` is gone for a moment, and the old folder is beside `made`, with exchange_suffix.
+// Nothing if that fails: errno says why.
+inline constexpr const char* exchange_suffix = "-old";
+std::optional<std::string> exchange_folders(const std::string& made, const std::string& name);
 
 }  // namespace ztp

@@ -85,7 +85,7 @@ LogisticChain::LogisticChain(const RivalProblem& problem, std::uint64_t zeros, P
       delta_(problem.R, 1.0),
       theta_(cells_.size()),
       omega_(cells_.size()) {
-  const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
+  const std::vector<std::uint32_t> sizes = problem.tensor->sizes();
   by_row_ = index_rows(cells_.coords.data(), cells_.size(), {sizes.begin(), sizes.end()});
   offset_ = std::log(cells_.zeros_used);  // of a case-control sample, only the intercept is off           (M37)
 }

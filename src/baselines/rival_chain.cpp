@@ -28,7 +28,7 @@ double root_mean_square(const Matrix<float>& u, std::size_t r) {
 
 RivalChain::RivalChain(const RivalProblem& problem, Pool& pool, std::uint32_t number)
     : AnyChain(number), problem_(problem), pool_(pool), weight_(problem.R, 1.0), precision_(problem.R, 1.0) {
-  const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
+  const std::vector<std::uint32_t> sizes = problem.tensor->sizes();
   for (const std::uint32_t n : sizes) u_.emplace_back(n, problem.R);
   state_ = make_state(sizes, 0, problem.R, {});
 }

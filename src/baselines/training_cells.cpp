@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "io/draw_cells.hpp"
 #include "options/amounts.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

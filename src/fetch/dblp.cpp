@@ -21,7 +21,7 @@ struct Entities {
 // Names of people are not taken over: they are not needed, and some of them are damaged in the source.
 Entities read_entities(const Sources& sources, const std::string& file, bool people) {
   Entities entities;
-  read_lines(file, sources.at(file).bytes, '\t', 2, true, [&](const SourceLine& line) {
+  read_lines(file, sources.at(file).bytes, {'\t', 2, true}, [&](const SourceLine& line) {
     const auto place = static_cast<std::uint32_t>(entities.labels.size());
     if (!entities.index.emplace(line.number(0), place).second)
       line.fail(0, fmt::format("id {} is there twice", line[0]));
@@ -37,7 +37,7 @@ Entities read_entities(const Sources& sources, const std::string& file, bool peo
 void read_areas(const Sources& sources, const std::string& file, Entities& entities) {
   static const char* const names[] = {"Database", "Data Mining", "AI", "Information Retrieval"};
   entities.areas.assign(entities.labels.size(), "-");
-  read_lines(file, sources.at(file).bytes, '\t', 2, true, [&](const SourceLine& line) {
+  read_lines(file, sources.at(file).bytes, {'\t', 2, true}, [&](const SourceLine& line) {
     const char* area = names[line.number(1, 3)];
     const auto found = entities.index.find(line.number(0));
     if (found != entities.index.end()) entities.areas[found->second] = area;
@@ -50,7 +50,7 @@ using Papers = std::map<std::uint64_t, std::vector<std::uint32_t>>;
 Papers read_papers(const Sources& sources, const std::string& file, Entities& entities, Converted& result) {
   Papers papers;
   std::uint64_t unknown = 0;
-  read_lines(file, sources.at(file).bytes, '\t', 2, true, [&](const SourceLine& line) {
+  read_lines(file, sources.at(file).bytes, {'\t', 2, true}, [&](const SourceLine& line) {
     const auto found = entities.index.find(line.number(1));
     if (found == entities.index.end())
       ++unknown;

@@ -58,7 +58,7 @@ std::size_t take_bytes(char* data, std::size_t size, std::size_t count, void* gi
 }
 
 // Called at least once a second.
-int tell_progress(void* given, curl_off_t total, curl_off_t now, curl_off_t, curl_off_t) {
+int on_progress(void* given, curl_off_t total, curl_off_t now, curl_off_t, curl_off_t) {
   Transfer& transfer = *static_cast<Transfer*>(given);
   try {
     if (transfer.progress) transfer.progress(static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(total));
@@ -114,7 +114,7 @@ void prepare(CURL* handle, const std::string& url, const DownloadLimits& limits,
   set(handle, CURLOPT_WRITEFUNCTION, &take_bytes);
   set(handle, CURLOPT_WRITEDATA, &transfer);
   set(handle, CURLOPT_NOPROGRESS, 0L);
-  set(handle, CURLOPT_XFERINFOFUNCTION, &tell_progress);
+  set(handle, CURLOPT_XFERINFOFUNCTION, &on_progress);
   set(handle, CURLOPT_XFERINFODATA, &transfer);
 }
 

@@ -18,9 +18,9 @@ struct DownloadStopped {};
 // An error of kind usage unless the address begins with http:// or https://.
 void check_address(const std::string& url);
 
-// The whole body, or an Error that names the address: kind io for everything between here and the server, input for a file that is
-// larger than it may be. Redirections are followed, ten of them at most, and never from https to http. `progress` gets the bytes so
-// far and all of them, 0 where the server does not tell.
+// The whole body, or an Error that names the address: kind io for everything between here and the server, input for a
+// file that is larger than it may be. Redirections are followed, ten of them at most, and never from https to http.
+// `progress` gets the bytes so far and all of them, 0 where the server does not tell.
 std::string download(const std::string& url, const DownloadLimits& limits,
                      const std::function<void(std::uint64_t bytes, std::uint64_t total)>& progress,
                      const std::function<bool()>& stop);

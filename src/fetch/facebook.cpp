@@ -32,7 +32,7 @@ struct Link {
 std::vector<Post> read_posts(const std::string& file, const std::string& text) {
   constexpr std::uint64_t year_2100 = 4102444800;
   std::vector<Post> posts;
-  read_lines(file, text, '\t', 3, false, [&](const SourceLine& line) {
+  read_lines(file, text, {'\t', 3}, [&](const SourceLine& line) {
     posts.push_back({line.number(0), line.number(1), line.number(2, year_2100) / 86400});
   });
   return posts;
@@ -41,9 +41,7 @@ std::vector<Post> read_posts(const std::string& file, const std::string& text) {
 // The third column, the time at which two users became friends or \N, is not used.
 std::vector<Link> read_links(const std::string& file, const std::string& text) {
   std::vector<Link> links;
-  read_lines(file, text, '\t', 3, false, [&](const SourceLine& line) {
-    links.push_back({line.number(0), line.number(1)});
-  });
+  read_lines(file, text, {'\t', 3}, [&](const SourceLine& line) { links.push_back({line.number(0), line.number(1)}); });
   return links;
 }
 

@@ -44,12 +44,14 @@ struct FetchSummary {
   std::vector<std::string> notes;  // what was left out of the source, and the like
 };
 
-// Called now and then: the file that is being downloaded, its bytes so far, and all of them (0 where the server does not tell).
+// Called now and then: the file that is being downloaded, its bytes so far, and all of them (0 where the server does
+// not tell).
 using FetchProgress = std::function<void(const std::string& file, std::uint64_t bytes, std::uint64_t total)>;
 
-// Downloads, checks, converts and writes. The folder appears when it is complete; whatever goes wrong before leaves nothing.
-// Errors: usage for a name or an address that cannot be, config for a folder that may not be replaced, io for the network and the
-// disk, input for a wrong checksum and for contents that are not what they should be. `stop` is asked now and then whether to give up.
+// Downloads, checks, converts and writes. The folder appears when it is complete; whatever goes wrong before leaves
+// nothing. Errors: usage for a name or an address that cannot be, config for a folder that may not be replaced, io for
+// the network and the disk, input for a wrong checksum and for contents that are not what they should be. `stop` is
+// asked now and then whether to give up.
 FetchSummary fetch(const std::string& name, const FetchOptions& options, const FetchProgress& progress = {},
                    const std::function<bool()>& stop = {});
 

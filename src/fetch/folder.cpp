@@ -1,8 +1,6 @@
 #include "fetch/folder.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -91,13 +89,9 @@ void DataFolder::take_name() {
     return;
   }
   check_replaceable(path_);  // again: something may have been put into it meanwhile
-  // From here on what is to be removed is the old folder.
-  if (renameat2(AT_FDCWD, partial_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) return;
-  // A file system that cannot exchange them: for a moment the data are under another name.
-  const std::string old = partial_ + "-old";
-  fs::rename(path_, old);
-  fs::rename(partial_, path_);
-  partial_ = old;
+  const std::optional<std::string> old = exchange_folders(partial_, path_);
+  if (!old) throw_io("write", path_);
+  partial_ = *old;  // from here on what is to be removed is the old folder
 }
 
 }  // namespace ztp

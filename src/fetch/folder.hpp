@@ -11,8 +11,8 @@ inline constexpr const char* folder_maker = "ztp data fetch";
 
 class DataFolder {
  public:
-  // An Error of kind config if something is there that may not be replaced: anything without `force`; with it, anything but a
-  // folder that a fetch made and nobody has put other files into.
+  // An Error of kind config if something is there that may not be replaced: anything without `force`; with it, anything
+  // but a folder that a fetch made and nobody has put other files into.
   DataFolder(const std::string& path, bool force);
   ~DataFolder();
   DataFolder(const DataFolder&) = delete;

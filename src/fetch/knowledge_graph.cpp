@@ -12,7 +12,7 @@ using Triple = std::array<std::string, 3>;  // head, tail, relation: the order o
 
 std::vector<Triple> read_triples(const std::string& file, const std::string& text) {
   std::vector<Triple> triples;
-  read_lines(file, text, '\t', 3, false, [&](const SourceLine& line) {
+  read_lines(file, text, {'\t', 3}, [&](const SourceLine& line) {
     triples.push_back({line.label(0), line.label(2), line.label(1)});
   });
   return triples;

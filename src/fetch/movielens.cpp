@@ -18,7 +18,7 @@ struct Movies {
 // u.item: id|title|release date|video date|address|a 0 or 1 for each genre, in ISO 8859-1.
 Movies read_movies(const std::string& file, const std::string& text, const std::vector<std::string>& genres) {
   Movies movies;
-  read_lines(file, text, '|', 5 + genres.size(), false, [&](const SourceLine& line) {
+  read_lines(file, text, {'|', 5 + genres.size()}, [&](const SourceLine& line) {
     const std::uint64_t id = line.number(0);
     if (!movies.index.emplace(id, static_cast<std::uint32_t>(movies.titles.size())).second)
       line.fail(0, fmt::format("movie {} is there twice", id));
@@ -36,7 +36,7 @@ Movies read_movies(const std::string& file, const std::string& text, const std::
 // u.genre: name|number, in the order of the numbers.
 std::vector<std::string> read_genres(const std::string& file, const std::string& text) {
   std::vector<std::string> genres;
-  read_lines(file, text, '|', 2, false, [&](const SourceLine& line) {
+  read_lines(file, text, {'|', 2}, [&](const SourceLine& line) {
     if (line.number(1) != genres.size()) line.fail(1, "genres are not in order");
     genres.push_back(line.label(0));
   });
@@ -48,10 +48,11 @@ struct Users {
   std::string table = "#user\tage\tgender\toccupation\n";
 };
 
-// u.user: id|age|gender|occupation|zip code. The zip codes are left out: they are not needed, and tell where people live.
+// u.user: id|age|gender|occupation|zip code. The zip codes are left out: they are not needed, and tell where people
+// live.
 Users read_users(const std::string& file, const std::string& text) {
   Users users;
-  read_lines(file, text, '|', 5, false, [&](const SourceLine& line) {
+  read_lines(file, text, {'|', 5}, [&](const SourceLine& line) {
     if (line.number(0) != users.labels.size() + 1) line.fail(0, "users are not in order");
     users.labels.push_back(fmt::format("user{}", line.number(0)));
     users.table += fmt::format("{}\t{}\t{}\t{}\n", users.labels.back(), line.number(1), line.label(2), line.label(3));
@@ -77,7 +78,7 @@ Converted convert_movielens(const Sources& sources) {
   const Users users = read_users(user_name, files.at("u.user"));
 
   std::map<std::array<std::uint32_t, 2>, Rating> ratings;  // sorted by user and movie
-  read_lines(data_name, files.at("u.data"), '\t', 4, false, [&](const SourceLine& line) {
+  read_lines(data_name, files.at("u.data"), {'\t', 4}, [&](const SourceLine& line) {
     const std::uint64_t user = line.number(0);
     const auto movie = movies.index.find(line.number(1));
     if (user < 1 || user > users.labels.size()) line.fail(0, fmt::format("user {} is not in u.user", user));

@@ -44,7 +44,7 @@ std::string SourceLine::label(std::size_t i) const {
   return std::string(field);
 }
 
-void read_lines(const std::string& file, std::string_view text, char separator, std::size_t columns, bool more,
+void read_lines(const std::string& file, std::string_view text, const SourceColumns& columns,
                 const std::function<void(const SourceLine&)>& take) {
   for (std::uint64_t number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
@@ -52,9 +52,9 @@ void read_lines(const std::string& file, std::string_view text, char separator, 
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     if (line.empty()) continue;
-    const SourceLine cut(file, number, line, separator);
-    if (cut.size() < columns || (!more && cut.size() > columns))
-      cut.fail(0, fmt::format("{} columns where {} are expected", cut.size(), columns));
+    const SourceLine cut(file, number, line, columns.separator);
+    if (cut.size() < columns.count || (!columns.or_more && cut.size() > columns.count))
+      cut.fail(0, fmt::format("{} columns where {} are expected", cut.size(), columns.count));
     take(cut);
   }
 }

@@ -27,8 +27,14 @@ class SourceLine {
   std::vector<std::string_view> fields_;
 };
 
-// Every line that is not empty; each must have `columns` fields, or more if `more` says so.
-void read_lines(const std::string& file, std::string_view text, char separator, std::size_t columns, bool more,
+// What every line must have.
+struct SourceColumns {
+  char separator;
+  std::size_t count;
+  bool or_more = false;
+};
+// Every line that is not empty.
+void read_lines(const std::string& file, std::string_view text, const SourceColumns& columns,
                 const std::function<void(const SourceLine&)>& take);
 
 std::string utf8_of_latin1(std::string_view text);

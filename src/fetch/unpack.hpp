@@ -1,4 +1,5 @@
-// Compressed data and archives in memory. Everything is bounded, and nothing is ever written under a name from an archive.
+// Compressed data and archives in memory. Everything is bounded, and nothing is ever written under a name from an
+// archive.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -10,7 +11,8 @@ namespace ztp {
 
 enum class Compression { gzip, zlib };
 
-// All of it, checksums verified; `name` is for messages. An Error of kind input if it is damaged, cut short or more than `max_bytes`.
+// All of it, checksums verified; `name` is for messages. An Error of kind input if it is damaged, cut short or more
+// than `max_bytes`.
 std::string inflate_all(std::string_view packed, Compression kind, std::size_t max_bytes, const std::string& name);
 // As a gzip file whose bytes depend on the text alone.
 std::string gzip_of(std::string_view text);

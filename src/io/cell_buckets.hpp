@@ -1,5 +1,5 @@
-// Cells put aside on the disk, in buckets by the hash that orders a tensor file: the buckets one after the other, each of them
-// sorted, are all cells sorted.
+// Cells put aside on the disk, in buckets by the hash that orders a tensor file: the buckets one after the other, each
+// of them sorted, are all cells sorted.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -8,7 +8,8 @@
 #include <memory>
 
 #include "io/cell_buckets.hpp"
-#include "io/dataset.hpp"
+#include "io/read.hpp"
+#include "tensor/records.hpp"
 #include "tensor/shuffle.hpp"
 #include "tensor/tensor_writer.hpp"
 #include "ztp/error.hpp"

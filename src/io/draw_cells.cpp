@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "tensor/records.hpp"
+
 namespace ztp {
 
-// Numbers are drawn until enough different ones have come up (which of them is a matter of symmetry), in rounds of as many as are
-// missing. At most half of the population is drawn so, the rest being the complement: 1.4 draws for each at worst, and memory
-// for the sample alone.
+// Numbers are drawn until enough different ones have come up (which of them is a matter of symmetry), in rounds of as
+// many as are missing. At most half of the population is drawn so, the rest being the complement: 1.4 draws for each at
+// worst, and memory for the sample alone.
 std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, std::uint64_t count) {
   const bool complement = count > population / 2;
   const std::uint64_t wanted = complement ? population - count : count;

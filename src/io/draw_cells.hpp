@@ -9,11 +9,15 @@
 
 namespace ztp {
 
+// Beyond these a test set is refused (config). A cell costs 4 K + 1 bytes in memory and a line in the file.
+inline constexpr std::uint64_t max_test_cells = 100'000'000;          // where all cells are drawn at once
+inline constexpr std::uint64_t max_drawn_test_cells = 1'000'000'000;  // held-out ones, and zeros drawn for them
+
 // `count` of the numbers 0..population-1, ascending; every subset is equally likely.
 std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, std::uint64_t count);
 
-// The cells outside missing slices are a box again: in each mode, the entities that are left, in their order. Its cells in
-// lexicographic order have the numbers 0, 1, ...
+// The cells outside missing slices are a box again: in each mode, the entities that are left, in their order. Its cells
+// in lexicographic order have the numbers 0, 1, ...
 class Box {
  public:
   Box(const SparseTensor& tensor, const Missing& missing);
@@ -38,15 +42,16 @@ class Box {
   std::vector<std::uint32_t> size_;
 };
 
-// Turns numbers of the cells outside `excluded` (sorted), counted among themselves, into numbers of cells of the box. Both
-// ascend, so that one walk along them does.
+// Turns numbers of the cells outside `excluded` (sorted), counted among themselves, into numbers of cells of the box.
+// Both ascend, so that one walk along them does.
 void number_around(const Box& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers);
 
-// `wanted` cells of the box outside `excluded`, sorted. Of a box that is small enough to number its cells, with `population` such
-// cells: nothing is rejected, however full the box is.
+// `wanted` cells of the box outside `excluded`, sorted. Of a box that is small enough to number its cells, with
+// `population` such cells: nothing is rejected, however full the box is.
 Buffer<std::uint32_t> numbered_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t population,
                                      std::uint64_t wanted, StreamKey key);
-// Of a box of more than 2^63 cells: random cells, again until enough different ones have come up. Hardly any is rejected.
+// Of a box of more than 2^63 cells: random cells, again until enough different ones have come up. Hardly any is
+// rejected.
 Buffer<std::uint32_t> rejected_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t wanted,
                                      StreamKey key);
 

@@ -6,9 +6,10 @@
 #include <bit>
 #include <cmath>
 
-#include "io/dataset.hpp"
 #include "io/draw_cells.hpp"
+#include "io/read.hpp"
 #include "tensor/missing.hpp"
+#include "tensor/records.hpp"
 #include "tensor/shuffle.hpp"
 #include "ztp/error.hpp"
 #include "ztp/split.hpp"
@@ -33,11 +34,26 @@ void for_chunks(const TensorFile& file, std::uint64_t ones,
   }
 }
 
-std::vector<std::uint8_t> which_are_ones(const TensorFile& file, std::uint64_t ones, const Buffer<std::uint32_t>& cells,
-                                         Pool& pool) {
-  const std::size_t K = file.order(), count = cells.size() / K;
+void for_ones(const Dataset& data,
+              const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use) {
+  const SparseTensor& tensor = data.tensor;
+  use(tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz());
+  if (data.file != nullptr) for_chunks(*data.file, data.file_ones, use);
+}
+
+Buffer<std::uint32_t> first_ones_of_file(const Dataset& data, std::size_t most) {
+  const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(most, data.file_ones));
+  Buffer<std::uint32_t> coords(count * data.tensor.order());
+  if (data.file != nullptr) data.file->read(0, count, coords.data(), nullptr);
+  return coords;
+}
+
+std::vector<std::uint8_t> which_are_ones(const Dataset& data, const Buffer<std::uint32_t>& cells, Pool& pool) {
+  const std::size_t K = data.tensor.order(), count = cells.size() / K;
   std::vector<std::uint8_t> found(count, 0);
   if (count == 0) return found;
+  for (std::size_t i = 0; i < count; ++i) found[i] = data.tensor.contains(cells.data() + i * K) ? 1 : 0;
+  if (data.file == nullptr) return found;
   // Hardly any one is among the cells: a bit for some bits of its hash tells so at once.
   const int bits = std::clamp(static_cast<int>(std::bit_width(count)) + 5, 10, 34);
   std::vector<std::uint64_t> marks((std::size_t{1} << bits) / 64, 0);
@@ -46,7 +62,7 @@ std::vector<std::uint8_t> which_are_ones(const TensorFile& file, std::uint64_t o
     const std::uint64_t bit = bit_of(cells.data() + i * K);
     marks[bit / 64] |= std::uint64_t{1} << (bit % 64);
   }
-  for_chunks(file, ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t chunk) {
+  for_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t chunk) {
     const Blocks blocks{chunk, 1 << 14};
     pool.for_blocks(blocks.count(), [&](std::size_t b) {
       for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
@@ -74,7 +90,7 @@ void check_missing_in_file(const Dataset& data, Pool& pool) {
       for (std::size_t e = 0; e < count; ++e)
         if (marks.contain(coords + e * K)) refuse(coords + e * K, "lies in a slice that is said to be missing");
     });
-  const std::vector<std::uint8_t> ones = which_are_ones(*data.file, data.file_ones, data.missing.cells, pool);
+  const std::vector<std::uint8_t> ones = which_are_ones(data, data.missing.cells, pool);
   const auto first = std::find(ones.begin(), ones.end(), 1);
   if (first != ones.end())
     refuse(data.missing.cells.data() + static_cast<std::size_t>(first - ones.begin()) * K, "is listed as missing");
@@ -107,7 +123,7 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
                               file.path(), wanted));
     const Buffer<std::uint32_t> drawn =
         rejected_cells(box, tried, wanted - kept.size() / K, stream_key(seed, round, Purpose::zeros, 3));
-    const std::vector<std::uint8_t> is_one = which_are_ones(file, data.file_ones, drawn, pool);
+    const std::vector<std::uint8_t> is_one = which_are_ones(data, drawn, pool);
     for (std::size_t i = 0; i < is_one.size(); ++i)
       if (is_one[i] == 0) kept.append(drawn.data() + i * K, K);
     tried.append(drawn.data(), drawn.size());

@@ -28,8 +28,8 @@ std::uint32_t grow_numbered(LabelTable& labels, std::string_view label, const st
 
 }  // namespace
 
-void grow_modes(const std::vector<Mode>& found, const std::vector<Mode*>& columns, const std::string& file,
-                Buffer<std::uint32_t>& coords) {
+void translate_and_grow(const std::vector<Mode>& found, const std::vector<Mode*>& columns, const std::string& file,
+                        Buffer<std::uint32_t>& coords) {
   const std::size_t K = columns.size();
   if (found.size() != K)
     throw Error(ErrorKind::input, fmt::format("{}: {} columns of labels; {} are needed", file, found.size(), K));

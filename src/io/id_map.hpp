@@ -5,8 +5,8 @@
 
 namespace ztp {
 
-// A table, unless the ids that occur are so few among so many that it would be mostly empty: a file of a few bytes can announce two
-// billion entities, and must not get memory for them. Ids that do not occur become 0.
+// A table, unless the ids that occur are so few among so many that it would be mostly empty: a file of a few bytes can
+// announce two billion entities, and must not get memory for them. Ids that do not occur become 0.
 class IdMap {
  public:
   IdMap() = default;  // ids stay as they are
@@ -26,8 +26,8 @@ class IdMap {
   std::vector<std::uint32_t> table_;
 };
 
-// The ids of mode k (of `size`) that the cells have, sorted, each once. The memory is that of the ids, or a bit for each entity where
-// there are not many more of these than cells.
+// The ids of mode k (of `size`) that the cells have, sorted, each once. The memory is that of the ids, or a bit for
+// each entity where there are not many more of these than cells.
 std::vector<std::uint32_t> occurring_ids(const std::uint32_t* coords, std::size_t cells, std::size_t order,
                                          std::size_t k, std::uint32_t size);
 

@@ -6,22 +6,13 @@
 #include <filesystem>
 
 #include "base/file.hpp"
+#include "io/flags.hpp"
 #include "io/lines.hpp"
 #include "ztp/error.hpp"
-#include "ztp/read.hpp"
 
 namespace ztp {
 
 namespace fs = std::filesystem;
-
-std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name, const std::string& flag) {
-  std::string names;
-  for (std::size_t k = 0; k < modes.size(); ++k) {
-    if (modes[k].name == name) return k;
-    names += (k == 0 ? "" : ", ") + modes[k].name;
-  }
-  throw Error(ErrorKind::config, fmt::format("{}: no mode \"{}\"; the modes are {}", flag, name, names));
-}
 
 void read_label_lines(const std::string& path, const std::function<void(std::string_view, std::size_t)>& take,
                       const std::function<void(std::string_view)>& take_header) {

@@ -19,9 +19,6 @@ void read_label_lines(const std::string& path,
                       const std::function<void(std::string_view label, std::size_t line)>& take,
                       const std::function<void(std::string_view header)>& take_header = {});
 
-// The mode of that name, or an error of kind config that names the flag (as it was typed) and the modes.
-std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name, const std::string& flag);
-
 // The lists given with --labels, by mode name: "MODE=FILE", or a directory that holds MODE.txt for each mode.
 using LabelLists = std::vector<std::pair<std::string, LabelTable>>;
 LabelLists read_label_files(const std::vector<std::string>& given);

@@ -12,7 +12,7 @@
 namespace ztp {
 
 struct Layout {
-  Format format = Format::tsv;
+  const TextFormat* format = nullptr;
   std::size_t order = 0;               // K
   std::size_t columns = 0;             // K, or K + 1 with a value
   bool has_value = false;              // the last column is a value
@@ -26,27 +26,25 @@ struct Layout {
   std::size_t cells_column = 0;
 };
 
-// Takes the header lines off and leaves the first line of data. Throws BadLine, or Error.
+// Finds the format out, unless the spec names it, takes the header lines off and leaves the first line of data. Throws
+// BadLine, or Error.
 Layout read_layout(LineBlocks& lines, const TableSpec& spec);
 
-// The parts of read_layout.
-Layout tsv_layout(LineBlocks& lines, const TableSpec& spec);
-Layout tns_layout(LineBlocks& lines, const TableSpec& spec);
-Layout mtx_layout(LineBlocks& lines, const TableSpec& spec);
-
-// Helpers they share with the parsers, off the fast path.
+// Helpers that formats and parsers share, off the fast path.
 struct Field {
   std::string_view text;
   std::size_t column;  // 1-based byte
 };
-// At every TAB (.tsv), or at runs of spaces and TABs. No more than max_fields, which is more than any line may have: a line of nothing
-// but TABs would take 24 times its size.
+// At every TAB, or at runs of spaces and TABs. No more than max_fields, which is more than any line may have: a line of
+// nothing but TABs would take 24 times its size.
 inline constexpr std::size_t max_fields = max_modes + 2;
-std::vector<Field> split_fields(std::string_view line, Format format);
-std::size_t count_fields(std::string_view line, Format format);  // all of them
+std::vector<Field> split_fields(std::string_view line, const TextFormat& format);
+std::size_t count_fields(std::string_view line, const TextFormat& format);  // all of them
+std::string lower(std::string_view text);
 std::string counted(std::size_t count, const char* noun);        // "1 column", "2 columns"
-std::string mode_name(const TableSpec& spec, std::size_t mode);  // from closed_names, or mode1, mode2, ...
+std::string mode_name(const TableSpec& spec, std::size_t mode);  // of spec.closed, or mode1, mode2, ...
 Error no_data(const std::string& file);
-BadLine ragged(std::uint64_t line, std::string_view text, std::size_t fewest, std::size_t most, Format format);
+BadLine ragged(std::uint64_t line, std::string_view text, std::size_t fewest, std::size_t most,
+               const TextFormat& format);
 
 }  // namespace ztp

@@ -2,10 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
+#include "io/formats.hpp"
 #include "io/layout.hpp"
+#include "io/parse.hpp"
 
 namespace ztp {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // The next line that is neither empty nor a comment; false at the end of the file.
 bool peek_content(LineBlocks& lines, char comment, std::vector<Field>& fields, std::string_view& line) {
   while (lines.peek(line)) {
-    fields = split_fields(line, Format::tns);
+    fields = split_fields(line, tns_format);
     if (!fields.empty() && fields[0].text[0] != comment) return true;
     lines.drop();
   }
@@ -64,7 +65,7 @@ void read_sptensor_header(LineBlocks& lines, Layout& layout) {
 
 // Column counts from the first line of data.
 void check_tns_columns(std::string_view text, std::uint64_t line, const TableSpec& spec, Layout& layout) {
-  layout.columns = count_fields(text, Format::tns);
+  layout.columns = count_fields(text, tns_format);
   const bool either = spec.optional_value && !spec.closed.empty();
   if (!spec.closed.empty() && layout.order == 0) layout.order = spec.closed.size();
   if (layout.order == 0) {
@@ -76,7 +77,7 @@ void check_tns_columns(std::string_view text, std::uint64_t line, const TableSpe
   }
   layout.has_value = !either || layout.columns == layout.order + 1;
   if (layout.columns != layout.order + (layout.has_value ? 1 : 0))
-    throw ragged(line, text, layout.order + (either ? 0 : 1), layout.order + 1, Format::tns);
+    throw ragged(line, text, layout.order + (either ? 0 : 1), layout.order + 1, tns_format);
 }
 
 void check_closed_order(const TableSpec& spec, const Layout& layout, std::uint64_t line) {
@@ -92,11 +93,7 @@ void set_names(const TableSpec& spec, Layout& layout) {
 
 // The banner: %%MatrixMarket matrix coordinate FIELD SYMMETRY.
 void read_mtx_banner(const std::vector<Field>& words, std::uint64_t line, const TableSpec& spec, Layout& layout) {
-  const auto word = [&](std::size_t i) {
-    std::string result(words[i].text);
-    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
-  };
+  const auto word = [&](std::size_t i) { return lower(words[i].text); };
   const auto refuse = [&](std::size_t i, const char* what) {
     throw BadLine{line, words[i].column, fmt::format("{} {}", quoted(words[i].text), what)};
   };
@@ -116,8 +113,6 @@ void read_mtx_banner(const std::vector<Field>& words, std::uint64_t line, const 
   layout.has_value = field != "pattern";
   layout.mirrored = symmetry != "general";
 }
-
-}  // namespace
 
 Layout tns_layout(LineBlocks& lines, const TableSpec& spec) {
   Layout layout;
@@ -147,7 +142,7 @@ Layout mtx_layout(LineBlocks& lines, const TableSpec& spec) {
   std::string_view line;
   while (lines.peek(line) && line.empty()) lines.drop();
   if (!lines.peek(line)) throw no_data(lines.name());
-  read_mtx_banner(split_fields(line, Format::mtx), lines.dropped() + 1, spec, layout);
+  read_mtx_banner(split_fields(line, mtx_format), lines.dropped() + 1, spec, layout);
   check_closed_order(spec, layout, lines.dropped() + 1);
   layout.columns = layout.has_value ? 3 : 2;
   lines.drop();
@@ -170,5 +165,20 @@ Layout mtx_layout(LineBlocks& lines, const TableSpec& spec) {
   set_names(spec, layout);
   return layout;
 }
+
+}  // namespace
+
+const TextFormat tns_format = {.name = "tns",
+                               .recognises = [](std::string_view line) { return line == "sptensor"; },
+                               .layout = tns_layout,
+                               .parse = parse_indices,
+                               .has_index_base = true};
+
+const TextFormat mtx_format = {
+    .name = "mtx",
+    .recognises = [](std::string_view line) { return lower(line.substr(0, 14)) == "%%matrixmarket"; },
+    .layout = mtx_layout,
+    .parse = parse_indices,
+    .ragged_remedy = "every line must have the columns that the header announces"};
 
 }  // namespace ztp

@@ -28,10 +28,6 @@ std::string quoted(std::string_view text) {
   return result + (size < text.size() ? "...\"" : "\"");
 }
 
-BadLine nul_byte(std::uint64_t line, std::size_t column) {
-  return {line, column, "a NUL byte; the file must be text, UTF-8 or ASCII (not UTF-16, not binary)"};
-}
-
 // Lines that end in a carriage return alone, as on old Macintoshes, would be read as one long line.
 std::size_t find_bad_byte(std::string_view text) {
   const std::size_t nul = text.find('\0');
@@ -42,7 +38,7 @@ std::size_t find_bad_byte(std::string_view text) {
 }
 
 BadLine bad_byte(char byte, std::uint64_t line, std::size_t column) {
-  if (byte == '\0') return nul_byte(line, column);
+  if (byte == '\0') return {line, column, "a NUL byte; the file must be text, UTF-8 or ASCII (not UTF-16, not binary)"};
   return {line, column, "a carriage return inside the line; lines must end in LF, or CR LF"};
 }
 

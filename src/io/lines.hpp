@@ -13,7 +13,8 @@ namespace ztp {
 
 inline constexpr std::size_t max_line_bytes = 64 << 20;
 
-// Thrown while parsing and turned into an Error by whoever knows the name of the file and the lines in front of the block.
+// Thrown while parsing and turned into an Error by whoever knows the name of the file and the lines in front of the
+// block.
 struct BadLine {
   std::uint64_t line;  // 1-based: within a block while blocks are parsed, within the file in its header
   std::size_t column;  // 1-based byte
@@ -22,8 +23,8 @@ struct BadLine {
 
 Error located(const std::string& file, const BadLine& bad, std::uint64_t lines_before = 0);
 std::string quoted(std::string_view text);  // for messages: shortened, control characters made visible
-BadLine nul_byte(std::uint64_t line, std::size_t column);
-// The place of the first byte that no text file has: NUL, or a carriage return that does not end a line; npos if there is none.
+// The place of the first byte that no text file has: NUL, or a carriage return that does not end a line; npos if there
+// is none.
 std::size_t find_bad_byte(std::string_view text);
 BadLine bad_byte(char byte, std::uint64_t line, std::size_t column);
 BadLine too_long(std::uint64_t line);
@@ -39,7 +40,8 @@ struct TextBlock {
   std::string_view text() const { return {bytes.data() + begin, end - begin}; }
 };
 
-// Hands out the start of a file line by line (peek, drop), and the rest in blocks (read). Skips a UTF-8 byte order mark.
+// Hands out the start of a file line by line (peek, drop), and the rest in blocks (read). Skips a UTF-8 byte order
+// mark.
 class LineBlocks {
  public:
   LineBlocks(const std::string& path, std::size_t block_bytes);

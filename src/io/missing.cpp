@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <deque>
 #include <numeric>
 
-#include "io/dataset.hpp"
+#include "io/flags.hpp"
 #include "io/id_map.hpp"
 #include "io/lines.hpp"
+#include "io/pairs.hpp"
+#include "io/read.hpp"
 #include "tensor/missing.hpp"
 #include "ztp/error.hpp"
 
@@ -45,11 +47,11 @@ Common common_records(const Buffer<std::uint32_t>& a, const Buffer<std::uint32_t
 // An entity listed as missing, and where.
 struct ListedEntity {
   std::uint32_t id;
-  std::uint32_t file;
+  const std::string* file;
   std::uint64_t line;
 };
 
-void read_slice_file(const std::string& path, const Mode& mode, std::uint32_t file, std::vector<ListedEntity>& listed) {
+void read_slice_file(const std::string& path, const Mode& mode, std::vector<ListedEntity>& listed) {
   const LabelTable& labels = mode.labels;
   read_label_lines(
       path,
@@ -59,7 +61,7 @@ void read_slice_file(const std::string& path, const Mode& mode, std::uint32_t fi
           throw Error(ErrorKind::input,
                       fmt::format("{}:{}:1: unknown {} {}: not among the {} entities of mode {}; {}", path, line,
                                   mode.name, ztp::quoted(label), labels.size(), mode.name, unknown_remedy));
-        listed.push_back({*id, file, line});
+        listed.push_back({*id, &path, line});
       },
       [&](std::string_view header) {
         if (labels.find(header))
@@ -70,9 +72,10 @@ void read_slice_file(const std::string& path, const Mode& mode, std::uint32_t fi
       });
 }
 
+// Error, if an entity of these slices, which are those listed, sorted and each once, has ones. `ones_file` is where the
+// ones are from.
 void check_slices(const SparseTensor& tensor, std::size_t k, const std::vector<ListedEntity>& listed,
-                  const std::vector<std::uint32_t>& slices, const std::vector<std::string>& files,
-                  const ReadOptions& options) {
+                  const std::vector<std::uint32_t>& slices, const std::string& ones_file) {
   std::vector<std::uint32_t> places(slices.size());
   std::iota(places.begin(), places.end(), 1u);
   const IdMap place(slices, places, tensor.modes[k].labels.size());  // 0: not listed
@@ -92,20 +95,19 @@ void check_slices(const SparseTensor& tensor, std::size_t k, const std::vector<L
       ErrorKind::input,
       fmt::format("{}:{}:1: {} {} is listed as missing but has {} one{} in {}{}; take the ones out of the tensor, "
                   "or the entity off the list",
-                  files[first->file], first->line, tensor.modes[k].name, ztp::quoted(tensor.modes[k].labels[first->id]),
-                  count, count == 1 ? "" : "s", options.file,
+                  *first->file, first->line, tensor.modes[k].name, ztp::quoted(tensor.modes[k].labels[first->id]),
+                  count, count == 1 ? "" : "s", ones_file,
                   more == 0 ? "" : fmt::format(" (likewise {} more of the list)", more)));
 }
 
 void read_slices(const ReadOptions& options, Dataset& data) {
   const SparseTensor& tensor = data.tensor;
   std::vector<std::vector<ListedEntity>> listed(tensor.order());
-  std::vector<std::string> files;
+  std::deque<std::string> files;  // which those listed point to
   for (const std::string& item : options.missing_slices) {
     const auto [mode_name, file] = split_assignment(item, "--missing-slices");
     const std::size_t k = mode_of_flag(tensor.modes, mode_name, "--missing-slices " + item);
-    files.push_back(file);
-    read_slice_file(file, tensor.modes[k], static_cast<std::uint32_t>(files.size() - 1), listed[k]);
+    read_slice_file(files.emplace_back(file), tensor.modes[k], listed[k]);
   }
   for (std::size_t k = 0; k < tensor.order(); ++k) {
     if (listed[k].empty()) continue;
@@ -118,22 +120,16 @@ void read_slices(const ReadOptions& options, Dataset& data) {
           ErrorKind::input,
           fmt::format("{}: all {} entities of mode {} are missing: nothing is left to learn from; take some off "
                       "the list",
-                      files[listed[k].back().file], slices.size(), tensor.modes[k].name));
-    check_slices(tensor, k, listed[k], slices, files, options);
+                      *listed[k].back().file, slices.size(), tensor.modes[k].name));
+    check_slices(tensor, k, listed[k], slices, options.file);
   }
 }
 
-void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
+void read_missing_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
   const SparseTensor& tensor = data.tensor;
-  TableSpec spec;
-  spec.path = options.missing;
+  TableSpec spec = cell_table(options.missing, tensor.modes);
   spec.optional_value = true;  // a test file is a list of cells, too
-  spec.header_names_modes = true;
   spec.unknown_remedy = unknown_remedy;
-  for (const Mode& mode : tensor.modes) {
-    spec.closed.push_back(&mode.labels);
-    spec.closed_names.push_back(mode.name);
-  }
   TableReader reader(spec, pool);
   CellBlock block;
   while (reader.next(block)) data.missing.cells.append(block.coords.data(), block.coords.size());
@@ -149,35 +145,19 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
                     and_more(ones.count - 1, "cell")));
 }
 
-void read_pairs(const std::string& item, Pool& pool, Dataset& data) {
+void read_missing_pairs(const std::string& item, Pool& pool, Dataset& data) {
   const auto [name, file] = split_assignment(item, "--missing-pairs");
   Network& network = network_of_flag(name, "--missing-pairs " + item, "give it with --network " + name + "=FILE", data);
   const Mode& mode = data.tensor.modes[network.mode];
-  TableSpec spec;
-  spec.path = file;
+  TableSpec spec = pair_table(file, mode);
   spec.optional_value = true;
-  spec.closed = {&mode.labels, &mode.labels};
-  spec.closed_names = {mode.name, mode.name};
   spec.unknown_remedy = unknown_remedy;
-  TableReader reader(spec, pool);
-  std::uint64_t self_pairs = 0;
-  CellBlock block;
-  while (reader.next(block))
-    for (std::size_t i = 0; i < block.coords.size(); i += 2) {
-      const auto [low, high] = std::minmax(block.coords[i], block.coords[i + 1]);
-      if (low == high) {
-        ++self_pairs;
-        continue;
-      }
-      network.missing.push_back(low);
-      network.missing.push_back(high);
-    }
-  const std::size_t repeated = sort_and_merge_records(network.missing, 2);
-  if (self_pairs > 0)
+  const LeftOut left_out = read_pairs(spec, pool, network.missing);
+  if (left_out.self > 0)
     data.warnings.push_back(
-        fmt::format("{}: {} pairs of an entity with itself ignored: they are never data", file, self_pairs));
-  if (repeated > 0)
-    data.warnings.push_back(fmt::format("{}: {} repeated pairs merged (a b and b a are one)", file, repeated));
+        fmt::format("{}: {} pairs of an entity with itself ignored: they are never data", file, left_out.self));
+  if (left_out.repeated > 0)
+    data.warnings.push_back(fmt::format("{}: {} repeated pairs merged (a b and b a are one)", file, left_out.repeated));
   const Common edges = common_records(network.missing, network.edges, 2);
   if (edges.count > 0)
     throw Error(
@@ -190,40 +170,11 @@ void read_pairs(const std::string& item, Pool& pool, Dataset& data) {
 
 }  // namespace
 
-Network& network_of_flag(const std::string& name, const std::string& flag, const std::string& remedy, Dataset& data) {
-  const SparseTensor& tensor = data.tensor;
-  std::optional<std::size_t> k = tensor.mode_named(name);
-  std::size_t number = 0;  // 0: none is given
-  if (const std::size_t colon = name.rfind(':'); !k && colon != name.npos) {
-    const char* const end = name.data() + name.size();
-    const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, number);
-    if (error == std::errc() && stop == end && number > 0) k = tensor.mode_named(name.substr(0, colon));
-  }
-  if (!k) k = mode_of_flag(tensor.modes, name, flag);
-  std::vector<Network*> networks;
-  for (Network& network : data.networks)
-    if (network.mode == *k) networks.push_back(&network);
-  const std::string& mode = tensor.modes[*k].name;
-  if (networks.empty())
-    throw Error(ErrorKind::config, fmt::format("{}: mode {} has no network; {}", flag, mode, remedy));
-  if (number == 0 && networks.size() > 1)
-    throw Error(
-        ErrorKind::config,
-        fmt::format(
-            "{0}: mode {1} has {2} networks; say which is meant: {1}:1=FILE for its first --network, {1}:2=FILE "
-            "for its second",
-            flag, mode, networks.size()));
-  if (number > networks.size())
-    throw Error(ErrorKind::config, fmt::format("{}: mode {} has only {} network{}", flag, mode, networks.size(),
-                                               networks.size() == 1 ? "" : "s"));
-  return *networks[number == 0 ? 0 : number - 1];
-}
-
 void read_missing(const ReadOptions& options, Pool& pool, Dataset& data) {
   data.missing.slices.resize(data.tensor.order());
   read_slices(options, data);
-  if (!options.missing.empty()) read_cells(options, pool, data);
-  for (const std::string& item : options.missing_pairs) read_pairs(item, pool, data);
+  if (!options.missing.empty()) read_missing_cells(options, pool, data);
+  for (const std::string& item : options.missing_pairs) read_missing_pairs(item, pool, data);
 }
 
 }  // namespace ztp

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "io/formats.hpp"
+
 namespace ztp {
 
 CellWriter::CellWriter(ParsedBlock& block, const Layout& layout, const TableSpec& spec, const ValueRule& rule,
@@ -29,7 +31,8 @@ BadLine unknown_label(std::uint64_t line, std::size_t column, std::string_view l
   const std::string name = mode_name(spec, mode);
   return {line, column,
           fmt::format("unknown {} {}: not among the {} entities of mode {}{}{}", name, quoted(label),
-                      spec.closed[mode]->size(), name, spec.unknown_remedy.empty() ? "" : "; ", spec.unknown_remedy)};
+                      spec.closed[mode]->labels.size(), name, spec.unknown_remedy.empty() ? "" : "; ",
+                      spec.unknown_remedy)};
 }
 
 void parse_block(const TextBlock& block, const Layout& layout, const TableSpec& spec, std::uint64_t most,
@@ -43,10 +46,7 @@ void parse_block(const TextBlock& block, const Layout& layout, const TableSpec& 
     text = text.substr(0, newline == text.npos ? 0 : newline + 1);
   }
   try {
-    if (layout.format == Format::tsv)
-      parse_tsv(text, layout, spec, out);
-    else
-      parse_indexed(text, layout, spec, most, out);
+    layout.format->parse(text, layout, spec, most, out);
     if (bad_place != text.npos) throw bad_byte(block.text()[bad_place], out.lines + 1, bad_place - text.size() + 1);
     if (block.overlong) throw too_long(out.lines + 1);
   } catch (BadLine& bad) {

@@ -13,8 +13,8 @@ namespace ztp {
 
 struct ParsedBlock {
   CellBlock cells;                   // ids within the block while labels is in use; lines within the block
-  std::vector<BlockLabels> labels;   // open .tsv: one for each mode
-  std::vector<std::uint64_t> sizes;  // .tns, .mtx: largest id + 1 of each mode
+  std::vector<BlockLabels> labels;   // of formats with labels, unless closed: one for each mode
+  std::vector<std::uint64_t> sizes;  // of numbered formats: largest id + 1 of each mode
   std::uint64_t lines = 0;
   std::uint64_t entries = 0;  // lines with a cell
   std::uint64_t zeros = 0;    // cells that are not yielded because their value is zero
@@ -27,7 +27,7 @@ struct ValueRule {
       : values(spec.values),
         parsed(layout.has_value && !(spec.optional_value && !spec.closed.empty() && spec.values == Values::none)),
         stored(spec.values != Values::none),
-        keeps_zeros(spec.values == Values::zero_one || (spec.keep_zeros && stored)) {}
+        keeps_zeros(spec.values == Values::zero_one) {}
   Values values;
   bool parsed;       // else the column is absent or ignored
   bool stored;       // in CellBlock::values
@@ -66,9 +66,11 @@ class CellWriter {
 void parse_block(const TextBlock& block, const Layout& layout, const TableSpec& spec, std::uint64_t most,
                  ParsedBlock& out);
 
-// The parts of parse_block; text is empty or ends with a newline.
-void parse_tsv(std::string_view text, const Layout& layout, const TableSpec& spec, ParsedBlock& out);
-void parse_indexed(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+// What a format may use for TextFormat::parse; text is empty or ends with a newline. The first is for labels separated
+// by TAB, and for formats that announce no number of entries; the second for indices.
+void parse_labels(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+                  ParsedBlock& out);
+void parse_indices(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t most,
                    ParsedBlock& out);
 BadLine unknown_label(std::uint64_t line, std::size_t column, std::string_view label, const TableSpec& spec,
                       std::size_t mode);

@@ -18,8 +18,8 @@ class ByteSource {
   ByteSource& operator=(const ByteSource&) = delete;
 
   const std::string& name() const { return name_; }  // for messages
-  // At least one byte, unless the end is reached. A failure is thrown only after every byte before it was handed out, so that
-  // a bad line in front of it can be reported first.
+  // At least one byte, unless the end is reached. A failure is thrown only after every byte before it was handed out,
+  // so that a bad line in front of it can be reported first.
   std::size_t read(char* out, std::size_t size);
 
   class Decoder;  // one for each kind of compression, in source.cpp

@@ -9,8 +9,10 @@
 
 #include "base/random.hpp"
 #include "io/draw_cells.hpp"
+#include "io/flags.hpp"
 #include "io/text_writer.hpp"
 #include "io/write_cells.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -142,12 +144,9 @@ Split split_ones(const SparseTensor& tensor, const SplitOptions& options, const 
 
 Split split_slices(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
   const std::optional<std::size_t> mode = tensor.mode_named(options.mode);
-  if (!mode) {
-    std::string names;
-    for (const Mode& known : tensor.modes) names += (names.empty() ? "" : ", ") + known.name;
-    throw Error(ErrorKind::usage,
-                fmt::format("--mode \"{}\" is no mode of the tensor; they are: {}", options.mode, names));
-  }
+  if (!mode)
+    throw Error(ErrorKind::usage, fmt::format("--mode \"{}\" is no mode of the tensor; they are: {}", options.mode,
+                                              mode_list(tensor.modes)));
   const std::uint32_t entities = tensor.modes[*mode].labels.size();
   if (options.after == 0 || options.after >= entities)
     throw Error(ErrorKind::config,

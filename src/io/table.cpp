@@ -5,11 +5,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/formats.hpp"
 #include "io/layout.hpp"
 #include "io/lines.hpp"
 #include "io/parse.hpp"
 
 namespace ztp {
+
+std::vector<const Mode*> columns_of(const std::vector<Mode>& modes) {
+  std::vector<const Mode*> columns;
+  for (const Mode& mode : modes) columns.push_back(&mode);
+  return columns;
+}
+
+TableSpec cell_table(const std::string& path, const std::vector<Mode>& modes) {
+  TableSpec spec;
+  spec.path = path;
+  spec.closed = columns_of(modes);
+  spec.header_names_modes = true;
+  return spec;
+}
 
 // Enough that a slow block does not keep the other threads waiting.
 constexpr std::size_t blocks_per_thread = 4;
@@ -27,7 +42,7 @@ struct TableReader::Impl {
   void merge_labels(std::size_t mode);
   void finish_block(std::size_t block);
   void check_end() const;
-  bool open_labels() const { return spec.closed.empty() && layout.format == Format::tsv; }
+  bool open_labels() const { return spec.closed.empty() && !layout.format->numbered; }
 
   TableSpec spec;
   Pool& pool;
@@ -41,7 +56,7 @@ struct TableReader::Impl {
   std::vector<std::vector<std::vector<std::uint32_t>>> ids;  // block, mode: id in the block -> id in the mode
   std::size_t yielded = 0;                                   // blocks of this round
   std::vector<Mode> modes;
-  std::vector<std::uint64_t> sizes;  // .tns, .mtx: largest id + 1
+  std::vector<std::uint64_t> sizes;  // of numbered formats: largest id + 1
   std::uint64_t lines = 0, entries = 0, zeros = 0;
 };
 
@@ -170,7 +185,7 @@ bool TableReader::next(CellBlock& block) {
 
 std::vector<Mode> TableReader::take_modes() {
   impl_->open();
-  if (impl_->spec.closed.empty() && impl_->layout.format != Format::tsv)
+  if (impl_->spec.closed.empty() && impl_->layout.format->numbered)
     for (std::size_t k = 0; k < impl_->layout.order; ++k) {
       const std::uint64_t size = impl_->layout.sizes.empty() ? impl_->sizes[k] : impl_->layout.sizes[k];
       impl_->modes[k].labels = LabelTable::numbered(impl_->layout.base, static_cast<std::uint32_t>(size));
@@ -180,10 +195,6 @@ std::vector<Mode> TableReader::take_modes() {
 
 std::uint64_t TableReader::zero_cells() const {
   return impl_->zeros;
-}
-
-std::uint64_t TableReader::lines_read() const {
-  return impl_->lines;
 }
 
 }  // namespace ztp

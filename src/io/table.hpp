@@ -11,7 +11,7 @@
 
 namespace ztp {
 
-enum class Format { detect, tsv, tns, mtx };
+struct TextFormat;
 
 enum class Values {
   none,      // .tsv: every column is a label. .tns, .mtx: a value is there (or not: pattern) and must be a number
@@ -21,27 +21,31 @@ enum class Values {
 };
 
 struct TableSpec {
-  std::string path;                // "-" is standard input
-  Format format = Format::detect;  // by the name, then by the first line; .tsv if neither tells
+  std::string path;                    // "-" is standard input
+  const TextFormat* format = nullptr;  // null: by the name, then by the first line; .tsv if neither tells
   Values values = Values::none;
   // The value column may be absent, and every cell is then a one; with Values::none it is ignored (cells to predict).
   bool optional_value = false;
   std::uint32_t index_base = 1;  // .tns only: 0 or 1
   bool keep_lines = false;       // remember the line of every cell
-  bool keep_zeros = false;       // zero-valued cells are yielded, too (always with zero_one, never with none)
-  // Of text, parsed at once by one thread. Labels and ids do not depend on it; at 1 MiB the labels of a block fit the cache.
+  // Of text, parsed at once by one thread. Labels and ids do not depend on it; at 1 MiB the labels of a block fit the
+  // cache.
   std::size_t block_bytes = 1 << 20;
-  // Closed tables: when not empty, one table for each column, and a label outside it is an input error. Otherwise the modes
-  // are discovered: labels in order of first appearance (.tsv), or the numbers up to the largest index or the header's size.
-  // An index in a .tns or .mtx file is looked up as the label it spells; only index_base 0 over labels that count from 1
-  // makes it a place. One table may serve several columns.
-  std::vector<const LabelTable*> closed;
-  std::vector<std::string> closed_names;  // mode names, for messages
+  // When not empty, one mode for each column, of which one may serve several: a label outside it is an input error.
+  // Otherwise the modes are discovered: labels in order of first appearance (.tsv), or the numbers up to the largest
+  // index or the header's size. An index in a .tns or .mtx file is looked up as the label it spells; only index_base 0
+  // over labels that count from 1 makes it a place.
+  std::vector<const Mode*> closed;
   // When modes are discovered: labels that are known beforehand. A header may then say anything, as in a closed table.
   const LabelTable* known = nullptr;
   std::string unknown_remedy;       // what to do about a label outside, for messages
   bool header_names_modes = false;  // a header of a closed .tsv must name these modes in this order
 };
+
+// For TableSpec::closed: every mode, in this order.
+std::vector<const Mode*> columns_of(const std::vector<Mode>& modes);
+// A list of cells of known modes, whose header, if there is one, must name them.
+TableSpec cell_table(const std::string& path, const std::vector<Mode>& modes);
 
 // Cells of one block of the file, in file order.
 struct CellBlock {
@@ -51,8 +55,8 @@ struct CellBlock {
   std::size_t cells(std::size_t order) const { return coords.size() / order; }
 };
 
-// Reads front to back. Blocks are parsed in parallel on the pool and yielded in file order; ids do not depend on the number of
-// threads. Memory: a few blocks of text, and the label tables.
+// Reads front to back. Blocks are parsed in parallel on the pool and yielded in file order; ids do not depend on the
+// number of threads. Memory: a few blocks of text, and the label tables.
 class TableReader {
  public:
   TableReader(TableSpec spec, Pool& pool);
@@ -60,10 +64,10 @@ class TableReader {
 
   std::size_t order();          // K; reads the start of the file
   bool next(CellBlock& block);  // false at the end of the file
-  // After the last block: mode names (from the header, or mode1.. modeK) and labels. Empty tables if spec.closed was given.
+  // After the last block: mode names (from the header, or mode1.. modeK) and labels. Empty tables if spec.closed was
+  // given.
   std::vector<Mode> take_modes();
   std::uint64_t zero_cells() const;  // cells that were given with the value zero and not yielded
-  std::uint64_t lines_read() const;
 
  private:
   struct Impl;

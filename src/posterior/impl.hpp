@@ -4,8 +4,8 @@
 #include "io/table.hpp"
 #include "kernel/kernel.hpp"
 #include "model/ranking.hpp"
-#include "store/draws_file.hpp"
 #include "posterior/queries.hpp"
+#include "store/draws_file.hpp"
 #include "ztp/posterior.hpp"
 
 namespace ztp {
@@ -33,8 +33,6 @@ struct Posterior::Impl {
   State state;  // the draw that was loaded last
 };
 
-// How a file of cells over the modes of a run is read.
-TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes);
 
 // The parts of a cell's rate that the components have, z_r, and their sum z.                            (M2)
 double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<double>& parts);

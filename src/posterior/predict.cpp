@@ -4,10 +4,11 @@
 #include <cmath>
 #include <thread>
 
+#include "io/read.hpp"
 #include "kernel/logits.hpp"
 #include "posterior/impl.hpp"
-#include "store/run_info.hpp"
 #include "store/data.hpp"
+#include "store/run_info.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -35,17 +36,6 @@ Prediction summarise(float* probability, std::size_t draws, double rate) {
 }
 
 }  // namespace
-
-TableSpec cells_spec(const std::string& file, const std::vector<Mode>& modes) {
-  TableSpec spec;
-  spec.path = file;
-  spec.header_names_modes = true;
-  for (const Mode& mode : modes) {
-    spec.closed.push_back(&mode.labels);
-    spec.closed_names.push_back(mode.name);
-  }
-  return spec;
-}
 
 double quantile(const float* sorted, std::size_t count, double q) {
   const double position = q * static_cast<double>(count - 1);
@@ -139,7 +129,7 @@ std::vector<Prediction> Posterior::predict(const std::uint32_t* coords, std::siz
 void Posterior::predict_file(
     const std::string& file,
     const std::function<void(const std::uint32_t* coords, const Prediction*, std::size_t)>& yield) {
-  TableSpec spec = cells_spec(file, impl_->modes);
+  TableSpec spec = cell_table(file, impl_->modes);
   spec.optional_value = true;
   TableReader reader(spec, impl_->pool);
   const std::size_t order = impl_->modes.size(), most = cells_at_a_time();
@@ -162,9 +152,8 @@ void Posterior::predict_file(
 }
 
 Metrics Posterior::evaluate(const std::string& file) {
-  TableSpec spec = cells_spec(file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file, impl_->modes);
-  spec.values = Values::zero_one;
-  TableReader reader(spec, impl_->pool);
+  TableReader reader(test_table(file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file, impl_->modes),
+                     impl_->pool);
   const std::size_t order = impl_->modes.size();
   MetricsCollector collector;
   TestCells cells;
@@ -176,8 +165,7 @@ Metrics Posterior::evaluate(const std::string& file) {
   };
   CellBlock block;
   while (reader.next(block)) {
-    cells.coords.append(block.coords.data(), block.coords.size());
-    for (const std::int64_t value : block.values) cells.outcome.push_back(value != 0 ? 1 : 0);
+    append_cells(block, cells);
     if (cells.coords.size() / order >= cells_for_means) flush();
   }
   if (cells.size() > 0) flush();

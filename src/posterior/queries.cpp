@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 #include "ztp/tensor.hpp"
 

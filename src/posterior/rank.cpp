@@ -4,11 +4,11 @@
 #include <functional>
 #include <numeric>
 
-#include "io/table.hpp"
+#include "io/file_cells.hpp"
+#include "io/read.hpp"
 #include "model/ranking.hpp"
 #include "posterior/candidate_scores.hpp"
 #include "posterior/impl.hpp"
-#include "io/file_cells.hpp"
 #include "store/data.hpp"
 #include "ztp/error.hpp"
 
@@ -29,10 +29,9 @@ void check_options(const RankingOptions& options, std::size_t order) {
 }
 
 // Calls use(coords, count) for the ones of a file, block by block.
-void for_ones(const std::string& file, const std::vector<Mode>& modes, Pool& pool,
-              const std::function<void(const std::uint32_t*, std::size_t)>& use) {
-  TableSpec spec = cells_spec(file, modes);
-  spec.values = Values::zero_one;
+void for_listed_ones(const std::string& file, const std::vector<Mode>& modes, Pool& pool,
+                     const std::function<void(const std::uint32_t*, std::size_t)>& use) {
+  TableSpec spec = test_table(file, modes);
   spec.optional_value = true;
   TableReader reader(spec, pool);
   const std::size_t order = modes.size();
@@ -54,12 +53,9 @@ void add_known(const std::string& run_dir, const RunInfo& info, const std::vecto
   };
   {
     const Dataset data = load_data(run_dir, info);
-    add(data.tensor.coords.data(), data.tensor.nnz());
-    if (data.file != nullptr)
-      for_chunks(*data.file, data.file_ones,
-                 [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { add(cells, count); });
+    for_ones(data, [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { add(cells, count); });
   }
-  for (const std::string& file : filter) for_ones(file, modes, pool, add);
+  for (const std::string& file : filter) for_listed_ones(file, modes, pool, add);
   for (Queries& of_mode : queries) of_mode.finish_known();
 }
 
@@ -114,8 +110,8 @@ Ranking Posterior::rank(const std::string& file, const RankingOptions& options) 
   }
   const std::string path = file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file;
   Buffer<std::uint32_t> ones;
-  for_ones(path, impl_->modes, impl_->pool,
-           [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });
+  for_listed_ones(path, impl_->modes, impl_->pool,
+                  [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });
   if (ones.empty()) throw Error(ErrorKind::input, fmt::format("{}: no ones, so there is nothing to rank", path));
   std::vector<Queries> queries;
   for (const std::size_t k : result.modes) queries.emplace_back(ones, order, k);

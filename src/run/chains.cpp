@@ -9,7 +9,7 @@ namespace ztp {
 Chains::Chains(const Problem& problem, const Dataset& data, const FitOptions& options, Kernel& kernel)
     : problem_(problem), options_(options), kernel_(kernel) {
   if (options.method != "online") return;
-  const std::vector<std::uint32_t> sizes = sizes_of(data.tensor);
+  const std::vector<std::uint32_t> sizes = data.tensor.sizes();
   const std::uint64_t ones = data.ones(), wanted = static_cast<std::uint64_t>(options.minibatch);
   const std::size_t count = static_cast<std::size_t>((ones + wanted - 1) / wanted);
   if (data.file != nullptr)

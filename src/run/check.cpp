@@ -1,5 +1,3 @@
-#include "base/clock.hpp"
-#include "base/memory.hpp"
 #include "ztp/check.hpp"
 
 #include <fmt/format.h>
@@ -9,11 +7,14 @@
 #include <map>
 #include <tuple>
 
-#include "io/dataset.hpp"
+#include "base/clock.hpp"
+#include "base/memory.hpp"
 #include "io/file_cells.hpp"
+#include "io/read.hpp"
 #include "options/amounts.hpp"
 #include "run/prepare.hpp"
 #include "sampler/chain.hpp"
+#include "tensor/records.hpp"
 
 namespace ztp {
 namespace {
@@ -27,10 +28,7 @@ void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& 
   Pool pool(read.threads);
   TableSpec spec = tensor_table(read);
   spec.keep_lines = true;
-  for (const Mode& mode : data.tensor.modes) {
-    spec.closed.push_back(&mode.labels);
-    spec.closed_names.push_back(mode.name);
-  }
+  spec.closed = columns_of(data.tensor.modes);
   TableReader reader(spec, pool);
   const std::size_t K = data.tensor.order();
   Buffer<std::uint32_t> coords;
@@ -89,11 +87,9 @@ void describe_modes(const Dataset& data, CheckReport& report) {
   const std::vector<Mode>& modes = data.tensor.modes;
   std::vector<OnesOfEntities> ones;
   for (const Mode& mode : modes) ones.emplace_back(mode.labels.size(), data.ones());
-  const auto count = [&](const std::uint32_t* coords, const std::int64_t*, std::size_t cells) {
+  for_ones(data, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t cells) {
     for (std::size_t i = 0; i < cells * modes.size(); ++i) ones[i % modes.size()].add(coords[i]);
-  };
-  count(data.tensor.coords.data(), nullptr, data.tensor.nnz());
-  if (data.file != nullptr) for_chunks(*data.file, data.file_ones, count);
+  });
   for (std::size_t k = 0; k < modes.size(); ++k) {
     const LabelTable& labels = modes[k].labels;
     CheckReport::ModeReport mode;
@@ -114,14 +110,9 @@ void describe_modes(const Dataset& data, CheckReport& report) {
 
 // Some of the ones, as a sweep meets them: stretches of 64 neighbours, which share rows; of a file, which is shuffled, its first.
 Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
+  if (data.file != nullptr) return first_ones_of_file(data, wanted);
   const SparseTensor& tensor = data.tensor;
   Buffer<std::uint32_t> coords;
-  if (data.file != nullptr) {
-    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, data.file_ones));
-    coords.resize(count * tensor.order());
-    data.file->read(0, count, coords.data(), nullptr);
-    return coords;
-  }
   const std::size_t step = std::max<std::size_t>(1, tensor.nnz() / wanted);
   for (std::size_t e = 0; e < tensor.nnz(); ++e)
     if (e / 64 % step == 0) coords.append(tensor.cell(e), tensor.order());
@@ -164,8 +155,8 @@ double time_sweep(const Dataset& data, const FitOptions& options) {
       kernel->mean_columns(columns, part);
     else
       kernel->draw_columns(columns, stream_key(1, 0, Purpose::columns), 1, part);
-    column_seconds +=
-        (clock_seconds() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) / static_cast<double>(timed);
+    column_seconds += (clock_seconds() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) /
+                      static_cast<double>(timed);
     for (std::size_t j = 0; j < rows; ++j)
       for (std::size_t r = 0; r < R; ++r) u[k].row(j)[r] = part.row(j % timed)[r] + 0.01f;
   }

@@ -4,20 +4,21 @@
 
 #include <memory>
 
-#include "io/dataset.hpp"
+#include "io/file_cells.hpp"
+#include "io/read.hpp"
+#include "options/amounts.hpp"
 #include "run/chains.hpp"
 #include "run/checkpoint.hpp"
 #include "run/cost.hpp"
-#include "store/draws_nc.hpp"
-#include "io/file_cells.hpp"
-#include "options/amounts.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
-#include "store/run_dir.hpp"
-#include "store/run_info.hpp"
 #include "run/sample_run.hpp"
 #include "store/data.hpp"
+#include "store/draws_nc.hpp"
+#include "store/run_dir.hpp"
+#include "store/run_info.hpp"
 #include "tensor/missing.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 #include "ztp/split.hpp"
 #include "ztp/version.hpp"
@@ -29,12 +30,13 @@ namespace {
 void check_apart(const TestCells& test, const Dataset& data, const std::string& file, Pool& pool) {
   const std::size_t K = data.tensor.order();
   std::uint64_t shared = 0;
-  for (std::size_t i = 0; i < test.size(); ++i) shared += data.tensor.contains(test.coords.data() + i * K);
-  if (data.file != nullptr) {
+  if (data.file == nullptr) {
+    for (std::size_t i = 0; i < test.size(); ++i) shared += data.tensor.contains(test.coords.data() + i * K);
+  } else {
     Buffer<std::uint32_t> cells;
     cells.append(test.coords.data(), test.coords.size());
     sort_and_merge_records(cells, K);
-    for (const std::uint8_t one : which_are_ones(*data.file, data.file_ones, cells, pool)) shared += one;
+    for (const std::uint8_t one : which_are_ones(data, cells, pool)) shared += one;
   }
   if (shared > 0)
     throw Error(ErrorKind::config, fmt::format("{}: {} of its cells are ones of the training data; 'ztp split' makes "

@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "io/flags.hpp"
 #include "kernel/bounded_draw.hpp"
 #include "ztp/error.hpp"
 
@@ -49,15 +50,9 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
     const std::size_t equals = item.rfind('=');
     if (equals == std::string::npos) continue;
     const std::string name = item.substr(0, equals);
-    const auto mode = std::find_if(modes.begin(), modes.end(), [&](const Mode& m) { return m.name == name; });
-    if (mode == modes.end()) {
-      std::vector<std::string> names;
-      for (const Mode& m : modes) names.push_back(m.name);
-      throw Error(ErrorKind::config,
-                  fmt::format("--dirichlet {}: no mode \"{}\"; the modes are {}", item, name, fmt::join(names, ", ")));
-    }
+    const std::size_t k = mode_of_flag(modes, name, "--dirichlet " + item);
     once(item, name);
-    values[static_cast<std::size_t>(mode - modes.begin())] = dirichlet_value(item, item.substr(equals + 1));
+    values[k] = dirichlet_value(item, item.substr(equals + 1));
   }
   return values;
 }

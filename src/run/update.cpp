@@ -5,17 +5,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/dataset.hpp"
-#include "io/grow.hpp"
-#include "io/missing.hpp"
-#include "run/checkpoint.hpp"
 #include "io/file_cells.hpp"
+#include "io/flags.hpp"
+#include "io/grow.hpp"
+#include "io/pairs.hpp"
+#include "io/read.hpp"
+#include "run/checkpoint.hpp"
 #include "run/prepare.hpp"
+#include "run/sample_run.hpp"
+#include "sampler/update_chain.hpp"
+#include "store/data.hpp"
 #include "store/run_dir.hpp"
 #include "store/run_info.hpp"
-#include "run/sample_run.hpp"
-#include "store/data.hpp"
-#include "sampler/update_chain.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 #include "ztp/version.hpp"
 
@@ -50,17 +52,14 @@ void read_new_ones(const ReadOptions& fresh, const Dataset& old, Pool& pool, New
   ReadOptions ones_alone = fresh;
   ones_alone.networks.clear();
   Dataset read = read_dataset(ones_alone);
-  grow_modes(read.tensor.modes, columns, fresh.file, read.tensor.coords);
+  translate_and_grow(read.tensor.modes, columns, fresh.file, read.tensor.coords);
   tensor.coords = std::move(read.tensor.coords);
   tensor.counts = std::move(read.tensor.counts);
   tensor.sort_and_merge();
   summary.warnings = std::move(read.warnings);
   if (fresh.counts) return;  // more counts of a known cell are new data
-  std::vector<std::uint8_t> in_file(tensor.nnz(), 0);
-  if (old.file != nullptr) in_file = which_are_ones(*old.file, old.file_ones, tensor.coords, pool);
-  summary.known_ones = remove_known(tensor.coords, tensor.order(), [&](std::size_t e) {
-    return in_file[e] != 0 || old.tensor.contains(tensor.cell(e));
-  });
+  const std::vector<std::uint8_t> known = which_are_ones(old, tensor.coords, pool);
+  summary.known_ones = remove_known(tensor.coords, tensor.order(), [&](std::size_t e) { return known[e] != 0; });
 }
 
 void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData& news, UpdateSummary& summary) {
@@ -81,19 +80,9 @@ void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData&
     Buffer<std::uint32_t> pairs;
     CellBlock block;
     while (reader.next(block)) pairs.append(block.coords.data(), block.coords.size());
-    grow_modes(reader.take_modes(), {&mode, &mode}, file, pairs);
-    std::uint64_t self_loops = 0;
-    for (std::size_t i = 0; i < pairs.size(); i += 2) {
-      const auto [low, high] = std::minmax(pairs[i], pairs[i + 1]);
-      if (low == high) {
-        ++self_loops;
-        continue;
-      }
-      edges.push_back(low);
-      edges.push_back(high);
-    }
+    translate_and_grow(reader.take_modes(), {&mode, &mode}, file, pairs);
+    const std::uint64_t self_loops = add_pairs(pairs, edges).self;
     if (self_loops > 0) summary.warnings.push_back(fmt::format("{}: {} self-loops ignored", file, self_loops));
-    sort_and_merge_records(edges, 2);
     summary.known_edges += remove_known(
         edges, 2, [&](std::size_t e) { return find_record(network.edges, 2, edges.data() + 2 * e) < network.size(); });
   }
@@ -189,7 +178,7 @@ class UpdateChains {
     const std::uint64_t ones = added.tensor.nnz();
     const std::uint64_t part = options.minibatch > 0 ? static_cast<std::uint64_t>(options.minibatch) : (ones + 9) / 10;
     const std::size_t parts = part == 0 ? 1 : static_cast<std::size_t>((ones + part - 1) / part);
-    const std::vector<std::uint32_t> sizes = sizes_of(added.tensor);
+    const std::vector<std::uint32_t> sizes = added.tensor.sizes();
     ones_ = std::make_unique<MemoryMinibatches>(added.tensor.coords, added.tensor.counts, sizes, parts);
     for (const Network& network : added.networks) {
       const std::uint32_t n = sizes[network.mode];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "io/file_cells.hpp"
 
 namespace ztp {
 namespace {
@@ -38,12 +39,8 @@ TestCells watched_cells(const Dataset& data, const TestCells& held_out, std::uin
     for (const bool one : {true, false}) add_held_out(cells, held_out, tensor.order(), one, stream);
     return cells;
   }
-  if (data.file != nullptr) {  // shuffled: its first ones are as good as any
-    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(of_each_kind, data.file_ones));
-    cells.coords.resize(count * tensor.order());
-    data.file->read(0, count, cells.coords.data(), nullptr);
-    for (std::size_t i = 0; i < count; ++i) cells.outcome.push_back(1);
-  }
+  cells.coords = first_ones_of_file(data, of_each_kind);
+  for (std::size_t i = 0; i * tensor.order() < cells.coords.size(); ++i) cells.outcome.push_back(1);
   std::set<std::size_t> ones;
   while (cells.size() == 0 && ones.size() < std::min(of_each_kind, tensor.nnz()))
     ones.insert(stream.below(tensor.nnz()));

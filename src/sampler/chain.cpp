@@ -15,7 +15,7 @@ Chain::Chain(const Problem& problem, Kernel& kernel, std::uint32_t number) : Cou
 }
 
 void Chain::data_changed() {
-  const std::vector<std::uint32_t> sizes = sizes_of(*problem_.tensor);
+  const std::vector<std::uint32_t> sizes = problem_.tensor->sizes();
   ones_by_row_ = index_rows(problem_.tensor->coords.data(), problem_.tensor->nnz(), {sizes.begin(), sizes.end()});
   observed_counts_ = 0;
   for (const std::int64_t count : problem_.tensor->counts) observed_counts_ += static_cast<double>(count);

@@ -12,7 +12,7 @@ namespace ztp {
 
 CountChain::CountChain(const Problem& problem, Kernel& kernel, std::uint32_t number)
     : AnyChain(number), problem_(problem), kernel_(kernel), counts_(problem, kernel, number) {
-  const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
+  const std::vector<std::uint32_t> sizes = problem.tensor->sizes();
   state_ = make_state(sizes, problem.networks.size(), problem.R, problem.hyper);
   statistics_ = make_statistics(sizes, problem.networks.size(), problem.R);
   for (std::size_t m = 0; m < problem.networks.size(); ++m) networks_.emplace_back(problem, m, counts_, kernel);

@@ -21,15 +21,9 @@ Sums weighted(Sums sums, const LatentCounts::How& how) {
   return sums;
 }
 
-std::vector<std::uint32_t> sizes_of(const SparseTensor& tensor) {
-  std::vector<std::uint32_t> sizes;
-  for (const Mode& mode : tensor.modes) sizes.push_back(mode.labels.size());
-  return sizes;
-}
-
 LatentCounts::LatentCounts(const Problem& problem, Kernel& kernel, std::uint32_t chain)
     : problem_(problem), kernel_(kernel), chain_(chain) {
-  const std::vector<std::uint32_t> sizes = sizes_of(*problem.tensor);
+  const std::vector<std::uint32_t> sizes = problem.tensor->sizes();
   in_slice_.resize(sizes.size());
   for (std::size_t k = 0; problem.missing != nullptr && k < problem.missing->slices.size(); ++k) {
     if (problem.missing->slices[k].empty()) continue;

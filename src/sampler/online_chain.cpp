@@ -26,7 +26,7 @@ OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, c
                          Kernel& kernel, std::uint32_t number)
     : CountChain(problem, kernel, number), options_(options), ones_(data.ones), edges_(data.edges) {
   if (options.inner_draws > 1)
-    sum_ = make_state(sizes_of(*problem.tensor), problem.networks.size(), problem.R, problem.hyper);
+    sum_ = make_state(problem.tensor->sizes(), problem.networks.size(), problem.R, problem.hyper);
   counts_.reserve(ones_.largest_chunk());
   met_.resize(state_.u.size());
   for (std::size_t k = 0; touches_few(0) && k < met_.size(); ++k) met_[k].assign(state_.u[k].rows(), 0);

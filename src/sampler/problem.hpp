@@ -24,6 +24,4 @@ struct Problem {
   bool regroup = false;  // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
 };
 
-std::vector<std::uint32_t> sizes_of(const SparseTensor& tensor);
-
 }  // namespace ztp

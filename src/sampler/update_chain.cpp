@@ -20,7 +20,7 @@ void copy(Statistics& from, Statistics& to) {
 void UpdateChain::start() {
   fit_scale(std::pow(options_.looks, -options_.kappa));
   if (options_.looks == 1) return;
-  old_ = make_statistics(sizes_of(*problem_.tensor), problem_.networks.size(), problem_.R);
+  old_ = make_statistics(problem_.tensor->sizes(), problem_.networks.size(), problem_.R);
   copy(statistics_, old_);
 }
 

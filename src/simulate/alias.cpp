@@ -30,7 +30,8 @@ AliasTable::AliasTable(const SimulatedColumn& column) : slots_(column.ids.size()
 
 void AliasTable::draw(StreamKey key, std::uint32_t round, std::uint64_t index, std::size_t count,
                       std::uint32_t* ids) const {
-  // Random numbers first, look-ups after: so many of the look-ups, which miss the cache in large tables, are under way at once.
+  // Random numbers first, look-ups after: so many of the look-ups, which miss the cache in large tables, are under way
+  // at once.
   std::array<std::uint64_t, 512> bits;
   for (std::size_t begin = 0; begin < count; begin += bits.size()) {
     for (std::size_t i = 0; i < bits.size(); i += 2) {

@@ -17,8 +17,8 @@ class AliasTable {
   static constexpr std::size_t slot_bytes = 12;
   std::size_t size() const { return slots_.size(); }
 
-  // One entity. The high part of bits * size is the slot, its low part the coin that decides between the two entities of the
-  // slot; the error in a probability is at most 2^-32 / size.
+  // One entity. The high part of bits * size is the slot, its low part the coin that decides between the two entities
+  // of the slot; the error in a probability is at most 2^-32 / size.
   std::uint32_t pick(std::uint64_t bits) const {
     const uint128 product = static_cast<uint128>(bits) * slots_.size();
     const Slot slot = slots_[static_cast<std::size_t>(product >> 64)];

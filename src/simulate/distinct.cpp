@@ -6,14 +6,15 @@
 #include <array>
 #include <bit>
 
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
 namespace {
 
-// Radix sort in two parts: large ranges are grouped in place by their top byte (American flag sort), until a range and a second
-// copy of it fit into the cache; there it is sorted by least significant digits first.
+// Radix sort in two parts: large ranges are grouped in place by their top byte (American flag sort), until a range and
+// a second copy of it fit into the cache; there it is sorted by least significant digits first.
 class KeySorter {
  public:
   void sort(std::uint64_t* keys, std::size_t count, unsigned bits) {
@@ -34,8 +35,8 @@ class KeySorter {
     for (std::size_t b = 0; b < 256; ++b) bounds[b + 1] += bounds[b];
     std::array<std::size_t, 256> next;
     std::copy(bounds.begin(), bounds.end() - 1, next.begin());
-    // Every pass brings each key that is not at home yet to its group. The steps of a pass do not wait for one another, as the
-    // links of a chain of displaced keys would.
+    // Every pass brings each key that is not at home yet to its group. The steps of a pass do not wait for one another,
+    // as the links of a chain of displaced keys would.
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t b = 0; b < 256; ++b) {

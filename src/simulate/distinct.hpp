@@ -80,13 +80,15 @@ struct Collected {
   unsigned rounds = 0;
 };
 
-// Fills the set up to `wanted` distinct cells; draw(round, need) appends at most `need` points. As a round draws no more points
-// than cells are missing, no point comes too late to be used: the outcome is that of drawing points one by one until `wanted`
-// different cells have been hit. Gives up (config) after many rounds; small sets, whose rounds cost nothing, may take more.
+// Fills the set up to `wanted` distinct cells; draw(round, need) appends at most `need` points. As a round draws no
+// more points than cells are missing, no point comes too late to be used: the outcome is that of drawing points one by
+// one until `wanted` different cells have been hit. Gives up (config) after many rounds; small sets, whose rounds cost
+// nothing, may take more.
 template <class Set, class Draw>
 Collected collect_distinct(Set& set, std::uint64_t wanted, const std::string& what, Draw draw);
 
-// 60 rounds end with less than one part in 10^7 missing even where three of four points hit a cell that is there already.
+// 60 rounds end with less than one part in 10^7 missing even where three of four points hit a cell that is there
+// already.
 unsigned most_rounds(std::uint64_t wanted);
 [[noreturn]] void give_up(const std::string& what, std::uint64_t wanted, std::uint64_t have, unsigned rounds);
 

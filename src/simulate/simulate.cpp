@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "io/text_writer.hpp"
-#include "simulate/sampler.hpp"
+#include "simulate/points.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -21,10 +21,10 @@ std::size_t mode_index(const SimulateOptions& options, const std::string& name) 
 
 // Calls use(set, collected) with the ones in the set that suits the sizes.
 template <class Use>
-void with_ones(Sampler& sampler, Use use) {
-  const std::vector<std::uint64_t>& dims = sampler.truth().options().dims;
+void with_ones(PointDrawer& drawer, Use use) {
+  const std::vector<std::uint64_t>& dims = drawer.truth().options().dims;
   const auto run = [&](auto set) {
-    const Collected collected = sampler.draw_ones(set);
+    const Collected collected = drawer.draw_ones(set);
     use(set, collected);
   };
   if (KeySet::fits(dims))
@@ -43,10 +43,10 @@ Buffer<std::uint32_t> coordinates(const Set& set, std::size_t width) {
 // Files of a simulation, and the list of them.
 class Output {
  public:
-  Output(const Sampler& sampler, const std::string& directory, bool force)
-      : sampler_(sampler), directory_(directory), existed_(std::filesystem::exists(directory)) {
+  Output(const PointDrawer& drawer, const std::string& directory, bool force)
+      : drawer_(drawer), directory_(directory), existed_(std::filesystem::exists(directory)) {
     make_output_directory(directory, force);
-    names_ = mode_names(sampler.truth().options());
+    names_ = mode_names(drawer.truth().options());
     if (force) remove_old();
   }
 
@@ -59,7 +59,7 @@ class Output {
     std::uint64_t last = ~std::uint64_t{0};
     std::size_t length = 0;
     for (std::size_t e = 0; e < cells.size(); ++e) {
-      if (e % (1 << 20) == 0) sampler_.report("writing", static_cast<double>(e) / static_cast<double>(cells.size()));
+      if (e % (1 << 20) == 0) drawer_.report("writing", static_cast<double>(e) / static_cast<double>(cells.size()));
       cells.get(e, cell.data());
       if (cell[0] != last) {
         last = cell[0];
@@ -79,7 +79,7 @@ class Output {
   }
 
   void write_labels() {
-    const std::vector<std::uint64_t>& dims = sampler_.truth().options().dims;
+    const std::vector<std::uint64_t>& dims = drawer_.truth().options().dims;
     for (std::size_t k = 0; k < dims.size(); ++k) {
       if (dims[k] > most_listed_labels) continue;
       make_output_directory(path("labels"), true);
@@ -95,7 +95,7 @@ class Output {
 
   void write_truth(std::uint64_t points) {
     make_output_directory(path("truth"), true);
-    const std::vector<double>& shares = sampler_.truth().shares();
+    const std::vector<double>& shares = drawer_.truth().shares();
     TextWriter file(path("truth/weights.tsv"));
     file.write("#component\tlambda\n");
     for (std::size_t r = 0; r < shares.size(); ++r)
@@ -125,13 +125,13 @@ class Output {
   }
 
   void write_columns(std::size_t k) {
-    const Truth& truth = sampler_.truth();
+    const Truth& truth = drawer_.truth();
     const double least = 1e-6 / static_cast<double>(truth.options().dims[k]);
     const std::string name = fmt::format("truth/{}.tsv", names_[k]);
     TextWriter file(path(name));
     file.write(fmt::format("#{}\tcomponent\tu\n", names_[k]));
     for (std::size_t r = 0; r < truth.shares().size(); ++r) {
-      sampler_.report("writing the truth", static_cast<double>(r) / static_cast<double>(truth.shares().size()));
+      drawer_.report("writing the truth", static_cast<double>(r) / static_cast<double>(truth.shares().size()));
       const SimulatedColumn column = truth.column(k, r);
       for (std::size_t i = 0; i < column.ids.size(); ++i) {
         if (column.u[i] <= least) continue;
@@ -163,7 +163,7 @@ class Output {
     }
   }
 
-  const Sampler& sampler_;
+  const PointDrawer& drawer_;
   std::string directory_;
   bool existed_;
   std::vector<std::string> names_;
@@ -171,8 +171,8 @@ class Output {
   std::uint64_t bytes_ = 0;  // of the last file
 };
 
-SimulateSummary write_all(Sampler& sampler, Output& output, bool with_truth) {
-  const SimulateOptions& options = sampler.truth().options();
+SimulateSummary write_all(PointDrawer& drawer, Output& output, bool with_truth) {
+  const SimulateOptions& options = drawer.truth().options();
   SimulateSummary summary;
   summary.ones = options.ones;
   summary.volume = 1;
@@ -180,10 +180,10 @@ SimulateSummary write_all(Sampler& sampler, Output& output, bool with_truth) {
   for (const auto& [mode, wanted] : options.edges) {
     const std::size_t k = mode_index(options, mode);
     KeySet edges({options.dims[k], options.dims[k]});
-    sampler.draw_edges(k, wanted, edges);
+    drawer.draw_edges(k, wanted, edges);
     output.write_cells(fmt::format("network-{}.tsv", mode), fmt::format("#{0}\t{0}\n", mode), edges, 2);
   }
-  with_ones(sampler, [&](const auto& cells, const Collected& collected) {
+  with_ones(drawer, [&](const auto& cells, const Collected& collected) {
     summary.points = collected.points;
     summary.rounds = collected.rounds;
     const std::string header = fmt::format("#{}\n", joined(mode_names(options), "\t"));
@@ -199,22 +199,22 @@ SimulateSummary write_all(Sampler& sampler, Output& output, bool with_truth) {
 }  // namespace
 
 Simulated simulate(const SimulateOptions& options, const SimulateProgress& progress) {
-  Sampler sampler(options, progress);
+  PointDrawer drawer(options, progress);
   Simulated result;
   const std::vector<std::string> names = mode_names(options);
   for (std::size_t k = 0; k < options.dims.size(); ++k)
     result.tensor.modes.push_back({names[k], LabelTable::numbered(1, static_cast<std::uint32_t>(options.dims[k]))});
-  with_ones(sampler, [&](const auto& cells, const Collected& collected) {
+  with_ones(drawer, [&](const auto& cells, const Collected& collected) {
     result.tensor.coords = coordinates(cells, options.dims.size());
     result.points = collected.points;
     result.rounds = collected.rounds;
   });
-  for (const double share : sampler.truth().shares())
+  for (const double share : drawer.truth().shares())
     result.lambda.push_back(share * static_cast<double>(result.points));
   for (const auto& [mode, wanted] : options.edges) {
     const std::size_t k = mode_index(options, mode);
     KeySet edges({options.dims[k], options.dims[k]});
-    sampler.draw_edges(k, wanted, edges);
+    drawer.draw_edges(k, wanted, edges);
     Network network;
     network.mode = k;
     network.source = "simulated";
@@ -226,10 +226,10 @@ Simulated simulate(const SimulateOptions& options, const SimulateProgress& progr
 
 SimulateSummary write_simulation(const SimulateOptions& options, const std::string& directory, bool force,
                                  bool with_truth, const SimulateProgress& progress) {
-  Sampler sampler(options, progress);
-  Output output(sampler, directory, force);
+  PointDrawer drawer(options, progress);
+  Output output(drawer, directory, force);
   try {
-    return write_all(sampler, output, with_truth);
+    return write_all(drawer, output, with_truth);
   } catch (...) {
     output.discard();
     throw;

@@ -17,8 +17,8 @@ constexpr std::size_t most_modes = 16;
 constexpr std::uint64_t most_ones = 10'000'000'000;
 constexpr std::size_t most_components = 1'000'000;
 
-// A random order of 0..size-1 that needs no memory: steps that can be undone on the next power of two, repeated while the
-// result lies outside (at most twice, on average).
+// A random order of 0..size-1 that needs no memory: steps that can be undone on the next power of two, repeated while
+// the result lies outside (at most twice, on average).
 class Scatter {
  public:
   Scatter(StreamKey key, std::uint64_t index, std::uint64_t size)
@@ -45,8 +45,8 @@ class Scatter {
   Step steps_[4];
 };
 
-// Blocks of 1.5 n / R entities lie R on a circle of n: each entity is in one or two. Never so small that a block is a line of
-// cells, and never many times the points that fall into it, which would only be entities without ones.
+// Blocks of 1.5 n / R entities lie R on a circle of n: each entity is in one or two. Never so small that a block is a
+// line of cells, and never many times the points that fall into it, which would only be entities without ones.
 std::uint64_t block_size(std::uint64_t n, const SimulateOptions& options) {
   const std::uint64_t rank = options.rank;
   std::uint64_t points = options.ones / rank + 1;
@@ -146,8 +146,8 @@ void check(const SimulateOptions& options) {
 Truth::Truth(const SimulateOptions& options) : options_(options) {
   check(options);
   const bool planted = options.kind == SimulateKind::planted;
-  // Planted components are of like weight; those of the model have exponential weights (a gamma prior of shape 1: with the 0.1
-  // of a fit, which is there to empty components, one or two would take everything).
+  // Planted components are of like weight; those of the model have exponential weights (a gamma prior of shape 1: with
+  // the 0.1 of a fit, which is there to empty components, one or two would take everything).
   Buffer<double> weights(options.rank);
   for (std::size_t r = 0; r < options.rank; ++r) {
     Stream stream(key(simulate_stream::shares), 0, r);

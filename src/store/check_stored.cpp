@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "io/dataset.hpp"
+#include "io/read.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -58,8 +58,7 @@ void check_file(const Dataset& data, const std::vector<std::uint32_t>& sizes) {
 }  // namespace
 
 void check_stored(const Dataset& data, const std::string& path) {
-  std::vector<std::uint32_t> sizes;
-  for (const Mode& mode : data.tensor.modes) sizes.push_back(mode.labels.size());
+  const std::vector<std::uint32_t> sizes = data.tensor.sizes();
   check_records(data.tensor.coords, sizes, "ones", path);
   check_counts(data.tensor, path);
   check_records(data.missing.cells, sizes, "missing cells", path);

@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "base/section_file.hpp"
-#include "io/dataset.hpp"
+#include "io/file_cells.hpp"
+#include "io/read.hpp"
 #include "io/write_cells.hpp"
 #include "store/check_stored.hpp"
-#include "io/file_cells.hpp"
 #include "store/manifest.hpp"
 #include "ztp/error.hpp"
 
@@ -128,10 +128,7 @@ SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std
   Dataset data = load_data(run_dir, info);
   SparseTensor& tensor = data.tensor;
   if (data.file == nullptr) return std::move(tensor);
-  // The file is shuffled: its first ones are as good as any.
-  const std::size_t from_file = static_cast<std::size_t>(std::min<std::uint64_t>(data.file_ones, count));
-  Buffer<std::uint32_t> coords(from_file * tensor.order());
-  data.file->read(0, from_file, coords.data(), nullptr);
+  const Buffer<std::uint32_t> coords = first_ones_of_file(data, count);
   tensor.coords.append(coords.data(), coords.size());
   tensor.counts.resize(0);
   return std::move(tensor);

@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* old_suffix = "-old";
-
 // A lock of the open file, not of the process: two fits in one process exclude each other, too, and it works over NFS.
 struct flock whole_file() {
   struct flock lock = {};
@@ -60,7 +58,7 @@ void remove_abandoned(const std::string& run_dir) {
     if (const std::string path = entry.path().string(); path.starts_with(prefix) && !RunLock::is_taken(path))
       found.push_back(path);
   for (const std::string& path : found)
-    if (path.ends_with(old_suffix) && !fs::exists(run_dir, error)) rename_directory(path, run_dir);
+    if (path.ends_with(exchange_suffix) && !fs::exists(run_dir, error)) rename_directory(path, run_dir);
   for (const std::string& path : found) fs::remove_all(path, error);
 }
 
@@ -136,16 +134,16 @@ NewRunDir::~NewRunDir() {
 
 void NewRunDir::publish() {
   sync_directory(path_);
-  const char *from = path_.c_str(), *to = run_dir_.c_str();
-  if (::renameat2(AT_FDCWD, from, AT_FDCWD, to, replaces_ ? RENAME_EXCHANGE : RENAME_NOREPLACE) != 0) {
-    if (errno == EEXIST) throw Error(ErrorKind::config, fmt::format("{} has come into being meanwhile", run_dir_));
-    if (errno != EINVAL && errno != ENOSYS) throw_io("finish", run_dir_);
-    // A file system that cannot do that: for a moment the old run is under another name.
-    const std::string old = path_ + old_suffix;
-    if (replaces_) rename_directory(run_dir_, old);
-    rename_directory(path_, run_dir_);
-    path_ = replaces_ ? old : "";
-  } else if (!replaces_) {
+  if (replaces_) {
+    const std::optional<std::string> old = exchange_folders(path_, run_dir_);
+    if (!old) throw_io("finish", run_dir_);
+    path_ = *old;
+  } else {
+    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, run_dir_.c_str(), RENAME_NOREPLACE) != 0) {
+      if (errno == EEXIST) throw Error(ErrorKind::config, fmt::format("{} has come into being meanwhile", run_dir_));
+      if (errno != EINVAL && errno != ENOSYS) throw_io("finish", run_dir_);
+      rename_directory(path_, run_dir_);  // a file system that cannot do that
+    }
     path_.clear();
   }
   sync_directory(fs::path(run_dir_).parent_path().string());

@@ -1,4 +1,5 @@
-// The hash of a label: one for all tables, so that a label is hashed once on its way from a block into the table of its mode.
+// The hash of a label: one for all tables, so that a label is hashed once on its way from a block into the table of its
+// mode.
 #pragma once
 #define XXH_INLINE_ALL  // labels are short: the call would cost as much as the hash
 #include <xxhash.h>

@@ -66,10 +66,6 @@ std::string LabelTable::operator[](std::uint32_t id) const {
   return std::string(name(id, scratch));
 }
 
-std::uint32_t LabelTable::hash(std::string_view label) {
-  return label_hash(label);
-}
-
 std::size_t LabelTable::slot_of(std::string_view label, std::uint32_t hash) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

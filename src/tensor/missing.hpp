@@ -8,8 +8,8 @@
 
 namespace ztp {
 
-// One bit an entity, for the modes that have missing slices, so that a look-up costs O(K); or their list, where it is short and the
-// entities are many (a file of a few bytes can announce billions), and is searched.
+// One bit an entity, for the modes that have missing slices, so that a look-up costs O(K); or their list, where it is
+// short and the entities are many (a file of a few bytes can announce billions), and is searched.
 class SliceMarks {
  public:
   SliceMarks(const SparseTensor& tensor, const Missing& missing);
@@ -30,12 +30,12 @@ class SliceMarks {
   std::vector<Marked> marked_;
 };
 
-// Brings missing.cells into the form that Missing promises, and missing.slices to one list a mode. Returns how many cells were
-// merged away as repeated; those in a missing slice are dropped and not counted.
+// Brings missing.cells into the form that Missing promises, and missing.slices to one list a mode. Returns how many
+// cells were merged away as repeated; those in a missing slice are dropped and not counted.
 std::size_t sort_and_merge_missing(const SparseTensor& tensor, Missing& missing);
 
-// For data that did not come from files: throws Error (config) unless slices and pairs are of entities that exist, and no one or edge
-// is missing; brings everything else into the form that Missing promises.
+// For data that did not come from files: throws Error (config) unless slices and pairs are of entities that exist, and
+// no one or edge is missing; brings everything else into the form that Missing promises.
 void check_missing(const SparseTensor& tensor, std::span<const Network> networks, Missing& missing);
 
 }  // namespace ztp

@@ -4,8 +4,8 @@
 //             XXH3 of these with the block's number as its seed (u64), so that blocks in each other's place are noticed
 //   labels    for each named mode the lengths of its labels (u32 each) and then their characters, as one run of bytes cut into
 //             pieces of label_piece bytes, each followed by its XXH3 (u64)
-// All places follow from the header. Ones are sorted by (shuffle_hash, cell): any stretch of them is a fair sample, and no cell is
-// there twice.
+// All places follow from the header. Ones are sorted by (shuffle_hash, cell): any stretch of them is a fair sample, and
+// no cell is there twice.
 #pragma once
 #include <algorithm>
 #include <bit>

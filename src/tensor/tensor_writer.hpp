@@ -13,7 +13,8 @@ class TensorWriter {
  public:
   // The modes are looked at again in commit().
   TensorWriter(const std::string& path, const std::vector<Mode>& modes, bool counted, std::size_t ones_per_block);
-  // The next one, in the order of the file: by (shuffle_hash, cell), none twice. Without counts `count` is not looked at.
+  // The next one, in the order of the file: by (shuffle_hash, cell), none twice. Without counts `count` is not looked
+  // at.
   void add(const std::uint32_t* cell, std::int64_t count);
   void commit();  // the rest of the file, and its name
 

@@ -18,7 +18,7 @@ std::vector<std::uint32_t> grown(const std::vector<Mode>& found, const std::vect
                                  const std::vector<std::uint32_t>& cells) {
   Buffer<std::uint32_t> coords;
   coords.append(cells.data(), cells.size());
-  grow_modes(found, columns, "new.tsv", coords);
+  translate_and_grow(found, columns, "new.tsv", coords);
   return {coords.begin(), coords.end()};
 }
 

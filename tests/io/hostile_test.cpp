@@ -226,7 +226,7 @@ TEST(HostileSizes, AFewBytesGetNoMemoryForBillionsOfEntities) {
   Dataset grown = read_dataset(options);
   Mode words = {"mode1", {}}, numbers = {"mode2", LabelTable::numbered(1, 1)};
   words.labels.add("first");
-  grow_modes(grown.tensor.modes, {&words, &numbers}, options.file, grown.tensor.coords);
+  translate_and_grow(grown.tensor.modes, {&words, &numbers}, options.file, grown.tensor.coords);
   EXPECT_EQ(words.labels.size(), 3u);
   EXPECT_EQ(words.labels.find("2147483648"), 2u);
   EXPECT_EQ(grown.tensor.coords[0], 1u);

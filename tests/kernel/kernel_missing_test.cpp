@@ -17,6 +17,7 @@
 #include "kernel/kernel.hpp"
 #include "model/distributions.hpp"
 #include "sampler/chain.hpp"
+#include "tensor/records.hpp"
 
 namespace ztp {
 namespace {

@@ -14,6 +14,7 @@
 #include "model/distributions.hpp"
 #include "sampler/chain.hpp"
 #include "targets.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

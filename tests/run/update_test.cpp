@@ -15,6 +15,7 @@
 #include "run/prepare.hpp"
 #include "store/data.hpp"
 #include "temp_dir.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 #include "ztp/posterior.hpp"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <fstream>
 
-#include "online_data.hpp"
 #include "io/file_cells.hpp"
+#include "online_data.hpp"
 #include "run/file_minibatches.hpp"
 #include "temp_dir.hpp"
 #include "tensor/shuffle.hpp"
@@ -211,7 +211,9 @@ TEST(FileCells, WhichAreOnes) {
   OnlineData data;
   fill(data, 1000, false, 1);
   write(directory / "a.ztpt", data.tensor);
-  const TensorFile file(directory / "a.ztpt");
+  Dataset filed;
+  filed.file = std::make_shared<TensorFile>(directory / "a.ztpt");
+  filed.tensor.modes = filed.file->modes();
   Pool pool(2);
   Buffer<std::uint32_t> cells;  // every cell there is, sorted
   for (std::uint32_t i = 0; i < 50; ++i)
@@ -219,17 +221,18 @@ TEST(FileCells, WhichAreOnes) {
       for (std::uint32_t l = 0; l < 30; ++l)
         for (const std::uint32_t id : {i, j, l}) cells.push_back(id);
   std::vector<std::uint32_t> last(3 * 300);
-  file.read(700, 300, last.data(), nullptr);
+  filed.file->read(700, 300, last.data(), nullptr);
   for (const std::uint64_t ones : {1000, 700}) {  // the first 700: without the last 300
     std::set<Cell> wanted;
     for (std::size_t e = 0; e < data.tensor.nnz(); ++e) wanted.emplace(data.tensor.cell(e), data.tensor.cell(e) + 3);
     for (std::size_t e = 0; e < 300 && ones == 700; ++e) wanted.erase(Cell(&last[3 * e], &last[3 * e] + 3));
-    const std::vector<std::uint8_t> found = which_are_ones(file, ones, cells, pool);
+    filed.file_ones = ones;
+    const std::vector<std::uint8_t> found = which_are_ones(filed, cells, pool);
     ASSERT_EQ(found.size(), 60'000u);
     for (std::size_t i = 0; i < found.size(); ++i)
       ASSERT_EQ(found[i], wanted.count(Cell(cells.data() + 3 * i, cells.data() + 3 * i + 3)));
   }
-  EXPECT_TRUE(which_are_ones(file, 1000, {}, pool).empty());
+  EXPECT_TRUE(which_are_ones(filed, {}, pool).empty());
 }
 
 TEST(FileCells, HoldOutTheLastOnesAndDrawnZeros) {

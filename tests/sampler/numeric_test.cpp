@@ -198,7 +198,7 @@ TEST(Numeric, LearnedValuesNetworksAndCollapsedMovesArePutBack) {
 TEST(Numeric, OnlineNamesModeRowAndStep) {
   for (const bool few_rows : {false, true}) {
     World world;
-    MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, sizes_of(world.tensor), few_rows ? 100 : 10);
+    MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, world.tensor.sizes(), few_rows ? 100 : 10);
     for (const std::uint32_t inner : {1u, 3u}) {
       const OnlineOptions options{.expected_counts = few_rows, .inner_draws = inner};
       OnlineChain chain(world.problem, options, {ones, {}}, world.kernel, 0);
@@ -213,7 +213,7 @@ TEST(Numeric, OnlineNamesModeRowAndStep) {
 TEST(Numeric, OnlineWithNetworksAndMissingSlices) {
   World world(false);
   world.problem.hyper.learn_dirichlet = world.problem.hyper.learn_shapes = false;
-  MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, sizes_of(world.tensor), 10);
+  MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, world.tensor.sizes(), 10);
   MemoryMinibatches edges(std::as_const(world.networks[0].edges), {}, {40, 40}, 10, true);
   const OnlineOptions options;
   OnlineChain chain(world.problem, options, {ones, {&edges}}, world.kernel, 0);
@@ -224,7 +224,7 @@ TEST(Numeric, OnlineWithNetworksAndMissingSlices) {
 
 TEST(Numeric, UpdateSurvivesInItsFirstHalfAlone) {
   World world;
-  MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, sizes_of(world.tensor), 2);
+  MemoryMinibatches ones(std::as_const(world.tensor.coords), {}, world.tensor.sizes(), 2);
   UpdateChain chain(world.problem, {.looks = 2}, {ones, {}}, world.kernel, 0);
   UpdateChain untouched(world.problem, {.looks = 2}, {ones, {}}, *world.real, 0);
   chain.statistics().scale = untouched.statistics().scale = 0x1p-16;

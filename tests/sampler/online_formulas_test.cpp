@@ -132,7 +132,7 @@ class ByHand {
   // All cells there are: those in a slice, or listed.
   void add_missing_cells(double factor, Counts& counts) const {
     if (data_.missing.empty()) return;
-    const std::vector<std::uint32_t> sizes = sizes_of(data_.tensor);
+    const std::vector<std::uint32_t> sizes = data_.tensor.sizes();
     Cell cell(sizes.size(), 0);
     for (;;) {
       bool missing =

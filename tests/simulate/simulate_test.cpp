@@ -13,7 +13,7 @@
 
 #include "simulate/alias.hpp"
 #include "simulate/distinct.hpp"
-#include "simulate/sampler.hpp"
+#include "simulate/points.hpp"
 #include "temp_dir.hpp"
 #include "ztp/error.hpp"
 #include "ztp/read.hpp"
@@ -149,10 +149,10 @@ TEST(Simulate, WorksWhereCellsDoNotFitIntoAKey) {
 // The two ways to hold cells are one and the same set.
 TEST(Simulate, KeysAndRecordsAgree) {
   const SimulateOptions options = made({100, 1, 64, 65}, 30000, 4, 10);
-  Sampler sampler(options, {});
+  PointDrawer drawer(options, {});
   KeySet keys(options.dims);
   RecordSet records(options.dims);
-  EXPECT_EQ(sampler.draw_ones(keys).points, sampler.draw_ones(records).points);
+  EXPECT_EQ(drawer.draw_ones(keys).points, drawer.draw_ones(records).points);
   ASSERT_EQ(keys.size(), records.size());
   for (std::size_t e = 0; e < keys.size(); ++e) {
     Cell a(4), b(4);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sampler/online_chain.hpp"
+#include "tensor/records.hpp"
 #include "worlds.hpp"
 #include "ztp/tensor.hpp"
 
@@ -29,7 +30,7 @@ struct OnlineData {
     const double mean = std::min(0.5, 1.0 / static_cast<double>(R));
     problem = {&tensor, networks, {std::vector<double>(tensor.order(), 0.1), {0.1, 1, mean}, {0.1, 1, mean}}, R, seed};
     if (!missing.empty()) problem.missing = &missing;
-    const std::vector<std::uint32_t> sizes = sizes_of(tensor);
+    const std::vector<std::uint32_t> sizes = tensor.sizes();
     ones = std::make_unique<MemoryMinibatches>(tensor.coords, tensor.counts, sizes, minibatches);
     for (const Network& network : networks)
       edges.push_back(std::make_unique<MemoryMinibatches>(
@@ -47,7 +48,8 @@ struct OnlineData {
 };
 
 inline void add_modes(const std::vector<std::uint32_t>& sizes, OnlineData& data) {
-  for (const std::uint32_t n : sizes) data.tensor.modes.push_back({"mode" + std::to_string(data.tensor.order() + 1), LabelTable::numbered(1, n)});
+  for (const std::uint32_t n : sizes)
+    data.tensor.modes.push_back({"mode" + std::to_string(data.tensor.order() + 1), LabelTable::numbered(1, n)});
 }
 
 // Different random cells; those for which `free` is false stay away.

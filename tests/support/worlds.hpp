@@ -13,6 +13,7 @@
 
 #include "kernel/kernel.hpp"
 #include "model/distributions.hpp"
+#include "tensor/records.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp::test {

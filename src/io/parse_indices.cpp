@@ -25,7 +25,7 @@ struct IndexColumn {
 IndexColumn index_column(const Layout& layout, const TableSpec& spec, std::size_t k) {
   const std::uint64_t size = layout.sizes.empty() ? max_mode_size : layout.sizes[k];
   if (spec.closed.empty()) return {layout.base, size, 0, nullptr};
-  const LabelTable& table = *spec.closed[k];
+  const LabelTable& table = spec.closed[k]->labels;
   if (!table.is_numbered()) return {layout.base, size, 0, &table};
   // An index is the label that it spells. Only who asks for --index-base 0 over labels from 1 counts places instead.
   if (layout.sizes.empty()) return {std::min(layout.base, table.first_number()), table.size(), 0, nullptr};
@@ -64,8 +64,8 @@ struct LineParser {
     while (is_blank(*at)) ++at;
   }
   void check_columns() const {
-    if (split_fields(whole_line(), layout.format).size() != layout.columns)
-      throw ragged(line, whole_line(), layout.columns, layout.columns, layout.format);
+    if (split_fields(whole_line(), *layout.format).size() != layout.columns)
+      throw ragged(line, whole_line(), layout.columns, layout.columns, *layout.format);
   }
 
   // Reads the line again, slowly, and says what is wrong with its index of mode k.
@@ -84,10 +84,11 @@ void LineParser::explain_index(const char* field, std::size_t k) const {
   const std::size_t zeros = std::min(text.find_first_not_of('0'), text.size());
   const std::string_view digits = text.substr(zeros);
   if (!layout.sizes.empty()) {
-    const std::string size = std::to_string(layout.sizes[k]);
-    if (digits.empty() || digits.size() > size.size() || (digits.size() == size.size() && digits > size))
-      throw bad(fmt::format("the index {} of mode {} is outside 1 to {}, the size in the header; correct one of them",
-                            quoted(text), layout.names[k], size));
+    const std::string last = std::to_string(layout.base + layout.sizes[k] - 1);
+    if ((digits.empty() && layout.base > 0) || digits.size() > last.size() ||
+        (digits.size() == last.size() && digits > last))
+      throw bad(fmt::format("the index {} of mode {} is outside {} to {}, the size in the header; correct one of them",
+                            quoted(text), layout.names[k], layout.base, last));
   }
   if (!spec.closed.empty()) throw unknown_label(line, column(field), text, spec, k);
   if (digits.empty())
@@ -114,7 +115,8 @@ inline std::uint32_t LineParser::index(std::size_t k) {
   return *found;
 }
 
-// The cell across the diagonal; false on the diagonal. Indices are looked up again, for the two modes may differ when closed.
+// The cell across the diagonal; false on the diagonal. Indices are looked up again, for the two modes may differ when
+// closed.
 bool LineParser::mirror(const char* row, const char* column_field, std::uint32_t* coords) {
   const char* const after = at;
   const auto digits = [this](const char* field) {
@@ -151,7 +153,7 @@ BadLine too_many(const LineParser& parser) {
 
 }  // namespace
 
-void parse_indexed(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+void parse_indices(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t most,
                    ParsedBlock& out) {
   LineParser parser(layout, spec);
   CellWriter writer(out, layout, spec, parser.rule, text.size());

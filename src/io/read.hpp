@@ -12,6 +12,10 @@ namespace ztp {
 // How the file of ones is to be read.
 TableSpec tensor_table(const ReadOptions& options);
 
+// A test file: cells of known modes with a last column 0 or 1; and the cells of one of its blocks, added to others.
+TableSpec test_table(const std::string& path, const std::vector<Mode>& modes);
+void append_cells(const CellBlock& block, TestCells& cells);
+
 // A cell by its labels, for messages.
 std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell);
 

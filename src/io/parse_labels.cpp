@@ -10,8 +10,8 @@ namespace {
 
 // Reads the same line again, slowly, and says what is wrong with it.
 [[noreturn]] void explain(std::string_view text, std::uint64_t line, const Layout& layout) {
-  const std::vector<Field> fields = split_fields(text, Format::tsv);
-  if (fields.size() != layout.columns) throw ragged(line, text, layout.columns, layout.columns, Format::tsv);
+  const std::vector<Field> fields = split_fields(text, *layout.format);
+  if (fields.size() != layout.columns) throw ragged(line, text, layout.columns, layout.columns, *layout.format);
   for (std::size_t k = 0; k < layout.order; ++k)
     if (fields[k].text.empty())
       throw BadLine{line, fields[k].column,
@@ -29,7 +29,7 @@ struct OpenColumns {
 struct ClosedColumns {
   const TableSpec& spec;
   std::uint32_t id(std::size_t k, std::string_view label, std::uint64_t line, const char* line_begin) const {
-    const auto found = spec.closed[k]->find(label);
+    const auto found = spec.closed[k]->labels.find(label);
     if (!found) throw unknown_label(line, static_cast<std::size_t>(label.data() - line_begin) + 1, label, spec, k);
     return *found;
   }
@@ -93,7 +93,7 @@ void parse_lines(std::string_view text, const Layout& layout, const TableSpec& s
 
 }  // namespace
 
-void parse_tsv(std::string_view text, const Layout& layout, const TableSpec& spec, ParsedBlock& out) {
+void parse_labels(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t, ParsedBlock& out) {
   if (!spec.closed.empty()) return parse_lines(text, layout, spec, ClosedColumns{spec}, out);
   out.labels.resize(layout.order);
   for (BlockLabels& labels : out.labels) labels.clear();

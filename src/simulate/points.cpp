@@ -1,4 +1,4 @@
-#include "simulate/sampler.hpp"
+#include "simulate/points.hpp"
 
 #include "model/distributions.hpp"
 #include "ztp/error.hpp"
@@ -6,12 +6,13 @@
 namespace ztp {
 namespace {
 
-// Tables of all columns are kept up to this size, for the later rounds and the networks; beyond, columns are drawn again.
+// Tables of all columns are kept up to this size, for the later rounds and the networks; beyond, columns are drawn
+// again.
 constexpr double most_kept_bytes = 5.0 * (1 << 30);
 
 }  // namespace
 
-Sampler::Sampler(const SimulateOptions& options, SimulateProgress progress)
+PointDrawer::PointDrawer(const SimulateOptions& options, SimulateProgress progress)
     : truth_(options), progress_(std::move(progress)), scratch_(options.dims.size()) {
   double bytes = 0, reachable = 1;
   for (std::size_t k = 0; k < options.dims.size(); ++k) {
@@ -31,7 +32,7 @@ Sampler::Sampler(const SimulateOptions& options, SimulateProgress progress)
                     reachable, planted ? ", for larger modes, a lower --rank, or --kind model" : ""));
 }
 
-std::vector<std::uint64_t> Sampler::parts(std::uint32_t what, std::uint32_t round, std::uint64_t points) const {
+std::vector<std::uint64_t> PointDrawer::parts(std::uint32_t what, std::uint32_t round, std::uint64_t points) const {
   std::vector<std::uint64_t> of(truth_.shares().size());
   Stream stream(truth_.key(what), round, 0);
   draw_multinomial(stream, static_cast<std::int64_t>(points), truth_.shares(),
@@ -39,7 +40,7 @@ std::vector<std::uint64_t> Sampler::parts(std::uint32_t what, std::uint32_t roun
   return of;
 }
 
-const AliasTable& Sampler::table(std::size_t k, std::size_t r, AliasTable& scratch) {
+const AliasTable& PointDrawer::table(std::size_t k, std::size_t r, AliasTable& scratch) {
   AliasTable& place = keep_ ? tables_[k * truth_.shares().size() + r] : scratch;
   if (!keep_ || place.size() == 0) {
     place = AliasTable();  // before the next is built: one table less in memory
@@ -48,7 +49,7 @@ const AliasTable& Sampler::table(std::size_t k, std::size_t r, AliasTable& scrat
   return place;
 }
 
-Collected Sampler::draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges) {
+Collected PointDrawer::draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges) {
   const std::string what = fmt::format("--edges {}={}", mode_names(truth_.options())[k], wanted);
   const double support = static_cast<double>(truth_.support(k));
   const bool planted = truth_.options().kind == SimulateKind::planted;
@@ -66,8 +67,8 @@ Collected Sampler::draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges
   });
 }
 
-void Sampler::draw_component_edges(KeySet& edges, std::size_t k, std::uint32_t round, std::size_t r,
-                                   std::uint64_t points) {
+void PointDrawer::draw_component_edges(KeySet& edges, std::size_t k, std::uint32_t round, std::size_t r,
+                                       std::uint64_t points) {
   const AliasTable& ends = table(k, r, scratch_[k]);
   const std::uint32_t what = simulate_stream::edge_ends + 2 * static_cast<std::uint32_t>(k);
   const StreamKey key_a = truth_.key(what), key_b = truth_.key(what + 1);

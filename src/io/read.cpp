@@ -1,27 +1,18 @@
-#include "io/dataset.hpp"
+#include "io/read.hpp"
 
 #include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
 
+#include "io/flags.hpp"
+#include "io/formats.hpp"
 #include "io/missing.hpp"
+#include "io/pairs.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
-#include "ztp/read.hpp"
-#include "ztp/tensor_file.hpp"
 
 namespace ztp {
-namespace {
-
-Format format_named(const std::string& name) {
-  if (name.empty()) return Format::detect;
-  if (name == "tsv") return Format::tsv;
-  if (name == "tns") return Format::tns;
-  if (name == "mtx") return Format::mtx;
-  throw Error(ErrorKind::usage, fmt::format("--format {}: use tsv, tns or mtx", name));
-}
-
-}  // namespace
 
 std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell) {
   std::string text;
@@ -34,33 +25,16 @@ namespace {
 Network read_network(const std::string& item, const SparseTensor& tensor, Pool& pool,
                      std::vector<std::string>& warnings) {
   const auto [mode_name, file] = split_assignment(item, "--network");
-  const std::size_t k = mode_of_flag(tensor.modes, mode_name, "--network " + item);
-  TableSpec spec;
-  spec.path = file;
-  spec.closed = {&tensor.modes[k].labels, &tensor.modes[k].labels};
-  spec.closed_names = {mode_name, mode_name};
-  TableReader reader(spec, pool);
   Network network;
-  network.mode = k;
+  network.mode = mode_of_flag(tensor.modes, mode_name, "--network " + item);
   network.source = file;
-  CellBlock block;
-  while (reader.next(block))
-    for (std::size_t i = 0; i < block.coords.size(); i += 2) {
-      const std::uint32_t a = block.coords[i], b = block.coords[i + 1];
-      if (a == b) {
-        ++network.self_loops;
-        continue;
-      }
-      network.edges.push_back(std::min(a, b));
-      network.edges.push_back(std::max(a, b));
-    }
-  network.duplicates = sort_and_merge_records(network.edges, 2);
+  const LeftOut left_out = read_pairs(pair_table(file, tensor.modes[network.mode]), pool, network.edges);
   if (network.size() == 0)
     throw Error(ErrorKind::input,
                 fmt::format("{}: no edge between two different entities; a network needs at least one", file));
-  if (network.self_loops > 0) warnings.push_back(fmt::format("{}: {} self-loops ignored", file, network.self_loops));
-  if (network.duplicates > 0)
-    warnings.push_back(fmt::format("{}: {} repeated edges merged (a b and b a are one)", file, network.duplicates));
+  if (left_out.self > 0) warnings.push_back(fmt::format("{}: {} self-loops ignored", file, left_out.self));
+  if (left_out.repeated > 0)
+    warnings.push_back(fmt::format("{}: {} repeated edges merged (a b and b a are one)", file, left_out.repeated));
   return network;
 }
 
@@ -169,14 +143,6 @@ TableSpec tensor_table(const ReadOptions& options) {
   return spec;
 }
 
-std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag,
-                                                     const std::string& value) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw Error(ErrorKind::usage, fmt::format("{} {}: expected MODE={}", flag, text, value));
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
 Dataset read_dataset(const ReadOptions& options) {
   Pool pool(options.threads);
   Dataset data;
@@ -226,23 +192,23 @@ void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, cons
 
 }  // namespace
 
+TableSpec test_table(const std::string& path, const std::vector<Mode>& modes) {
+  TableSpec spec = cell_table(path, modes);
+  spec.values = Values::zero_one;
+  return spec;
+}
+
+void append_cells(const CellBlock& block, TestCells& cells) {
+  cells.coords.append(block.coords.data(), block.coords.size());
+  for (const std::int64_t value : block.values) cells.outcome.push_back(value != 0 ? 1 : 0);
+}
+
 TestCells read_test_cells(const std::string& file, const std::vector<Mode>& modes, unsigned threads) {
   Pool pool(threads);
-  TableSpec spec;
-  spec.path = file;
-  spec.values = Values::zero_one;
-  spec.header_names_modes = true;
-  for (const Mode& mode : modes) {
-    spec.closed.push_back(&mode.labels);
-    spec.closed_names.push_back(mode.name);
-  }
-  TableReader reader(spec, pool);
+  TableReader reader(test_table(file, modes), pool);
   TestCells cells;
   CellBlock block;
-  while (reader.next(block)) {
-    cells.coords.append(block.coords.data(), block.coords.size());
-    for (const std::int64_t value : block.values) cells.outcome.push_back(value != 0 ? 1 : 0);
-  }
+  while (reader.next(block)) append_cells(block, cells);
   check_outcomes(cells, modes, file);
   return cells;
 }

@@ -1,4 +1,5 @@
-// Points of the mixture, component by component: the tables of one component stay in the cache while its points are drawn.
+// Points of the mixture, component by component: the tables of one component stay in the cache while its points are
+// drawn.
 #pragma once
 #include <fmt/format.h>
 
@@ -15,9 +16,9 @@
 
 namespace ztp {
 
-class Sampler {
+class PointDrawer {
  public:
-  Sampler(const SimulateOptions& options, SimulateProgress progress);
+  PointDrawer(const SimulateOptions& options, SimulateProgress progress);
 
   const Truth& truth() const { return truth_; }
   // Fills the set with the wanted number of distinct ones.
@@ -53,7 +54,7 @@ class Sampler {
 };
 
 template <class Set>
-Collected Sampler::draw_ones(Set& cells) {
+Collected PointDrawer::draw_ones(Set& cells) {
   const std::uint64_t wanted = truth_.options().ones;
   const std::string what = fmt::format("--ones {}", wanted);
   return collect_distinct(cells, wanted, what, [&](std::uint32_t round, std::uint64_t need) {
@@ -68,7 +69,7 @@ Collected Sampler::draw_ones(Set& cells) {
 
 // reads the tables of component r; writes `points` cells behind the set; O(points K), and the tables' making.
 template <class Set>
-void Sampler::draw_component(Set& cells, std::uint32_t round, std::size_t r, std::uint64_t points) {
+void PointDrawer::draw_component(Set& cells, std::uint32_t round, std::size_t r, std::uint64_t points) {
   const std::size_t order = truth_.options().dims.size();
   std::vector<const AliasTable*> tables;
   std::vector<StreamKey> keys;

@@ -1,0 +1,60 @@
+#include "io/flags.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "ztp/error.hpp"
+
+namespace ztp {
+
+std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag,
+                                                     const std::string& value) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw Error(ErrorKind::usage, fmt::format("{} {}: expected MODE={}", flag, text, value));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::string mode_list(const std::vector<Mode>& modes) {
+  std::string names;
+  for (const Mode& mode : modes) names += (names.empty() ? "" : ", ") + mode.name;
+  return names;
+}
+
+std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name, const std::string& flag) {
+  for (std::size_t k = 0; k < modes.size(); ++k)
+    if (modes[k].name == name) return k;
+  throw Error(ErrorKind::config, fmt::format("{}: no mode \"{}\"; the modes are {}", flag, name, mode_list(modes)));
+}
+
+Network& network_of_flag(const std::string& name, const std::string& flag, const std::string& remedy, Dataset& data) {
+  const SparseTensor& tensor = data.tensor;
+  std::optional<std::size_t> k = tensor.mode_named(name);
+  std::size_t number = 0;  // 0: none is given
+  if (const std::size_t colon = name.rfind(':'); !k && colon != name.npos) {
+    const char* const end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + colon + 1, end, number);
+    if (error == std::errc() && stop == end && number > 0) k = tensor.mode_named(name.substr(0, colon));
+  }
+  if (!k) k = mode_of_flag(tensor.modes, name, flag);
+  std::vector<Network*> networks;
+  for (Network& network : data.networks)
+    if (network.mode == *k) networks.push_back(&network);
+  const std::string& mode = tensor.modes[*k].name;
+  if (networks.empty())
+    throw Error(ErrorKind::config, fmt::format("{}: mode {} has no network; {}", flag, mode, remedy));
+  if (number == 0 && networks.size() > 1)
+    throw Error(
+        ErrorKind::config,
+        fmt::format(
+            "{0}: mode {1} has {2} networks; say which is meant: {1}:1=FILE for its first --network, {1}:2=FILE "
+            "for its second",
+            flag, mode, networks.size()));
+  if (number > networks.size())
+    throw Error(ErrorKind::config, fmt::format("{}: mode {} has only {} network{}", flag, mode, networks.size(),
+                                               networks.size() == 1 ? "" : "s"));
+  return *networks[number == 0 ? 0 : number - 1];
+}
+
+}  // namespace ztp

@@ -1,0 +1,61 @@
+#include "io/formats.hpp"
+
+#include <fmt/format.h>
+
+#include "io/layout.hpp"
+#include "ztp/error.hpp"
+#include "ztp/read.hpp"
+
+namespace ztp {
+namespace {
+
+const TextFormat* format_of_file_name(const std::string& path) {
+  std::string name = lower(path);
+  if (name.ends_with(".gz"))
+    name.resize(name.size() - 3);
+  else if (name.ends_with(".zst"))
+    name.resize(name.size() - 4);
+  for (const TextFormat* format : text_formats)
+    if (name.ends_with(fmt::format(".{}", format->name))) return format;
+  return nullptr;
+}
+
+const TextFormat* format_of_first_line(LineBlocks& lines) {
+  std::string_view line;
+  while (lines.peek(line) && line.empty()) lines.drop();
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+  for (const TextFormat* format : text_formats)
+    if (format->recognises != nullptr && format->recognises(line)) return format;
+  return text_formats[0];
+}
+
+}  // namespace
+
+std::vector<std::string> text_format_names() {
+  std::vector<std::string> names;
+  for (const TextFormat* format : text_formats) names.emplace_back(format->name);
+  return names;
+}
+
+const TextFormat* format_named(const std::string& name) {
+  if (name.empty()) return nullptr;
+  for (const TextFormat* format : text_formats)
+    if (name == format->name) return format;
+  std::vector<std::string> names = text_format_names();
+  const std::string last = names.back();
+  names.pop_back();
+  throw Error(ErrorKind::usage, fmt::format("--format {}: use {} or {}", name, fmt::join(names, ", "), last));
+}
+
+Layout read_layout(LineBlocks& lines, const TableSpec& spec) {
+  const TextFormat* format = spec.format;
+  if (format == nullptr && spec.path != "-") format = format_of_file_name(spec.path);
+  if (format == nullptr) format = format_of_first_line(lines);
+  if (!format->has_index_base && spec.index_base != 1 && spec.closed.empty())
+    throw Error(ErrorKind::usage, fmt::format("--index-base {}: {} is not a .tns file", spec.index_base, spec.path));
+  Layout layout = format->layout(lines, spec);
+  layout.format = format;
+  return layout;
+}
+
+}  // namespace ztp
