@@ -19,6 +19,9 @@ struct DrawHead {
   std::uint64_t occupied;
 };
 
+// Of a record: its head, the numbers of the draw and a checksum.
+std::uint64_t record_bytes(const DrawLayout& layout);
+
 class DrawLogWriter {
  public:
   DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length);

@@ -17,7 +17,6 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
                     const DrawLogReader& log);
 
 // Makes draws.log again from the draws.nc of a run that was complete and is to go on, if it is not there. `length`: of what it must be.
-void restore_draw_log(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
-                      const DrawLayout& layout, std::uint64_t length);
+void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length);
 
 }  // namespace ztp
