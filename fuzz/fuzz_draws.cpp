@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     REQUIRE(log.draws() == bytes.size() / record);
     std::vector<float> values(log.draws() > 0 ? layout.floats() : 0);
     for (std::size_t i = 0; i < log.draws(); ++i) {
-      REQUIRE(log.head(i).chain < layout.chains && log.head(i).occupied <= layout.R);
+      REQUIRE(log.head(i).chain < layout.chains && log.head(i).occupied() <= layout.R);
       log.read(i, 0, values.size(), values.data());
       log.verify(i);
     }

@@ -35,8 +35,8 @@ void summarise_rank(const DrawLogReader& log, RunInfo& info) {
   std::vector<double> sum(log.layout().chains, 0), draws(log.layout().chains, 0);  // status.json may say fewer
   std::map<std::size_t, double> times;
   for (std::size_t i = 0; i < log.draws(); ++i) {
-    times[log.head(i).occupied] += 1;
-    sum[log.head(i).chain] += static_cast<double>(log.head(i).occupied);
+    times[log.head(i).occupied()] += 1;
+    sum[log.head(i).chain] += static_cast<double>(log.head(i).occupied());
     draws[log.head(i).chain] += 1;
   }
   for (std::size_t c = 0; c < info.chains.size(); ++c) info.chains[c].occupied_mean = sum[c] / draws[c];
@@ -131,7 +131,7 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
   info.draws = from.draw_log_length / record_bytes(layout);
   bool complete = false;
   {
-    Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from, layout.learned, watched.size());
+    Recorder recorder(run_dir, info, callbacks, followed, from);
     const auto restore = [&](AnyChain& chain) {
       return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run_dir, chain.number()), info,
                            chain);

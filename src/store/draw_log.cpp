@@ -64,7 +64,7 @@ DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::ui
     : layout_(std::move(layout)), file_(path, length) {}
 
 void DrawLogWriter::append(const State& state, const SweepReport& report) {
-  const DrawHead head{report.chain, report.sweep, report.log_likelihood, report.occupied};
+  const DrawHead head = draw_head(report);
   Hash hash;
   hash.add(&head, sizeof head);
   file_.append(&head, sizeof head);
@@ -91,10 +91,10 @@ DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layou
   for (std::uint64_t i = 0; i < complete; ++i) {
     DrawHead head;
     file_.read(record(i), &head, sizeof head);
-    if (head.chain >= layout_.chains || head.occupied > layout_.R)
+    if (head.chain >= layout_.chains || head.occupied() > layout_.R)
       throw Error(ErrorKind::input,
                   fmt::format("{}: draw {} is damaged: chain {} of {}, {} of {} components", file_.path(), i + 1,
-                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied, layout_.R));
+                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied(), layout_.R));
     heads_.push_back(head);
   }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <limits>
 #include <numeric>
@@ -120,20 +121,33 @@ void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const st
   }
 }
 
+// A number for each place of the grid, from the head of its draw; `none` where there is no draw.
+template <class Number, class Value>
+std::vector<Number> on_grid(const Grid& grid, const DrawLogReader& log, Number none, const Value& value) {
+  std::vector<Number> numbers(grid.chains * grid.draws, none);
+  for (std::size_t i = 0; i < log.draws(); ++i)
+    numbers[grid.places[i].chain * grid.draws + grid.places[i].draw] = value(log.head(i));
+  return numbers;
+}
+
 void write_sample_stats(NetcdfFile& file, const RunInfo& info, const Grid& grid, const DrawLogReader& log) {
   const Group group = add_group(file, "sample_stats", info, {grid.chains, grid.draws});
-  std::vector<double> lp(grid.chains * grid.draws, std::numeric_limits<double>::quiet_NaN());
-  std::vector<std::int64_t> occupied(lp.size(), 0), sweep(lp.size(), 0);
-  for (std::size_t i = 0; i < log.draws(); ++i) {
-    const std::size_t at = grid.places[i].chain * grid.draws + grid.places[i].draw;
-    lp[at] = log.head(i).log_likelihood;
-    occupied[at] = static_cast<std::int64_t>(log.head(i).occupied);
-    sweep[at] = log.head(i).sweep;
-  }
   const NetcdfFile::Slab all = {{0, 0}, {grid.chains, grid.draws}};
-  file.put(file.add_variable(group.id, "lp", Type::doubles, group.lead), all, lp.data());
-  file.put(file.add_variable(group.id, "occupied", Type::integers, group.lead), all, occupied.data());
-  file.put(file.add_variable(group.id, "sweep", Type::integers, group.lead), all, sweep.data());
+  const auto whole = [&](std::string_view name, const auto& value) {
+    const std::vector<std::int64_t> numbers = on_grid(grid, log, std::int64_t{0}, value);
+    file.put(file.add_variable(group.id, std::string(name), Type::integers, group.lead), all, numbers.data());
+  };
+  const auto real = [&](std::string_view name, const auto& value) {
+    const std::vector<double> numbers = on_grid(grid, log, std::numeric_limits<double>::quiet_NaN(), value);
+    file.put(file.add_variable(group.id, std::string(name), Type::doubles, group.lead), all, numbers.data());
+  };
+  for (std::size_t s = 0; s < draw_stats.size(); ++s) {
+    if (draw_stats[s].stat == TraceColumn::Stat::whole)
+      whole(draw_stats[s].stat_name, [&](const DrawHead& head) { return static_cast<std::int64_t>(head.stats[s]); });
+    else
+      real(draw_stats[s].stat_name, [&](const DrawHead& head) { return std::bit_cast<double>(head.stats[s]); });
+  }
+  whole("sweep", [](const DrawHead& head) { return std::int64_t{head.sweep}; });
 }
 
 // At least what a file needs, and little more: `copies` of the numbers of a draw, and names. Chunks are written whole.
@@ -180,6 +194,26 @@ std::vector<float> mean_of(const DrawLogReader& log, std::size_t chain, std::uin
   }
   for (std::size_t x = 0; x < count; ++x) values[x] = static_cast<float>(mean[x] / draws);
   return values;
+}
+
+// The head of a draw as it was in draws.log; sweep 0 where a shorter chain has none.
+DrawHead read_head(const NetcdfFile& file, std::size_t c, std::size_t d) {
+  const int group = file.group("sample_stats");
+  const NetcdfFile::Slab here = {{c, d}, {1, 1}};
+  std::int64_t whole = 0;
+  file.get(file.variable(group, "sweep"), here, &whole);
+  DrawHead head{static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(whole), {}};
+  for (std::size_t s = 0; s < draw_stats.size() && head.sweep != 0; ++s) {
+    const NetcdfFile::Variable variable = file.variable(group, std::string(draw_stats[s].stat_name));
+    double real = 0;
+    if (draw_stats[s].stat == TraceColumn::Stat::whole)
+      file.get(variable, here, &whole);
+    else
+      file.get(variable, here, &real);
+    head.stats[s] = draw_stats[s].stat == TraceColumn::Stat::whole ? static_cast<std::uint64_t>(whole)
+                                                                   : std::bit_cast<std::uint64_t>(real);
+  }
+  return head;
 }
 
 }  // namespace
@@ -238,28 +272,20 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint
   if (length == 0 || std::filesystem::exists(path)) return;
   check_manifest(run_dir, "draws.nc", "the run cannot go on");
   const NetcdfFile file = NetcdfFile::open(run_dir + "/draws.nc");
-  const int group = file.group("posterior"), stats = file.group("sample_stats");
-  const NetcdfFile::Variable sweep = file.variable(stats, "sweep"), lp = file.variable(stats, "lp");
-  const NetcdfFile::Variable occupied = file.variable(stats, "occupied");
-  const std::vector<std::size_t> grid = file.shape(sweep);
+  const int group = file.group("posterior");
+  const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
   const DrawLayout layout = draw_layout(info);
   std::vector<float> values(layout.floats());
   require_room(partial, length);
   DrawLogWriter log(partial, layout, 0);
   for (std::size_t c = 0; c < grid.at(0); ++c)
     for (std::size_t d = 0; d < grid.at(1); ++d) {
-      std::int64_t at_sweep = 0, components = 0;
-      double likelihood = 0;
-      file.get(sweep, {{c, d}, {1, 1}}, &at_sweep);
-      if (at_sweep == 0) continue;  // a shorter chain
-      file.get(occupied, {{c, d}, {1, 1}}, &components);
-      file.get(lp, {{c, d}, {1, 1}}, &likelihood);
+      const DrawHead head = read_head(file, c, d);
+      if (head.sweep == 0) continue;
       for (const DrawVariable& variable : layout.variables)
         file.get(file.variable(group, variable.name), slab_of(variable, {c, d}, 0, variable.rows),
                  values.data() + variable.offset);
-      log.append({static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(at_sweep), likelihood,
-                  static_cast<std::uint64_t>(components)},
-                 values);
+      log.append(head, values);
     }
   log.sync();
   if (log.length() != length)

@@ -269,7 +269,7 @@ TEST(HostileDraws, ChainAndRankOfARecordAreChecked) {
   options.chains = 2;
   const DrawLayout layout(options, {{"a", 1}, {"b", 1}}, 0);
   const auto written = [&](std::uint32_t chain, std::uint64_t occupied) {
-    const DrawHead head{chain, 1, 0, occupied};
+    const DrawHead head{chain, 1, {0, occupied}};
     std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
     write_text(dir / "draws.log", bytes + std::string(layout.bytes() + 8, '\0'));
     return error_of([&] { DrawLogReader(dir / "draws.log", layout); });
