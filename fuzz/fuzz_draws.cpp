@@ -8,15 +8,15 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz::Input input(data, size);
   const unsigned choice = input.byte();
-  ztp::DrawLayout layout;
-  layout.R = 1 + (choice & 3);
-  layout.sizes = {1 + (choice >> 2 & 3), 2};
-  layout.networks = choice >> 4 & 1;
-  layout.learned = choice >> 5 & 1;
-  layout.chains = 2;
-  if (choice & 64) layout.sizes[0] = ztp::max_mode_size;  // a record is then longer than any file here
+  ztp::FitOptions options;
+  options.rank = 1 + (choice & 3);
+  options.chains = 2;
+  options.model = choice & 32 ? "logistic" : "ztp";  // a rival learns its intercept
+  // With the largest mode a record is longer than any file here.
+  const std::uint32_t first = choice & 64 ? ztp::max_mode_size : 1 + (choice >> 2 & 3);
+  const ztp::DrawLayout layout(options, {{"a", first}, {"b", 2}}, choice >> 4 & 1);
   std::string bytes(input.rest());
-  const std::uint64_t record = sizeof(ztp::DrawHead) + layout.bytes() + 8;
+  const std::uint64_t record = record_bytes(layout);
   if ((choice & 128) == 0)
     for (std::uint64_t at = 0; at + record <= bytes.size(); at += record)
       fuzz::store(bytes, at + record - 8, XXH3_64bits(bytes.data() + at, record - 8));
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     REQUIRE(log.draws() == bytes.size() / record);
     std::vector<float> values(log.draws() > 0 ? layout.floats() : 0);
     for (std::size_t i = 0; i < log.draws(); ++i) {
-      REQUIRE(log.head(i).chain < layout.chains && log.head(i).occupied <= layout.R);
+      REQUIRE(log.head(i).chain < layout.chains && log.head(i).occupied() <= layout.R);
       log.read(i, 0, values.size(), values.data());
       log.verify(i);
     }

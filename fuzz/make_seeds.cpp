@@ -227,7 +227,7 @@ void make_draws() {
     const std::size_t floats = 2 * R * (1 + (choice >> 4 & 1)) + (choice >> 5 & 1) + (first + 2) * R;
     std::string bytes;
     for (std::uint32_t i = 0; i < 3; ++i) {
-      const ztp::DrawHead head{i % 2, 10 * i, -1.5, 1};
+      const ztp::DrawHead head{i % 2, 10 * i, {std::bit_cast<std::uint64_t>(-1.5), 1}};
       bytes.append(reinterpret_cast<const char*>(&head), sizeof head).append(4 * floats + 8, '\x3d');
     }
     seed("fuzz_draws", fmt::format("draws{}", choice), bytes_of({choice}), bytes);

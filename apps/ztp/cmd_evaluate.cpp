@@ -31,11 +31,7 @@ nlohmann::ordered_json number_or_null(double value) {
 
 void print_json(const Metrics& m) {
   nlohmann::ordered_json json;
-  json["auc_roc"] = number_or_null(m.auc_roc);
-  json["auc_pr"] = number_or_null(m.auc_pr);
-  json["log_loss"] = number_or_null(m.log_loss);
-  json["brier"] = number_or_null(m.brier);
-  json["calibration_error"] = number_or_null(m.calibration_error);
+  for (const MetricField& field : metric_fields()) json[field.key] = number_or_null(m.*field.member);
   json["ones"] = m.ones;
   json["zeros"] = m.zeros;
   fmt::print("{}\n", json_text(json));
@@ -44,11 +40,8 @@ void print_json(const Metrics& m) {
 void print_table(const Metrics& m) {
   fmt::print("cells              {} ones, {} zeros\n", human_count(static_cast<double>(m.ones)),
              human_count(static_cast<double>(m.zeros)));
-  fmt::print("AUC-ROC            {:.4f}\n", m.auc_roc);
-  fmt::print("AUC-PR             {:.4f}\n", m.auc_pr);
-  fmt::print("log-loss           {:.5f}\n", m.log_loss);
-  fmt::print("Brier score        {:.5f}\n", m.brier);
-  fmt::print("calibration error  {:.5f}\n", m.calibration_error);
+  for (const MetricField& field : metric_fields())
+    fmt::print("{:<17}  {:.{}f}\n", field.title, m.*field.member, field.digits);
 }
 
 // "MODE,MODE", or "all": nothing, which means each of them.
@@ -78,13 +71,15 @@ std::vector<std::size_t> modes_named(const std::string& text, const std::vector<
 
 nlohmann::ordered_json as_json(const RankingMetrics& m, const std::vector<std::uint32_t>& at) {
   nlohmann::ordered_json json;
-  json["ranks"] = m.ranks;
-  json["mrr"] = m.mrr;
-  json["mean_rank"] = m.mean_rank;
-  for (std::size_t i = 0; i < at.size(); ++i) json["hits"][std::to_string(at[i])] = m.hits[i];
-  json["queries"] = m.queries;
-  for (std::size_t i = 0; i < at.size(); ++i) json["recall"][std::to_string(at[i])] = m.recall[i];
-  for (std::size_t i = 0; i < at.size(); ++i) json["ndcg"][std::to_string(at[i])] = m.ndcg[i];
+  for (const RankingField& field : ranking_fields()) {
+    if (const auto each = std::get_if<std::vector<double> RankingMetrics::*>(&field.member)) {
+      for (std::size_t i = 0; i < at.size(); ++i) json[field.key][std::to_string(at[i])] = (m.**each)[i];
+    } else if (const auto value = std::get_if<double RankingMetrics::*>(&field.member)) {
+      json[field.key] = m.**value;
+    } else {
+      json[field.key] = m.*std::get<std::uint64_t RankingMetrics::*>(field.member);
+    }
+  }
   return json;
 }
 
@@ -115,18 +110,18 @@ void print_table(const Ranking& ranking, const std::vector<Mode>& modes) {
   fmt::print("{:<12}", "replaced");
   for (const auto& [mode, metrics] : columns) fmt::print("  {:>9}", mode);
   fmt::print("\n");
-  row("ranks", [&](const RankingMetrics& m) { return count(m.ranks); });
-  row("MRR", [](const RankingMetrics& m) { return fmt::format("{:.4f}", m.mrr); });
-  row("mean rank", [](const RankingMetrics& m) { return fmt::format("{:.1f}", m.mean_rank); });
-  const auto rows_at = [&](const char* name, std::vector<double> RankingMetrics::*values) {
-    for (std::size_t i = 0; i < ranking.at.size(); ++i)
-      row(fmt::format("{}@{}", name, ranking.at[i]),
-          [&](const RankingMetrics& m) { return fmt::format("{:.4f}", (m.*values)[i]); });
-  };
-  rows_at("Hits", &RankingMetrics::hits);
-  row("queries", [&](const RankingMetrics& m) { return count(m.queries); });
-  rows_at("recall", &RankingMetrics::recall);
-  rows_at("NDCG", &RankingMetrics::ndcg);
+  for (const RankingField& field : ranking_fields()) {
+    if (const auto each = std::get_if<std::vector<double> RankingMetrics::*>(&field.member)) {
+      for (std::size_t i = 0; i < ranking.at.size(); ++i)
+        row(fmt::format("{}@{}", field.title, ranking.at[i]),
+            [&](const RankingMetrics& m) { return fmt::format("{:.{}f}", (m.**each)[i], field.digits); });
+    } else if (const auto value = std::get_if<double RankingMetrics::*>(&field.member)) {
+      row(field.title, [&](const RankingMetrics& m) { return fmt::format("{:.{}f}", m.**value, field.digits); });
+    } else {
+      row(field.title,
+          [&](const RankingMetrics& m) { return count(m.*std::get<std::uint64_t RankingMetrics::*>(field.member)); });
+    }
+  }
 }
 
 void run_ranking(const Given& given, Posterior& posterior) {

@@ -12,15 +12,15 @@ namespace ztp {
 // and Buerkner, Bayesian Analysis 16(2), 2021, doi:10.1214/20-BA1221. NaN where there is none: too few draws, or a constant.
 struct Quantity {
   std::string name;
-  double mean = 0;
-  double sd = 0;
+  double mean = 0;      // over all draws
+  double sd = 0;        // of the posterior
   double mcse = 0;      // Monte Carlo standard error of the mean
   double r_hat = 0;     // infinite where chains are constant at different values; of one chain: between its halves
   double ess_bulk = 0;  // effective sample size, all chains together
   double ess_tail = 0;  // the same at the 5 % and 95 % quantiles, the smaller one
-  double ess_per_second = 0;  // bulk ESS over the seconds of sampling after burn-in, all chains
-  bool constant = false;      // all draws are equal: perfect agreement
-  std::vector<double> chain_means;
+  double ess_per_second = 0;        // bulk ESS over the seconds of sampling after burn-in, all chains
+  bool constant = false;            // all draws are equal: perfect agreement
+  std::vector<double> chain_means;  // in the order of Diagnosis::chains
 };
 
 // The probability of one cell of the fixed sample that the run watched.
@@ -36,12 +36,12 @@ enum class Verdict { good, usable, poor, one_chain, too_short };
 std::string verdict_name(Verdict verdict);  // "good", ..., "one chain", "too short"
 
 struct Diagnosis {
-  std::string status;                // of the run: running, interrupted or complete
-  std::vector<std::size_t> chains;   // that were judged, from 0; one that has only begun is left out
-  std::size_t draws = 0;             // sweeps after burn-in of each of them: as many as the shortest has
-  double seconds = 0;                // of sampling these
-  std::vector<Quantity> quantities;  // log-likelihood, occupied rank, total weight, learned hyperparameters
-  std::vector<WatchedCell> cells;
+  std::string status;                      // of the run: running, interrupted, killed or complete
+  std::vector<std::size_t> chains;         // that were judged, from 0; one that has only begun is left out
+  std::size_t draws = 0;                   // sweeps after burn-in of each of them: as many as the shortest has
+  double seconds = 0;                      // of sampling these
+  std::vector<Quantity> quantities;        // log-likelihood, occupied rank, total weight, learned hyperparameters
+  std::vector<WatchedCell> cells;          // in the order of watched.tsv
   std::optional<std::size_t> worst_cell;   // of largest R-hat; nothing without cells
   std::optional<std::size_t> scarce_cell;  // of smallest ESS
   std::optional<std::size_t> median_cell;  // by R-hat
@@ -53,7 +53,8 @@ struct Diagnosis {
   std::vector<std::string> sentences;   // in plain words: what agrees, what does not, and what to do
 };
 
-// Error (input) that names file:line where a file is damaged.
+// Error (input), if the directory is not a run, or names file:line where a file is damaged; Error (config) for a rival that is a point
+// estimate and has no draws.
 Diagnosis diagnose(const std::string& run_dir);
 
 }  // namespace ztp

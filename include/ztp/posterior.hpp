@@ -8,75 +8,87 @@
 #include <string>
 #include <vector>
 
+#include "ztp/labels.hpp"
 #include "ztp/metrics.hpp"
 #include "ztp/ranking.hpp"
 #include "ztp/run_info.hpp"
-#include "ztp/tensor.hpp"
 
 namespace ztp {
 
 // A cell's probability of being a one: mean over the posterior draws, standard deviation, 5 % and 95 % quantiles.
 struct Prediction {
-  double probability = 0;
-  double sd = 0;
-  double q05 = 0;
+  double probability = 0;  // posterior mean
+  double sd = 0;           // posterior standard deviation of the probability
+  double q05 = 0;          // its quantiles
   double q95 = 0;
   double rate = 0;  // posterior mean of z: the expected count under the count likelihood; of a rival, of the logit
 };
 
+// A component of one chain. Those of different chains do not correspond.
 struct Component {
   std::size_t number = 0;  // from 1, as in draws.nc
   double weight = 0;       // lambda: expected latent count, posterior mean
-  double weight_q05 = 0;
+  double weight_q05 = 0;   // its posterior quantiles, 5 % and 95 %
   double weight_q95 = 0;
-  double share = 0;  // of the training ones, the part that this component explains
+  double share = 0;  // of the training ones, the part that this component explains; from a sample of ones and draws
   struct Entity {
-    std::uint32_t id = 0;
-    double value = 0;  // posterior mean of u
+    std::uint32_t id = 0;  // in modes()
+    double value = 0;      // posterior mean of u: its part of the component, 1 over all entities of the mode
   };
   std::vector<std::vector<Entity>> top;  // for each mode, largest first
 };
 
+// A cell that recommend has found.
 struct Recommendation {
-  std::vector<std::uint32_t> cell;
+  std::vector<std::uint32_t> cell;  // an entity for each mode
   Prediction prediction;
+  // What a component contributes to the cell's rate.
   struct Part {
     std::size_t component = 0;  // from 1
     double share = 0;           // of the cell's rate, posterior mean within the chain shown
   };
-  std::vector<Part> parts;  // largest first
+  std::vector<Part> parts;  // those with at least a hundredth of it, largest first
 };
 
+// The draws of a run directory, and the questions that they answer. Every call may throw Error: io, if a file cannot be read, and input, if
+// one is damaged. Cells are given as K entities each, one cell after the other, as ids of modes(), which are not checked. Not for several
+// threads at once.
 class Posterior {
  public:
-  explicit Posterior(const std::string& run_dir, unsigned threads = 0);  // threads = 0: all cores
+  // threads = 0: all cores. Error (input), if this is not a run directory, or it has no draws yet.
+  explicit Posterior(const std::string& run_dir, unsigned threads = 0);
   ~Posterior();
 
-  const RunInfo& info() const;
-  const std::vector<Mode>& modes() const;
-  std::size_t draws() const;
+  const RunInfo& info() const;             // what the directory said when it was opened
+  const std::vector<Mode>& modes() const;  // names and labels, by id
+  std::size_t draws() const;               // kept ones, all chains together
 
-  // In the order of the cells. Memory: the draws of one sweep, and four bytes for each cell and draw; at most
-  // cells_at_a_time() cells are taken in one pass over the draws.
+  // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells. Memory: one draw, and 256 MiB at most for
+  // probabilities.
   std::vector<Prediction> predict(const std::uint32_t* coords, std::size_t count);
   std::size_t cells_at_a_time() const;
-  // Reads a file of cells (or "-") and yields predictions in file order.
+  // Reads a file of cells (or "-"), with or without a last column of values, and yields predictions in file order, some at a time. Error
+  // (input) that names file:line for a label that the run does not have.
   void predict_file(const std::string& file,
                     const std::function<void(const std::uint32_t* coords, const Prediction*, std::size_t)>& yield);
 
-  // Labels and a last column 0 or 1; without a file, the cells that the fit held out. Eight bytes a cell.
+  // Labels and a last column 0 or 1; without a file, the cells that the fit held out: Error (config), if there are none. Memory: one
+  // draw, and eight bytes a cell.
   Metrics evaluate(const std::string& file = "");
 
   // Ranks the ones of a file (labels, and a last column 0 or 1 or none; zeros are ignored) among all entities of a mode. Without a
   // file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are more), up to 64 MiB of draws or one
-  // draw, the training ones, and eight bytes for each known one of a query.
+  // draw, the training ones, and eight bytes for each known one of a query. Error (config) for a rival; Error (usage) for options that
+  // cannot be; Error (input), if the file has no ones.
   Ranking rank(const std::string& file = "", const RankingOptions& options = {});
 
-  // Components of one chain (from 0), largest weight first.
+  // All components of one chain (from 0), largest weight first, with the `top` entities of each mode. Error (config), if there are no draws
+  // of that chain; also for a rival, whose factors have either sign.
   std::vector<Component> components(std::size_t top, std::size_t chain = 0);
 
   // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed and
-  // nothing for each mode left open. Exact; yield returns false to stop early.
+  // nothing for each mode left open. Exact; yield returns false to stop early. Error (config), if the search would need more than 8 GiB;
+  // also for a rival.
   void recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                  const std::function<bool(const Recommendation&)>& yield);
 

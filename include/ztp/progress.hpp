@@ -6,9 +6,10 @@
 
 namespace ztp {
 
+// What of it is recorded in trace.tsv and draws.nc: src/store/trace_columns.hpp.
 struct SweepReport {
   std::uint32_t chain = 0;  // from 0
-  std::uint32_t sweep = 0;  // from 1
+  std::uint32_t sweep = 0;  // from 1; online, a minibatch
   double seconds = 0;       // of sampling alone, since the chain's start
   // Of the tensor and its networks, at the parameters of this sweep. Not a number on sweeps of a large rank where it was not computed.
   double log_likelihood = 0;

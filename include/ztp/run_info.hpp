@@ -11,25 +11,25 @@ namespace ztp {
 
 struct RunInfo {
   // options.json: written once, when the fit begins
-  std::string version;
-  std::string command;
+  std::string version;      // of the ztp that made the run
+  std::string command;      // what was typed; of C++, FitCallbacks::command
   std::string created;      // UTC, ISO 8601
   std::string fingerprint;  // of the training data, 16 hex digits
   FitOptions options;       // every default filled in
   struct ModeInfo {
     std::string name;
-    std::uint32_t size = 0;
-    bool numbered = false;  // labels are the numbers first, first + 1, ...; else labels/NAME.txt has them
+    std::uint32_t size = 0;  // entities
+    bool numbered = false;   // labels are the numbers first, first + 1, ...; else labels/NAME.txt has them
     std::uint32_t first = 0;
-    double dirichlet = 0;
+    double dirichlet = 0;                // a_k; where it is learned, the median of its prior
     std::uint32_t missing_entities = 0;  // all of whose cells are missing
   };
   std::vector<ModeInfo> modes;
   struct NetworkInfo {
-    std::uint32_t mode = 0;
-    std::string source;
-    std::uint64_t edges = 0;
-    std::uint64_t missing_pairs = 0;
+    std::uint32_t mode = 0;           // among whose entities it is, from 0
+    std::string source;               // the file that it was read from
+    std::uint64_t edges = 0;          // without self-loops, each once
+    std::uint64_t missing_pairs = 0;  // listed
   };
   std::vector<NetworkInfo> networks;
   std::uint64_t ones = 0;           // training ones
@@ -37,7 +37,7 @@ struct RunInfo {
   std::uint64_t ones_in_file = 0;   // how many of it; data.bin has the others
   std::uint64_t total_count = 0;    // with counts, their sum
   std::uint64_t missing_cells = 0;  // listed, outside missing slices
-  std::uint64_t test_ones = 0;
+  std::uint64_t test_ones = 0;      // held-out cells, in test.tsv
   std::uint64_t test_zeros = 0;
   std::uint64_t training_zeros = 0;  // of a logistic fit: how many it is fitted to
   double zeros_used = 0;             // and what part of all zeros that is; 1: all of them
@@ -49,10 +49,10 @@ struct RunInfo {
   std::string status;  // "running", "interrupted", "complete"; "killed", if it says running and no process is at it
   std::uint64_t draws_planned = 0;  // with as many sweeps as by now are asked for: those of `options` are these
   struct ChainStatus {
-    std::uint32_t sweeps = 0;
+    std::uint32_t sweeps = 0;      // done
     double seconds = 0;            // of sampling
     double log_likelihood = 0;     // of the last sweep for which it was computed; NaN if it never was, as in an update
-    std::size_t occupied = 0;      // of the last sweep for which it was computed
+    std::size_t occupied = 0;      // components that the ones use, of the last sweep
     double occupied_mean = 0;      // over kept draws; NaN without any
     std::size_t network_only = 0;  // components that only networks use, of the last sweep
   };
@@ -65,8 +65,9 @@ struct RunInfo {
   double auc_roc = 0;  // of the held-out cells, posterior mean so far; NaN if not followed
 };
 
-// Reads both files. Error (input) if the directory is not a run.
+// Reads both files. Error (input), if the directory is not a run or one of them is damaged.
 RunInfo run_info(const std::string& run_dir);
+// Both files as one object, the keys as there.
 std::string run_info_as_json(const RunInfo& info);
 
 }  // namespace ztp

@@ -38,9 +38,24 @@ void read_all(int fd, std::uint64_t offset, char* place, std::size_t bytes, cons
   }
 }
 
-void sync_fully(int fd, const std::string& path) {
-  while (::fsync(fd) != 0)
-    if (errno != EINTR) throw_io("write", path);
+bool sync_fully(int fd) {
+  int result = 0;
+  do result = ::fsync(fd);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+// Closes `temporary`, once it is on the disk, and gives it its name; or removes it.
+void publish(int fd, const std::string& temporary, const std::string& path) {
+  const bool synced = sync_fully(fd);
+  int reason = errno;
+  const bool closed = ::close(fd) == 0;
+  if (synced && closed && ::rename(temporary.c_str(), path.c_str()) == 0)
+    return sync_directory(std::filesystem::path(path).parent_path().string());
+  if (synced) reason = errno;
+  ::unlink(temporary.c_str());
+  errno = reason;
+  throw_io(synced ? "finish" : "write", path);
 }
 
 std::uint64_t file_length(int fd, const std::string& path) {
@@ -98,16 +113,15 @@ void AtomicFile::rewrite(std::uint64_t offset, const void* data, std::size_t byt
 
 void AtomicFile::commit() {
   flush();
-  sync_fully(fd_, path_);
   const int fd = fd_;
   fd_ = -1;
-  if (::close(fd) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const int reason = errno;
-    ::unlink(temporary_.c_str());
-    errno = reason;
-    throw_io("finish", path_);
-  }
-  sync_directory(std::filesystem::path(path_).parent_path().string());
+  publish(fd, temporary_, path_);
+}
+
+void publish_file(const std::string& partial, const std::string& path) {
+  const int fd = ::open(partial.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw_io("open", partial);
+  publish(fd, partial, path);
 }
 
 AppendFile::AppendFile(std::string path, std::uint64_t length) : path_(std::move(path)), length_(length) {
@@ -130,7 +144,7 @@ void AppendFile::append(const void* data, std::size_t bytes) {
 }
 
 void AppendFile::sync() {
-  sync_fully(fd_, path_);
+  if (!sync_fully(fd_)) throw_io("write", path_);
 }
 
 ReadFile::ReadFile(std::string path) : path_(std::move(path)) {

@@ -47,6 +47,9 @@ class AtomicFile {
   std::uint64_t started_ = 0;  // bytes whose way to the disk has begun
 };
 
+// The same for a file that somebody else has written: `partial` takes the name `path`, once it is on the disk.
+void publish_file(const std::string& partial, const std::string& path);
+
 // A file that only grows at its end: the draws and the trace of a running fit.
 class AppendFile {
  public:

@@ -58,7 +58,19 @@ double calibration_error(const Buffer<std::uint64_t>& keys) {
   return error;
 }
 
+constexpr MetricField fields[] = {
+    {"auc_roc", "AUC-ROC", 4, &Metrics::auc_roc},
+    {"auc_pr", "AUC-PR", 4, &Metrics::auc_pr},
+    {"log_loss", "log-loss", 5, &Metrics::log_loss},
+    {"brier", "Brier score", 5, &Metrics::brier},
+    {"calibration_error", "calibration error", 5, &Metrics::calibration_error},
+};
+
 }  // namespace
+
+std::span<const MetricField> metric_fields() {
+  return fields;
+}
 
 void MetricsCollector::add(double probability, bool one) {
   const double p = std::clamp(probability, 0.0, 1.0);

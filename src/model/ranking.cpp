@@ -12,6 +12,16 @@ namespace {
 constexpr float smallest_score = 1e-25f;
 constexpr float left_out = -std::numeric_limits<float>::infinity();
 
+constexpr RankingField fields[] = {
+    {"ranks", "ranks", 0, &RankingMetrics::ranks},
+    {"mrr", "MRR", 4, &RankingMetrics::mrr},
+    {"mean_rank", "mean rank", 1, &RankingMetrics::mean_rank},
+    {"hits", "Hits", 4, &RankingMetrics::hits},
+    {"queries", "queries", 0, &RankingMetrics::queries},
+    {"recall", "recall", 4, &RankingMetrics::recall},
+    {"ndcg", "NDCG", 4, &RankingMetrics::ndcg},
+};
+
 void add_each(std::vector<double>& sums, const std::vector<double>& values) {
   sums.resize(values.size(), 0.0);
   for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
@@ -23,6 +33,10 @@ std::vector<double> divided(std::vector<double> sums, std::uint64_t count) {
 }
 
 }  // namespace
+
+std::span<const RankingField> ranking_fields() {
+  return fields;
+}
 
 std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uint32_t> tests,
                                 std::span<const std::uint32_t> known) {

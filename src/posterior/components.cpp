@@ -14,14 +14,6 @@ namespace {
 constexpr std::size_t draws_for_shares = 10;
 constexpr std::size_t ones_for_shares = 200000;
 
-// Evenly spaced picks from 0..total-1.
-std::vector<std::size_t> spread(std::size_t total, std::size_t most) {
-  const std::size_t count = std::min(total, most);
-  std::vector<std::size_t> picks(count);
-  for (std::size_t i = 0; i < count; ++i) picks[i] = (2 * i + 1) * total / (2 * count);
-  return picks;
-}
-
 std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t r, std::size_t top) {
   std::vector<std::uint32_t> ids(u.rows());
   std::iota(ids.begin(), ids.end(), 0u);

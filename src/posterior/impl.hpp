@@ -19,7 +19,13 @@ struct Posterior::Impl {
   // Error (config), if the run is of a rival, whose factors have either sign.
   void require_rates(const char* what) const;
   std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
+  // The same: what Posterior::predict says of so many cells as one pass over the draws has memory for.
+  void predict(const std::uint32_t* coords, std::size_t count, Prediction* result);
 
+  // Calls use(coords, count) for the training ones and then those of some files, block by block.
+  void for_known_ones(const std::vector<std::string>& files,
+                      const std::function<void(const std::uint32_t*, std::size_t)>& use);
+  // One mode: batch after batch of its queries, each with a pass over the chosen draws. step(part) tells how much is done.
   RankingSums rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen, const RankingOptions& options,
                         const std::function<void(double)>& step);
 
@@ -36,6 +42,9 @@ struct Posterior::Impl {
 
 // The parts of a cell's rate that the components have, z_r, and their sum z.                            (M2)
 double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<double>& parts);
+
+// `most` of 0..total-1, or all if there are no more: the middles of equal parts.
+std::vector<std::size_t> spread(std::size_t total, std::size_t most);
 
 // Quantile q of sorted values, interpolating linearly between order statistics.
 double quantile(const float* sorted, std::size_t count, double q);

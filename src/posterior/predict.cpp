@@ -37,6 +37,12 @@ Prediction summarise(float* probability, std::size_t draws, double rate) {
 
 }  // namespace
 
+std::vector<std::size_t> spread(std::size_t total, std::size_t most) {
+  std::vector<std::size_t> picks(std::min(total, most));
+  for (std::size_t i = 0; i < picks.size(); ++i) picks[i] = (2 * i + 1) * total / (2 * picks.size());
+  return picks;
+}
+
 double quantile(const float* sorted, std::size_t count, double q) {
   const double position = q * static_cast<double>(count - 1);
   const std::size_t below = static_cast<std::size_t>(position);
@@ -86,6 +92,29 @@ std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coo
   return mean;
 }
 
+void Posterior::Impl::predict(const std::uint32_t* coords, std::size_t count, Prediction* result) {
+  const std::size_t D = draws.draws().size();
+  Buffer<float> of_draws(count * D);  // probabilities, draw by draw
+  std::vector<double> z(count), rate(count, 0.0);
+  const Blocks blocks{count, cells_per_block};
+  for (std::size_t i = 0; i < D; ++i) {
+    score(i, coords, count, z.data());
+    pool.for_blocks(blocks.count(), [&](std::size_t b) {
+      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
+        of_draws[i * count + e] = static_cast<float>(probability(z[e]));
+        rate[e] += z[e];
+      }
+    });
+  }
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    std::vector<float> of_cell(D);
+    for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
+      for (std::size_t i = 0; i < D; ++i) of_cell[i] = of_draws[i * count + e];
+      result[e] = summarise(of_cell.data(), D, rate[e]);
+    }
+  });
+}
+
 Posterior::Posterior(const std::string& run_dir, unsigned threads) : impl_(std::make_unique<Impl>(run_dir, threads)) {}
 Posterior::~Posterior() = default;
 const RunInfo& Posterior::info() const {
@@ -98,31 +127,14 @@ std::size_t Posterior::draws() const {
   return impl_->draws.draws().size();
 }
 std::size_t Posterior::cells_at_a_time() const {
-  return std::max<std::size_t>(1, bytes_for_probabilities / 4 / draws());
+  return std::max<std::size_t>(1, bytes_for_probabilities / 4 / std::max<std::size_t>(draws(), 1));
 }
 
 std::vector<Prediction> Posterior::predict(const std::uint32_t* coords, std::size_t count) {
-  const std::size_t D = draws();
-  Buffer<float> probability(count * D);  // draw by draw
-  std::vector<double> z(count), rate(count, 0.0);
-  const Blocks blocks{count, cells_per_block};
-  for (std::size_t i = 0; i < D; ++i) {
-    impl_->score(i, coords, count, z.data());
-    impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
-      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
-        probability[i * count + e] = static_cast<float>(impl_->probability(z[e]));
-        rate[e] += z[e];
-      }
-    });
-  }
+  const std::size_t order = impl_->modes.size(), most = cells_at_a_time();
   std::vector<Prediction> result(count);
-  impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    std::vector<float> of_cell(D);
-    for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
-      for (std::size_t i = 0; i < D; ++i) of_cell[i] = probability[i * count + e];
-      result[e] = summarise(of_cell.data(), D, rate[e]);
-    }
-  });
+  for (std::size_t first = 0; first < count; first += most)
+    impl_->predict(coords + first * order, std::min(most, count - first), result.data() + first);
   return result;
 }
 

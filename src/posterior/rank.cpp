@@ -45,30 +45,17 @@ void for_listed_ones(const std::string& file, const std::vector<Mode>& modes, Po
   }
 }
 
-// Training ones and those of the filter files.
-void add_known(const std::string& run_dir, const RunInfo& info, const std::vector<std::string>& filter,
-               const std::vector<Mode>& modes, Pool& pool, std::vector<Queries>& queries) {
-  const auto add = [&](const std::uint32_t* cells, std::size_t count) {
-    for (Queries& of_mode : queries) of_mode.add_known(cells, count);
-  };
-  {
-    const Dataset data = load_data(run_dir, info);
-    for_ones(data, [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { add(cells, count); });
-  }
-  for (const std::string& file : filter) for_listed_ones(file, modes, pool, add);
-  for (Queries& of_mode : queries) of_mode.finish_known();
-}
-
-// The middles of equal parts of all draws.
-std::vector<std::size_t> spread(std::size_t draws, std::size_t most) {
-  std::vector<std::size_t> chosen(most == 0 ? draws : std::min(draws, most));
-  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = (2 * i + 1) * draws / (2 * chosen.size());
-  return chosen;
-}
-
 }  // namespace
 
-// One mode: batch after batch of its queries, each with a pass over the draws. step(part) tells how much of the mode is done.
+void Posterior::Impl::for_known_ones(const std::vector<std::string>& files,
+                                     const std::function<void(const std::uint32_t*, std::size_t)>& use) {
+  {
+    const Dataset data = load_data(run_dir, info);
+    for_ones(data, [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { use(cells, count); });
+  }
+  for (const std::string& file : files) for_listed_ones(file, modes, pool, use);
+}
+
 RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen,
                                        const RankingOptions& options, const std::function<void(double)>& step) {
   const std::size_t n = modes[queries.mode()].labels.size(), R = static_cast<std::size_t>(info.options.rank);
@@ -115,8 +102,11 @@ Ranking Posterior::rank(const std::string& file, const RankingOptions& options) 
   if (ones.empty()) throw Error(ErrorKind::input, fmt::format("{}: no ones, so there is nothing to rank", path));
   std::vector<Queries> queries;
   for (const std::size_t k : result.modes) queries.emplace_back(ones, order, k);
-  add_known(impl_->run_dir, impl_->info, options.filter, impl_->modes, impl_->pool, queries);
-  const std::vector<std::size_t> chosen = spread(draws(), options.draws);
+  impl_->for_known_ones(options.filter, [&](const std::uint32_t* cells, std::size_t count) {
+    for (Queries& of_mode : queries) of_mode.add_known(cells, count);
+  });
+  for (Queries& of_mode : queries) of_mode.finish_known();
+  const std::vector<std::size_t> chosen = spread(draws(), options.draws == 0 ? draws() : options.draws);
   result.draws = chosen.size();
 
   double all = 0, before = 0;

@@ -24,6 +24,7 @@ class Question {
   Question(const DrawsFile& draws, const RunInfo& info, const std::vector<std::optional<std::uint32_t>>& given)
       : draws_(draws), info_(info), given_(given), R_(static_cast<std::size_t>(info.options.rank)) {
     for (std::size_t k = 0; k < given.size(); ++k) {
+      cell_.push_back(given[k].value_or(0));
       if (given[k]) continue;
       OpenMode mode;
       mode.mode = k;
@@ -34,9 +35,8 @@ class Question {
     fix_weights();
   }
 
-  std::vector<OpenMode>& open() { return open_; }
-  const std::vector<float>& weight() const { return weight_; }
-  const std::vector<double>& scale() const { return scale_; }
+  const std::vector<OpenMode>& open() const { return open_; }
+  const std::vector<std::uint32_t>& cell() const { return cell_; }
 
   // One pass over the draws: for every candidate the upper bound over all cells that it can be part of.
   std::vector<std::vector<double>> candidate_bounds(Pool& pool) {
@@ -75,7 +75,13 @@ class Question {
     return shrunk;
   }
 
-  // Reads the rows of the candidates that are left, of all draws.
+  // The cells that are left, with the rows of their candidates of all draws. Nothing is left here.
+  OpenCells take() {
+    load_rows();
+    return {R_, std::move(open_), std::move(weight_), std::move(scale_), std::move(cell_)};
+  }
+
+ private:
   void load_rows() {
     const std::size_t width = scale_.size() * R_;
     Matrix<float> u;
@@ -94,7 +100,6 @@ class Question {
     }
   }
 
- private:
   // weight[d, r] = lambda prod over the given modes of u, relative to the largest of the draw, whose size is in scale[d].
   void fix_weights() {
     Matrix<float> u;
@@ -129,6 +134,7 @@ class Question {
   std::vector<OpenMode> open_;
   std::vector<float> weight_;
   std::vector<double> scale_;
+  std::vector<std::uint32_t> cell_;
 };
 
 // Some promising cells: all combinations of each open mode's best-bounded candidates.
@@ -202,14 +208,11 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   impl_->require_rates("recommend");
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank), order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
-  std::vector<std::uint32_t> cell(order, 0);
-  for (std::size_t k = 0; k < order; ++k) cell[k] = given[k].value_or(0);
-
   Question question(impl_->draws, impl_->info, given);
   double reached = 0;
   for (int round = 0; round < most_rounds && !question.open().empty(); ++round) {
     const std::vector<std::vector<double>> bound = question.candidate_bounds(impl_->pool);
-    const Buffer<std::uint32_t> cells = beam(question.open(), bound, cell);
+    const Buffer<std::uint32_t> cells = beam(question.open(), bound, question.cell());
     reached =
         std::max(reached, reached_by(impl_->mean_probabilities(cells.data(), cells.size() / order), cells, ones, top));
     if (!question.prune(bound, reached)) break;
@@ -222,8 +225,7 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
                 fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
                             "give another mode, or a smaller --top",
                             bytes / 0x1p30));
-  question.load_rows();
-  TopSearch search(std::move(question.open()), question.weight(), question.scale(), R, cell, top, impl_->pool);
+  TopSearch search(question.take(), top, impl_->pool);
   const std::vector<ScoredCell> found =
       search.run([&](const std::uint32_t* candidate) { return ones.contains(candidate); });
   // In portions, so that memory stays bounded however many are asked for.

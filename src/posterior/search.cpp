@@ -30,13 +30,12 @@ double mean_probability(const float* a, const float* b, const std::vector<double
   return sum / static_cast<double>(scale.size());
 }
 
-TopSearch::TopSearch(std::vector<OpenMode> open, std::vector<float> weight, std::vector<double> scale, std::size_t R,
-                     std::vector<std::uint32_t> cell, std::size_t top, Pool& pool)
-    : open_(std::move(open)),
-      weight_(std::move(weight)),
-      scale_(std::move(scale)),
-      R_(R),
-      cell_(std::move(cell)),
+TopSearch::TopSearch(OpenCells cells, std::size_t top, Pool& pool)
+    : R_(cells.R),
+      open_(std::move(cells.open)),
+      weight_(std::move(cells.weight)),
+      scale_(std::move(cells.scale)),
+      cell_(std::move(cells.cell)),
       top_(top),
       pool_(pool) {
   // Few candidates first: the last mode is scored in bulk.

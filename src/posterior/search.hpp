@@ -20,6 +20,15 @@ struct OpenMode {
   std::vector<float> largest;      // width: over the candidates
 };
 
+// The cells to search. The rate of one at draw d is scale[d] sum_r weight[d, r] prod over the open modes of its rows.
+struct OpenCells {
+  std::size_t R = 0;
+  std::vector<OpenMode> open;
+  std::vector<float> weight;        // draws x R: what the given modes fix
+  std::vector<double> scale;        // of each draw
+  std::vector<std::uint32_t> cell;  // the entities of the given modes, anything where a mode is open
+};
+
 struct ScoredCell {
   double score = 0;
   std::vector<std::uint32_t> cell;
@@ -27,9 +36,7 @@ struct ScoredCell {
 
 class TopSearch {
  public:
-  // weight: draws x R, the part of the rate that the given modes fix; scale[d] multiplies the sum of draw d.
-  TopSearch(std::vector<OpenMode> open, std::vector<float> weight, std::vector<double> scale, std::size_t R,
-            std::vector<std::uint32_t> cell, std::size_t top, Pool& pool);
+  TopSearch(OpenCells cells, std::size_t top, Pool& pool);
 
   // Cells for which skip() is true do not count. Best first.
   std::vector<ScoredCell> run(const std::function<bool(const std::uint32_t*)>& skip);
@@ -39,10 +46,10 @@ class TopSearch {
   std::vector<double> bounds(std::size_t level, const std::vector<float>& weight) const;
   void offer(double score);
 
+  std::size_t R_;
   std::vector<OpenMode> open_;
   std::vector<float> weight_;
   std::vector<double> scale_;
-  std::size_t R_;
   std::vector<std::uint32_t> cell_;  // the given entities, and the chosen ones while descending
   std::size_t top_;
   Pool& pool_;

@@ -173,8 +173,7 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   if (info.test_ones + info.test_zeros > 0)
     test = read_test_cells(own_test_file(run_dir, info), data.tensor.modes, threads);
   remove_partial_files(run_dir);
-  restore_draw_log(run_dir, info, data.tensor.modes, draw_layout(info.options, data.tensor.modes, data.networks.size()),
-                   from.draw_log_length);
+  restore_draw_log(run_dir, info, from.draw_log_length);
   info.status = "running";
   write_run_status(run_dir, info);
   return sample(run_dir, data, test, from, callbacks, threads, info);

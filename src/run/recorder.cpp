@@ -14,36 +14,50 @@
 namespace ztp {
 namespace {
 
-void begin(AppendFile& file, std::string header, const std::vector<std::string>& more) {
-  if (file.length() > 0) return;
-  for (const std::string& name : more) header += "\t" + name;
-  file.append(header + "\n");
+void begin(AppendFile& file, const std::vector<std::string>& names) {
+  if (file.length() == 0) file.append(fmt::format("{}\n", fmt::join(names, "\t")));
+}
+
+std::vector<std::string> trace_names(const std::vector<std::string>& learned) {
+  std::vector<std::string> names;
+  for (const TraceColumn& column : trace_columns) names.emplace_back(column.name);
+  names.insert(names.end(), learned.begin(), learned.end());
+  return names;
 }
 
 std::vector<std::string> cell_names(std::size_t watched) {
-  std::vector<std::string> names;
+  std::vector<std::string> names = {"chain", "sweep"};
   for (std::size_t i = 1; i <= watched; ++i) names.push_back(fmt::format("c{}", i));
   return names;
 }
 
+std::string trace_row(const SweepReport& report) {
+  std::vector<std::string> fields;
+  for (const TraceColumn& column : trace_columns) {
+    const double value = column.value(report);
+    fields.push_back(std::isnan(value) ? "" : fmt::format(fmt::runtime(column.format), value));
+  }
+  for (const double value : report.learned) fields.push_back(fmt::format("{:.6g}", value));
+  return fmt::format("{}\n", fmt::join(fields, "\t"));
+}
+
 }  // namespace
 
-Recorder::Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
-                   HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned,
-                   std::size_t watched)
+Recorder::Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, const Followed& followed,
+                   const Checkpoint& from)
     : run_dir_(run_dir),
       info_(info),
       callbacks_(callbacks),
-      held_out_(held_out),
+      held_out_(followed.held_out),
       trace_(run_dir + "/trace.tsv", from.trace_length),
       cells_(run_dir + "/cells.tsv", from.cells_length),
-      draws_(run_dir + "/draws.log", layout, from.draw_log_length),
+      draws_(run_dir + "/draws.log", draw_layout(info), from.draw_log_length),
       interval_(checkpoint_interval(info.options.checkpoint)),
       sweeps_(from.sweeps),
       last_file_(from.file),
       last_checkpoint_(clock_seconds()) {
-  begin(trace_, "chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\ttotal_weight\tnetwork_only", learned);
-  begin(cells_, "chain\tsweep", cell_names(watched));
+  begin(trace_, trace_names(draw_layout(info).learned));
+  begin(cells_, cell_names(followed.watched == nullptr ? 0 : followed.watched->size()));
 }
 
 void Recorder::on_draw(AnyChain& chain, const SweepReport& report) {
@@ -88,14 +102,9 @@ bool Recorder::stop_requested() {
 }
 
 void Recorder::write_rows(const SweepReport& report) {
-  const auto known = [](double value) { return std::isnan(value) ? "" : fmt::format("{:.6f}", value); };
-  std::string line = fmt::format("{}\t{}\t{:.6f}\t{}\t{}\t{}\t{:.6g}\t{}", report.chain, report.sweep, report.seconds,
-                                 known(report.log_likelihood), report.occupied, known(report.auc_roc),
-                                 report.total_weight, report.network_only);
-  for (const double value : report.learned) line += fmt::format("\t{:.6g}", value);
-  trace_.append(line + "\n");
+  trace_.append(trace_row(report));
   if (report.watched.empty()) return;
-  line = fmt::format("{}\t{}", report.chain, report.sweep);
+  std::string line = fmt::format("{}\t{}", report.chain, report.sweep);
   for (const double value : report.watched) line += fmt::format("\t{:.6g}", value);
   cells_.append(line + "\n");
 }

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/file.hpp"
-#include "run/checkpoint.hpp"
-#include "store/draw_log.hpp"
 #include "options/amounts.hpp"
+#include "run/checkpoint.hpp"
 #include "sampler/run_chains.hpp"
+#include "store/draw_log.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/run_info.hpp"
 
@@ -15,9 +15,9 @@ namespace ztp {
 
 class Recorder final : public Observer {
  public:
-  // `from`: where the run goes on; `learned`: names of the learned hyperparameters; `watched`: how many cells are watched.
-  Recorder(const std::string& run_dir, RunInfo& info, const DrawLayout& layout, const FitCallbacks& callbacks,
-           HeldOut* held_out, const Checkpoint& from, const std::vector<std::string>& learned, std::size_t watched);
+  // `from`: where the run goes on.
+  Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, const Followed& followed,
+           const Checkpoint& from);
 
   void on_draw(AnyChain& chain, const SweepReport& report) override;
   void on_sweep(AnyChain& chain, const SweepReport& report) override;

@@ -14,14 +14,14 @@
 #include "base/file.hpp"
 #include "base/memory.hpp"
 #include "io/write_cells.hpp"
-#include "store/draws_nc.hpp"
-#include "store/manifest.hpp"
 #include "run/prepare.hpp"
 #include "run/recorder.hpp"
+#include "run/watch.hpp"
+#include "store/data.hpp"
+#include "store/draws_nc.hpp"
+#include "store/manifest.hpp"
 #include "store/run_dir.hpp"
 #include "store/run_info.hpp"
-#include "store/data.hpp"
-#include "run/watch.hpp"
 #include "ztp/error.hpp"
 #include "ztp/version.hpp"
 
@@ -35,8 +35,8 @@ void summarise_rank(const DrawLogReader& log, RunInfo& info) {
   std::vector<double> sum(log.layout().chains, 0), draws(log.layout().chains, 0);  // status.json may say fewer
   std::map<std::size_t, double> times;
   for (std::size_t i = 0; i < log.draws(); ++i) {
-    times[log.head(i).occupied] += 1;
-    sum[log.head(i).chain] += static_cast<double>(log.head(i).occupied);
+    times[log.head(i).occupied()] += 1;
+    sum[log.head(i).chain] += static_cast<double>(log.head(i).occupied());
     draws[log.head(i).chain] += 1;
   }
   for (std::size_t c = 0; c < info.chains.size(); ++c) info.chains[c].occupied_mean = sum[c] / draws[c];
@@ -45,16 +45,18 @@ void summarise_rank(const DrawLogReader& log, RunInfo& info) {
 }
 
 // Posterior means of the learned hyperparameters.
-void summarise_learned(const DrawLogReader& log, const std::vector<std::string>& names, RunInfo& info) {
-  std::vector<double> sum(names.size(), 0);
-  std::vector<float> values(names.size());
-  for (std::size_t i = 0; i < log.draws(); ++i) {
-    log.read(i, log.layout().hyperparameters(), values.size(), values.data());
-    for (std::size_t l = 0; l < values.size(); ++l) sum[l] += static_cast<double>(values[l]);
-  }
+void summarise_learned(const DrawLogReader& log, RunInfo& info) {
   info.learned.clear();
-  for (std::size_t l = 0; l < names.size(); ++l)
-    info.learned.emplace_back(names[l], sum[l] / static_cast<double>(log.draws()));
+  for (const DrawVariable& variable : log.layout().variables) {
+    if (variable.kind != DrawVariable::Kind::learned) continue;
+    double sum = 0;
+    for (std::size_t i = 0; i < log.draws(); ++i) {
+      float value = 0;
+      log.read(i, variable.offset, 1, &value);
+      sum += static_cast<double>(value);
+    }
+    info.learned.emplace_back(log.layout().learned[variable.index], sum / static_cast<double>(log.draws()));
+  }
 }
 
 }  // namespace
@@ -126,11 +128,10 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
   const TestCells watched = watched_cells(data, test, info.options.seed);
   const Followed followed{test.size() > 0 ? &held_out : nullptr, &watched};
 
-  info.draws = from.draw_log_length / (layout.bytes() + sizeof(DrawHead) + sizeof(std::uint64_t));
-  const std::vector<std::string> learned = learned_names(info.options, data.tensor.modes, data.networks.size());
+  info.draws = from.draw_log_length / record_bytes(layout);
   bool complete = false;
   {
-    Recorder recorder(run_dir, info, layout, callbacks, followed.held_out, from, learned, watched.size());
+    Recorder recorder(run_dir, info, callbacks, followed, from);
     const auto restore = [&](AnyChain& chain) {
       return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run_dir, chain.number()), info,
                            chain);
@@ -142,7 +143,7 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
   if (info.draws > 0) {
     const DrawLogReader log(log_path, layout);
     summarise_rank(log, info);
-    summarise_learned(log, learned, info);
+    summarise_learned(log, info);
     write_draws_nc(run_dir, info, data.tensor.modes, log);
     write_means_nc(run_dir, info, data.tensor.modes, log);
     add_to_manifest(run_dir, {"draws.nc", "means.nc"});

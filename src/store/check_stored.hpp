@@ -1,3 +1,4 @@
+// Is what data.bin holds a data set that the program can work with?
 #pragma once
 #include <string>
 

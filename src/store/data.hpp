@@ -24,7 +24,7 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info);
 // The held-out cells inside the run, checked. Error (config), if there are none.
 std::string own_test_file(const std::string& run_dir, const RunInfo& info);
 
-// About `count` of the training ones, evenly spread.
+// At least `count` of the training ones, if there are as many; of a run without a tensor file, all of them.
 SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std::size_t count);
 // The training ones with these coordinates; of a run without a tensor file, all of them.
 SparseTensor ones_matching(const std::string& run_dir, const RunInfo& info,

@@ -1,4 +1,4 @@
-// What a kept draw consists of.
+// What a kept draw consists of. Whoever writes, reads or averages draws goes through this list of variables.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,29 +6,52 @@
 
 #include "ztp/labels.hpp"
 #include "ztp/options.hpp"
+#include "ztp/run_info.hpp"
 
 namespace ztp {
 
-// The numbers of one draw, all float32: lambda and p (R each), beta and h of each network, learned hyperparameters, then u of each
-// mode (n_k x R).
-struct DrawLayout {
-  static constexpr std::size_t most_chains = 1000;  // as --chains allows
-  std::size_t R = 0;
-  std::vector<std::uint32_t> sizes;  // n_k
-  std::size_t networks = 0;
-  std::size_t learned = 0;  // how many hyperparameters are learned
-  std::size_t chains = most_chains;
+// A variable of draws.nc, and where it lies among the numbers of a draw, all float32.
+struct DrawVariable {
+  enum class Kind { weight, p, learned, factor };
+  Kind kind = Kind::weight;
+  std::size_t index = 0;     // weight and p: 0 of the tensor, m of network m from 1; learned: which one; factor: mode k
+  std::string name;          // in draws.nc
+  std::uint64_t offset = 0;  // of its first number
+  std::size_t rows = 1;      // n_k of a factor
+  std::size_t columns = 1;   // R; 1 of what is learned
 
-  std::uint64_t weights(std::size_t set) const { return 2 * R * set; }  // 0: the tensor; 1 + m: network m
-  std::uint64_t hyperparameters() const { return weights(1 + networks); }
-  std::uint64_t factor(std::size_t k) const;  // where u of mode k begins
-  std::uint64_t floats() const { return factor(sizes.size()); }
-  std::uint64_t bytes() const { return 4 * floats(); }
+  std::uint64_t floats() const { return std::uint64_t{rows} * columns; }
+  std::vector<std::size_t> shape() const;  // n_k x R, R or nothing
 };
 
-// Names of the learned hyperparameters, in the order of learned_values: columns of the trace and variables of draws.nc.
-std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<Mode>& modes,
-                                       std::size_t networks);
+class DrawLayout {
+ public:
+  struct ModeSize {
+    std::string name;
+    std::uint32_t size = 0;  // n_k
+  };
+  DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& modes, std::size_t networks);
+
+  std::size_t R = 0;
+  std::size_t chains = 0;               // at most
+  std::vector<std::string> learned;     // names of the learned hyperparameters, in the order of learned_values
+  std::vector<std::string> dimensions;  // of draws.nc: the modes
+  // In the order of draws.log: lambda and p (of a rival the prior's precision, tau), beta and h of each network, learned hyperparameters,
+  // u of each mode.
+  std::vector<DrawVariable> variables;
+
+  const DrawVariable& variable(DrawVariable::Kind kind, std::size_t index) const;
+  std::uint64_t floats() const { return variables.back().offset + variables.back().floats(); }
+  std::uint64_t bytes() const { return sizeof(float) * floats(); }
+
+ private:
+  void add(DrawVariable::Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns);
+};
+
 DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks);
+DrawLayout draw_layout(const RunInfo& info);
+
+// The names of netCDF objects allow less than those of modes do: one for each, all different, and of modes none that a variable has.
+std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes = true);
 
 }  // namespace ztp

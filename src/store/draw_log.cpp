@@ -33,34 +33,43 @@ class FloatSink {
   std::vector<float> buffer_;
 };
 
-void put_weights(FloatSink& sink, const Weights& weights) {
-  for (const double value : weights.log_weight) sink.put(static_cast<float>(std::exp(value)));
-  for (const double value : weights.log_p) sink.put(static_cast<float>(std::exp(value)));
+void put_exp(FloatSink& sink, const std::vector<double>& logs) {
+  for (const double value : logs) sink.put(static_cast<float>(std::exp(value)));
 }
+
+void put(FloatSink& sink, const DrawVariable& variable, const State& state, const SweepReport& report) {
+  const std::size_t i = variable.index;
+  switch (variable.kind) {
+    case DrawVariable::Kind::weight:
+      return put_exp(sink, (i == 0 ? state.tensor : state.networks[i - 1]).log_weight);
+    case DrawVariable::Kind::p:
+      return put_exp(sink, (i == 0 ? state.tensor : state.networks[i - 1]).log_p);
+    case DrawVariable::Kind::learned:
+      return sink.put(static_cast<float>(report.learned[i]));
+    case DrawVariable::Kind::factor:
+      const Matrix<float>& u = state.u[i];  // n u
+      const float n = static_cast<float>(u.rows());
+      for (std::size_t j = 0; j < u.rows(); ++j)
+        for (std::size_t r = 0; r < state.R; ++r) sink.put(u.row(j)[r] / n);
+  }
+}
+
+}  // namespace
 
 std::uint64_t record_bytes(const DrawLayout& layout) {
   return sizeof(DrawHead) + layout.bytes() + sizeof(std::uint64_t);
 }
 
-}  // namespace
-
 DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length)
     : layout_(std::move(layout)), file_(path, length) {}
 
 void DrawLogWriter::append(const State& state, const SweepReport& report) {
-  const DrawHead head{report.chain, report.sweep, report.log_likelihood, report.occupied};
+  const DrawHead head = draw_head(report);
   Hash hash;
   hash.add(&head, sizeof head);
   file_.append(&head, sizeof head);
   FloatSink sink(file_, hash);
-  put_weights(sink, state.tensor);
-  for (const Weights& weights : state.networks) put_weights(sink, weights);
-  for (const double value : report.learned) sink.put(static_cast<float>(value));
-  for (const Matrix<float>& u : state.u) {
-    const float n = static_cast<float>(u.rows());
-    for (std::size_t j = 0; j < u.rows(); ++j)
-      for (std::size_t r = 0; r < state.R; ++r) sink.put(u.row(j)[r] / n);
-  }
+  for (const DrawVariable& variable : layout_.variables) put(sink, variable, state, report);
   sink.flush();
   const std::uint64_t sum = hash.sum();
   file_.append(&sum, sizeof sum);
@@ -82,10 +91,10 @@ DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layou
   for (std::uint64_t i = 0; i < complete; ++i) {
     DrawHead head;
     file_.read(record(i), &head, sizeof head);
-    if (head.chain >= layout_.chains || head.occupied > layout_.R)
+    if (head.chain >= layout_.chains || head.occupied() > layout_.R)
       throw Error(ErrorKind::input,
                   fmt::format("{}: draw {} is damaged: chain {} of {}, {} of {} components", file_.path(), i + 1,
-                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied, layout_.R));
+                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied(), layout_.R));
     heads_.push_back(head);
   }
 }

@@ -8,16 +8,13 @@
 #include "base/file.hpp"
 #include "model/state.hpp"
 #include "store/draw_layout.hpp"
+#include "store/trace_columns.hpp"
 #include "ztp/progress.hpp"
 
 namespace ztp {
 
-struct DrawHead {
-  std::uint32_t chain;
-  std::uint32_t sweep;
-  double log_likelihood;
-  std::uint64_t occupied;
-};
+// Of a record: its head, the numbers of the draw and a checksum.
+std::uint64_t record_bytes(const DrawLayout& layout);
 
 class DrawLogWriter {
  public:

@@ -4,14 +4,25 @@
 #include <vector>
 
 #include "model/state.hpp"
+#include "store/draw_layout.hpp"
 #include "store/netcdf.hpp"
-#include "ztp/labels.hpp"
 #include "ztp/run_info.hpp"
 
 namespace ztp {
 
+// A variable of a draw, and what it is in a file.
+struct StoredVariable {
+  DrawVariable variable;
+  NetcdfFile::Variable in_file;
+};
+
+// Where rows first..first+rows-1 of a variable lie behind the indices `lead`: chain and draw in draws.nc, chain in means.nc.
+NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& lead, std::size_t first,
+                         std::size_t rows);
+
 class DrawsFile {
  public:
+  // Error (input), if there are no draws yet, or the file is damaged.
   DrawsFile(const std::string& run_dir, const RunInfo& info);
 
   struct Index {
@@ -24,13 +35,13 @@ class DrawsFile {
   double intercept(std::size_t i) const;                 // of a rival
 
  private:
-  const RunInfo& info_;
-  std::string path_;
+  std::vector<std::size_t> lead(std::size_t i) const { return {draws_[i].chain, draws_[i].draw}; }
+
+  bool probabilities_;  // factors are, as they are of ztp
   NetcdfFile file_;
-  int group_;
-  int lambda_;
-  int intercept_ = -1;
-  std::vector<int> factors_;
+  DrawLayout layout_;
+  StoredVariable lambda_, intercept_;
+  std::vector<StoredVariable> factors_;
   std::vector<Index> draws_;
 };
 

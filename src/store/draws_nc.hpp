@@ -9,15 +9,14 @@
 
 namespace ztp {
 
-// Group `posterior`: lambda, p (chain, draw, component); u_MODE (chain, draw, MODE, component); beta_M, h_M for network M from 1.
-// Group `sample_stats`: lp, occupied, sweep. A chain with fewer draws than the longest has NaN there, and sweep 0.
+// Group `posterior`: the variables of DrawLayout (chain, draw, and of a factor MODE, component). Group `sample_stats`: lp, occupied
+// (trace_columns.hpp) and sweep. A chain with fewer draws than the longest has NaN there (occupied: 0), and sweep 0.
 void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
                     const DrawLogReader& log);
 void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
                     const DrawLogReader& log);
 
 // Makes draws.log again from the draws.nc of a run that was complete and is to go on, if it is not there. `length`: of what it must be.
-void restore_draw_log(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
-                      const DrawLayout& layout, std::uint64_t length);
+void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length);
 
 }  // namespace ztp

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <netcdf.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -11,6 +10,9 @@
 
 namespace ztp {
 namespace {
+
+using Slab = NetcdfFile::Slab;
+using Variable = NetcdfFile::Variable;
 
 [[noreturn]] void fail(const std::string& path, int status) {
   if (status > 0) throw Error(ErrorKind::io, fmt::format("{}: {}", path, nc_strerror(status)));
@@ -28,6 +30,42 @@ namespace {
 // Chunks are written and read whole, once: caching them would only hold memory.
 void keep_no_chunks() {
   nc_set_chunk_cache(1 << 16, 1009, 0.75f);
+}
+
+nc_type type_in_file(NetcdfFile::Type type) {
+  switch (type) {
+    case NetcdfFile::Type::floats:
+      return NC_FLOAT;
+    case NetcdfFile::Type::doubles:
+      return NC_DOUBLE;
+    case NetcdfFile::Type::integers:
+      return NC_INT64;
+    case NetcdfFile::Type::strings:
+      return NC_STRING;
+  }
+  return NC_NAT;
+}
+
+// One name for what the library has a name for each type.
+int put_numbers(Variable v, const Slab& slab, const float* values) {
+  return nc_put_vara_float(v.group, v.id, slab.start.data(), slab.count.data(), values);
+}
+int put_numbers(Variable v, const Slab& slab, const double* values) {
+  return nc_put_vara_double(v.group, v.id, slab.start.data(), slab.count.data(), values);
+}
+int put_numbers(Variable v, const Slab& slab, const std::int64_t* values) {
+  return nc_put_vara_longlong(v.group, v.id, slab.start.data(), slab.count.data(),
+                              reinterpret_cast<const long long*>(values));
+}
+int get_numbers(Variable v, const Slab& slab, float* values) {
+  return nc_get_vara_float(v.group, v.id, slab.start.data(), slab.count.data(), values);
+}
+int get_numbers(Variable v, const Slab& slab, double* values) {
+  return nc_get_vara_double(v.group, v.id, slab.start.data(), slab.count.data(), values);
+}
+int get_numbers(Variable v, const Slab& slab, std::int64_t* values) {
+  return nc_get_vara_longlong(v.group, v.id, slab.start.data(), slab.count.data(),
+                              reinterpret_cast<long long*>(values));
 }
 
 }  // namespace
@@ -80,29 +118,13 @@ int NetcdfFile::add_dimension(int group, const std::string& name, std::size_t si
   return dimension;
 }
 
-int NetcdfFile::add_floats(int group, const std::string& name, const std::vector<int>& dimensions,
-                           const std::vector<std::size_t>& chunk) {
-  int variable = -1;
-  check(nc_def_var(group, name.c_str(), NC_FLOAT, static_cast<int>(dimensions.size()), dimensions.data(), &variable));
-  if (!chunk.empty()) check(nc_def_var_chunking(group, variable, NC_CHUNKED, chunk.data()));
-  return variable;
-}
-
-int NetcdfFile::add_doubles(int group, const std::string& name, const std::vector<int>& dimensions) {
-  int variable = -1;
-  check(nc_def_var(group, name.c_str(), NC_DOUBLE, static_cast<int>(dimensions.size()), dimensions.data(), &variable));
-  return variable;
-}
-
-int NetcdfFile::add_integers(int group, const std::string& name, const std::vector<int>& dimensions) {
-  int variable = -1;
-  check(nc_def_var(group, name.c_str(), NC_INT64, static_cast<int>(dimensions.size()), dimensions.data(), &variable));
-  return variable;
-}
-
-int NetcdfFile::add_strings(int group, const std::string& name, const std::vector<int>& dimensions) {
-  int variable = -1;
-  check(nc_def_var(group, name.c_str(), NC_STRING, static_cast<int>(dimensions.size()), dimensions.data(), &variable));
+NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name, Type type,
+                                              const std::vector<int>& dimensions,
+                                              const std::vector<std::size_t>& chunk) {
+  Variable variable{group, -1};
+  const int count = static_cast<int>(dimensions.size());
+  check(nc_def_var(group, name.c_str(), type_in_file(type), count, dimensions.data(), &variable.id));
+  if (!chunk.empty()) check(nc_def_var_chunking(group, variable.id, NC_CHUNKED, chunk.data()));
   return variable;
 }
 
@@ -110,26 +132,22 @@ void NetcdfFile::add_attribute(int group, const std::string& name, const std::st
   check(nc_put_att_text(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), text.size(), text.data()));
 }
 
-void NetcdfFile::put(int group, int variable, const std::vector<std::size_t>& start,
-                     const std::vector<std::size_t>& count, const float* values) {
-  check(nc_put_vara_float(group, variable, start.data(), count.data(), values));
+template <class Number>
+void NetcdfFile::put(Variable variable, const Slab& slab, const Number* values) {
+  check(put_numbers(variable, slab, values));
+}
+template void NetcdfFile::put(Variable, const Slab&, const float*);
+template void NetcdfFile::put(Variable, const Slab&, const double*);
+template void NetcdfFile::put(Variable, const Slab&, const std::int64_t*);
+
+void NetcdfFile::put_all(Variable variable, const std::vector<std::int64_t>& values) {
+  put(variable, {{0}, {values.size()}}, values.data());
 }
 
-void NetcdfFile::put(int group, int variable, const std::vector<std::size_t>& start,
-                     const std::vector<std::size_t>& count, const double* values) {
-  check(nc_put_vara_double(group, variable, start.data(), count.data(), values));
-}
-
-void NetcdfFile::put(int group, int variable, const std::vector<std::size_t>& start,
-                     const std::vector<std::size_t>& count, const std::int64_t* values) {
-  const std::vector<std::size_t>& s = start;
-  check(nc_put_vara_longlong(group, variable, s.data(), count.data(), reinterpret_cast<const long long*>(values)));
-}
-
-void NetcdfFile::put_strings(int group, int variable, const std::vector<std::string>& values) {
+void NetcdfFile::put_all(Variable variable, const std::vector<std::string>& values) {
   std::vector<const char*> pointers;
   for (const std::string& value : values) pointers.push_back(value.c_str());
-  check(nc_put_var_string(group, variable, pointers.data()));
+  check(nc_put_var_string(variable.group, variable.id, pointers.data()));
 }
 
 int NetcdfFile::group(const std::string& name) const {
@@ -138,58 +156,32 @@ int NetcdfFile::group(const std::string& name) const {
   return group;
 }
 
-int NetcdfFile::variable(int group, const std::string& name) const {
-  int variable = -1;
-  check(nc_inq_varid(group, name.c_str(), &variable));
+NetcdfFile::Variable NetcdfFile::variable(int group, const std::string& name) const {
+  Variable variable{group, -1};
+  check(nc_inq_varid(group, name.c_str(), &variable.id));
   return variable;
 }
 
-std::vector<std::size_t> NetcdfFile::shape(int group, int variable) const {
+std::vector<std::size_t> NetcdfFile::shape(Variable variable) const {
   int count = 0;
-  check(nc_inq_varndims(group, variable, &count));
+  check(nc_inq_varndims(variable.group, variable.id, &count));
   std::vector<int> dimensions(static_cast<std::size_t>(count));
-  check(nc_inq_vardimid(group, variable, dimensions.data()));
+  check(nc_inq_vardimid(variable.group, variable.id, dimensions.data()));
   std::vector<std::size_t> sizes;
   for (const int dimension : dimensions) {
     std::size_t size = 0;
-    check(nc_inq_dimlen(group, dimension, &size));
+    check(nc_inq_dimlen(variable.group, dimension, &size));
     sizes.push_back(size);
   }
   return sizes;
 }
 
-void NetcdfFile::get(int group, int variable, const std::vector<std::size_t>& start,
-                     const std::vector<std::size_t>& count, float* values) const {
-  check(nc_get_vara_float(group, variable, start.data(), count.data(), values));
+template <class Number>
+void NetcdfFile::get(Variable variable, const Slab& slab, Number* values) const {
+  check(get_numbers(variable, slab, values));
 }
-
-void NetcdfFile::get(int group, int variable, const std::vector<std::size_t>& start,
-                     const std::vector<std::size_t>& count, double* values) const {
-  check(nc_get_vara_double(group, variable, start.data(), count.data(), values));
-}
-
-void NetcdfFile::get(int group, int variable, const std::vector<std::size_t>& start,
-                     const std::vector<std::size_t>& count, std::int64_t* values) const {
-  check(nc_get_vara_longlong(group, variable, start.data(), count.data(), reinterpret_cast<long long*>(values)));
-}
-
-std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes) {
-  std::vector<std::string> names;
-  for (const std::string& text : wanted) {
-    std::string name;
-    for (const char c : text) {
-      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-      name += plain ? c : '_';
-    }
-    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "mode_" + name;
-    for (const char* taken : {"chain", "draw", "component", "lambda", "p", "tau", "intercept"})
-      if (of_modes && name == taken) name = "mode_" + name;
-    for (const char* begin : {"u_", "beta_", "h_", "dirichlet_", "gamma_shape"})
-      if (of_modes && name.starts_with(begin)) name = "mode_" + name;
-    while (std::find(names.begin(), names.end(), name) != names.end()) name += fmt::format("_{}", names.size() + 1);
-    names.push_back(name);
-  }
-  return names;
-}
+template void NetcdfFile::get(Variable, const Slab&, float*) const;
+template void NetcdfFile::get(Variable, const Slab&, double*) const;
+template void NetcdfFile::get(Variable, const Slab&, std::int64_t*) const;
 
 }  // namespace ztp

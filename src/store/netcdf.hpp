@@ -16,34 +16,35 @@ class NetcdfFile {
   NetcdfFile& operator=(NetcdfFile&&) = delete;
   ~NetcdfFile();
   void close();
+  const std::string& path() const { return path_; }
+
+  enum class Type { floats, doubles, integers, strings };
+  struct Variable {
+    int group = -1, id = -1;
+  };
+  // A block of a variable: where it begins along each dimension, and how far it reaches.
+  struct Slab {
+    std::vector<std::size_t> start, count;
+  };
 
   int add_group(const std::string& name);
   int add_dimension(int group, const std::string& name, std::size_t size);
   // chunk: sizes along each dimension, or empty for contiguous.
-  int add_floats(int group, const std::string& name, const std::vector<int>& dimensions,
-                 const std::vector<std::size_t>& chunk = {});
-  int add_doubles(int group, const std::string& name, const std::vector<int>& dimensions);
-  int add_integers(int group, const std::string& name, const std::vector<int>& dimensions);
-  int add_strings(int group, const std::string& name, const std::vector<int>& dimensions);
-  void add_attribute(int group, const std::string& name, const std::string& text);
+  Variable add_variable(int group, const std::string& name, Type type, const std::vector<int>& dimensions,
+                        const std::vector<std::size_t>& chunk = {});
+  void add_attribute(int group, const std::string& name, const std::string& text);  // group -1: of the file
 
-  void put(int group, int variable, const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
-           const float* values);
-  void put(int group, int variable, const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
-           const double* values);
-  void put(int group, int variable, const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
-           const std::int64_t* values);
-  void put_strings(int group, int variable, const std::vector<std::string>& values);
+  // Numbers are float, double or std::int64_t; the library converts them to and from the type of the variable.
+  template <class Number>
+  void put(Variable variable, const Slab& slab, const Number* values);
+  void put_all(Variable variable, const std::vector<std::int64_t>& values);  // of one dimension
+  void put_all(Variable variable, const std::vector<std::string>& values);
 
   int group(const std::string& name) const;
-  int variable(int group, const std::string& name) const;
-  std::vector<std::size_t> shape(int group, int variable) const;
-  void get(int group, int variable, const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
-           float* values) const;
-  void get(int group, int variable, const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
-           double* values) const;
-  void get(int group, int variable, const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
-           std::int64_t* values) const;
+  Variable variable(int group, const std::string& name) const;
+  std::vector<std::size_t> shape(Variable variable) const;
+  template <class Number>
+  void get(Variable variable, const Slab& slab, Number* values) const;
 
  private:
   NetcdfFile(std::string path, int id, bool writes) : path_(std::move(path)), id_(id), writes_(writes) {}
@@ -53,8 +54,5 @@ class NetcdfFile {
   int id_ = -1;
   bool writes_ = false;
 };
-
-// The names of netCDF objects allow less than those of modes do: one for each, all different, and of modes none that a variable has.
-std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes = true);
 
 }  // namespace ztp

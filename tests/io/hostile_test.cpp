@@ -264,10 +264,12 @@ TEST(LabelFiles, LabelsComeBackAsTheyWere) {
 
 TEST(HostileDraws, ChainAndRankOfARecordAreChecked) {
   const TempDir dir;
-  DrawLayout layout{1, {1, 1}, 0};
-  layout.chains = 2;
+  FitOptions options;
+  options.rank = 1;
+  options.chains = 2;
+  const DrawLayout layout(options, {{"a", 1}, {"b", 1}}, 0);
   const auto written = [&](std::uint32_t chain, std::uint64_t occupied) {
-    const DrawHead head{chain, 1, 0, occupied};
+    const DrawHead head{chain, 1, {0, occupied}};
     std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
     write_text(dir / "draws.log", bytes + std::string(layout.bytes() + 8, '\0'));
     return error_of([&] { DrawLogReader(dir / "draws.log", layout); });
