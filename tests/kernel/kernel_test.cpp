@@ -10,7 +10,6 @@
 #include <cmath>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <vector>
 
 #include "kernel/entry_draw.hpp"
@@ -149,12 +148,8 @@ TEST(Oracle, PartsAreTheSameWhereFloatsAreExact) {
             world.u[k].row(j)[r] = k == 0 ? static_cast<float>(100 + (3 * r + 17 * j) % 100)  // no two are the same
                                           : std::ldexp(1.0f, -static_cast<int>(j % 4));
       const Drawn fast = draw(*cpu, world), slow = draw(*reference, world);
-      ASSERT_EQ(fast.parts.size(), slow.parts.size()) << c.name();
       EXPECT_GT(fast.parts.size(), 1000u) << c.name();
-      for (std::size_t i = 0; i < fast.parts.size(); ++i) {
-        const auto as_tuple = [](const Part& part) { return std::tuple(part.entry, part.component, part.count); };
-        ASSERT_EQ(as_tuple(fast.parts[i]), as_tuple(slow.parts[i])) << c.name();
-      }
+      EXPECT_TRUE(same_parts(fast, slow)) << c.name();
     }
 }
 
@@ -244,7 +239,7 @@ TEST(Parity, AllocateAndScore) {
       const auto team = make_kernel("cpu", pool);
       const Drawn got = draw(*team, world);
       EXPECT_TRUE(same_counts(got, expected)) << c.name();
-      EXPECT_EQ(units_moved(got, expected), 0) << c.name();
+      EXPECT_TRUE(same_parts(got, expected)) << c.name();
       EXPECT_TRUE(same_bits(got.log_likelihood, expected.log_likelihood)) << c.name();
       team->score(world.coords.data(), world.size(), world.rates(), z.data());
       EXPECT_TRUE(same_bits(z, z_expected)) << c.name();

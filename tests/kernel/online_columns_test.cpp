@@ -58,7 +58,7 @@ Matrix<float> draw(Kernel& kernel, const Columns& columns) {
   return u;
 }
 
-// Floats against doubles. In kernel_test.cpp 1.5e-5 is allowed for whole counts; here the shape itself is made of four roundings, and
+// Floats against doubles. In columns_test.cpp 1.5e-5 is allowed for whole counts; here the shape itself is made of four roundings, and
 // U^(1/shape), which is compared down to 1e-30 = e^-69, takes them 69-fold: 4 * 69 * 2^-24 more. An acceptance can flip: one in 10^5.
 class Differences {
  public:

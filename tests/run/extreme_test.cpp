@@ -2,93 +2,18 @@
 // chains are deterministic functions of the seed (1); bounds on what they find are wide.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
-#include "base/random.hpp"
 #include "errors.hpp"
+#include "extreme_data.hpp"
 #include "temp_dir.hpp"
-#include "ztp/error.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/posterior.hpp"
 
-namespace ztp {
+namespace ztp::test {
 namespace {
-
-using test::TempDir;
-using Cell = std::vector<std::uint32_t>;
-
-Dataset dataset(const std::vector<std::uint32_t>& sizes) {
-  Dataset data;
-  for (std::size_t k = 0; k < sizes.size(); ++k)
-    data.tensor.modes.push_back({"m" + std::to_string(k + 1), LabelTable::numbered(1, sizes[k])});
-  return data;
-}
-
-void add(Dataset& data, const Cell& cell, std::int64_t count = 0) {
-  data.tensor.coords.append(cell.data(), cell.size());
-  if (count > 0) data.tensor.counts.push_back(count);
-}
-
-std::vector<std::uint32_t> sizes_of(const Dataset& data) {
-  std::vector<std::uint32_t> sizes;
-  for (const Mode& mode : data.tensor.modes) sizes.push_back(mode.labels.size());
-  return sizes;
-}
-
-// Cells all over the tensor, every step-th of them.
-std::vector<Cell> cells_of(const std::vector<std::uint32_t>& sizes, std::size_t step = 1) {
-  std::vector<Cell> cells;
-  std::size_t volume = 1;
-  for (const std::uint32_t n : sizes) volume *= n;
-  for (std::size_t i = 0; i < volume; i += step) {
-    Cell cell;
-    std::size_t rest = i;
-    for (const std::uint32_t n : sizes) cell.push_back(static_cast<std::uint32_t>(rest % n)), rest /= n;
-    cells.push_back(cell);
-  }
-  return cells;
-}
-
-Dataset full(const std::vector<std::uint32_t>& sizes) {
-  Dataset data = dataset(sizes);
-  for (const Cell& cell : cells_of(sizes)) add(data, cell);
-  data.tensor.sort_and_merge();
-  return data;
-}
-
-Dataset random_ones(const std::vector<std::uint32_t>& sizes, std::size_t ones,
-                    const std::function<void(Cell&)>& change = {}) {
-  Dataset data = dataset(sizes);
-  Stream stream(stream_key(1, 0, Purpose::simulate), 0, sizes.size());
-  for (std::size_t e = 0; e < ones; ++e) {
-    Cell cell;
-    for (const std::uint32_t n : sizes) cell.push_back(static_cast<std::uint32_t>(stream.below(n)));
-    if (change) change(cell);
-    add(data, cell);
-  }
-  data.tensor.sort_and_merge();
-  return data;
-}
-
-Dataset with_network(Dataset data, std::size_t mode, const std::vector<std::pair<std::uint32_t, std::uint32_t>>& edges,
-                     const std::vector<std::pair<std::uint32_t, std::uint32_t>>& missing = {}) {
-  Network network;
-  network.mode = mode;
-  network.source = "network";
-  for (const auto& [i, j] : edges) network.edges.push_back(i), network.edges.push_back(j);
-  for (const auto& [i, j] : missing) network.missing.push_back(i), network.missing.push_back(j);
-  data.networks.push_back(std::move(network));
-  return data;
-}
-
-std::vector<std::pair<std::uint32_t, std::uint32_t>> all_pairs(std::uint32_t n) {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
-  for (std::uint32_t i = 0; i < n; ++i)
-    for (std::uint32_t j = i + 1; j < n; ++j) pairs.emplace_back(i, j);
-  return pairs;
-}
 
 struct Way {
   const char* name;
@@ -163,7 +88,7 @@ class Extreme : public testing::TestWithParam<Way> {
   std::vector<Prediction> fitted(Dataset data) { return fitted(std::move(data), options()); }
 
   std::string refusal(Dataset data, const FitOptions& options) {
-    return test::error_of([&] { fit(std::move(data), options, dir_ / std::to_string(++runs_)); });
+    return error_of([&] { fit(std::move(data), options, dir_ / std::to_string(++runs_)); });
   }
 
   double weight_ = 0;  // of all components, posterior mean
@@ -399,47 +324,6 @@ TEST_P(ExtremeOnline, Steps) {
       }
 }
 
-// The rivals, too, end on little data and on too regular data.
-TEST(ExtremeRivals, EndWithProbabilities) {
-  const TempDir dir;
-  const auto one = [] {
-    Dataset data = dataset({6, 5, 4});
-    add(data, {2, 3, 1});
-    return data;
-  };
-  const std::vector<std::function<Dataset()>> worlds = {
-      one,
-      [] {
-        return full({3, 4, 5});
-      },
-      [] {
-        return full({1, 1});
-      },
-      [] {
-        return random_ones({1, 12, 9}, 40);
-      },
-      [] { return random_ones(std::vector<std::uint32_t>(12, 2), 40); }};
-  int runs = 0;
-  for (const char* model : {"logistic", "quad", "pwquad"})
-    for (const auto& world : worlds) {
-      const std::int64_t rank = runs % 2 == 0 ? 1 : 30;
-      FitOptions options;
-      options.model = model;
-      options.rank = rank;
-      options.sweeps = 20;
-      options.threads = 1;
-      const std::string run = dir / std::to_string(++runs);
-      const std::vector<std::uint32_t> sizes = sizes_of(world());
-      ASSERT_EQ(fit(world(), options, run), FitOutcome::complete);
-      Posterior posterior(run, 1);
-      const std::vector<Cell> cells = cells_of(sizes, 5);
-      Cell coords;
-      for (const Cell& cell : cells) coords.insert(coords.end(), cell.begin(), cell.end());
-      for (const Prediction& p : posterior.predict(coords.data(), cells.size()))
-        EXPECT_TRUE(p.probability >= 0 && p.probability <= 1) << model << " " << rank << " " << p.probability;
-    }
-}
-
 std::string name_of(const testing::TestParamInfo<Way>& way) {
   return way.param.name;
 }
@@ -449,4 +333,4 @@ INSTANTIATE_TEST_SUITE_P(Ways, ExtremeBatch, testing::Values(plain, collapsed), 
 INSTANTIATE_TEST_SUITE_P(Ways, ExtremeOnline, testing::Values(online_draws, online_means), name_of);
 
 }  // namespace
-}  // namespace ztp
+}  // namespace ztp::test

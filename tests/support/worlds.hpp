@@ -189,12 +189,16 @@ inline void expect_parts_are_the_sums(const Drawn& drawn, const World& world, co
   }
 }
 
-// The units that one has given to another component than the other, or has and the other has not.
-inline double units_moved(const Drawn& a, const Drawn& b) {
+inline bool same_parts(const Drawn& a, const Drawn& b) {
   const auto same = [](const Part& x, const Part& y) {
     return x.entry == y.entry && x.component == y.component && x.count == y.count;
   };
-  if (std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same)) return 0;
+  return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same);
+}
+
+// The units that one has given to another component than the other, or has and the other has not.
+inline double units_moved(const Drawn& a, const Drawn& b) {
+  if (same_parts(a, b)) return 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> difference;
   for (const Part& part : a.parts) difference[{part.entry, part.component}] += static_cast<double>(part.count);
   for (const Part& part : b.parts) difference[{part.entry, part.component}] -= static_cast<double>(part.count);
