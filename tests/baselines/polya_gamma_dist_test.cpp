@@ -97,6 +97,8 @@ TEST(PolyaGamma, HasItsMeanAndLaplaceTransform) {
   }
 }
 
+// Seed 1. The mean is 1 / 2z and the variance 1 / 2z^3, so that 1000 draws have a relative standard error of 0.002 at z = 500 and less
+// beyond: 0.1 is fifty of them.
 TEST(PolyaGamma, LogitsBeyondAnyDataGiveTheirMean) {
   for (const double z : {500.0, -3000.0, 1e6}) {
     double sum = 0;
@@ -106,7 +108,7 @@ TEST(PolyaGamma, LogitsBeyondAnyDataGiveTheirMean) {
       ASSERT_TRUE(x > 0 && std::isfinite(x)) << z;
       sum += x;
     }
-    EXPECT_NEAR(sum / 1000 * 2 * std::abs(z), 1, 0.1) << z;  // its standard deviation is below z^-1.5
+    EXPECT_NEAR(sum / 1000 * 2 * std::abs(z), 1, 0.1) << z;
   }
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "carried.hpp"
 #include "quad_world.hpp"
 #include "ztp/error.hpp"
 #include "ztp/metrics.hpp"
@@ -141,12 +142,6 @@ TEST(QuadChain, WithOneBlockItIsQuadApp) {
 
 // ---- threads and checkpoints ----------------------------------------------------------------------------------------
 
-std::string bytes_of(QuadChain& chain) {
-  std::string result;
-  for (const Carried& piece : chain.carried()) result.append(static_cast<const char*>(piece.data), piece.bytes);
-  return result;
-}
-
 TEST(QuadChain, IsTheSameForAnyNumberOfThreads) {
   const QuadWorld world = quad_world({70, 41, 9}, 3, 1.2, 0.1, seed);
   for (const std::size_t blocks : {1u, 20u}) {
@@ -156,7 +151,7 @@ TEST(QuadChain, IsTheSameForAnyNumberOfThreads) {
     b.start();
     for (int t = 0; t < 21; ++t) {
       ASSERT_EQ(a.step(true), b.step(true)) << t;
-      ASSERT_EQ(bytes_of(a), bytes_of(b)) << t;
+      ASSERT_EQ(carried_bytes(a), carried_bytes(b)) << t;
     }
     EXPECT_EQ(a.blocks(), blocks);
   }
@@ -176,17 +171,11 @@ TEST(QuadChain, GoesOnFromACheckpointAsIfNothingHadHappened) {
       for (std::uint32_t t = 0; t < stop; ++t) before.step(false);
       if (used) after.start();
       for (std::uint32_t t = 0; used && t < stop; ++t) after.step(false);
-      const std::vector<Carried> from = before.carried(), to = after.carried();
-      ASSERT_EQ(from.size(), to.size());
-      for (std::size_t i = 0; i < from.size(); ++i) {
-        ASSERT_EQ(from[i].name, to[i].name);
-        ASSERT_EQ(from[i].bytes, to[i].bytes);
-        std::memcpy(to[i].data, from[i].data, from[i].bytes);
-      }
-      after.restore(stop);
+      ASSERT_EQ(carried_bytes(before).size(), carried_bytes(after).size());
+      restore(after, carried_bytes(before), stop);
       // Another seed: it must not matter after the start.
       while (after.steps_done() < 35) after.step(false);
-      EXPECT_EQ(bytes_of(after), bytes_of(whole)) << stop << used;
+      EXPECT_EQ(carried_bytes(after), carried_bytes(whole)) << stop << used;
     }
 }
 

@@ -1,11 +1,10 @@
 #!/bin/sh
-# ztp evaluate --ranking, from the outside.
+# ztp evaluate --ranking, from the outside. What it refuses: tests/bad_inputs.
 . "$2/tests/cli/common.sh.inc"
 
 "$ztp" simulate --dims 60,50,40 --ones 6000 --rank 4 --seed 3 --out sim >/dev/null
 "$ztp" split sim/tensor.tsv --holdout 0.1 --seed 1 --out parts >/dev/null
 "$ztp" fit parts/train.tsv --labels parts/labels --test parts/test.tsv --rank 8 --sweeps 100 --out run >/dev/null 2>&1
-"$ztp" fit parts/train.tsv --labels parts/labels --rank 2 --sweeps 4 --out none-held-out >/dev/null 2>&1
 
 expect 0 '600 test ones, 50 draws' "$ztp" evaluate run --ranking all
 [ "$(sed -n 's/^replaced *//p' out.txt | tr -s ' ')" = "mode1 mode2 mode3 all" ] || { echo "FAILED: columns"; failed=1; }
@@ -32,23 +31,4 @@ awk '!(NR % 2)' ones.tsv >other.tsv
 mean_rank_half() { "$ztp" evaluate run half.tsv --ranking mode3 --json "$@" | sed 's/.*"all":.*"mean_rank":\([0-9.]*\).*/\1/'; }
 awk "BEGIN {exit !($(mean_rank_half --filter other.tsv) < $(mean_rank_half))}" || { echo "FAILED: --filter"; failed=1; }
 expect 0 '7 draws' "$ztp" evaluate run ones.tsv --ranking mode3 --draws 7
-
-expect 2 '--ranking mode1,nothing: no mode "nothing"; the modes are mode1, mode2, mode3' "$ztp" evaluate run --ranking mode1,nothing
-expect 2 'mode1 is given twice' "$ztp" evaluate run --ranking mode1,mode1
-expect 2 '--at' "$ztp" evaluate run --ranking all --at 0
-expect 2 '--at' "$ztp" evaluate run --ranking all --at 5,1000001
-expect 2 '--at' "$ztp" evaluate run --ranking all --at five
-expect 2 '--at requires --ranking' "$ztp" evaluate run --at 5
-expect 2 '--filter requires --ranking' "$ztp" evaluate run --filter ones.tsv
-expect 2 '--draws' "$ztp" evaluate run --ranking all --draws 0
-expect 2 'held out no cells' "$ztp" evaluate none-held-out --ranking all
-expect 6 'no-such-file.tsv' "$ztp" evaluate run --ranking all --filter no-such-file.tsv
-expect 6 'no-such-file.tsv' "$ztp" evaluate run no-such-file.tsv --ranking all
-printf '1\t1\t1\t0\n' >zeros.tsv
-expect 3 'zeros.tsv: no ones, so there is nothing to rank' "$ztp" evaluate run zeros.tsv --ranking all
-printf '1\t1\t1\n1\t99\t1\n' >unknown.tsv
-expect 3 'unknown.tsv:2:3' "$ztp" evaluate run unknown.tsv --ranking all
-expect 3 'unknown.tsv:2:3' "$ztp" evaluate run ones.tsv --ranking all --filter unknown.tsv
-printf '1\t1\n' >narrow.tsv
-expect 3 'narrow.tsv:1' "$ztp" evaluate run narrow.tsv --ranking all
 finish

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a run is resumed from, and what refuses to be resumed: damaged and foreign checkpoints, changed files, two processes at once, more
+# What a run is resumed from, that it ends as if it had not been interrupted, and what refuses to be resumed: damaged and foreign checkpoints, changed files, two processes at once, more
 # sweeps, limits. (Kills and full disks: reliability.sh.)
 . "$2/tests/cli/common.sh.inc"
 
@@ -54,6 +54,21 @@ for signal in INT:130 TERM:143 HUP:129; do
   expect 0 'status       interrupted' "$ztp" info long
 done
 [ -e long/checkpoint-a.bin ] && [ -e long/checkpoint-b.bin ] || fail "two checkpoints are to be kept"
+
+# ---- an interrupted fit: as if it had not been ---------------------------------------------------------------------------
+"$ztp" fit sim/tensor.tsv $options --sweeps 600 --out whole_600 >/dev/null 2>&1
+"$ztp" fit sim/tensor.tsv $options --sweeps 600 --out stopped >/dev/null 2>log.txt &
+interrupt $! stopped 60
+grep -qF 'To go on: ztp resume stopped' log.txt || fail "does not name the command that goes on"
+expect 0 'status       interrupted' "$ztp" info stopped
+expect 0 'held-out AUC-ROC' "$ztp" resume stopped
+same whole_600 stopped
+for run in whole_600 stopped; do
+  "$ztp" predict $run $run/test.tsv >$run.predictions
+  cut -f1,2,4- $run/trace.tsv >$run.trace
+done
+cmp whole_600.predictions stopped.predictions || failed=1
+cmp whole_600.trace stopped.trace || failed=1
 
 # ---- a killed run before its first checkpoint starts again; a complete one has nothing to do ------------------------------
 cp -r whole early

@@ -14,7 +14,7 @@ both() {
   name=$1
   shift
   for threads in 8 1; do
-    expect 0 'in' "$ztp" fit "$@" --threads $threads --out "$name-$threads"
+    expect 0 " in $name-$threads" "$ztp" fit "$@" --threads $threads --out "$name-$threads"
   done
   cmp "$name-8/draws.nc" "$name-1/draws.nc" || failed=1
   expect 0 'probability' "$ztp" predict "$name-8" sim/tensor.tsv --threads 8

@@ -8,15 +8,15 @@
 
 #include "base/file.hpp"
 #include "base/section_file.hpp"
+#include "errors.hpp"
 #include "io/grow.hpp"
 #include "io/label_files.hpp"
 #include "io/write_cells.hpp"
-#include "store/manifest.hpp"
-#include "store/draw_log.hpp"
 #include "store/data.hpp"
+#include "store/draw_log.hpp"
+#include "store/manifest.hpp"
 #include "temp_dir.hpp"
 #include "tensor/tensor_writer.hpp"
-#include "ztp/error.hpp"
 #include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
 #include "ztp/tensor_file.hpp"
@@ -26,13 +26,10 @@ namespace {
 
 using test::TempDir;
 
+// Empty without an error.
 std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  const std::string message = test::error_of(action);
+  return message == "no error" ? "" : message;
 }
 
 long peak_megabytes() {
@@ -50,7 +47,8 @@ struct RunFiles {
 "missing_cells": 0, "test_ones": 0, "test_zeros": 0, "modes": [{"name": "a", "size": 2, "numbered": true, "first": 1,
 "dirichlet": 1, "missing_entities": 0}, {"name": "b", "size": 2, "numbered": true, "first": 1, "dirichlet": 1,
 "missing_entities": 0}], "networks": []})";
-  std::string status = R"({"status": "complete", "sweeps": 1000, "draws_planned": 0, "draws": 0, "peak_memory_bytes": 0, "auc_roc": null, "chains": [],
+  std::string status =
+      R"({"status": "complete", "sweeps": 1000, "draws_planned": 0, "draws": 0, "peak_memory_bytes": 0, "auc_roc": null, "chains": [],
 "learned": {}, "rank_posterior": []})";
 
   RunInfo read() const {
@@ -250,16 +248,6 @@ TEST(HostileSizes, ALineOfSeparatorsIsNotTakenApart) {
     EXPECT_NE(error_of([&] { read_dataset(options); }), "");
     EXPECT_LT(peak_megabytes() - before, 600);  // the line itself some times, not 24 and more
   }
-}
-
-TEST(LabelFiles, LabelsComeBackAsTheyWere) {
-  const TempDir dir;
-  LabelTable labels;
-  for (const char* label : {"\xef\xbb\xbfmark", "#hash", "plain"}) labels.add(label);
-  write_label_file(dir / "labels", labels);
-  const LabelTable again = read_label_file(dir / "labels");
-  ASSERT_EQ(again.size(), labels.size());
-  for (std::uint32_t j = 0; j < labels.size(); ++j) EXPECT_EQ(again[j], labels[j]);
 }
 
 TEST(HostileDraws, ChainAndRankOfARecordAreChecked) {

@@ -58,7 +58,7 @@ Matrix<float> draw(Kernel& kernel, const Columns& columns) {
   return u;
 }
 
-// Floats against doubles. In kernel_test.cpp 1.5e-5 is allowed for whole counts; here the shape itself is made of four roundings, and
+// Floats against doubles. In columns_test.cpp 1.5e-5 is allowed for whole counts; here the shape itself is made of four roundings, and
 // U^(1/shape), which is compared down to 1e-30 = e^-69, takes them 69-fold: 4 * 69 * 2^-24 more. An acceptance can flip: one in 10^5.
 class Differences {
  public:
@@ -235,6 +235,32 @@ TEST(OnlineOracle, ShiftRoundsToTheNearest) {
     }
 }
 
+// Half way from 5 to 8 is 6.5, which goes up; on the way down it goes away from the value, too.
+TEST(OnlineOracle, MoveRoundsToTheNearest) {
+  EXPECT_EQ(moved(5, 8, 0.5), 7);
+  EXPECT_EQ(moved(8, 5, 0.5), 6);
+  EXPECT_EQ(moved(5, 8, 0), 5);
+  EXPECT_EQ(moved(5, 8, 1), 8);
+  EXPECT_EQ(moved(0, 10, 0.04), 0);
+  Pool pool(3);
+  for (const char* name : {"cpu", "reference"})
+    for (const double part : {0.0, 0.013, 0.5, 1.0}) {
+      const Matrix<std::int64_t> towards = fine_counts(5001, 3);
+      Matrix<std::int64_t> S(5001, 3);
+      const auto before = [](std::size_t j, std::size_t r) { return static_cast<std::int64_t>(j * j * (r + 1)); };
+      for (std::size_t j = 0; j < 5001; ++j)
+        for (std::size_t r = 0; r < 3; ++r) S.row(j)[r] = before(j, r);
+      make_kernel(name, pool)->move(towards, part, S);
+      for (std::size_t j = 0; j < 5001; ++j)
+        for (std::size_t r = 0; r < 3; ++r) {
+          const double way = part * static_cast<double>(towards.row(j)[r] - before(j, r));
+          // Halves go away from zero.
+          const double rounded = way < 0 ? std::ceil(way - 0.5) : std::floor(way + 0.5);
+          ASSERT_EQ(S.row(j)[r], before(j, r) + static_cast<std::int64_t>(rounded)) << name << ", part " << part;
+        }
+    }
+}
+
 // ---- parity ----------------------------------------------------------------------------------------------------------
 
 TEST(OnlineParity, DrawsAndMeansOfColumns) {
@@ -260,20 +286,24 @@ TEST(OnlineParity, DrawsAndMeansOfColumns) {
     }
 }
 
-TEST(OnlineParity, ShiftAndSpread) {
+TEST(OnlineParity, ShiftSpreadAndMove) {
   Pool one(1);
   const auto alone = make_kernel("cpu", one);
   const World world = make_world({2, 17, 0}, seed);
   const std::vector<double> factor(17, 1e6);
+  Matrix<std::int64_t> towards = fine_counts(301, 17);
+  alone->shift(1, towards);
   Matrix<std::int64_t> S = fine_counts(301, 17);
   alone->spread(world.u[1], {}, 2, factor, S);
   alone->shift(-3, S);
+  alone->move(towards, 0.3, S);
   for (const unsigned threads : team_sizes) {
     Pool pool(threads);
     const auto team = make_kernel("cpu", pool);
     Matrix<std::int64_t> again = fine_counts(301, 17);
     team->spread(world.u[1], {}, 2, factor, again);
     team->shift(-3, again);
+    team->move(towards, 0.3, again);
     EXPECT_TRUE(same_bits(again, S)) << threads << " threads";
   }
 }

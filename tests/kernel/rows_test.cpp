@@ -1,11 +1,11 @@
-// The index of entries by row, the row sums that are made with it, and streams that are not read from their beginning. Seed 29; no
-// chance.
+// The index of entries by row, and the row sums that are made with it. Seed 29; no chance.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "targets.hpp"
+#include "tensor/records.hpp"
 #include "worlds.hpp"
 
 namespace ztp::test {
@@ -156,19 +156,6 @@ TEST(RowSums, ThatAreNotFreshAreAddedTo) {
     for (std::size_t k = 0; k < 2; ++k)
       for (std::size_t j = 0; j < once.rows[k].rows(); ++j)
         for (std::size_t r = 0; r < 20; ++r) ASSERT_EQ(twice.rows[k].row(j)[r], 2 * once.rows[k].row(j)[r]) << name;
-  }
-}
-
-// ---- streams --------------------------------------------------------------------------------------------------------
-
-TEST(Streams, SkippedNumbersAreThoseThatWouldHaveBeenRead) {
-  const StreamKey key = world_key(seed, 5);
-  for (std::uint32_t count = 0; count < 20; ++count) {
-    Stream skipped(key, 3, 1000), read(key, 3, 1000);
-    skipped.skip_uniforms(count);
-    for (std::uint32_t i = 0; i < count; ++i) read.uniform();
-    for (int i = 0; i < 5; ++i) EXPECT_EQ(skipped.uniform(), read.uniform()) << count;
-    EXPECT_EQ(skipped.bits32(), read.bits32()) << count;
   }
 }
 

@@ -84,45 +84,6 @@ std::string named(const char* name, double first, double second) {
   return fmt::format("{}({}, {})", name, first, second);
 }
 
-// ---- Philox and streams ---------------------------------------------------------------------------------------------
-
-// Random123's published known answers for philox4x32-10, so that a seed means the same on every platform.
-TEST(Random, PhiloxKnownAnswers) {
-  using Words = std::array<std::uint32_t, 4>;
-  const std::uint32_t all = 0xffffffff;
-  EXPECT_EQ(random_block({{0, 0}}, 0, 0, 0), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
-  EXPECT_EQ(random_block({{all, all}}, all, ~std::uint64_t{0}, all),
-            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
-  EXPECT_EQ(random_block({{0xa4093822, 0x299f31d0}}, 0x13198a2e, 0x85a308d3243f6a88, 0x03707344),
-            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
-}
-
-// How a stream reads its words: in order, low half first, the upper 52 bits of 64 for a uniform.
-TEST(Random, StreamReadsTheKnownAnswerInOrder) {
-  Stream stream({{0, 0}}, 0, 0);
-  EXPECT_EQ(stream.bits32(), 0x6627e8d5u);
-  EXPECT_EQ(stream.bits32(), 0xe169c58du);
-  EXPECT_EQ(stream.bits64(), 0x9b00dbd8bc57ac4cu);
-  const auto second = random_block({{0, 0}}, 0, 0, 1);
-  EXPECT_EQ(stream.bits32(), second[0]);
-  Stream again({{0, 0}}, 0, 0);
-  EXPECT_EQ(again.uniform(), (static_cast<double>(0xe169c58d6627eu) + 0.5) * 0x1p-52);
-}
-
-// Keys of different seeds, chains, purposes and modes must all differ: equal keys would repeat the same draws.
-TEST(Random, KeysDiffer) {
-  std::vector<std::uint64_t> keys;
-  for (const std::uint64_t s : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32})
-    for (std::uint32_t chain = 0; chain < 4; ++chain)
-      for (std::uint32_t purpose = 1; purpose <= 11; ++purpose)
-        for (std::uint32_t mode = 0; mode < 8; ++mode) {
-          const StreamKey key = stream_key(s, chain, static_cast<Purpose>(purpose), mode);
-          keys.push_back(key.word[0] | (static_cast<std::uint64_t>(key.word[1]) << 32));
-        }
-  std::sort(keys.begin(), keys.end());
-  EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
-}
-
 void expect_uniform(std::vector<double> u, const std::string& what) {
   const double N = static_cast<double>(u.size());
   std::vector<double> cells(1024, 0), pairs(1024, 0);

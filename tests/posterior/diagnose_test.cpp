@@ -220,8 +220,9 @@ TEST(Diagnose, ConstantRank) {
 TEST(Diagnose, InterruptedRun) {
   const TempDir dir;
   const std::string run = make_bare_run(dir, 3);
-  write_text(run + "/status.json",
-             R"({"status": "interrupted", "sweeps": 400, "draws_planned": 3, "draws": 1, "peak_memory_bytes": 0, "auc_roc": null, "chains": [],
+  write_text(
+      run + "/status.json",
+      R"({"status": "interrupted", "sweeps": 400, "draws_planned": 3, "draws": 1, "peak_memory_bytes": 0, "auc_roc": null, "chains": [],
                  "learned": {}, "rank_posterior": []})");
   write_trace(run, {.sweeps = {400, 390, 210}});
   write_text(run + "/trace.tsv", read_text(run + "/trace.tsv") + "211\t2\t5\t0.1");
@@ -231,36 +232,6 @@ TEST(Diagnose, InterruptedRun) {
   EXPECT_NEAR(d.seconds, 2 * 1.9, 1e-9);
   expect_says(d, "The run is interrupted ('ztp resume ");
   expect_says(d, "Without chain 3");
-}
-
-TEST(Diagnose, DamageIsLocated) {
-  const TempDir dir;
-  const std::string run = make_bare_run(dir, 1);
-  const std::string header = "chain\tsweep\tseconds\tlog_likelihood\toccupied\tauc_roc\n";
-  const auto expect_error = [&](const std::string& file, const std::string& text, const std::string& place) {
-    write_text(run + file, text);
-    try {
-      diagnose(run);
-      ADD_FAILURE() << text << " was read";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::input);
-      EXPECT_NE(std::string(error.what()).find(place), std::string::npos) << error.what();
-    }
-  };
-  expect_error("/trace.tsv", "", "trace.tsv:1: no header line");
-  expect_error("/trace.tsv", "a\tb\n", "trace.tsv:1");
-  expect_error("/trace.tsv", "chain\tsweep\tchain\n", "trace.tsv:1");
-  expect_error("/trace.tsv", "chain\tsweep\tseconds\tlog_likelihood\n", "\"occupied\"");
-  expect_error("/trace.tsv", header + "0\t1\t0.1\t-5\t3\t\n0\t2\t0.1\n", "trace.tsv:3: 3 fields");
-  expect_error("/trace.tsv", header + "0\t1\t0.1\tx5\t3\t\n", "trace.tsv:2: log_likelihood is \"x5\"");
-  expect_error("/trace.tsv", header + "1\t1\t0.1\t-5\t3\t\n", "trace.tsv:2: chain 1");
-  expect_error("/trace.tsv", header + "0\t2\t0.1\t-5\t3\t\n0\t2\t0.1\t-5\t3\t\n", "trace.tsv:3: sweep 2 after");
-  write_trace(run, {.sweeps = {400}});
-  write_cells(run, 1, 2, [](std::size_t, std::size_t) { return 0; });
-  expect_error("/watched.tsv", "m1\tm2\n1\t2\n", "watched.tsv:2: 1 cells");
-  expect_error("/watched.tsv", "m1\tm2\n1\n", "watched.tsv:2: 1 fields");
-  expect_error("/watched.tsv", "m1\tm2\toutcome\n1\t1\t2\n", "watched.tsv:2: the outcome");
-  EXPECT_THROW(diagnose(dir / "nowhere"), Error);
 }
 
 // What fit writes today, also with a single mode, is read without complaint.

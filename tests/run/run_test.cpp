@@ -1,4 +1,5 @@
-// The whole way: fit, resume, predict, evaluate, components, recommend.
+// The whole way: fit, resume, predict, evaluate, components, recommend. Data have the seed 5 and fits the seed 1: deterministic, no chance
+// in a run. Bounds on what a fit finds say what it was with the seeds 1 to 8, so that draws that change for a good reason pass, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 #include "base/file.hpp"
 #include "base/random.hpp"
 #include "temp_dir.hpp"
-#include "ztp/error.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/posterior.hpp"
 
@@ -112,21 +112,8 @@ TEST(Resume, AnInterruptedRunHasItsDraws) {
   stop.stop_requested = [&] { return sweeps >= 47; };
   fit(blocks(12, 3), quick(), dir / "run", stop);
   Posterior posterior(dir / "run", 1);
-  EXPECT_EQ(posterior.draws(), 10u);  // of the first chain
-  EXPECT_GT(posterior.evaluate().auc_roc, 0.5);
-}
-
-TEST(Fit, DrawsDoNotDependOnThreads) {
-  const TempDir dir;
-  std::vector<double> expected;
-  for (const int threads : {1, 2, 3, 7}) {
-    FitOptions options = quick();
-    options.threads = threads;
-    const std::string run = dir / std::to_string(threads);
-    fit(blocks(40, 3), options, run);
-    if (expected.empty()) expected = predictions_of(run);
-    EXPECT_EQ(predictions_of(run), expected) << threads;
-  }
+  EXPECT_EQ(posterior.draws(), 10u);             // of the first chain
+  EXPECT_GT(posterior.evaluate().auc_roc, 0.5);  // 0.86, standard deviation 0.025
 }
 
 TEST(Fit, ReferenceAndCpuKernelAgreeInWhatTheyPredict) {
@@ -139,7 +126,7 @@ TEST(Fit, ReferenceAndCpuKernelAgreeInWhatTheyPredict) {
     fit(blocks(12, 3), options, dir / kernel);
     auc.push_back(run_info(dir / kernel).auc_roc);
   }
-  EXPECT_GT(auc[0], 0.7);
+  EXPECT_GT(auc[0], 0.7);  // 0.86, standard deviation 0.027
   EXPECT_NEAR(auc[0], auc[1],
               0.02);  // both are posterior means over the same model; chains part after the first flipped draw
 }
@@ -172,9 +159,6 @@ TEST(Predict, QuantilesEncloseTheMeanAndReadsFiles) {
     cells += count;
   });
   EXPECT_EQ(cells, 2u);
-  write_text(dir / "bad.tsv", "1\t2\t13\n");
-  EXPECT_THROW(posterior.predict_file(dir / "bad.tsv", [](const std::uint32_t*, const Prediction*, std::size_t) {}),
-               Error);
 }
 
 // Branch and bound against scoring every cell, for every pattern of given modes.
@@ -242,7 +226,6 @@ TEST(Components, SharesSumToOneAndWeightsAreOrdered) {
     }
     EXPECT_NEAR(share, 1, 1e-6);
   }
-  EXPECT_THROW(posterior.components(4, 2), Error);
 }
 
 TEST(Fit, CountsArePredictedAsRates) {
@@ -259,7 +242,8 @@ TEST(Fit, CountsArePredictedAsRates) {
   for (std::uint32_t i = 0; i < 12 * 12 * 12; ++i) cells.insert(cells.end(), {i / 144, i / 12 % 12, i % 12});
   double rate = 0;
   for (const Prediction& p : posterior.predict(cells.data(), cells.size() / 3)) rate += p.rate;
-  EXPECT_NEAR(rate / total, 1, 0.05);  // the rate of all cells is Gamma with about this many counts behind it
+  // The rate of all cells is Gamma with 720 counts behind it, and the mean of 20 draws has a standard deviation of 0.008.
+  EXPECT_NEAR(rate / total, 1, 0.05);
 }
 
 // Twelve modes: the product of factors leaves the range of float, and the rates go through logs.
@@ -270,28 +254,17 @@ TEST(Fit, TwelveModesStayFinite) {
   const FitOutcome outcome = fit(blocks(9, 12), options, dir / "run");
   EXPECT_EQ(outcome, FitOutcome::complete);
   EXPECT_TRUE(std::isfinite(run_info(dir / "run").chains[0].log_likelihood));
-  EXPECT_GT(run_info(dir / "run").auc_roc, 0.7);
+  EXPECT_GT(run_info(dir / "run").auc_roc, 0.7);  // above 0.998
 }
 
-TEST(Fit, RefusesWhatDoesNotFit) {
+// What is in the way and no run is refused: tests/bad_inputs.
+TEST(Fit, ForceReplacesARun) {
   const TempDir dir;
-  fit(blocks(12, 3), quick(), dir / "run");
-  EXPECT_THROW(fit(blocks(12, 3), quick(), dir / "run"), Error) << "an existing run is refused";
-  EXPECT_EQ(fit(blocks(12, 3), quick(), dir / "run", {}, true), FitOutcome::complete);
-  std::filesystem::create_directories(dir / "other/things");
-  EXPECT_THROW(fit(blocks(12, 3), quick(), dir / "other", {}, true), Error) << "force replaces runs, nothing else";
   FitOptions options = quick();
-  options.dirichlet = {"nowhere=0.1"};
-  EXPECT_THROW(fit(blocks(12, 3), options, dir / "a"), Error);
-  options = quick();
-  options.holdout = 0;
-  Dataset data = blocks(12, 3);
-  write_text(dir / "leak.tsv", std::to_string(data.tensor.cell(0)[0] + 1) + "\t" +
-                                   std::to_string(data.tensor.cell(0)[1] + 1) + "\t" +
-                                   std::to_string(data.tensor.cell(0)[2] + 1) + "\t1\n");
-  options.test = dir / "leak.tsv";
-  EXPECT_THROW(fit(blocks(12, 3), options, dir / "b"), Error) << "test cells must not be training ones";
-  EXPECT_FALSE(std::filesystem::exists(dir / "b"));
+  fit(blocks(12, 3), options, dir / "run");
+  options.rank = 5;
+  EXPECT_EQ(fit(blocks(12, 3), options, dir / "run", {}, true), FitOutcome::complete);
+  EXPECT_EQ(run_info(dir / "run").options.rank, 5);
 }
 
 TEST(Fit, DrawsAreThinnedToTheirNumber) {
@@ -301,20 +274,6 @@ TEST(Fit, DrawsAreThinnedToTheirNumber) {
   fit(blocks(12, 3), options, dir / "run");
   EXPECT_LE(Posterior(dir / "run", 1).draws(), 6u);
   EXPECT_GE(Posterior(dir / "run", 1).draws(), 4u);
-}
-
-// Damage to the copy of the data is noticed before anything is computed from it.
-TEST(Resume, RefusesDamagedData) {
-  const TempDir dir;
-  int sweeps = 0;
-  FitCallbacks stop;
-  stop.on_sweep = [&](const SweepReport&) { ++sweeps; };
-  stop.stop_requested = [&] { return sweeps >= 5; };
-  fit(blocks(12, 3), quick(), dir / "run", stop);
-  std::string bytes = read_text(dir / "run/data.bin");
-  bytes[200] = static_cast<char>(bytes[200] ^ 1);
-  write_text(dir / "run/data.bin", bytes);
-  EXPECT_THROW(resume(dir / "run"), Error);
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <map>
 
+#include "errors.hpp"
 #include "online_data.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp::test {
@@ -180,16 +182,16 @@ double imbalance(const OnlineChain& chain, const OnlineData& data) {
 TEST(OnlineInvariants, RowSumsAreTotals) {
   Pool pool(2);
   const auto kernel = make_kernel("cpu", pool);
-  for (const bool more : {false, true})
+  for (const bool more : {false, true}) {
+    OnlineData data;
+    fill(data, more);
     for (const auto& [name, options] : all_settings()) {
-      OnlineData data;
-      fill(data, more);
       OnlineChain chain = data.chain(options, *kernel);
       chain.start();
       EXPECT_EQ(imbalance(chain, data), 0) << name;
       double scale = chain.statistics().scale;
       bool rescaled = false;
-      for (int t = 1; t <= 120; ++t) {
+      for (int t = 1, after = 0; after < 25 && t <= 120; ++t, after += rescaled) {
         chain.step(false);
         if (t > 1) rescaled |= std::abs(chain.statistics().scale / (scale * (1 - 1 / std::sqrt(t))) - 1) > 1e-9;
         scale = chain.statistics().scale;
@@ -200,6 +202,7 @@ TEST(OnlineInvariants, RowSumsAreTotals) {
       }
       EXPECT_TRUE(rescaled) << "the test has not seen what it is for";
     }
+  }
 }
 
 // Each one is worth one count at least, and what is reported as coming from ones leaves imputed counts out.
@@ -232,13 +235,7 @@ TEST(OnlineInvariants, StepsTooSmallToStoreAreAnError) {
   OnlineChain chain = data.chain({.kappa = 1, .t0 = 1e20}, *kernel);
   chain.start();
   chain.step(false);  // rho_1 is one
-  try {
-    chain.step(false);
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::numeric);
-    EXPECT_NE(std::string(error.what()).find("step 2"), std::string::npos) << error.what();
-  }
+  EXPECT_TRUE(holds(error_of([&] { chain.step(false); }, ErrorKind::numeric), "step 2"));
 }
 
 // Which minibatches are asked for.

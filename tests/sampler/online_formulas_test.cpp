@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "online_data.hpp"
+#include "tensor/records.hpp"
 
 namespace ztp::test {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "baselines/quad_chain.hpp"
+#include "baselines/training_cells.hpp"
 #include "model/distributions.hpp"
 
 namespace ztp::test {
@@ -30,7 +31,7 @@ inline std::vector<Cell> all_cells(const std::vector<std::uint32_t>& sizes) {
   return result;
 }
 
-// Ones drawn from logits b + sum_r prod_k u with normal u; every cell is missing with a given probability.
+// Ones drawn from logits b + sum_r prod_k u with normal u of this scale; every cell is missing with a given probability.
 struct QuadWorld {
   SparseTensor tensor;
   Buffer<std::uint32_t> missing;
@@ -41,10 +42,15 @@ struct QuadWorld {
   RivalProblem problem(std::size_t R, std::uint64_t seed) const {
     return {&tensor, missing.empty() ? nullptr : &missing, R, seed};
   }
+  Cell coordinates() const {  // of all cells, one after the other
+    Cell all;
+    for (const Cell& cell : cells) all.insert(all.end(), cell.begin(), cell.end());
+    return all;
+  }
 };
 
 inline QuadWorld quad_world(const std::vector<std::uint32_t>& sizes, std::size_t R, double scale, double hide,
-                            std::uint64_t seed) {
+                            std::uint64_t seed, double intercept = -1.5) {
   QuadWorld world;
   std::vector<std::vector<double>> u;
   Stream stream(stream_key(seed, 0, Purpose::simulate), 0, 0);
@@ -57,7 +63,7 @@ inline QuadWorld quad_world(const std::vector<std::uint32_t>& sizes, std::size_t
   }
   world.cells = all_cells(sizes);
   for (const Cell& cell : world.cells) {
-    double theta = -1.5;
+    double theta = intercept;
     for (std::size_t r = 0; r < R; ++r) {
       double product = 1;
       for (std::size_t k = 0; k < sizes.size(); ++k) product *= u[k][cell[k] * R + r];
@@ -72,6 +78,15 @@ inline QuadWorld quad_world(const std::vector<std::uint32_t>& sizes, std::size_t
       world.tensor.coords.append(cell.data(), cell.size());
   }
   return world;
+}
+
+// For the logistic rival: rank 2, nothing hidden.
+inline QuadWorld logistic_world(const std::vector<std::uint32_t>& sizes, double intercept, std::uint64_t seed) {
+  return quad_world(sizes, 2, 1.3, 0, seed, intercept);
+}
+
+inline std::uint64_t all_zeros(const SparseTensor& tensor) {
+  return zeros_wanted(tensor, nullptr, "all");
 }
 
 // Gauss with pivots.

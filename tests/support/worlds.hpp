@@ -1,7 +1,8 @@
-// States and entries for kernels to work on, with everything that the bounded draw distinguishes: the kind of entry, how many blocks
-// of components there are, and rates for which bounds help or do not. Functions of a seed; no chance.
+// States and entries for kernels to work on, with everything that they distinguish: the kind of entry, how many modes and blocks of
+// components there are, rates for which bounds help or do not, and rates that floats do not hold. Functions of a seed; no chance.
 #pragma once
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +60,7 @@ inline StreamKey world_key(std::uint64_t seed, std::uint32_t what) {
 
 // Sorted entries, as a tensor's are, and factors from the prior. Observed counts are mostly one, which is what bounds are for.
 inline World make_world(const WorldCase& c, std::uint64_t seed) {
-  static constexpr std::size_t rows_of_mode[] = {41, 301, 9, 2, 8};
+  static constexpr std::size_t rows_of_mode[] = {41, 301, 9, 2, 8, 1, 3, 40, 6, 2, 9, 4};
   World world;
   world.missing = c.kind == Kind::missing;
   Pool pool(1);
@@ -159,12 +160,46 @@ inline Drawn allocate(Kernel& kernel, const World& world, StreamKey key, How how
   return result;
 }
 
-// The units that one has given to another component than the other, or has and the other has not.
-inline double units_moved(const Drawn& a, const Drawn& b) {
+// Parts are positive and in the order of the entries, and in every mode and in total they are what the sums say; a one has a unit at least,
+// and observed counts are all given out.
+inline void expect_parts_are_the_sums(const Drawn& drawn, const World& world, const std::string& name) {
+  const std::size_t K = world.order(), R = drawn.totals.size();
+  std::vector<Matrix<std::int64_t>> rows;
+  for (const auto& u : world.u) rows.emplace_back(u.rows(), R);
+  std::vector<std::int64_t> totals(R, 0), of_entry(world.size(), 0);
+  std::uint32_t last = 0;
+  for (const Part& part : drawn.parts) {
+    ASSERT_GT(part.count, 0) << name;
+    ASSERT_LT(part.component, R) << name;
+    ASSERT_GE(part.entry, last) << name;
+    last = part.entry;
+    for (std::size_t k = 0; k < K; ++k)
+      rows[world.network ? 0 : k].row(world.coords[part.entry * K + k])[part.component] += part.count;
+    totals[part.component] += part.count;
+    of_entry[part.entry] += part.count;
+  }
+  EXPECT_EQ(totals, drawn.totals) << name;
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    EXPECT_TRUE(rows[k].bytes() == drawn.rows[k].bytes() &&
+                std::memcmp(rows[k].row(0), drawn.rows[k].row(0), rows[k].bytes()) == 0)
+        << name << ", mode " << k;
+  if (!world.counts.empty()) {
+    EXPECT_EQ(of_entry, world.counts) << name;
+  } else if (!world.missing) {
+    EXPECT_GE(*std::min_element(of_entry.begin(), of_entry.end()), 1) << name;
+  }
+}
+
+inline bool same_parts(const Drawn& a, const Drawn& b) {
   const auto same = [](const Part& x, const Part& y) {
     return x.entry == y.entry && x.component == y.component && x.count == y.count;
   };
-  if (std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same)) return 0;
+  return std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), same);
+}
+
+// The units that one has given to another component than the other, or has and the other has not.
+inline double units_moved(const Drawn& a, const Drawn& b) {
+  if (same_parts(a, b)) return 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> difference;
   for (const Part& part : a.parts) difference[{part.entry, part.component}] += static_cast<double>(part.count);
   for (const Part& part : b.parts) difference[{part.entry, part.component}] -= static_cast<double>(part.count);
@@ -179,6 +214,9 @@ bool same_bits(const Matrix<T>& a, const Matrix<T>& b) {
 }
 inline bool same_bits(double a, double b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
+}
+inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 inline bool same_counts(const Drawn& a, const Drawn& b) {
   bool same = a.totals == b.totals;

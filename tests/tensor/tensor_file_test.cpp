@@ -10,7 +10,9 @@
 #include <random>
 #include <set>
 
+#include "base/file.hpp"
 #include "base/pool.hpp"
+#include "errors.hpp"
 #include "temp_dir.hpp"
 #include "tensor/shuffle.hpp"
 #include "tensor/tensor_writer.hpp"
@@ -72,25 +74,16 @@ void expect_stretch(const TensorFile& file, const Sample& sample, std::uint64_t 
   }
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 void put_bytes(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
 // The message of the error that opening the file and checking all of it throws; empty if it is whole.
 std::string complaint(const std::string& path) {
-  try {
-    TensorFile(path).verify();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::input) << error.what();
-    EXPECT_TRUE(std::string(error.what()).starts_with(path)) << error.what();
-    return error.what();
-  }
-  return "";
+  const std::string message = test::error_of([&] { TensorFile(path).verify(); }, ErrorKind::input);
+  if (message == "no error") return "";
+  EXPECT_TRUE(message.starts_with(path)) << message;
+  return message;
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -188,7 +181,7 @@ TEST(TensorFile, TruncatedAnywhereIsRefused) {
   for (const bool counted : {false, true}) {
     const Sample sample = small_sample(counted);
     write(path, sample, 4);
-    const std::string whole = bytes_of(path);
+    const std::string whole = read_text(path);
     const TensorFormat format{ReadFile(path)};
     ASSERT_EQ(format.labels_offset(3), whole.size());
     for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -213,7 +206,7 @@ TEST(TensorFile, AnyFlippedByteIsNoticedWhereItIs) {
   const std::string path = directory / "a.ztpt", bad = directory / "bad.ztpt";
   const Sample sample = small_sample();
   write(path, sample, 4);
-  const std::string whole = bytes_of(path);
+  const std::string whole = read_text(path);
   const TensorFormat format{ReadFile(path)};
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::string bytes = whole;
@@ -245,7 +238,7 @@ TEST(TensorFile, SwappedBlocksAreRefused) {
   const std::string path = directory / "a.ztpt";
   write(path, small_sample(), 4);
   const TensorFormat format{ReadFile(path)};
-  const std::string whole = bytes_of(path);
+  const std::string whole = read_text(path);
   const std::size_t one = format.block_offset(0), two = format.block_offset(1), three = format.block_offset(2);
   put_bytes(path,
             whole.substr(0, one) + whole.substr(two, three - two) + whole.substr(one, two - one) + whole.substr(three));
@@ -269,7 +262,7 @@ TEST(TensorFile, ImpossibleContentsAreRefusedDespiteRightChecksums) {
   write(path, small_sample(), 4);
   TensorFormat format{ReadFile(path)};
   format.head.fingerprint ^= 1;
-  std::string bytes = bytes_of(path);
+  std::string bytes = read_text(path);
   bytes.replace(0, format.header_bytes(), format.header());
   put_bytes(path, bytes);
   EXPECT_TRUE(has(complaint(path), "not those that the header was written for")) << complaint(path);

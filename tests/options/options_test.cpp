@@ -1,0 +1,39 @@
+// Options on their way through options.json. What is refused: tests/bad_inputs.
+#include "ztp/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace ztp {
+namespace {
+
+TEST(Options, RoundTripThroughJson) {
+  // Each option gets a value that is allowed and not its default; a seed, one that a double does not hold.
+  FitOptions options;
+  const auto change = [&](const OptionField& field, auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, std::uint64_t>) value = 18446744073709551615ull;
+    if constexpr (std::is_same_v<Value, std::int64_t>) value = static_cast<std::int64_t>(field.smallest) + 1;
+    if constexpr (std::is_same_v<Value, double>) value = field.smallest + 0.1 * (field.largest - field.smallest);
+    if constexpr (std::is_same_v<Value, std::string>) value = field.choices.empty() ? "\"x\"" : field.choices.back();
+    if constexpr (std::is_same_v<Value, std::vector<std::string>>) value = {"0.2", "user=0.01"};
+  };
+  const FitOptions defaults;
+  for (const OptionField& field : fit_option_fields())
+    std::visit([&](auto member) { change(field, options.*member); }, field.member);
+  const FitOptions back = options_from_json(options_to_json(options));
+  for (const OptionField& field : fit_option_fields())
+    std::visit(
+        [&](auto member) {
+          EXPECT_EQ(back.*member, options.*member) << field.name;
+          EXPECT_NE(back.*member, defaults.*member) << field.name << ": the test does not change it";
+        },
+        field.member);
+}
+
+}  // namespace
+}  // namespace ztp

@@ -1,0 +1,56 @@
+// Fits of the rivals to data at the ends of what is allowed. Functions of the seed 1; no chance in a run.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "extreme_data.hpp"
+#include "temp_dir.hpp"
+#include "ztp/fit.hpp"
+#include "ztp/posterior.hpp"
+
+namespace ztp::test {
+namespace {
+
+// The rivals, too, end on little data and on too regular data.
+TEST(ExtremeRivals, EndWithProbabilities) {
+  const TempDir dir;
+  const auto one = [] {
+    Dataset data = dataset({6, 5, 4});
+    add(data, {2, 3, 1});
+    return data;
+  };
+  const std::vector<std::function<Dataset()>> worlds = {
+      one,
+      [] {
+        return full({3, 4, 5});
+      },
+      [] {
+        return full({1, 1});
+      },
+      [] {
+        return random_ones({1, 12, 9}, 40);
+      },
+      [] { return random_ones(std::vector<std::uint32_t>(12, 2), 40); }};
+  int runs = 0;
+  for (const char* model : {"logistic", "quad", "pwquad"})
+    for (const auto& world : worlds) {
+      const std::int64_t rank = runs % 2 == 0 ? 1 : 30;
+      FitOptions options;
+      options.model = model;
+      options.rank = rank;
+      options.sweeps = 20;
+      options.threads = 1;
+      const std::string run = dir / std::to_string(++runs);
+      const std::vector<std::uint32_t> sizes = sizes_of(world());
+      ASSERT_EQ(fit(world(), options, run), FitOutcome::complete);
+      Posterior posterior(run, 1);
+      const std::vector<Cell> cells = cells_of(sizes, 5);
+      Cell coords;
+      for (const Cell& cell : cells) coords.insert(coords.end(), cell.begin(), cell.end());
+      for (const Prediction& p : posterior.predict(coords.data(), cells.size()))
+        EXPECT_TRUE(p.probability >= 0 && p.probability <= 1) << model << " " << rank << " " << p.probability;
+    }
+}
+
+}  // namespace
+}  // namespace ztp::test

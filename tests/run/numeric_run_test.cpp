@@ -1,0 +1,50 @@
+// A number that goes bad in a fit: the run has a checkpoint from which it goes on.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/file.hpp"
+#include "faulty_world.hpp"
+#include "run/prepare.hpp"
+#include "run/sample_run.hpp"
+#include "sampler/chain.hpp"
+#include "temp_dir.hpp"
+
+namespace ztp::test {
+namespace {
+
+// A run whose seventh sweep goes bad has a checkpoint of the sixth, although none was due, and ends from there as one in which nothing did.
+TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
+  const TempDir dir;
+  FaultyWorld world;
+  Dataset data;
+  data.tensor = std::move(world.tensor);
+  FitOptions options;
+  options.rank = 5;
+  options.sweeps = 20;
+  options.sampler = "plain";
+  options = complete_options(options, data.tensor);
+  const Problem problem = make_problem(options, data);
+  RunInfo info = describe_run(data, options, {}, "");
+  const auto run = [&](const std::string& name, const Checkpoint& from) {
+    return sample_run(
+        dir / name, data, {}, from, {},
+        [&](std::uint32_t c) { return std::make_unique<Chain>(problem, world.kernel, c); }, info);
+  };
+  for (const char* name : {"whole", "failed"}) {
+    std::filesystem::create_directories(dir / name);
+    begin_run_dir(dir / name, info, data, {});
+  }
+  EXPECT_EQ(run("whole", {}), FitOutcome::complete);
+  world.kernel.plant({3 * 6, 4, 0, not_a_number});
+  EXPECT_EQ(message_of([&] { run("failed", {}); }),
+            "sweep 7: mode user, row 5, component 1: the factor is not a number" + remedy);
+  std::vector<std::string> warnings;
+  const Checkpoint from = latest_checkpoint(dir / "failed", info, warnings);
+  EXPECT_EQ(from.sweeps, std::vector<std::uint32_t>{6});
+  EXPECT_EQ(run("failed", from), FitOutcome::complete);
+  EXPECT_EQ(read_text(dir / "failed/draws.nc"), read_text(dir / "whole/draws.nc"));
+}
+
+}  // namespace
+}  // namespace ztp::test

@@ -1,0 +1,237 @@
+// What the program chooses where an option is left to it, at the boundaries of each rule, and what options become for a chain.
+#include "run/prepare.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+using Change = std::function<void(FitOptions&)>;
+
+// Two modes, and this many ones, or one of this count.
+SparseTensor tensor_of(std::size_t ones, std::int64_t count = 0) {
+  SparseTensor tensor;
+  tensor.modes = {{"user", LabelTable::numbered(1, 1000)}, {"item", LabelTable::numbered(1, 1000)}};
+  tensor.coords.resize(2 * ones);
+  for (std::size_t e = 0; e < ones; ++e) {
+    tensor.coords[2 * e] = static_cast<std::uint32_t>(e / 1000);
+    tensor.coords[2 * e + 1] = static_cast<std::uint32_t>(e % 1000);
+  }
+  if (count > 0) tensor.counts.push_back(count);
+  return tensor;
+}
+
+FitOptions completed(const SparseTensor& tensor, std::int64_t ones, const Change& change = {}) {
+  FitOptions options;
+  if (change) change(options);
+  return complete_options(options, tensor, ones);
+}
+
+FitOptions online(std::int64_t ones, const Change& change = {}) {
+  return completed(tensor_of(1), ones, [&](FitOptions& o) {
+    o.method = "online";
+    if (change) change(o);
+  });
+}
+
+TEST(CompleteOptions, CollapsedUpToFiftyThousandUnits) {
+  const auto sampler = [](const SparseTensor& tensor) {
+    return completed(tensor, static_cast<std::int64_t>(tensor.nnz())).sampler;
+  };
+  EXPECT_EQ(sampler(tensor_of(50000)), "collapsed");
+  EXPECT_EQ(sampler(tensor_of(50001)), "plain");
+  EXPECT_EQ(sampler(tensor_of(1, 50000)), "collapsed");  // counts are the units, not cells
+  EXPECT_EQ(sampler(tensor_of(1, 50001)), "plain");
+  EXPECT_EQ(online(10).sampler, "plain");
+}
+
+TEST(CompleteOptions, CollapsedIsRefusedAboveItsLimit) {
+  const Change collapsed = [](FitOptions& o) { o.sampler = "collapsed"; };
+  EXPECT_EQ(completed(tensor_of(1, std::int64_t{1} << 28), 1, collapsed).sampler, "collapsed");
+  EXPECT_THROW(completed(tensor_of(1, (std::int64_t{1} << 28) + 1), 1, collapsed), Error);
+}
+
+// A tenth of the ones; of more than ten million, at least twice the entities (here 2000), but never more than half of the ones.
+TEST(CompleteOptions, MinibatchesFollowOnesAndEntities) {
+  EXPECT_EQ(online(1).minibatch, 1);
+  EXPECT_EQ(online(10).minibatch, 1);
+  EXPECT_EQ(online(11).minibatch, 2);
+  EXPECT_EQ(online(10'000'000).minibatch, 1'000'000);
+  SparseTensor wide;
+  for (const char* name : {"a", "b"}) wide.modes.push_back({name, LabelTable::numbered(1, 1'000'000)});
+  const auto minibatch = [&](std::int64_t ones) {
+    return completed(wide, ones, [](FitOptions& o) { o.method = "online"; }).minibatch;
+  };
+  EXPECT_EQ(minibatch(10'000'000), 1'000'000);
+  EXPECT_EQ(minibatch(10'000'001), 4'000'000);
+  EXPECT_EQ(minibatch(100'000'000), 10'000'000);
+  wide.modes.push_back({"c", LabelTable::numbered(1, 100'000'000)});
+  EXPECT_EQ(minibatch(10'000'001), 5'000'001);
+  EXPECT_EQ(online(100, [](FitOptions& o) { o.minibatch = 7; }).minibatch, 7);
+}
+
+TEST(CompleteOptions, FewOnesInAMinibatchHaveMeansOfCountsAndDrawsOfParameters) {
+  const struct {
+    std::int64_t minibatch;
+    const char *given, *latent, *parameters;
+  } cases[] = {{1, "auto", "mean", "sample"},
+               {50000, "auto", "mean", "sample"},
+               {50001, "auto", "sample", "mean"},
+               {50000, "sample", "sample", "sample"},
+               {50001, "mean", "mean", "mean"}};
+  for (const auto& c : cases) {
+    const FitOptions o = online(1'000'000, [&](FitOptions& options) {
+      options.minibatch = c.minibatch;
+      options.latent = options.parameters = c.given;
+    });
+    EXPECT_EQ(o.latent, c.latent) << c.minibatch << c.given;
+    EXPECT_EQ(o.parameters, c.parameters) << c.minibatch << c.given;
+    EXPECT_EQ(online_options(o).expected_counts, std::string(c.latent) == "mean");
+    EXPECT_EQ(online_options(o).mean_parameters, std::string(c.parameters) == "mean");
+  }
+}
+
+TEST(CompleteOptions, OnlineStepsAreHandedOn) {
+  const OnlineOptions o = online_options(online(100, [](FitOptions& options) {
+    options.parameters = "sample";
+    options.inner_draws = 3;
+    options.kappa = 0.7;
+    options.t0 = 12;
+  }));
+  EXPECT_EQ(o.inner_draws, 3u);
+  EXPECT_EQ(o.kappa, 0.7);
+  EXPECT_EQ(o.t0, 12);
+}
+
+TEST(CompleteOptions, BetaMeansAreOneOverTheRankAndAtMostAHalf) {
+  for (const auto& [rank, mean] : {std::pair{1, 0.5}, {2, 0.5}, {4, 0.25}}) {
+    const FitOptions o = completed(tensor_of(9), 9, [r = rank](FitOptions& options) { options.rank = r; });
+    EXPECT_EQ(o.beta_mean, mean);
+    EXPECT_EQ(o.network_beta_mean, mean);
+  }
+  EXPECT_EQ(completed(tensor_of(9), 9, [](FitOptions& o) { o.beta_mean = 0.3; }).beta_mean, 0.3);
+}
+
+TEST(CompleteOptions, ScheduleIsFilledIn) {
+  const struct {
+    std::int64_t sweeps, chains, draws;
+    const char* method;
+    std::int64_t burn_in, keep_every;
+  } cases[] = {{1000, 1, 100, "batch", 500, 5},  {1000, 1, 1000, "batch", 500, 1}, {300, 1, 100, "batch", 150, 1},
+               {300, 4, 100, "batch", 150, 5},   {1000, 1, 100, "online", 500, 5}, {100, 1, 100, "online", 50, 2},
+               {1000, 1, 10, "online", 500, 50}, {2, 1, 100, "online", 1, 1}};
+  for (const auto& c : cases) {
+    const FitOptions o = completed(tensor_of(9), 9, [&](FitOptions& options) {
+      options.sweeps = c.sweeps;
+      options.chains = c.chains;
+      options.draws = c.draws;
+      options.method = c.method;
+    });
+    EXPECT_EQ(o.burn_in, c.burn_in) << c.sweeps;
+    EXPECT_EQ(o.keep_every, c.keep_every) << c.sweeps << " " << c.chains << " " << c.draws << " " << c.method;
+  }
+  const FitOptions point = completed(tensor_of(9), 9, [](FitOptions& o) { o.model = "quad"; });
+  EXPECT_EQ(point.burn_in, 999);
+  EXPECT_EQ(point.draws, 1);
+}
+
+// The draws of a file pass 4 GiB: fewer are kept, and at least one.
+TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
+  FitOptions o = completed(tensor_of(9), 9, [](FitOptions& options) { options.keep_every = 1; });
+  const auto draws = [&](std::uint32_t rows) {
+    DrawLayout layout{1024, {rows, 1}, 0};
+    return std::pair{schedule(o, layout).draws_per_chain(), layout.bytes()};
+  };
+  EXPECT_EQ(draws(100).first, 100u);
+  const auto [some, bytes] = draws(20000);  // 80 MB each
+  EXPECT_LT(some, 100u);
+  EXPECT_LE(some * bytes, std::uint64_t{4} << 30);
+  EXPECT_GT(2 * some * bytes, std::uint64_t{4} << 30);  // thinned by whole steps
+  EXPECT_EQ(draws(2'000'000).first, 1u);                // 8 GB each
+}
+
+TEST(ScheduleOf, CellsAreWatchedAtMostTwoThousandTimes) {
+  const DrawLayout layout{2, {3, 3}, 0};
+  const auto every = [&](std::int64_t sweeps, const char* method) {
+    return schedule(completed(tensor_of(9), 9,
+                              [&](FitOptions& o) {
+                                o.sweeps = sweeps;
+                                o.method = method;
+                              }),
+                    layout)
+        .watch_every;
+  };
+  EXPECT_EQ(every(4000, "batch"), 1u);
+  EXPECT_EQ(every(8000, "batch"), 2u);
+  EXPECT_EQ(every(4000, "online"), 20u);  // with the draws
+}
+
+TEST(HyperparametersOf, DirichletOfAllModesAndOfOne) {
+  const SparseTensor tensor = tensor_of(9);
+  const auto dirichlet = [&](const std::vector<std::string>& given) {
+    return hyperparameters(completed(tensor, 9, [&](FitOptions& o) { o.dirichlet = given; }), tensor.modes).dirichlet;
+  };
+  EXPECT_EQ(dirichlet({"0.1"}), (std::vector<double>{0.1, 0.1}));
+  EXPECT_EQ(dirichlet({"0.3"}), (std::vector<double>{0.3, 0.3}));
+  EXPECT_EQ(dirichlet({"item=0.5"}), (std::vector<double>{0.1, 0.5}));
+  EXPECT_EQ(dirichlet({"user=2", "0.3"}), (std::vector<double>{2, 0.3}));  // in any order
+  EXPECT_EQ(dirichlet({"user=2", "item=1e9"}), (std::vector<double>{2, 1e9}));
+}
+
+TEST(HyperparametersOf, WhatIsLearnedAndFromWhere) {
+  const SparseTensor tensor = tensor_of(9);
+  const struct {
+    const char* learn;
+    bool dirichlet, shapes;
+  } cases[] = {{"", false, false},
+               {"dirichlet", true, false},
+               {"gamma-shape", false, true},
+               {"dirichlet,gamma-shape", true, true}};
+  for (const auto& c : cases) {
+    const FitOptions o = completed(tensor, 9, [&](FitOptions& options) {
+      options.learn = c.learn;
+      options.gamma_shape = 0.2;
+      options.network_gamma_shape = 0.4;
+      options.beta_concentration = 3;
+      options.network_beta_concentration = 5;
+      options.network_beta_mean = 0.7;
+    });
+    const Hyperparameters hyper = hyperparameters(o, tensor.modes);
+    EXPECT_EQ(hyper.learn_dirichlet, c.dirichlet) << c.learn;
+    EXPECT_EQ(hyper.learn_shapes, c.shapes) << c.learn;
+    EXPECT_EQ(hyper.tensor.shape, 0.2);
+    EXPECT_EQ(hyper.network.shape, 0.4);
+    EXPECT_EQ(hyper.tensor.concentration, 3);
+    EXPECT_EQ(hyper.network.concentration, 5);
+    EXPECT_EQ(hyper.tensor.mean, 0.05);
+    EXPECT_EQ(hyper.network.mean, 0.7);
+  }
+}
+
+TEST(ProblemOf, SamplerStartSeedAndWhenLearningBegins) {
+  Dataset data;
+  data.tensor = tensor_of(9);
+  const auto problem = [&](const Change& change) { return make_problem(completed(data.tensor, 9, change), data); };
+  EXPECT_TRUE(problem({}).regroup);
+  EXPECT_FALSE(problem([](FitOptions& o) { o.sampler = "plain"; }).regroup);
+  EXPECT_FALSE(problem({}).start_from_prior);
+  EXPECT_TRUE(problem([](FitOptions& o) { o.start = "prior"; }).start_from_prior);
+  EXPECT_EQ(problem([](FitOptions& o) { o.seed = 77; }).seed, 77u);
+  EXPECT_EQ(problem({}).learn_after, 50u);  // half of a burn-in, and at most 50 sweeps
+  EXPECT_EQ(problem([](FitOptions& o) { o.sweeps = 40; }).learn_after, 10u);
+  EXPECT_FALSE(problem([](FitOptions& o) { o.rank = 639; }).bounded);
+  EXPECT_TRUE(problem([](FitOptions& o) { o.rank = 640; }).bounded);
+  EXPECT_EQ(problem({}).missing, nullptr);
+  data.missing.slices = {{7}, {}};
+  EXPECT_EQ(problem({}).missing, &data.missing);
+}
+
+}  // namespace
+}  // namespace ztp

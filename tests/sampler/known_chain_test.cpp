@@ -1,0 +1,115 @@
+// The statistics of tiny chains after three steps, by their XXH3: what a seed means, pinned across redesigns. Recorded on x86-64 with the
+// mathematics library of the day; every kernel and instruction set has the same ones, since in so few draws no rounding flips any.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/hash.hpp"
+#include "known_answers.hpp"
+#include "online_data.hpp"
+#include "sampler/chain.hpp"
+#include "targets.hpp"
+#include "tensor/records.hpp"
+
+namespace ztp::test {
+namespace {
+
+constexpr std::uint64_t seed = 31;
+
+// A tensor with a network, and something of each kind missing.
+void fill(OnlineData& data) {
+  add_modes({12, 9, 4}, data);
+  add_ones(70, false, seed, data, [](const Cell& cell) { return cell[0] != 11 && cell[2] != 3; });
+  add_network(0, 20, seed, data);
+  for (std::uint32_t j = 2; j < 11; ++j) {
+    const std::uint32_t pair[] = {j, 11};
+    if (find_record(std::as_const(data.networks[0].edges), 2, pair) == data.networks[0].size())
+      data.networks[0].missing.append(pair, 2);
+  }
+  data.missing.slices = {{11}, {}, {}};
+  for (std::uint32_t j = 0; j < 9; ++j)
+    for (const std::uint32_t id : {j, j, 3u}) data.missing.cells.push_back(id);
+  data.make_problem(5, 3, seed);
+}
+
+std::string hash_of(const Statistics& statistics) {
+  Hash hash;
+  const auto add = [&](const std::vector<std::int64_t>& totals) { hash.add(totals.data(), 8 * totals.size()); };
+  for (const auto& rows : statistics.rows)
+    for (std::size_t j = 0; j < rows.rows(); ++j) hash.add(rows.row(j), 8 * rows.columns());
+  add(statistics.tensor);
+  for (const auto& network : statistics.networks) add(network);
+  add(statistics.from_ones);
+  add(statistics.from_edges);
+  return fmt::format("{:016x}", hash.sum());
+}
+
+std::string after_three_steps(CountChain& chain) {
+  chain.start();
+  for (int t = 0; t < 3; ++t) chain.step(true);
+  return hash_of(chain.statistics());
+}
+
+// check(kernel, name), with the reference and with the fast kernel on every instruction set.
+template <class Check>
+void for_each_kernel(Check check) {
+  Pool pool(2);
+  check(*make_kernel("reference", pool), "reference");
+  for_each_target([&](const std::string& target) { check(*make_kernel("cpu", pool), target); });
+}
+
+TEST(KnownChain, Plain) {
+  if (!recorded_here) GTEST_SKIP() << recorded_elsewhere;
+  OnlineData data;
+  fill(data);
+  for_each_kernel([&](Kernel& kernel, const std::string& name) {
+    Chain chain(data.problem, kernel, 1);
+    EXPECT_EQ(after_three_steps(chain), "1d3587da20e4be46") << name;
+  });
+}
+
+TEST(KnownChain, Bounded) {
+  if (!recorded_here) GTEST_SKIP() << recorded_elsewhere;
+  OnlineData data;
+  fill(data);
+  data.problem.bounded = true;
+  for_each_kernel([&](Kernel& kernel, const std::string& name) {
+    Chain chain(data.problem, kernel, 1);
+    EXPECT_EQ(after_three_steps(chain), "4123daa937881b84") << name;
+  });
+}
+
+TEST(KnownChain, CollapsedAndLearning) {
+  if (!recorded_here) GTEST_SKIP() << recorded_elsewhere;
+  OnlineData data;
+  fill(data);
+  data.problem.regroup = true;
+  data.problem.hyper.learn_dirichlet = data.problem.hyper.learn_shapes = true;
+  for_each_kernel([&](Kernel& kernel, const std::string& name) {
+    Chain chain(data.problem, kernel, 1);
+    EXPECT_EQ(after_three_steps(chain), "4114f6c06244caeb") << name;
+  });
+}
+
+TEST(KnownChain, Online) {
+  if (!recorded_here) GTEST_SKIP() << recorded_elsewhere;
+  OnlineData data;
+  fill(data);
+  for_each_kernel([&](Kernel& kernel, const std::string& name) {
+    OnlineChain chain = data.chain({}, kernel, 1);
+    EXPECT_EQ(after_three_steps(chain), "49ae203e2c6c8b73") << name;
+  });
+}
+
+// Expectations go through roundings of floats: they are pinned by the reference alone.
+TEST(KnownChain, OnlineMeans) {
+  if (!recorded_here) GTEST_SKIP() << recorded_elsewhere;
+  OnlineData data;
+  fill(data);
+  Pool pool(2);
+  const auto kernel = make_kernel("reference", pool);
+  OnlineChain chain = data.chain({.expected_counts = true, .mean_parameters = true}, *kernel, 1);
+  EXPECT_EQ(after_three_steps(chain), "8c249417a73a8455");
+}
+
+}  // namespace
+}  // namespace ztp::test
