@@ -31,11 +31,7 @@ RankingPlan plan_ranking(std::size_t entities, std::size_t R, std::size_t querie
 }
 
 CandidateScores::CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool)
-    : entities_(entities),
-      R_(R),
-      pool_(pool),
-      draws_(plan.draws),
-      sums_(plan.queries, multiple(entities, candidates_per_panel)) {
+    : R_(R), pool_(pool), draws_(plan.draws), sums_(plan.queries, multiple(entities, candidates_per_panel)) {
   for (Draw& draw : draws_) {
     draw.panels = Matrix<float>(sums_.columns() / candidates_per_panel * R, candidates_per_panel);
     draw.weights.resize(plan.queries * R);

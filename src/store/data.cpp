@@ -8,9 +8,9 @@
 
 #include "base/section_file.hpp"
 #include "io/dataset.hpp"
+#include "io/file_cells.hpp"
 #include "io/write_cells.hpp"
 #include "store/check_stored.hpp"
-#include "io/file_cells.hpp"
 #include "store/manifest.hpp"
 #include "ztp/error.hpp"
 
