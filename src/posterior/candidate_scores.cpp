@@ -28,8 +28,7 @@ RankingPlan plan_ranking(std::size_t entities, std::size_t R, std::size_t querie
 
 CandidateScores::CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool,
                                  Kernel& kernel)
-    : entities_(entities),
-      R_(R),
+    : R_(R),
       pool_(pool),
       kernel_(kernel),
       draws_(plan.draws),

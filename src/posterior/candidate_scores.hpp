@@ -42,7 +42,7 @@ class CandidateScores {
   void pack_weights(const State& state, const Base& base, std::size_t b, Draw& draw) const;
   void flush();
 
-  std::size_t entities_, R_;
+  std::size_t R_;
   Pool& pool_;
   Kernel& kernel_;
   const Queries* queries_ = nullptr;

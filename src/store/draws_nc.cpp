@@ -232,12 +232,12 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::
   const std::vector<StoredVariable> variables = add_variables(file, group, layout);
   for (const std::size_t i : grid.order) {
     log.verify(i);
-    for (const auto& [variable, in_file] : variables)
-      for_blocks(variable, {grid.places[i].chain, grid.places[i].draw},
+    for (const StoredVariable& stored : variables)
+      for_blocks(stored.variable, {grid.places[i].chain, grid.places[i].draw},
                  [&](const NetcdfFile::Slab& slab, std::uint64_t first, std::size_t count) {
                    buffer.resize(count);
                    log.read(i, first, count, buffer.data());
-                   file.put(in_file, slab, buffer.data());
+                   file.put(stored.in_file, slab, buffer.data());
                  });
   }
   write_sample_stats(file, info, grid, log);

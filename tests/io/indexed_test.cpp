@@ -1,6 +1,7 @@
 // Reading files of indices, .tns, sptensor and .mtx, and telling formats apart. What is refused: tests/bad_inputs.
 #include <gtest/gtest.h>
 
+#include "io/formats.hpp"
 #include "tables.hpp"
 
 namespace ztp::test {
@@ -95,11 +96,10 @@ TEST_F(IoTest, TheNameTellsTheFormatAndElseTheFirstLine) {
 }
 
 TEST_F(IoTest, IndicesAreLookedUpInClosedTables) {
-  const LabelTable numbered = LabelTable::numbered(1, 5), from_zero = LabelTable::numbered(0, 5);
-  const LabelTable named = table_of({"9", "7"});
+  const Mode numbered = {"user", LabelTable::numbered(1, 5)}, from_zero = {"user", LabelTable::numbered(0, 5)};
+  const Mode named = {"movie", table_of({"9", "7"})};
   TableSpec table = spec("a.tns", "5 7 1\n1 9 1\n");
   table.closed = {&numbered, &named};
-  table.closed_names = {"user", "movie"};
   EXPECT_EQ(read_all(table).coords, (Ids{4, 1, 0, 0}));
   // Labels that count from 0 are found as they are spelled, whatever the index base.
   table.path = file("a.tns", "0 4 1\n");
@@ -112,11 +112,10 @@ TEST_F(IoTest, IndicesAreLookedUpInClosedTables) {
 }
 
 TEST_F(IoTest, SymmetricMatricesWithClosedTablesLookBothCellsUp) {
-  const LabelTable rows = table_of({"3", "1", "2"}), columns = LabelTable::numbered(1, 2);
+  const Mode rows = {"row", table_of({"3", "1", "2"})}, columns = {"column", LabelTable::numbered(1, 2)};
   const std::string banner = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n";
   TableSpec table = spec("a.mtx", banner + "2 1\n");
   table.closed = {&rows, &columns};
-  table.closed_names = {"row", "column"};
   EXPECT_EQ(read_all(table).coords, (Ids{2, 0, 1, 1}));
 }
 

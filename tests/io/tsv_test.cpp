@@ -85,24 +85,23 @@ TEST_F(IoTest, ZeroOneKeepsZeros) {
 // ---- closed tables
 
 TEST_F(IoTest, ClosedTablesLookLabelsUp) {
-  const LabelTable users = table_of({"ann", "bob"}), movies = table_of({"dune", "alien"});
+  const Mode users = {"user", table_of({"ann", "bob"})}, movies = {"movie", table_of({"dune", "alien"})};
   TableSpec table = spec("a.tsv", "#x\ty\nbob\tdune\nann\talien\n");
   table.closed = {&users, &movies};
-  table.closed_names = {"user", "movie"};
   const Result result = read_all(table);
   EXPECT_EQ(result.coords, (Ids{1, 0, 0, 1}));
   EXPECT_EQ(result.modes[0].labels.size(), 0u);
 }
 
 TEST_F(IoTest, OneClosedTableMayServeBothColumns) {
-  const LabelTable users = table_of({"ann", "bob"});
+  const Mode users = {"user", table_of({"ann", "bob"})};
   TableSpec table = spec("a.tsv", "bob\tann\nann\tann\n");
   table.closed = {&users, &users};
   EXPECT_EQ(read_all(table).coords, (Ids{1, 0, 0, 0}));
 }
 
 TEST_F(IoTest, AnOptionalValueIsIgnoredEvenIfZeroOrNotANumber) {
-  const LabelTable users = table_of({"1", "2"});
+  const Mode users = {"user", table_of({"1", "2"})};
   TableSpec table = spec("a.tsv", "1\t2\t0\n2\t1\tmaybe\n");
   table.closed = {&users, &users};
   table.optional_value = true;

@@ -146,7 +146,8 @@ TEST(CompleteOptions, ScheduleIsFilledIn) {
 TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
   FitOptions o = completed(tensor_of(9), 9, [](FitOptions& options) { options.keep_every = 1; });
   const auto draws = [&](std::uint32_t rows) {
-    DrawLayout layout{1024, {rows, 1}, 0};
+    o.rank = 1024;
+    const DrawLayout layout(o, {{"a", rows}, {"b", 1}}, 0);
     return std::pair{schedule(o, layout).draws_per_chain(), layout.bytes()};
   };
   EXPECT_EQ(draws(100).first, 100u);
@@ -158,7 +159,7 @@ TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
 }
 
 TEST(ScheduleOf, CellsAreWatchedAtMostTwoThousandTimes) {
-  const DrawLayout layout{2, {3, 3}, 0};
+  const DrawLayout layout({}, {{"a", 3}, {"b", 3}}, 0);
   const auto every = [&](std::int64_t sweeps, const char* method) {
     return schedule(completed(tensor_of(9), 9,
                               [&](FitOptions& o) {

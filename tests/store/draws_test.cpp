@@ -19,7 +19,10 @@ using test::TempDir;
 TEST(DrawLog, IgnoresAHalfRecordAndSeesDamage) {
   const TempDir dir;
   const std::string path = dir / "draws.log";
-  DrawLayout layout{2, {3, 1}, 1};
+  FitOptions options;
+  options.rank = 2;
+  options.chains = 2;
+  const DrawLayout layout(options, {{"a", 3}, {"b", 1}}, 1);
   EXPECT_EQ(layout.floats(), 4u + 4u + 6u + 2u);
   State state;
   state.R = 2;
