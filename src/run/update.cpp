@@ -6,16 +6,17 @@
 #include <utility>
 
 #include "io/dataset.hpp"
+#include "io/file_cells.hpp"
 #include "io/grow.hpp"
 #include "io/missing.hpp"
+#include "run/chains.hpp"
 #include "run/checkpoint.hpp"
-#include "io/file_cells.hpp"
 #include "run/prepare.hpp"
+#include "run/sample_run.hpp"
+#include "sampler/update_chain.hpp"
+#include "store/data.hpp"
 #include "store/run_dir.hpp"
 #include "store/run_info.hpp"
-#include "run/sample_run.hpp"
-#include "store/data.hpp"
-#include "sampler/update_chain.hpp"
 #include "ztp/error.hpp"
 #include "ztp/version.hpp"
 
@@ -99,7 +100,8 @@ void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData&
   }
 }
 
-// The data of the run with the new ones: what is no longer missing is no longer said to be. Returns how many entities and cells that are.
+// The data of the run with the new ones: what is no longer missing is no longer said to be. Returns how many entities
+// and cells that are.
 std::uint64_t merge(const NewData& news, Dataset& data) {
   const SparseTensor& tensor = news.tensor;
   std::uint64_t found = 0;
@@ -159,65 +161,63 @@ FitOptions options_of_update(const FitOptions& of_run, const UpdateOptions& opti
   return complete;
 }
 
-// What there is of new data, and an Error if that is nothing, or more than can be counted.
-void count_news(const ReadOptions& fresh, const std::string& run_dir, const RunInfo& before, const NewData& news,
-                const Dataset& data, UpdateSummary& summary) {
+// What there is of new data, over those of the run as they were.
+void count_news(const NewData& news, const Dataset& old, UpdateSummary& summary) {
   summary.ones = news.tensor.nnz();
   for (const Network& network : news.networks) summary.edges += network.size();
   for (std::size_t k = 0; k < news.tensor.order(); ++k)
     summary.entities.emplace_back(news.tensor.modes[k].name,
-                                  news.tensor.modes[k].labels.size() - data.tensor.modes[k].labels.size());
+                                  news.tensor.modes[k].labels.size() - old.tensor.modes[k].labels.size());
+}
+
+// The new data, and what of them the run knew already. Error, if nothing is new, or more than can be counted.
+NewData read_news(const std::string& run_dir, const RunInfo& before, const ReadOptions& fresh, Dataset& old,
+                  UpdateSummary& summary) {
+  Pool pool(fresh.threads);
+  NewData news;
+  news.tensor.modes = old.tensor.modes;
+  read_new_ones(fresh, old, pool, news, summary);
+  read_new_edges(fresh, old, pool, news, summary);
+  count_news(news, old, summary);
   if (summary.ones + summary.edges == 0)
     throw Error(ErrorKind::input, fmt::format("{}: nothing in it is new to {}",
                                               fresh.file.empty() ? fresh.networks.front() : fresh.file, run_dir));
   std::int64_t total = static_cast<std::int64_t>(before.total_count);
   for (const std::int64_t count : news.tensor.counts) add_to_total(total, count, fresh.file);
+  return news;
 }
 
-// The chains of an update: those of the run before, with the new data in minibatches.
-class UpdateChains {
- public:
-  UpdateChains(const std::string& run_dir, const RunInfo& before, const FitOptions& complete,
-               const UpdateOptions& options, const Dataset& added, Kernel& kernel)
-      : run_dir_(run_dir),
-        before_(before),
-        complete_(complete),
-        looks_(static_cast<std::uint32_t>(options.sweeps)),
-        kernel_(kernel),
-        problem_(make_problem(complete, added)) {
-    problem_.seed += (before.updates + 1) * 0x9e3779b97f4a7c15ull;  // random numbers of its own
-    const std::uint64_t ones = added.tensor.nnz();
-    const std::uint64_t part = options.minibatch > 0 ? static_cast<std::uint64_t>(options.minibatch) : (ones + 9) / 10;
-    const std::size_t parts = part == 0 ? 1 : static_cast<std::size_t>((ones + part - 1) / part);
-    const std::vector<std::uint32_t> sizes = sizes_of(added.tensor);
-    ones_ = std::make_unique<MemoryMinibatches>(added.tensor.coords, added.tensor.counts, sizes, parts);
-    for (const Network& network : added.networks) {
-      const std::uint32_t n = sizes[network.mode];
-      edges_.push_back(std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
-                                                           std::vector<std::uint32_t>{n, n}, 1, true));
-    }
-  }
-
-  std::unique_ptr<AnyChain> make(std::uint32_t number) const {
-    std::vector<Minibatches*> edges;
-    for (const auto& of_network : edges_) edges.push_back(of_network.get());
-    auto chain =
-        std::make_unique<UpdateChain>(problem_, online_options(complete_), *ones_, edges, kernel_, number, looks_);
-    restore_chain(chain_end_file(run_dir_, number), before_, *chain);
+// Samples with the chains of the run before, as they ended, and the new data in minibatches.
+FitOutcome sample_update(const OpenRun& run, const std::string& old_dir, const RunInfo& before, const Dataset& added,
+                         std::int64_t minibatch) {
+  const FitOptions& options = run.info.options;
+  const std::uint64_t ones = added.tensor.nnz();
+  if (minibatch <= 0) minibatch = static_cast<std::int64_t>((ones + 9) / 10);
+  const std::size_t parts = minibatch == 0 ? 1 : minibatches_in(ones, minibatch);
+  const DataMinibatches minibatches = in_minibatches(added, parts, 1, false);
+  Problem problem = make_problem(options, added);
+  problem.seed += run.info.updates * 0x9e3779b97f4a7c15ull;  // random numbers of its own
+  Pool pool(static_cast<unsigned>(options.threads));
+  const std::unique_ptr<Kernel> kernel = make_kernel(options.kernel, pool);
+  const auto make_chain = [&](std::uint32_t number) {
+    auto chain = std::make_unique<UpdateChain>(problem, online_options(options), *minibatches.ones,
+                                               minibatches.edges_of_networks(), *kernel, number,
+                                               static_cast<std::uint32_t>(options.sweeps));
+    restore_chain(chain_end_file(old_dir, number), before, *chain);
     chain->restore(0);  // its looks are counted anew
     return chain;
-  }
+  };
+  return sample_run(run, make_chain);
+}
 
- private:
-  const std::string& run_dir_;
-  const RunInfo& before_;
-  const FitOptions& complete_;
-  std::uint32_t looks_;
-  Kernel& kernel_;
-  Problem problem_;
-  std::unique_ptr<MemoryMinibatches> ones_;
-  std::vector<std::unique_ptr<MemoryMinibatches>> edges_;
-};
+void check_can_update(const std::string& run_dir, const RunInfo& info) {
+  if (info.status != "complete")
+    throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' goes on", run_dir, run_dir));
+  if (is_rival(info.options))
+    throw Error(ErrorKind::config, fmt::format("{}: --model {} cannot be updated", run_dir, info.options.model));
+  if (info.version != version())
+    throw Error(ErrorKind::config, fmt::format("{} was made by ztp {}; this is {}", run_dir, info.version, version()));
+}
 
 }  // namespace
 
@@ -226,26 +226,16 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   if (fresh.file.empty() && fresh.networks.empty())
     throw Error(ErrorKind::usage, "update needs a FILE of new ones, or --network MODE=FILE with new edges");
   const RunInfo before = run_info(run_dir);
-  if (before.status != "complete")
-    throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' goes on", run_dir, run_dir));
-  if (before.options.model != "ztp")
-    throw Error(ErrorKind::config, fmt::format("{}: --model {} cannot be updated", run_dir, before.options.model));
-  if (before.version != version())
-    throw Error(ErrorKind::config,
-                fmt::format("{} was made by ztp {}; this is {}", run_dir, before.version, version()));
-  Pool pool(options.threads);
+  check_can_update(run_dir, before);
   ReadOptions reading = fresh;
-  reading.counts = before.options.likelihood == "count";
+  reading.counts = has_counts(before.options);
+  reading.threads = options.threads;
   const bool replaces = options.out.empty();
   NewRunDir made(replaces ? run_dir : options.out, replaces);
 
   UpdateSummary summary;
   Dataset data = load_data(run_dir, before);
-  NewData news;
-  news.tensor.modes = data.tensor.modes;
-  read_new_ones(reading, data, pool, news, summary);
-  read_new_edges(reading, data, pool, news, summary);
-  count_news(fresh, run_dir, before, news, data, summary);
+  NewData news = read_news(run_dir, before, reading, data, summary);
   const std::uint64_t found = merge(news, data);
   if (found > 0)
     summary.warnings.push_back(
@@ -261,10 +251,8 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   Dataset added;
   added.tensor = std::move(news.tensor);
   added.networks = std::move(news.networks);
-  const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
-  const UpdateChains chains(run_dir, before, complete, options, added, *kernel);
-  summary.outcome = sample_run(
-      made.path(), data, test, {}, callbacks, [&](std::uint32_t c) { return chains.make(c); }, info);
+  summary.outcome =
+      sample_update({made.path(), data, test, info, callbacks}, run_dir, before, added, options.minibatch);
   if (summary.outcome == FitOutcome::complete) made.publish();
   return summary;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "options/options.hpp"
+
 namespace ztp {
 
 std::uint64_t DrawLayout::factor(std::size_t k) const {

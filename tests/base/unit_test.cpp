@@ -256,7 +256,15 @@ TEST(Options, EachRangeIsEnforcedAndNamed) {
   EXPECT_EQ(message([](FitOptions& o) { o.beta_mean = 1.5; }).substr(0, 16), "--beta-mean 1.5:");
   EXPECT_EQ(message([](FitOptions& o) { o.beta_mean = std::nan(""); }).substr(0, 16), "--beta-mean nan:");
   EXPECT_EQ(message([](FitOptions& o) { o.holdout = 0.1, o.test = "t"; }).substr(0, 20), "--holdout and --test");
+  EXPECT_EQ(message([](FitOptions& o) { o.minibatch = 9; }), "--minibatch has no effect without --method online");
+  EXPECT_EQ(message([](FitOptions& o) { o.zeros_per_one = 3; }), "--zeros-per-one has no effect without --holdout");
+  EXPECT_EQ(message([](FitOptions& o) { o.model = "quad", o.kappa = 1; }).substr(0, 34),
+            "--kappa is not used by --model qua");
   EXPECT_EQ(message([](FitOptions&) {}), "accepted");
+  FitOptions of_network;
+  of_network.network_gamma_shape = 1;
+  check_options(of_network);
+  EXPECT_THROW(check_options(of_network, false), Error);
 }
 
 TEST(Netcdf, ModeNamesBecomeLegalNames) {
