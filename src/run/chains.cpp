@@ -6,16 +6,16 @@
 
 namespace ztp {
 
-std::vector<Minibatches*> DataMinibatches::edges_of_networks() const {
+std::vector<Minibatches*> OwnedMinibatches::edges_of_networks() const {
   std::vector<Minibatches*> list;
   for (const auto& of_network : edges) list.push_back(of_network.get());
   return list;
 }
 
-DataMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts) {
+OwnedMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts) {
   const SparseTensor& tensor = data.tensor;
   const std::vector<std::uint32_t> sizes = sizes_of(tensor);
-  DataMinibatches result;
+  OwnedMinibatches result;
   if (data.file != nullptr)
     result.ones = std::make_unique<FileMinibatches>(*data.file, data.file_ones, parts, counts);
   else

@@ -12,7 +12,7 @@
 namespace ztp {
 
 // The ones, and the edges of each network, in minibatches. Chains that run one after the other share them.
-struct DataMinibatches {
+struct OwnedMinibatches {
   std::unique_ptr<Minibatches> ones;
   std::vector<std::unique_ptr<Minibatches>> edges;
 
@@ -20,7 +20,7 @@ struct DataMinibatches {
 };
 // `parts`: minibatches of the ones; `edge_parts`: of the edges of a network; `counts`: whether those of a file are
 // used. Refers to the file.
-DataMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts);
+OwnedMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts);
 // How many minibatches of `wanted` ones there are in so many.
 std::size_t minibatches_in(std::uint64_t ones, std::int64_t wanted);
 
@@ -34,7 +34,7 @@ class ChainFactory {
   const Problem problem_;
   const OnlineOptions online_;
   const std::unique_ptr<Kernel> kernel_;
-  DataMinibatches minibatches_;  // none in batch
+  OwnedMinibatches minibatches_;  // none in batch
 };
 
 }  // namespace ztp
