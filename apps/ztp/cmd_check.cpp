@@ -7,7 +7,6 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "ztp/check.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp::app {
 namespace {
@@ -74,7 +73,7 @@ void print_text(const CheckReport& report, const FitOptions& options) {
   fmt::print("memory      {}\n", human_bytes(report.cost.memory));
   fmt::print("draws       {} in a file of {}\n", report.cost.draws, human_bytes(report.cost.draws_file));
   fmt::print("time        {} a {}, {} in all\n", human_seconds(report.seconds_per_sweep),
-             options.method == "online" ? "step" : "sweep",
+             is_online(options) ? "step" : "sweep",
              human_seconds(report.seconds_per_sweep * static_cast<double>(options.sweeps * options.chains)));
   print_warnings(report.warnings);
 }
@@ -85,27 +84,22 @@ void add_check(CLI::App& app) {
   auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("check", "What is in a file, what is odd about it, what a fit will take");
   add_data_flags(*command, given->read, true);
-  command->add_option("--likelihood", given->options.likelihood, "binary or count (last column of the file)")
-      ->check(CLI::IsMember({"binary", "count"}));
-  command->add_option("--method", given->options.method, "of the fit to estimate: batch or online")
-      ->check(CLI::IsMember({"batch", "online"}));
-  command->add_option("--minibatch", given->options.minibatch, "its minibatch, online")
+  FitOptions& options = given->options;
+  command->add_option("--likelihood", options.likelihood, "binary or count (last column of the file)")
+      ->check(allowed("likelihood"));
+  command->add_option("--method", options.method, "of the fit to estimate: batch or online")->check(allowed("method"));
+  command->add_option("--minibatch", options.minibatch, "its minibatch, online")
       ->default_str("as fit")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000'000}));
-  command->add_option("--rank", given->options.rank, "rank of the fit to estimate")->check(CLI::Range(1, 100000));
-  command->add_option("--sweeps", given->options.sweeps, "its sweeps")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{4294967295}));
-  command->add_option("--chains", given->options.chains, "its chains")->check(CLI::Range(1, 1000));
-  command->add_option("--holdout", given->options.holdout, "its share of held-out ones")->check(CLI::Range(0.0, 0.99));
+      ->check(allowed("minibatch"));
+  command->add_option("--rank", options.rank, "rank of the fit to estimate")->check(allowed("rank"));
+  command->add_option("--sweeps", options.sweeps, "its sweeps")->check(allowed("sweeps"));
+  command->add_option("--chains", options.chains, "its chains")->check(allowed("chains"));
+  command->add_option("--holdout", options.holdout, "its share of held-out ones")->check(allowed("holdout"));
   add_threads_flag(*command, given->read.threads);
   command->add_flag("--json", given->json, "as one JSON object");
   command->footer("Example:\n  ztp check ones.tsv --rank 50");
-  command->callback([given, command] {
-    if (given->options.method != "online" && command->count("--minibatch") > 0)
-      throw Error(ErrorKind::usage, "--minibatch has no effect without --method online");
-    given->read.stream = given->options.method == "online";
+  command->callback([given] {
     given->options.threads = given->read.threads;
-    given->read.counts = given->options.likelihood == "count";
     const CheckReport report = check(given->read, given->options);
     if (given->json)
       fmt::print("{}\n", json_text(as_json(report), 2));

@@ -94,9 +94,9 @@ void add_components(CLI::App& app) {
   command->add_option("--mode", given->modes, "only this mode (repeatable)")->allow_extra_args(false);
   command->add_option("--component", given->component, "only this component")
       ->default_str("all that are not empty")
-      ->check(CLI::Range(1, 100000));
+      ->check(allowed("rank"));
   command->add_option("--chain", given->chain, "of which chain; components of different chains do not correspond")
-      ->check(CLI::Range(1, 1000));
+      ->check(allowed("chains"));
   command->add_flag("--all", given->all, "empty components, too");
   add_threads_flag(*command, given->threads);
   command->add_flag("--json", given->json, "as JSON");

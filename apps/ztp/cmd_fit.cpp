@@ -3,15 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <memory>
-#include <thread>
 
-#include "base/memory.hpp"
 #include "commands.hpp"
 #include "common.hpp"
-#include "options/amounts.hpp"
 #include "progress.hpp"
 #include "ztp/error.hpp"
 #include "ztp/fit.hpp"
+#include "ztp/option_fields.hpp"
 #include "ztp/run_info.hpp"
 
 namespace ztp::app {
@@ -32,9 +30,10 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
     CLI::Option* option = std::visit(
         [&](auto member) { return command.add_option(field.flag(), options.*member, field.help); }, field.member);
     if (!field.default_text.empty()) option->default_str(field.default_text);
-    if (field.name == "seed") option->check(check_whole);
+    if (std::holds_alternative<std::uint64_t FitOptions::*>(field.member)) option->check(check_whole);
     if (std::holds_alternative<std::int64_t FitOptions::*>(field.member)) option->check(check_integer);
-    if (field.name == "dirichlet") option->default_str("0.1")->allow_extra_args(false);
+    if (auto list = std::get_if<std::vector<std::string> FitOptions::*>(&field.member))
+      option->default_str(fmt::format("{}", fmt::join(options.**list, " ")))->allow_extra_args(false);
   }
 }
 
@@ -65,27 +64,6 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
 }
 
-// A flag without effect is a misunderstanding, and better said than ignored.
-void refuse_unused(const FitCommand& given, const CLI::App& command) {
-  const auto refuse = [&](const char* flag, const char* without) {
-    if (command.count(flag) > 0)
-      throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", flag, without));
-  };
-  check_model(given.options);
-  for (const OptionField& field : fit_option_fields())
-    if (command.count(field.flag()) > 0 && !field.used_by(given.options.model))
-      throw Error(ErrorKind::usage, not_used(field, given.options.model));
-  for (const OptionField& field : fit_option_fields())
-    if (command.count(field.flag()) > 0) check_given(field, given.options);
-  if (given.options.holdout <= 0) refuse("--zeros-per-one", "--holdout");
-  if (given.options.method != "online")
-    for (const char* flag : {"--minibatch", "--kappa", "--t0", "--latent", "--parameters", "--inner-draws"})
-      refuse(flag, "--method online");
-  if (!given.read.networks.empty()) return;
-  for (const char* flag : {"--network-gamma-shape", "--network-beta-concentration", "--network-beta-mean"})
-    refuse(flag, "--network");
-}
-
 void run_fit(FitCommand& given, const CLI::App& command) {
   if (given.markdown) {
     fmt::print("{}", options_as_markdown());
@@ -93,15 +71,12 @@ void run_fit(FitCommand& given, const CLI::App& command) {
   }
   if (given.read.file.empty()) throw Error(ErrorKind::usage, "fit needs the FILE of ones; see ztp fit --help");
   if (given.out.empty()) throw Error(ErrorKind::usage, "fit needs --out RUN, the directory to make");
-  refuse_unused(given, command);
-  check_options(given.options);
+  std::vector<const OptionField*> flags;
+  for (const OptionField& field : fit_option_fields())
+    if (command.count(field.flag()) > 0) flags.push_back(&field);
+  check_options(given.options, flags, !given.read.networks.empty());
   check_run_dir(given.out, given.force);
-  given.read.counts = given.options.likelihood == "count";
-  given.read.memory = given.options.memory.empty() ? memory_of_machine() : memory_limit(given.options.memory);
-  given.read.stream = given.options.method == "online";
-  given.read.threads = given.options.threads > 0 ? static_cast<unsigned>(given.options.threads)
-                                                 : std::max(1u, std::thread::hardware_concurrency());
-  Dataset data = read_dataset(given.read);
+  Dataset data = read_dataset(given.read, given.options);
   print_warnings(data.warnings);
   install_stop_signals();  // not before: until here there is nothing to save, and Ctrl-C simply ends it
   ProgressBar bar(static_cast<std::uint32_t>(given.options.chains), static_cast<std::uint32_t>(given.options.sweeps));
@@ -145,7 +120,7 @@ void add_resume(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command->add_option("--threads", given->options.threads, "threads")
       ->default_str("as before")
-      ->check(CLI::Range(1, 1024));
+      ->check(allowed("threads"));
   command->add_option("--checkpoint", given->options.checkpoint, "as of 'ztp fit'")->default_str("as before");
   command->add_option("--memory", given->options.memory, "as of 'ztp fit'")->default_str("what the machine has");
   command->add_flag("--json", given->json, "print what was run as one JSON object");

@@ -69,24 +69,19 @@ void print_point(const RunInfo& info) {
   for (const auto& [name, value] : info.learned) fmt::print("{:<12} {:.4g}\n", name, value);
 }
 
-void print_info(const RunInfo& info) {
-  fmt::print("status       {}\n", info.status);
-  fmt::print("command      {}\n", info.command);
-  fmt::print("version      ztp {}\n", info.version);
-  fmt::print("created      {}\n", info.created);
-  if (info.updates > 0)
-    fmt::print("updates      {}: the schedule, times and draws below are those of the last\n", info.updates);
-  fmt::print("data         {} ones, fingerprint {}\n", human_count(static_cast<double>(info.ones)), info.fingerprint);
-  if (info.ones_in_file > 0)
-    fmt::print("             {} of them in {}\n", human_count(static_cast<double>(info.ones_in_file)), info.ones_file);
+void print_data(const RunInfo& info) {
   const auto missing = [](std::uint64_t count, const char* what) {
     return count == 0 ? "" : fmt::format(", {} {} missing", human_count(static_cast<double>(count)), what);
   };
+  fmt::print("data         {} ones, fingerprint {}\n", human_count(static_cast<double>(info.ones)), info.fingerprint);
+  if (info.ones_in_file > 0)
+    fmt::print("             {} of them in {}\n", human_count(static_cast<double>(info.ones_in_file)), info.ones_file);
+  const bool learned = info.options.learn.find("dirichlet") != std::string::npos;
   for (const auto& mode : info.modes)
     fmt::print("mode         {}: {} entities{}{}{}\n", mode.name, human_count(mode.size),
                missing(mode.missing_entities, "of them"),
-               info.options.model == "ztp" ? fmt::format(", dirichlet {}", mode.dirichlet) : "",
-               learned(info.options).dirichlet ? " (median of its prior)" : "");
+               is_rival(info.options) ? "" : fmt::format(", dirichlet {}", mode.dirichlet),
+               learned ? " (median of its prior)" : "");
   for (const auto& network : info.networks)
     fmt::print("network      {}: {} edges from {}{}\n", info.modes[network.mode].name,
                human_count(static_cast<double>(network.edges)), network.source,
@@ -94,27 +89,42 @@ void print_info(const RunInfo& info) {
   if (info.missing_cells > 0)
     fmt::print("missing      {} cells, beside those of missing entities\n",
                human_count(static_cast<double>(info.missing_cells)));
+}
+
+void print_model(const RunInfo& info) {
   const FitOptions& options = info.options;
-  if (options.model != "ztp")
+  if (is_rival(options)) {
     fmt::print("model        {}, rank {}{}, seed {}\n", options.model, is_point_estimate(options) ? "" : "at most ",
                options.rank, options.seed);
-  if (options.model == "logistic") fmt::print("zeros        {}\n", zeros_text(info));
-  const std::string method = options.method == "online"
-                                 ? fmt::format("online, minibatches of {} (latent {}, parameters {})",
-                                               options.minibatch, options.latent, options.parameters)
-                                 : options.sampler + " sampler";
-  if (options.model == "ztp")
-    fmt::print("model        {} likelihood, rank at most {}, {}, seed {}\n", options.likelihood, options.rank, method,
-               options.seed);
-  if (is_point_estimate(options)) {
-    print_point(info);
-  } else {
-    for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
-    fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", options.chains,
-               options.sweeps, options.burn_in, info.keep_every);
-    fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
-    print_chains(info);
+    if (options.model == "logistic") fmt::print("zeros        {}\n", zeros_text(info));
+    return;
   }
+  const std::string method = is_online(options) ? fmt::format("online, minibatches of {} (latent {}, parameters {})",
+                                                              options.minibatch, options.latent, options.parameters)
+                                                : options.sampler + " sampler";
+  fmt::print("model        {} likelihood, rank at most {}, {}, seed {}\n", options.likelihood, options.rank, method,
+             options.seed);
+}
+
+// Of a model that is sampled.
+void print_draws(const RunInfo& info) {
+  for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
+  fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,
+             info.options.sweeps, info.options.burn_in, info.keep_every);
+  fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
+  print_chains(info);
+}
+
+void print_info(const RunInfo& info) {
+  fmt::print("status       {}\n", info.status);
+  fmt::print("command      {}\n", info.command);
+  fmt::print("version      ztp {}\n", info.version);
+  fmt::print("created      {}\n", info.created);
+  if (info.updates > 0)
+    fmt::print("updates      {}: the schedule, times and draws below are those of the last\n", info.updates);
+  print_data(info);
+  print_model(info);
+  (is_point_estimate(info.options) ? print_point : print_draws)(info);
   if (info.test_ones + info.test_zeros > 0)
     fmt::print("held out     {} ones, {} zeros{}\n", human_count(static_cast<double>(info.test_ones)),
                human_count(static_cast<double>(info.test_zeros)),

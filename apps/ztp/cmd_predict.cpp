@@ -50,7 +50,7 @@ std::string json_line(const Posterior& posterior, const std::uint32_t* cell, con
 
 void run_predict(const Given& given) {
   Posterior posterior(given.run, given.threads);
-  const bool counts = posterior.info().options.likelihood == "count";
+  const bool counts = has_counts(posterior.info().options);
   std::string header;  // printed with the first cells: a file that cannot be read prints nothing
   if (!given.json) {
     header = "#";

@@ -44,7 +44,6 @@ void print_summary(const UpdateCommand& given, const UpdateSummary& summary) {
 }
 
 void run_update(UpdateCommand& given, const CLI::App& command) {
-  given.read.threads = given.options.threads;
   install_stop_signals();
   const RunInfo info = run_info(given.run);
   ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(given.options.sweeps));
@@ -71,12 +70,12 @@ void add_update(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--sweeps", given->options.sweeps, "looks at the new data; a fifth of them before draws are kept")
       ->check(CLI::Range(1, 1000000));
-  command->add_option("--draws", given->options.draws, "most draws to keep")->check(CLI::Range(1, 1000000));
+  command->add_option("--draws", given->options.draws, "most draws to keep")->check(allowed("draws"));
   command
       ->add_option("--minibatch", given->options.minibatch,
                    "ones of the first look that are taken in before the parameters follow")
       ->default_str("a tenth of the new ones")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000'000}));
+      ->check(allowed("minibatch"));
   command->add_option("--out", given->options.out, "make another run directory, and leave RUN as it is");
   add_threads_flag(*command, given->options.threads);
   command->add_flag("--json", given->json, "print one JSON object");

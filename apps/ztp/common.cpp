@@ -9,6 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/json.hpp"
+#include "ztp/option_fields.hpp"
+
 namespace ztp::app {
 
 void add_ones_flags(CLI::App& command, ReadOptions& options) {
@@ -57,9 +60,16 @@ std::string check_whole(const std::string& text) {
   return fmt::format("\"{}\" is no whole number from 0 to {}", text, std::numeric_limits<std::uint64_t>::max());
 }
 
+CLI::Validator allowed(const std::string& option) {
+  const OptionField& field = fit_option_field(option);
+  if (!field.choices.empty()) return CLI::IsMember(field.choices);
+  if (std::holds_alternative<double FitOptions::*>(field.member)) return CLI::Range(field.smallest, field.largest);
+  return CLI::Range(static_cast<std::int64_t>(field.smallest), static_cast<std::int64_t>(field.largest));
+}
+
 void add_threads_flag(CLI::App& command, unsigned& threads) {
   threads = std::max(1u, std::thread::hardware_concurrency());
-  command.add_option("--threads", threads, "threads")->check(CLI::Range(1, 1024));
+  command.add_option("--threads", threads, "threads")->check(allowed("threads"));
 }
 
 void tell(const std::string& text) {
@@ -72,7 +82,7 @@ void print_warnings(const std::vector<std::string>& warnings) {
 }
 
 std::string json_text(const nlohmann::ordered_json& json, int indent) {
-  return json.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return ztp::json_text(json, indent);
 }
 
 std::string quoted_for_shell(const std::string& word) {

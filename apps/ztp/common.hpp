@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace ztp::app {
 
@@ -21,10 +22,13 @@ void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks)
 // Checks for flags whose conversion would take 010 for 8 and nothing for 0, and of 64 bits -1 for something else.
 std::string check_integer(const std::string& text);
 std::string check_whole(const std::string& text);
+// What the option of a fit with this name may be; not to be is wrong usage.
+CLI::Validator allowed(const std::string& option);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);
 
-// Text for people, to standard error. That nobody can read it, on a closed terminal or a full disk, is no reason to stop a fit.
+// Text for people, to standard error. That nobody can read it, on a closed terminal or a full disk, is no reason to
+// stop a fit.
 void tell(const std::string& text);
 // Warnings of reading, to standard error.
 void print_warnings(const std::vector<std::string>& warnings);

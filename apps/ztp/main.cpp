@@ -43,6 +43,56 @@ constexpr const char* footer = R"(Examples:
 Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system or network, 7 out of memory;
 128 and the number of the signal that stopped it: 129 hang-up, 130 Ctrl-C, 143 SIGTERM.)";
 
+void add_commands(CLI::App& app) {
+  using namespace ztp::app;
+  for (const auto add : {add_data, add_check, add_convert, add_split, add_simulate, add_fit, add_resume, add_update,
+                         add_predict, add_evaluate, add_diagnose, add_components, add_recommend, add_info, add_bench})
+    add(app);
+}
+
+// What is wrong with the words themselves, before anything is made of them; empty: nothing.
+std::string wrong_words(const CLI::App& app, int argc, char** argv) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named))
+    return fmt::format("there is no command \"{}\"; 'ztp --help' lists them", argv[1]);
+  // Nothing takes an empty word: it comes from a variable of the shell that is not set, and must not pass for a
+  // default.
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (!word.empty() && !(word.starts_with("--") && word.find('=') == word.size() - 1)) continue;
+    const std::string what = word.empty() ? fmt::format("the argument after \"{}\" is empty", argv[i - 1])
+                                          : fmt::format("\"{}\" has no value", word);
+    return what + "; is a variable of the shell not set?";
+  }
+  return "";
+}
+
+int fail(int code, const std::string& message) {
+  ztp::app::tell(fmt::format("ztp: {}\n", message));
+  return code;
+}
+
+// Parses, which runs the command.
+int run(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& error) {  // a command's own exit code
+    return error.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const ztp::Error& error) {
+    return fail(exit_code(error.kind()), error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(7, "out of memory; 'ztp check FILE --rank R' tells what a fit needs");
+  } catch (const std::exception& error) {
+    return fail(1, error.what());
+  }
+  if (std::fflush(stdout) != 0)
+    return fail(6, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -52,55 +102,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(footer);
   app.option_defaults()->always_capture_default();
-  ztp::app::add_data(app);
-  ztp::app::add_check(app);
-  ztp::app::add_convert(app);
-  ztp::app::add_split(app);
-  ztp::app::add_simulate(app);
-  ztp::app::add_fit(app);
-  ztp::app::add_resume(app);
-  ztp::app::add_update(app);
-  ztp::app::add_predict(app);
-  ztp::app::add_evaluate(app);
-  ztp::app::add_diagnose(app);
-  ztp::app::add_components(app);
-  ztp::app::add_recommend(app);
-  ztp::app::add_info(app);
-  ztp::app::add_bench(app);
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named)) {
-    ztp::app::tell(fmt::format("ztp: there is no command \"{}\"; 'ztp --help' lists them\n", argv[1]));
-    return 2;
-  }
-  // Nothing takes an empty word: it comes from a variable of the shell that is not set, and must not pass for a default.
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (!word.empty() && !(word.starts_with("--") && word.find('=') == word.size() - 1)) continue;
-    const std::string what = word.empty() ? fmt::format("the argument after \"{}\" is empty", argv[i - 1])
-                                          : fmt::format("\"{}\" has no value", word);
-    ztp::app::tell(fmt::format("ztp: {}; is a variable of the shell not set?\n", what));
-    return 2;
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::RuntimeError& error) {  // a command's own exit code
-    return error.get_exit_code();
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  } catch (const ztp::Error& error) {
-    ztp::app::tell(fmt::format("ztp: {}\n", error.what()));
-    return exit_code(error.kind());
-  } catch (const std::bad_alloc&) {
-    ztp::app::tell("ztp: out of memory; 'ztp check FILE --rank R' tells what a fit needs\n");
-    return 7;
-  } catch (const std::exception& error) {
-    ztp::app::tell(fmt::format("ztp: {}\n", error.what()));
-    return 1;
-  }
-  if (std::fflush(stdout) != 0) {
-    ztp::app::tell(fmt::format("ztp: cannot write to standard output: {}\n", std::strerror(errno)));
-    return 6;
-  }
-  return 0;
+  add_commands(app);
+  const std::string wrong = wrong_words(app, argc, argv);
+  return wrong.empty() ? run(app, argc, argv) : fail(2, wrong);
 }

@@ -30,7 +30,8 @@ class ProgressBar {
   bool shown_ = false;
 };
 
-// What is being done and how far it is: one line that renews itself, on a terminal only, and not before the work has taken a second.
+// What is being done and how far it is: one line that renews itself, on a terminal only, and not before the work has
+// taken a second.
 class ProgressLine {
  public:
   ProgressLine();
@@ -44,8 +45,8 @@ class ProgressLine {
   double begin_, shown_ = 0;
 };
 
-// Ctrl-C, SIGTERM or a terminal that goes away asks a fit to stop after its sweep, and other work to stop soon; a second one ends the program
-// at once.
+// Ctrl-C, SIGTERM or a terminal that goes away asks a fit to stop after its sweep, and other work to stop soon; a
+// second one ends the program at once.
 void install_stop_signals();
 bool stop_signalled();
 int stop_exit_code();  // what shells give a program that the signal ended: 130 of Ctrl-C, 143 of SIGTERM

@@ -4,14 +4,23 @@
 #include <string>
 #include <vector>
 
-#include "ztp/fit.hpp"
+#include "ztp/options.hpp"
+#include "ztp/read.hpp"
 
 namespace ztp {
+
+// What a fit will take.
+struct FitCost {
+  double memory = 0;        // bytes at its peak, not counting the program itself
+  double draws_file = 0;    // bytes of draws.nc
+  std::uint64_t draws = 0;  // how many will be kept
+};
+FitCost estimate_cost(const Dataset& data, const FitOptions& options);
 
 struct CheckReport {
   struct ModeReport {
     std::string name;
-    std::uint32_t size = 0;
+    std::uint32_t size = 0;                   // entities
     std::uint32_t empty = 0;                  // entities without a one
     std::vector<std::string> empty_examples;  // the first few
     std::string busiest;                      // the entity with most ones
@@ -19,30 +28,31 @@ struct CheckReport {
     std::uint32_t missing = 0;  // entities all of whose cells are missing
   };
   std::vector<ModeReport> modes;
-  std::uint64_t ones = 0;  // after merging
-  double volume = 0;
-  std::uint64_t duplicates = 0;
-  std::uint64_t zeros = 0;  // cells given with the value zero
+  std::uint64_t ones = 0;        // each counted once
+  double volume = 0;             // cells in all
+  std::uint64_t duplicates = 0;  // cells that were given before
+  std::uint64_t zeros = 0;       // cells given with the value zero
   struct Duplicate {
-    std::uint64_t line = 0, first_line = 0;
-    std::string cell;
+    std::uint64_t line = 0, first_line = 0;  // of the file, from 1
+    std::string cell;                        // its labels
   };
   std::vector<Duplicate> duplicate_examples;  // the first few, by line
   struct NetworkReport {
-    std::string mode;
-    std::uint64_t edges = 0;
-    std::uint64_t missing = 0;  // pairs
+    std::string mode;           // whose entities it connects
+    std::uint64_t edges = 0;    // each counted once
+    std::uint64_t missing = 0;  // pairs that were not observed
   };
   std::vector<NetworkReport> networks;
-  std::uint64_t missing_cells = 0;  // listed, outside missing slices
-  double missing_volume = 0;        // all missing cells, slices included
-  std::vector<std::string> warnings;
+  std::uint64_t missing_cells = 0;    // listed, outside missing slices
+  double missing_volume = 0;          // all missing cells, slices included
+  std::vector<std::string> warnings;  // of reading, as in Dataset
   // Of a fit with these options:
-  FitCost cost;  // memory includes the program itself
-  double seconds_per_sweep = 0;
+  FitCost cost;                  // memory includes the program itself
+  double seconds_per_sweep = 0;  // online, of a step
 };
 
-// Reads everything, and times a small part of a sweep.
+// Reads everything, as read_dataset(read, options) does but in whatever memory it takes, and times a small part of a
+// sweep. Errors: those of check_options, and of reading.
 CheckReport check(const ReadOptions& read, const FitOptions& options);
 
 }  // namespace ztp

@@ -5,6 +5,7 @@
 
 namespace ztp {
 
+// The command line has an exit code for each, from 2 on.
 enum class ErrorKind {
   usage,    // the call itself is wrong: a flag, an argument
   input,    // data that cannot be read as what it claims to be; the message names file:line:column
@@ -13,6 +14,7 @@ enum class ErrorKind {
   io,       // the operating system, or a server, refused a read or a write
 };
 
+// what() is a message for people, in one line.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

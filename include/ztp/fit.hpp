@@ -9,6 +9,12 @@
 
 namespace ztp {
 
+// Reads the data as a fit with these options needs them: with counts or not, online left in their tensor file, with as
+// many threads, and not beyond --memory. What `read` says of counts, stream, threads and memory is not looked at.
+// Errors as of read_dataset(read).
+Dataset read_dataset(const ReadOptions& read, const FitOptions& options);
+
+// What a fit calls, where it is set.
 struct FitCallbacks {
   std::function<void(const SweepReport&)> on_sweep;    // after every sweep
   std::function<bool()> stop_requested;                // asked between sweeps; true ends the run with a checkpoint
@@ -16,14 +22,19 @@ struct FitCallbacks {
   std::string command;                                 // what was typed, for the record
 };
 
-enum class FitOutcome { complete, interrupted };
+enum class FitOutcome {
+  complete,
+  interrupted,  // stop_requested said so; resume goes on
+};
 
-// Makes the directory run_dir (which must not exist, unless replace) and fills it. The posterior package reads it back.
+// Makes the directory run_dir (which must not exist, unless replace) and fills it; Posterior reads it back. Errors: of
+// check_options; config, if the options do not fit the data, or the fit does not fit into memory; numeric, if a number
+// goes bad; io.
 FitOutcome fit(Dataset data, const FitOptions& options, const std::string& run_dir, const FitCallbacks& callbacks = {},
                bool replace = false);
 
-// The check that fit makes of run_dir, for those who would rather know before they read their data: Error (config) if it exists
-// and may not be replaced. Only a run directory or an empty one is ever replaced.
+// The check that fit makes of run_dir, for those who would rather know before they read their data: Error (config) if
+// it exists and may not be replaced. Only a run directory or an empty one is ever replaced.
 void check_run_dir(const std::string& run_dir, bool replace);
 
 // What of a run's options may change when it goes on.
@@ -31,19 +42,12 @@ struct ResumeOptions {
   std::int64_t sweeps = 0;  // of each chain in all, if more than before; burn-in and thinning stay. 0: as before
   unsigned threads = 0;     // 0: as before
   std::string checkpoint;   // empty: as before
-  std::string memory;       // likewise
+  std::string memory;       // empty: what the machine has
 };
 
-// Goes on from the last checkpoint of a run that was interrupted or killed, to the same draws as without that; from its beginning, if there
-// is no checkpoint yet. Of a run that is complete nothing is to be done, unless it is asked for more sweeps.
+// Goes on from the last checkpoint of a run that was interrupted or killed, to the same draws as without that; from its
+// beginning, if there is no checkpoint yet. Of a run that is complete nothing is to be done, unless it is asked for
+// more sweeps. Error (config), if the run is of another version of ztp, or has been updated; (input), if it is damaged.
 FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks = {}, const ResumeOptions& options = {});
-
-// What a fit will take: bytes of memory at its peak, not counting the program itself, and bytes of its file of draws.
-struct FitCost {
-  double memory = 0;
-  double draws_file = 0;
-  std::uint64_t draws = 0;
-};
-FitCost estimate_cost(const Dataset& data, const FitOptions& options);
 
 }  // namespace ztp

@@ -1,94 +1,81 @@
-// The options of a fit. This struct and the one list of its fields (src/run/option_fields.cpp) are where the flags, the checks, the
-// echo in the run directory and docs/options.md all come from.
+// The options of a fit. docs/options.md says the same at more length; ranges and help are in ztp/option_fields.hpp.
 #pragma once
 #include <cstdint>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace ztp {
 
+// Where -1, 0 or an empty text stands for "follows from the rest", the comment says so. The letters are those of
+// docs/model.md.
 struct FitOptions {
-  std::string model = "ztp";
-  std::int64_t rank = 20;
-  std::string likelihood = "binary";
-  std::string method = "batch";
-  std::int64_t sweeps = 1000;
-  std::int64_t burn_in = -1;
-  std::int64_t keep_every = -1;
-  std::int64_t draws = 100;
-  std::int64_t chains = 1;
-  std::uint64_t seed = 1;
-  std::int64_t threads = 0;
-  std::string sampler = "auto";
-  std::string start = "allocation";
-  std::string learn;
-  std::int64_t minibatch = -1;
-  double kappa = 0.5;
-  double t0 = 0;
-  std::string latent = "auto";
-  std::string parameters = "auto";
-  std::int64_t inner_draws = 1;
-  std::vector<std::string> dirichlet = {"0.1"};
-  double gamma_shape = 0.1;
-  double beta_concentration = 1;
-  double beta_mean = -1;
-  double network_gamma_shape = 0.1;
-  double network_beta_concentration = 1;
-  double network_beta_mean = -1;
-  double holdout = 0;
-  std::int64_t zeros_per_one = 5;
-  std::string test;
-  std::string holdout_as = "zero";
-  std::string checkpoint = "10m";
-  std::string memory;
-  std::string kernel = "cpu";
-  std::string zeros = "auto";
-  double ridge = 1;
-  std::int64_t blocks = 4096;
+  // The model
+  std::string model = "ztp";          // or a rival of it: logistic, quad, pwquad
+  std::int64_t rank = 20;             // R, the most components; a prior empties those that are not needed
+  std::string likelihood = "binary";  // or count: the data have counts instead of ones
+  std::string method = "batch";       // or online: a minibatch a step, approximate
+
+  // The schedule
+  std::int64_t sweeps = 1000;    // of each chain, burn-in included; online: minibatches
+  std::int64_t burn_in = -1;     // sweeps before the first draw that is kept; -1: half of them
+  std::int64_t keep_every = -1;  // sweeps from one kept draw to the next; -1: 5, or as `draws` asks for
+  std::int64_t draws = 100;      // most draws to keep, of all chains together
+  std::int64_t chains = 1;       // independent ones, run one after the other
+  std::uint64_t seed = 1;        // every draw is a function of it
+  std::int64_t threads = 0;      // 0: all cores; the draws do not depend on it
+
+  // The sampler (batch)
+  std::string sampler = "auto";      // plain, collapsed, or auto: collapsed for up to 50000 ones
+  std::string start = "allocation";  // each one in a random component; or prior: parameters drawn from it
+  std::string learn;                 // dirichlet, gamma-shape or both with a comma between; empty: nothing
+
+  // Online
+  std::int64_t minibatch = -1;      // ones in a minibatch; -1: a tenth of all, more of very many
+  double kappa = 0.5;               // step t goes (t + t0)^-kappa of the way
+  double t0 = 0;                    // see kappa
+  std::string latent = "auto";      // counts of a minibatch: sample, mean, or auto: mean for up to 50000 ones
+  std::string parameters = "auto";  // it is looked at with: sample, mean, or auto: sample for up to 50000 ones
+  std::int64_t inner_draws = 1;     // draws that are averaged for a minibatch, with parameters = sample
+
+  // The prior
+  std::vector<std::string> dirichlet = {"0.1"};  // a of the factor columns: "A" for all modes, "MODE=A" for one
+  double gamma_shape = 0.1;                      // g of the weights
+  double beta_concentration = 1;                 // c of p ~ Beta(c eps, c (1 - eps))
+  double beta_mean = -1;                         // eps; -1: 1/R, at most 1/2
+  double network_gamma_shape = 0.1;              // f of a network's weights
+  double network_beta_concentration = 1;         // d of h ~ Beta(d alpha, d (1 - alpha))
+  double network_beta_mean = -1;                 // alpha; -1: 1/R, at most 1/2
+
+  // What is held out, and followed while the chains run
+  double holdout = 0;               // share of the ones
+  std::int64_t zeros_per_one = 5;   // zeros drawn for each of them
+  std::string test;                 // or else a file of cells with a last column 0 or 1
+  std::string holdout_as = "zero";  // what these cells are to the fit: zero, or missing
+
+  // The machine
+  std::string checkpoint = "10m";  // how often everything is written down: 50 (sweeps), 30s, 10m, 2h
+  std::string memory;              // a fit that needs more is refused: 8G, 500M; empty: what the machine has
+  std::string kernel = "cpu";      // or reference, the slow one
+
+  // The rivals
+  std::string zeros = "auto";  // logistic: zeros for each one, all, or auto: all of up to four million cells, else 10
+  double ridge = 1;            // quad, pwquad: weight of the squared factors
+  std::int64_t blocks = 4096;  // pwquad: blocks of cells with a bound of their own
 };
 
-struct OptionField {
-  using Member = std::variant<std::int64_t FitOptions::*, std::uint64_t FitOptions::*, double FitOptions::*,
-                              std::string FitOptions::*, std::vector<std::string> FitOptions::*>;
-  std::string name;  // "burn_in"; the flag is --burn-in
-  std::string help;
-  Member member;
-  double smallest = 0;  // numbers: the allowed range
-  double largest = 0;
-  std::vector<std::string> choices;  // strings: the allowed values, if only some are
-  std::string default_text;          // where the default follows from other options
-  std::string models = "ztp";        // those that use it, separated by blanks; empty: all
+bool is_online(const FitOptions& options);
+bool has_counts(const FitOptions& options);         // likelihood count
+bool is_rival(const FitOptions& options);           // any model but ztp
+bool is_point_estimate(const FitOptions& options);  // fitted by minimising: one point, no posterior
 
-  std::string flag() const;
-  bool used_by(const std::string& model) const;
-};
+// Throws an Error that names the flag, the value and what is allowed: usage, if an option that is not at its default
+// has no effect; config, if it is out of range or does not go with the others. `networks`: whether the data have any,
+// as far as is known.
+void check_options(const FitOptions& options, bool networks = true);
 
-const std::vector<OptionField>& fit_option_fields();
-// What to say of one that the model does not use.
-std::string not_used(const OptionField& field, const std::string& model);
-
-// What --learn names.
-struct Learned {
-  bool dirichlet = false;
-  bool gamma_shape = false;
-};
-Learned learned(const FitOptions& options);
-
-// Whether the model is fitted by minimising: one point, no posterior.
-bool is_point_estimate(const FitOptions& options);
-
-// Error (config), if there is no such model.
-void check_model(const FitOptions& options);
-// Throws Error (config) that names the flag, the value and what is allowed.
-void check_options(const FitOptions& options);
-// Throws if an option that was given is out of range: the value that stands for a default is not to be given.
-void check_given(const OptionField& field, const FitOptions& options);
-// Each of them alone, not whether they go together: that also holds for the completed options of a run.
-void check_option_ranges(const FitOptions& options);
-
+// As in options.json of a run. What is absent gets its default. Error (input), or (config) where a value is out of
+// range.
 std::string options_to_json(const FitOptions& options);
-FitOptions options_from_json(const std::string& json);  // Error (input), or (config) where a value is out of range
-std::string options_as_markdown();  // docs/options.md
+FitOptions options_from_json(const std::string& json);
 
 }  // namespace ztp

@@ -10,27 +10,29 @@
 
 namespace ztp {
 
+// How new data are taken in. What else there is to say, as the model, is as in the run.
 struct UpdateOptions {
   std::int64_t sweeps = 65;     // looks at the new data; the last four fifths of them each leave a draw
   std::int64_t draws = 100;     // most draws to keep, all chains together
   std::int64_t minibatch = -1;  // ones filtered together in the first look; -1: a tenth of the new ones
   std::string out;              // another run directory to make; empty: the run itself is replaced
-  unsigned threads = 1;
+  unsigned threads = 1;         // of reading and of sampling; the draws do not depend on it
 };
 
 struct UpdateSummary {
-  FitOutcome outcome = FitOutcome::complete;
-  std::uint64_t ones = 0;        // that were new
-  std::uint64_t known_ones = 0;  // that the run had already, and were not used again
-  std::uint64_t edges = 0;       // likewise
-  std::uint64_t known_edges = 0;
+  FitOutcome outcome = FitOutcome::complete;                    // interrupted: nothing has changed
+  std::uint64_t ones = 0;                                       // that were new
+  std::uint64_t known_ones = 0;                                 // that the run had already, and were not used again
+  std::uint64_t edges = 0;                                      // that were new
+  std::uint64_t known_edges = 0;                                // likewise
   std::vector<std::pair<std::string, std::uint32_t>> entities;  // new ones of each mode
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;                            // of reading, and of what was missing and is there now
 };
 
-// `fresh`: the file of ones, which may be empty if there are networks, and MODE=FILE (or MODE:2=FILE) for new edges of the run's
-// networks. Labels that the run does not know become new entities. Until everything is done the run stays as it was; an interrupted update
-// leaves it so.
+// `fresh`: the file of ones, which may be empty if there are networks, and MODE=FILE (or MODE:2=FILE) for new edges of
+// the run's networks. Labels that the run does not know become new entities. Until everything is done the run stays as
+// it was; an interrupted update leaves it so. Error (usage), if there is neither a file nor a network; (config), if the
+// run is not complete, not of the model ztp or of another version; (input), if nothing is new.
 UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
                      const FitCallbacks& callbacks = {});
 

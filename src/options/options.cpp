@@ -1,4 +1,4 @@
-#include "ztp/options.hpp"
+#include "options/options.hpp"
 
 #include <fmt/format.h>
 
@@ -6,25 +6,27 @@
 
 #include "options/amounts.hpp"
 #include "ztp/error.hpp"
+#include "ztp/option_fields.hpp"
 
 namespace ztp {
 namespace {
+
+using Given = std::vector<const OptionField*>;
 
 [[noreturn]] void bad_value(const OptionField& field, const std::string& value, const std::string& allowed) {
   throw Error(ErrorKind::config, fmt::format("{} {}: must be {}", field.flag(), value, allowed));
 }
 
-void check_field(const OptionField& field, const FitOptions& options, bool given = false) {
-  static const FitOptions untouched;
-  const auto in_range = [&](double value, double default_value) {
-    if (value == default_value && !given) return;  // it may stand for "follows from other options"
-    if (!(value >= field.smallest && value <= field.largest))
-      bad_value(field, fmt::format("{}", value), fmt::format("between {} and {}", field.smallest, field.largest));
-  };
+void check_range(const OptionField& field, double value) {
+  if (!(value >= field.smallest && value <= field.largest))
+    bad_value(field, fmt::format("{}", value), fmt::format("between {} and {}", field.smallest, field.largest));
+}
+
+void check_value(const OptionField& field, const FitOptions& options) {
   if (auto number = std::get_if<std::int64_t FitOptions::*>(&field.member)) {
-    in_range(static_cast<double>(options.**number), static_cast<double>(untouched.**number));
+    check_range(field, static_cast<double>(options.**number));
   } else if (auto real = std::get_if<double FitOptions::*>(&field.member)) {
-    in_range(options.**real, untouched.**real);
+    check_range(field, options.**real);
   } else if (auto text = std::get_if<std::string FitOptions::*>(&field.member)) {
     const std::string& value = options.**text;
     if (!field.choices.empty() && std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end())
@@ -32,16 +34,80 @@ void check_field(const OptionField& field, const FitOptions& options, bool given
   }
 }
 
-}  // namespace
-
-std::string OptionField::flag() const {
-  std::string text = "--" + name;
-  std::replace(text.begin(), text.end(), '_', '-');
-  return text;
+// Those that are not at their defaults.
+Given changed(const FitOptions& options) {
+  static const FitOptions untouched;
+  Given fields;
+  for (const OptionField& field : fit_option_fields())
+    if (std::visit([&](auto member) { return options.*member != untouched.*member; }, field.member))
+      fields.push_back(&field);
+  return fields;
 }
 
-bool OptionField::used_by(const std::string& model) const {
-  return models.empty() || (" " + models + " ").find(" " + model + " ") != std::string::npos;
+// An option without effect is a misunderstanding, and better said than ignored.
+void check_used(const FitOptions& options, const Given& given) {
+  for (const OptionField* field : given) {
+    if (field->used_by(options.model)) continue;
+    std::string models = field->models;
+    std::replace(models.begin(), models.end(), ' ', '|');
+    throw Error(ErrorKind::usage, fmt::format("{} is not used by --model {}; it is for --model {}", field->flag(),
+                                              options.model, models));
+  }
+}
+
+void check_needs(const FitOptions& options, const Given& given, bool networks) {
+  const auto check = [&](Need need, bool met, const char* what) {
+    for (const OptionField* field : given)
+      if (field->needs == need && !met)
+        throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", field->flag(), what));
+  };
+  check(Need::holdout, options.holdout > 0, "--holdout");
+  check(Need::online, is_online(options), "--method online");
+  check(Need::network, networks, "--network");
+}
+
+void check_online(const FitOptions& options) {
+  const auto refuse = [](bool given, const char* flag, const char* why) {
+    if (given) throw Error(ErrorKind::config, fmt::format("{} is for --method batch alone: {}", flag, why));
+  };
+  refuse(!options.learn.empty(), "--learn", "online statistics are not whole counts");
+  refuse(options.sampler == "collapsed", "--sampler collapsed", "it regroups all ones at once");
+  refuse(options.start == "prior", "--start prior", "online chains begin with a minibatch in random components");
+  if (options.parameters != "sample" && options.inner_draws > 1)
+    throw Error(ErrorKind::config, "--inner-draws needs --parameters sample");
+}
+
+// What no range says: texts with a grammar of their own, and options that do not go together.
+void check_together(const FitOptions& options) {
+  learned(options);
+  zeros_per_one_of(options.zeros);
+  checkpoint_interval(options.checkpoint);
+  if (!options.memory.empty()) memory_limit(options.memory);
+  if (is_online(options)) check_online(options);
+  if (options.burn_in >= options.sweeps)
+    throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",
+                                               options.burn_in, options.sweeps));
+  if (options.draws < options.chains)
+    throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
+                                               options.draws, options.chains));
+  if (options.holdout_as != "zero" && options.holdout == 0 && options.test.empty())
+    throw Error(ErrorKind::config, "--holdout-as has no effect without --holdout or --test");
+  if (options.holdout > 0 && !options.test.empty())
+    throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
+}
+
+}  // namespace
+
+bool is_online(const FitOptions& options) {
+  return options.method == "online";
+}
+
+bool has_counts(const FitOptions& options) {
+  return options.likelihood == "count";
+}
+
+bool is_rival(const FitOptions& options) {
+  return options.model != "ztp";
 }
 
 bool is_point_estimate(const FitOptions& options) {
@@ -67,90 +133,20 @@ Learned learned(const FitOptions& options) {
   return result;
 }
 
-namespace {
-
-void check_online(const FitOptions& options) {
-  const auto refuse = [](bool given, const char* flag, const char* why) {
-    if (given) throw Error(ErrorKind::config, fmt::format("{} is for --method batch alone: {}", flag, why));
-  };
-  refuse(!options.learn.empty(), "--learn", "online statistics are not whole counts");
-  refuse(options.sampler == "collapsed", "--sampler collapsed", "it regroups all ones at once");
-  refuse(options.start == "prior", "--start prior", "online chains begin with a minibatch in random components");
-  if (options.parameters != "sample" && options.inner_draws > 1)
-    throw Error(ErrorKind::config, "--inner-draws needs --parameters sample");
+void check_ranges(const FitOptions& options) {
+  for (const OptionField* field : changed(options)) check_value(*field, options);
 }
 
-// An option without effect is a misunderstanding, and better said than ignored.
-void check_used(const FitOptions& options) {
-  static const FitOptions untouched;
-  for (const OptionField& field : fit_option_fields()) {
-    const bool given = std::visit([&](auto member) { return options.*member != untouched.*member; }, field.member);
-    if (given && !field.used_by(options.model)) throw Error(ErrorKind::config, not_used(field, options.model));
-  }
+void check_options(const FitOptions& options, const std::vector<const OptionField*>& given, bool networks) {
+  check_value(fit_option_field("model"), options);
+  check_used(options, given);
+  for (const OptionField* field : given) check_value(*field, options);
+  check_needs(options, given, networks);
+  check_together(options);
 }
 
-}  // namespace
-
-std::string not_used(const OptionField& field, const std::string& model) {
-  std::string models = field.models;
-  std::replace(models.begin(), models.end(), ' ', '|');
-  return fmt::format("{} is not used by --model {}; it is for --model {}", field.flag(), model, models);
-}
-
-void check_model(const FitOptions& options) {
-  check_field(fit_option_fields().front(), options);
-}
-
-void check_given(const OptionField& field, const FitOptions& options) {
-  check_field(field, options, true);
-}
-
-void check_option_ranges(const FitOptions& options) {
-  for (const OptionField& field : fit_option_fields()) check_field(field, options);
-}
-
-void check_options(const FitOptions& options) {
-  learned(options);
-  check_option_ranges(options);
-  check_used(options);
-  zeros_per_one_of(options.zeros);
-  checkpoint_interval(options.checkpoint);
-  if (!options.memory.empty()) memory_limit(options.memory);
-  if (options.method == "online") check_online(options);
-  if (options.burn_in >= options.sweeps)
-    throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",
-                                               options.burn_in, options.sweeps));
-  if (options.draws < options.chains)
-    throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
-                                               options.draws, options.chains));
-  if (options.holdout_as != "zero" && options.holdout == 0 && options.test.empty())
-    throw Error(ErrorKind::config, "--holdout-as has no effect without --holdout or --test");
-  if (options.holdout > 0 && !options.test.empty())
-    throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
-}
-
-std::string options_as_markdown() {
-  const FitOptions defaults;
-  std::string text =
-      "# Options of `ztp fit`\n\nMade by `ztp fit --options-markdown` from the one list that the flags, the checks "
-      "and\n"
-      "`options.json` come from.\n\n| flag | default | models | meaning |\n|---|---|---|---|\n";
-  for (const OptionField& field : fit_option_fields()) {
-    std::string value = field.default_text;
-    if (value.empty())
-      std::visit(
-          [&](auto member) {
-            using Value = std::remove_cvref_t<decltype(defaults.*member)>;
-            if constexpr (std::is_same_v<Value, std::vector<std::string>>)
-              value = fmt::format("{}", fmt::join(defaults.*member, " "));
-            else
-              value = fmt::format("{}", defaults.*member);
-          },
-          field.member);
-    text += fmt::format("| `{}` | {} | {} | {} |\n", field.flag(), value.empty() ? "none" : value,
-                        field.models.empty() ? "all" : field.models, field.help);
-  }
-  return text;
+void check_options(const FitOptions& options, bool networks) {
+  check_options(options, changed(options), networks);
 }
 
 }  // namespace ztp

@@ -1,7 +1,8 @@
 #include "options/options_json.hpp"
 
+#include "options/options.hpp"
 #include "ztp/error.hpp"
-#include "ztp/options.hpp"
+#include "ztp/option_fields.hpp"
 
 namespace ztp {
 namespace {
@@ -42,7 +43,7 @@ FitOptions options_from(const Json& json) {
   for (const OptionField& field : fit_option_fields())
     if (json.contains(field.name))  // a run may be older than the option
       std::visit([&](auto at) { read_option(json, field.name.c_str(), options.*at); }, field.member);
-  check_option_ranges(options);
+  check_ranges(options);
   return options;
 }
 

@@ -6,29 +6,46 @@
 
 namespace ztp {
 
-Chains::Chains(const Problem& problem, const Dataset& data, const FitOptions& options, Kernel& kernel)
-    : problem_(problem), options_(options), kernel_(kernel) {
-  if (options.method != "online") return;
-  const std::vector<std::uint32_t> sizes = data.tensor.sizes();
-  const std::uint64_t ones = data.ones(), wanted = static_cast<std::uint64_t>(options.minibatch);
-  const std::size_t count = static_cast<std::size_t>((ones + wanted - 1) / wanted);
-  if (data.file != nullptr)
-    ones_ = std::make_unique<FileMinibatches>(*data.file, data.file_ones, count, options.likelihood == "count");
-  else
-    ones_ = std::make_unique<MemoryMinibatches>(data.tensor.coords, data.tensor.counts, sizes, count);
-  for (const Network& network : problem.networks) {
-    const std::uint32_t n = sizes[network.mode];
-    edges_.push_back(std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
-                                                         std::vector<std::uint32_t>{n, n}, count, true));
-  }
+std::vector<Minibatches*> OwnedMinibatches::edges_of_networks() const {
+  std::vector<Minibatches*> list;
+  for (const auto& of_network : edges) list.push_back(of_network.get());
+  return list;
 }
 
-std::unique_ptr<CountChain> Chains::make(std::uint32_t number) const {
-  if (!ones_) return std::make_unique<Chain>(problem_, kernel_, number);
-  std::vector<Minibatches*> edges;
-  for (const auto& of_network : edges_) edges.push_back(of_network.get());
-  return std::make_unique<OnlineChain>(problem_, online_options(options_), DataInMinibatches{*ones_, edges}, kernel_,
-                                       number);
+OwnedMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts) {
+  const SparseTensor& tensor = data.tensor;
+  const std::vector<std::uint32_t> sizes = tensor.sizes();
+  OwnedMinibatches result;
+  if (data.file != nullptr)
+    result.ones = std::make_unique<FileMinibatches>(*data.file, data.file_ones, parts, counts);
+  else
+    result.ones = std::make_unique<MemoryMinibatches>(tensor.coords, tensor.counts, sizes, parts);
+  for (const Network& network : data.networks) {
+    const std::uint32_t n = sizes[network.mode];
+    result.edges.push_back(std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
+                                                               std::vector<std::uint32_t>{n, n}, edge_parts, true));
+  }
+  return result;
+}
+
+std::size_t minibatches_in(std::uint64_t ones, std::int64_t wanted) {
+  const std::uint64_t each = static_cast<std::uint64_t>(wanted);
+  return static_cast<std::size_t>((ones + each - 1) / each);
+}
+
+ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool)
+    : problem_(make_problem(complete, data)),
+      online_(online_options(complete)),
+      kernel_(make_kernel(complete.kernel, pool)) {
+  if (!is_online(complete)) return;
+  const std::size_t parts = minibatches_in(data.ones(), complete.minibatch);
+  minibatches_ = in_minibatches(data, parts, parts, has_counts(complete));
+}
+
+std::unique_ptr<CountChain> ChainFactory::make(std::uint32_t number) const {
+  if (!minibatches_.ones) return std::make_unique<Chain>(problem_, *kernel_, number);
+  return std::make_unique<OnlineChain>(
+      problem_, online_, DataInMinibatches{*minibatches_.ones, minibatches_.edges_of_networks()}, *kernel_, number);
 }
 
 }  // namespace ztp

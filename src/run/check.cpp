@@ -1,27 +1,21 @@
 #include "ztp/check.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <tuple>
 
-#include "base/clock.hpp"
 #include "base/memory.hpp"
 #include "io/file_cells.hpp"
 #include "io/read.hpp"
-#include "options/amounts.hpp"
 #include "run/prepare.hpp"
-#include "sampler/chain.hpp"
+#include "run/sweep_time.hpp"
 #include "tensor/records.hpp"
 
 namespace ztp {
 namespace {
 
 constexpr std::size_t most_examples = 20;
-constexpr double timed_products = 1e8;  // ones times components that are tried out to estimate the time of a sweep
-constexpr std::size_t timed_draws = 4000000;  // likewise rows times components
 
 // Reads the file once more, remembering lines, and lists the repeated cells.
 void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& report) {
@@ -56,8 +50,8 @@ void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& 
   }
 }
 
-// How many ones each entity of a mode has. A list of all of them, unless they are so many more than the ones that it would be mostly
-// zeros: a file of a few bytes can announce billions.
+// How many ones each entity of a mode has. A list of all of them, unless they are so many more than the ones that it
+// would be mostly zeros: a file of a few bytes can announce billions.
 class OnesOfEntities {
  public:
   OnesOfEntities(std::uint32_t entities, std::uint64_t ones)
@@ -108,96 +102,15 @@ void describe_modes(const Dataset& data, CheckReport& report) {
   }
 }
 
-// Some of the ones, as a sweep meets them: stretches of 64 neighbours, which share rows; of a file, which is shuffled, its first.
-Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
-  if (data.file != nullptr) return first_ones_of_file(data, wanted);
-  const SparseTensor& tensor = data.tensor;
-  Buffer<std::uint32_t> coords;
-  const std::size_t step = std::max<std::size_t>(1, tensor.nnz() / wanted);
-  for (std::size_t e = 0; e < tensor.nnz(); ++e)
-    if (e / 64 % step == 0) coords.append(tensor.cell(e), tensor.order());
-  return coords;
-}
-
-// Times a real sweep. The collapsed sampler is for data of which that is quick.
-double time_collapsed_sweep(const Dataset& data, const FitOptions& options) {
-  Pool pool(static_cast<unsigned>(options.threads));
-  const std::unique_ptr<Kernel> kernel = make_kernel(options.kernel, pool);
-  const Problem problem = make_problem(options, data);
-  Chain chain(problem, *kernel, 0);
-  chain.start();
-  chain.sweep();
-  const double begin = clock_seconds();
-  chain.sweep();
-  return clock_seconds() - begin;
-}
-
-// Times the two parts of a sweep, or of a step, on a part of the data, with rows of the real width and as many of them as memory allows.
-double time_sweep(const Dataset& data, const FitOptions& options) {
-  const std::size_t R = static_cast<std::size_t>(options.rank), K = data.tensor.order(), stride = padded(R);
-  Pool pool(static_cast<unsigned>(options.threads));
-  const std::unique_ptr<Kernel> kernel = make_kernel(options.kernel, pool);
-  const std::size_t most_rows = std::max<std::size_t>(1, (std::size_t{256} << 20) / (12 * stride));
-  std::vector<Matrix<float>> u;
-  std::vector<Matrix<std::int64_t>> S;
-  double column_seconds = 0;
-  for (std::size_t k = 0; k < K; ++k) {
-    const std::size_t rows = std::min<std::size_t>(data.tensor.modes[k].labels.size(), most_rows);
-    u.emplace_back(rows, R);
-    S.emplace_back(rows, R);
-    const std::size_t timed = std::clamp<std::size_t>(timed_draws / R, 1, rows);
-    Matrix<std::int64_t> counts(timed, R);
-    Matrix<float> part(timed, R);
-    const std::vector<double> totals(R, 1.0);
-    const Columns columns{.S = counts, .a = 0.1, .totals = &totals};
-    const double begin = clock_seconds();
-    if (options.method == "online" && options.parameters == "mean")
-      kernel->mean_columns(columns, part);
-    else
-      kernel->draw_columns(columns, stream_key(1, 0, Purpose::columns), 1, part);
-    column_seconds += (clock_seconds() - begin) * static_cast<double>(data.tensor.modes[k].labels.size()) /
-                      static_cast<double>(timed);
-    for (std::size_t j = 0; j < rows; ++j)
-      for (std::size_t r = 0; r < R; ++r) u[k].row(j)[r] = part.row(j % timed)[r] + 0.01f;
-  }
-  const std::size_t wanted =
-      std::max<std::size_t>(4096, static_cast<std::size_t>(timed_products / static_cast<double>(R)));
-  Buffer<std::uint32_t> coords = some_ones(data, wanted);
-  for (std::size_t i = 0; i < coords.size(); ++i) coords[i] %= static_cast<std::uint32_t>(u[i % K].rows());
-  std::vector<const Matrix<float>*> factors;
-  std::vector<std::int64_t> totals(R, 0);
-  Sums sums{{}, totals.data()};
-  for (std::size_t k = 0; k < K; ++k) {
-    factors.push_back(&u[k]);
-    sums.rows.push_back(&S[k]);
-  }
-  const Rates rates = make_rates(factors, std::vector<double>(R, 0.0));
-  const Entries entries{coords.data(), nullptr, coords.size() / K};
-  Sums added = sums;
-  added.expected = options.method == "online" && options.latent == "mean";
-  double best = 1e300;
-  for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
-    const double begin = clock_seconds();
-    kernel->allocate(entries, rates, stream_key(1, 0, Purpose::counts), repeat, added);
-    best = std::min(best, clock_seconds() - begin);
-  }
-  // Listed missing cells cost as much as ones, edges and missing pairs as a one of two modes.
-  const bool online = options.method == "online";
-  const double part = online ? static_cast<double>(options.minibatch) / static_cast<double>(data.ones()) : 1;
-  double cells = part * static_cast<double>(data.ones()) + static_cast<double>(data.missing.cells.size() / K);
-  for (const Network& network : data.networks)
-    cells += (part * static_cast<double>(network.edges.size()) + static_cast<double>(network.missing.size())) /
-             static_cast<double>(K);
-  return column_seconds + best * cells / static_cast<double>(entries.count);
-}
-
 }  // namespace
 
 CheckReport check(const ReadOptions& read, const FitOptions& given) {
+  check_options(given);                      // before anything is read
   const double program = resident_memory();  // before any data
+  const ReadOptions reading = reading_for(read, given);
+  const Dataset data = read_dataset(reading);
+  const FitOptions options = complete_options(given, data);
   CheckReport report;
-  const Dataset data = read_dataset(read);
-  const FitOptions options = complete_options(given, data.tensor, static_cast<std::int64_t>(data.ones()));
   report.ones = data.ones();
   report.volume = data.tensor.volume();
   report.duplicates = data.duplicates;
@@ -210,11 +123,10 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
     report.modes[k].missing = static_cast<std::uint32_t>(data.missing.slices[k].size());
   report.missing_cells = data.missing.cells.size() / data.tensor.order();
   report.missing_volume = missing_volume(data.tensor, data.missing);
-  if (data.duplicates > 0 && std::filesystem::is_regular_file(read.file)) find_duplicates(read, data, report);
+  if (data.duplicates > 0 && std::filesystem::is_regular_file(read.file)) find_duplicates(reading, data, report);
   report.cost = estimate_cost(data, given);
   report.cost.memory += program;
-  report.seconds_per_sweep =
-      options.sampler == "collapsed" ? time_collapsed_sweep(data, options) : time_sweep(data, options);
+  report.seconds_per_sweep = time_of_sweep(data, options);
   return report;
 }
 

@@ -8,10 +8,11 @@
 #include <numeric>
 #include <optional>
 
-#include "base/section_file.hpp"
 #include "base/json.hpp"
+#include "base/section_file.hpp"
 #include "options/options_json.hpp"
 #include "ztp/error.hpp"
+#include "ztp/option_fields.hpp"
 #include "ztp/version.hpp"
 
 namespace ztp {
@@ -19,8 +20,6 @@ namespace {
 
 constexpr std::uint32_t checkpoint_format = 1;
 constexpr std::array names = {"checkpoint-a.bin", "checkpoint-b.bin"};
-// These may change from one part of a run to the next, and the draws are the same.
-constexpr std::array<std::string_view, 5> free_options = {"sweeps", "draws", "threads", "checkpoint", "memory"};
 
 struct Head {
   std::uint32_t chain, chains;
@@ -38,11 +37,11 @@ std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
 
 void check_options_match(const std::string& path, const std::string& written, const FitOptions& options) {
   const Json then = parse_json(written), now = options_as(options);
-  for (const auto& [name, value] : now.items()) {
-    const bool may_change = std::find(free_options.begin(), free_options.end(), name) != free_options.end();
-    if (may_change || (then.contains(name) && then[name] == value)) continue;
+  for (const OptionField& field : fit_option_fields()) {
+    const std::string& name = field.name;
+    if (field.may_change || (then.contains(name) && then[name] == now[name])) continue;
     refuse(path, fmt::format("written with {} {}, but options.json says {}", name,
-                             then.contains(name) ? json_text(then[name], -1) : "not known", json_text(value, -1)));
+                             then.contains(name) ? json_text(then[name], -1) : "not known", json_text(now[name], -1)));
   }
 }
 

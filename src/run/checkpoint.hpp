@@ -1,5 +1,5 @@
-// Everything a run needs to go on to the same draws. checkpoint-a.bin and checkpoint-b.bin are written in turns, so that there is always a
-// whole one; chain-N.bin is the same, of the end of chain N: for more sweeps, and for updates.
+// Everything a run needs to go on to the same draws. checkpoint-a.bin and checkpoint-b.bin are written in turns, so
+// that there is always a whole one; chain-N.bin is the same, of the end of chain N: for more sweeps, and for updates.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -28,10 +28,11 @@ std::string next_checkpoint_file(const std::string& run_dir, const std::string& 
 
 void write_checkpoint(const std::string& file, const RunInfo& info, const Checkpoint& checkpoint, AnyChain& chain);
 
-// The one with most sweeps. Those that are damaged are passed over and named in `warnings`; an Error (input) if all are. Error (config) if
-// it does not belong to this run or this program.
+// The one with most sweeps. Those that are damaged are passed over and named in `warnings`; an Error (input) if all
+// are. Error (config) if it does not belong to this run or this program.
 Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, std::vector<std::string>& warnings);
-// Puts a chain back where a checkpoint of it was written, and returns the seconds it had taken. Modes may have grown at their ends since.
+// Puts a chain back where a checkpoint of it was written, and returns the seconds it had taken. Modes may have grown at
+// their ends since.
 double restore_chain(const std::string& file, const RunInfo& info, AnyChain& chain);
 
 // Error, if chain-N.bin is not that of the end of this chain after so many sweeps.

@@ -7,11 +7,10 @@
 #include "base/memory.hpp"
 #include "baselines/training_cells.hpp"
 #include "kernel/bounded_draw.hpp"
-#include "run/file_minibatches.hpp"
 #include "options/amounts.hpp"
+#include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "ztp/error.hpp"
-#include "ztp/fit.hpp"
 
 namespace ztp {
 
@@ -22,8 +21,8 @@ constexpr double sampling_code_bytes = 4 * MiB;  // code and small buffers that 
 constexpr double program_bytes = 12 * MiB;       // the program itself, measured
 constexpr double writing_bytes = 11 * MiB;       // netCDF, HDF5 and their buffers, measured
 
-// The stages of a fit do not overlap: reading, splitting, sampling, and writing draws.nc. Everything of size nnz, n_k R or test
-// cells is counted; the rest is a few MiB.
+// The stages of a fit do not overlap: reading, splitting, sampling, and writing draws.nc. Everything of size nnz, n_k R
+// or test cells is counted; the rest is a few MiB.
 double reading_bytes(const Dataset& data, double threads) {
   const double K = static_cast<double>(data.tensor.order());
   // Blocks of text and their cells in flight (io/table.cpp): about 13 MiB for each thread, unless the file is smaller.
@@ -35,7 +34,8 @@ double splitting_bytes(double ones, double K, double one_bytes, double test_cell
   return sampling_code_bytes + ones * one_bytes + test_cells * (8 + 2 * (4 * K + 1));
 }
 
-// The collapsed sampler keeps the component of every unit of the latent counts: parts, tokens, and lists of them by component.
+// The collapsed sampler keeps the component of every unit of the latent counts: parts, tokens, and lists of them by
+// component.
 double regrouping_bytes(const Dataset& data) {
   double units = 1.5 * static_cast<double>(data.tensor.nnz());  // a one's latent count is rarely more than one or two
   for (const std::int64_t count : data.tensor.counts) units += static_cast<double>(count);
@@ -70,7 +70,7 @@ double index_bytes(const Dataset& data) {
 // Minibatches: a copy of what is in memory, shuffled by way of 16 bytes a one, or two chunks of a file.
 double minibatch_bytes(const Dataset& data, const FitOptions& options) {
   const double K = static_cast<double>(data.tensor.order()), in_memory = static_cast<double>(data.tensor.nnz());
-  const double counts = options.likelihood == "count" ? 8 : 0;
+  const double counts = has_counts(options) ? 8 : 0;
   const double minibatch = static_cast<double>(options.minibatch);
   const double chunk = std::min(minibatch, static_cast<double>(FileMinibatches::usual_chunk));
   double bytes = data.file != nullptr ? 2 * chunk * (4 * K + counts) + 4 * chunk
@@ -103,9 +103,9 @@ double rival_bytes(const Dataset& data, const FitOptions& options) {
 double sampling_bytes(const Dataset& data, const FitOptions& options, double test_cells) {
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
   const double followed = test_cells * (4 * K + 1 + 8 + 8 + 8);  // cells, outcome, sum, probability, sorted keys
-  if (options.model != "ztp") return rival_bytes(data, options) + followed;
+  if (is_rival(options)) return rival_bytes(data, options) + followed;
   double bytes = parameter_bytes(data.tensor.modes, static_cast<std::size_t>(options.rank));
-  if (options.method == "online")
+  if (is_online(options))
     bytes += minibatch_bytes(data, options);
   else
     bytes += index_bytes(data) + 4 * ones;  // and each one's component
@@ -138,14 +138,10 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t ce
   return cost;
 }
 
-FitOptions completed(const Dataset& data, const FitOptions& options) {
-  return complete_options(options, data.tensor, static_cast<std::int64_t>(data.ones()));
-}
-
 }  // namespace
 
 FitCost estimate_cost(const Dataset& data, const FitOptions& options) {
-  return cost_of(data, completed(data, options));
+  return cost_of(data, complete_options(options, data));
 }
 
 void require_memory(const Dataset& data, const FitOptions& options, std::uint64_t test_cells) {
@@ -157,14 +153,14 @@ void require_memory(const Dataset& data, const FitOptions& options, std::uint64_
   FitOptions tried = options;
   while (tried.rank > 1 && needed(tried) > limit) tried.rank = tried.rank * 4 / 5;
   if (needed(tried) <= limit) remedy += fmt::format("; --rank {} needs {}", tried.rank, human_bytes(needed(tried)));
-  if (options.model == "ztp" && options.method == "batch" && options.learn.empty()) {
+  if (!is_rival(options) && !is_online(options) && options.learn.empty()) {
     tried = options;
     tried.method = "online";
     tried.sampler = "auto";
     tried.start = "allocation";
     tried.minibatch = -1;
     tried.latent = tried.parameters = "auto";
-    tried = completed(data, tried);
+    tried = fill_in(tried, data);
     if (needed(tried) <= limit) remedy += fmt::format("; --method online needs {}", human_bytes(needed(tried)));
     remedy += "; online from a file of 'ztp convert' the ones need not be in memory at all";
   }

@@ -1,6 +1,6 @@
 // What a fit takes.
 #pragma once
-#include "ztp/fit.hpp"
+#include "ztp/check.hpp"
 
 namespace ztp {
 

@@ -4,9 +4,11 @@
 
 #include <memory>
 
+#include "base/memory.hpp"
 #include "io/file_cells.hpp"
 #include "io/read.hpp"
 #include "options/amounts.hpp"
+#include "options/options.hpp"
 #include "run/chains.hpp"
 #include "run/checkpoint.hpp"
 #include "run/cost.hpp"
@@ -68,31 +70,33 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
   return test;
 }
 
-FitOutcome sample(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,
-                  const FitCallbacks& callbacks, unsigned threads, RunInfo& info) {
-  Pool pool(threads);
-  if (info.options.model != "ztp")
+FitOutcome sample(const OpenRun& run, const Checkpoint& from = {}) {
+  const FitOptions& options = run.info.options;
+  Pool pool(static_cast<unsigned>(options.threads));
+  if (is_rival(options))
     return sample_run(
-        run_dir, data, test, from, callbacks, [&](std::uint32_t c) { return make_rival(info.options, data, pool, c); },
-        info);
-  const std::unique_ptr<Kernel> kernel = make_kernel(info.options.kernel, pool);
-  const Problem problem = make_problem(info.options, data);
-  const Chains chains(problem, data, info.options, *kernel);
+        run, [&](std::uint32_t c) { return make_rival(options, run.data, pool, c); }, from);
+  const ChainFactory chains(options, run.data, pool);
   return sample_run(
-      run_dir, data, test, from, callbacks, [&](std::uint32_t c) { return chains.make(c); }, info);
+      run, [&](std::uint32_t c) { return chains.make(c); }, from);
 }
 
 }  // namespace
 
+Dataset read_dataset(const ReadOptions& read, const FitOptions& options) {
+  ReadOptions reading = reading_for(read, options);
+  reading.memory = options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
+  return read_dataset(reading);
+}
+
 FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir, const FitCallbacks& callbacks,
                bool replace) {
-  const FitOptions options = complete_options(given, data.tensor, static_cast<std::int64_t>(data.ones()));
-  const unsigned threads = static_cast<unsigned>(options.threads);
+  const FitOptions options = complete_options(given, data);
   if (data.ones() == 0) throw Error(ErrorKind::config, "the tensor has no ones to fit");
-  if (options.model != "ztp") check_rival_data(options, data);
-  if (data.file != nullptr && options.method != "online")
+  if (is_rival(options)) check_rival_data(options, data);
+  if (data.file != nullptr && !is_online(options))
     throw Error(ErrorKind::config, "ones that stay in their file need --method online");
-  if (data.file == nullptr && (options.likelihood == "count") != !data.tensor.counts.empty())
+  if (data.file == nullptr && has_counts(options) != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
   require_memory(data, options);
@@ -104,7 +108,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   NewRunDir made(run_dir, replace);
   begin_run_dir(made.path(), info, data, test);
   made.publish();
-  return sample(run_dir, data, test, {}, callbacks, threads, info);
+  return sample({run_dir, data, test, info, callbacks});
 }
 
 namespace {
@@ -121,7 +125,7 @@ void extend(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
     throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} has {} already, and more can be asked for, not fewer",
                                                sweeps, run_dir, options.sweeps));
   options.sweeps = sweeps;
-  check_option_ranges(options);
+  check_ranges(options);
   info.draws_planned = static_cast<std::uint64_t>(options.chains) *
                        static_cast<std::uint64_t>((sweeps - options.burn_in) / info.keep_every);
 }
@@ -169,14 +173,14 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   const Dataset data = load_data(run_dir, info);
   require_memory(data, info.options, info.options.test.empty() ? 0 : info.test_ones + info.test_zeros);
   TestCells test;
-  const unsigned threads = static_cast<unsigned>(info.options.threads);
   if (info.test_ones + info.test_zeros > 0)
-    test = read_test_cells(own_test_file(run_dir, info), data.tensor.modes, threads);
+    test =
+        read_test_cells(own_test_file(run_dir, info), data.tensor.modes, static_cast<unsigned>(info.options.threads));
   remove_partial_files(run_dir);
   restore_draw_log(run_dir, info, from.draw_log_length);
   info.status = "running";
   write_run_status(run_dir, info);
-  return sample(run_dir, data, test, from, callbacks, threads, info);
+  return sample({run_dir, data, test, info, callbacks}, from);
 }
 
 }  // namespace ztp

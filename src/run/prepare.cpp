@@ -11,6 +11,7 @@
 
 #include "io/flags.hpp"
 #include "kernel/bounded_draw.hpp"
+#include "options/options.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -22,6 +23,10 @@ constexpr std::int64_t most_units_moved = std::int64_t{1} << 28;  // two gigabyt
 constexpr std::int64_t many_ones = 10000000;                      // for these two see complete_options
 constexpr std::int64_t few_ones_in_minibatch = 50000;
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
+
+unsigned cores() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
 
 double dirichlet_value(const std::string& item, const std::string& text) {
   double value = 0;
@@ -58,8 +63,10 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
 }
 
 // What the options of the model itself are where they follow from others or from the data.
-void complete_sampler(FitOptions& complete, const SparseTensor& tensor, std::int64_t ones) {
-  if (complete.method == "online") complete.sampler = "plain";
+void complete_sampler(FitOptions& complete, const Dataset& data) {
+  const SparseTensor& tensor = data.tensor;
+  const std::int64_t ones = static_cast<std::int64_t>(data.ones());
+  if (is_online(complete)) complete.sampler = "plain";
   if (complete.minibatch < 0) {
     complete.minibatch = std::max<std::int64_t>(1, (ones + 9) / 10);
     // Where parameters do not fit into the cache they would otherwise cost more than the ones.
@@ -91,7 +98,7 @@ void complete_schedule(FitOptions& complete) {
   if (complete.keep_every < 0) {
     const std::int64_t after = complete.sweeps - complete.burn_in, fitting = after * complete.chains / complete.draws;
     // Online, a draw takes about as long as a step: not after each.
-    complete.keep_every = complete.method == "online"
+    complete.keep_every = is_online(complete)
                               ? std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(2, after), after)
                               : std::clamp<std::int64_t>(fitting, 1, 5);
   }
@@ -102,19 +109,31 @@ void complete_schedule(FitOptions& complete) {
 
 }  // namespace
 
-FitOptions complete_options(const FitOptions& options, const SparseTensor& tensor, std::int64_t ones) {
-  check_options(options);
-  dirichlet_of_modes(options.dirichlet, tensor.modes);
+FitOptions complete_options(const FitOptions& options, const Dataset& data) {
+  check_options(options, !data.networks.empty());
+  dirichlet_of_modes(options.dirichlet, data.tensor.modes);
+  return fill_in(options, data);
+}
+
+FitOptions fill_in(const FitOptions& options, const Dataset& data) {
   FitOptions complete = options;
-  if (complete.threads == 0) complete.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (complete.threads == 0) complete.threads = cores();
   if (is_point_estimate(complete)) {  // the last iteration is the one draw
     complete.burn_in = complete.sweeps - 1;
     complete.keep_every = complete.draws = 1;
     return complete;
   }
-  if (complete.model == "ztp") complete_sampler(complete, tensor, ones);
+  if (!is_rival(complete)) complete_sampler(complete, data);
   complete_schedule(complete);
   return complete;
+}
+
+ReadOptions reading_for(const ReadOptions& read, const FitOptions& options) {
+  ReadOptions reading = read;
+  reading.counts = has_counts(options);
+  reading.stream = is_online(options);
+  reading.threads = options.threads > 0 ? static_cast<unsigned>(options.threads) : cores();
+  return reading;
 }
 
 Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes) {
@@ -156,9 +175,19 @@ Schedule schedule(const FitOptions& complete, const DrawLayout& layout) {
   result.watch_every = std::max(1u, (result.sweeps - result.burn_in) / most_watched_sweeps);
   const std::uint64_t fit_in_file = std::max<std::uint64_t>(1, most_draw_bytes / layout.bytes());
   result = result.thinned_to(std::min<std::uint64_t>(static_cast<std::uint64_t>(complete.draws), fit_in_file));
-  if (complete.method == "online")  // a look at cells takes a draw of all parameters, which takes longer than a step
+  if (is_online(complete))  // a look at cells takes a draw of all parameters, which takes longer than a step
     result.score_every = result.watch_every = result.keep_every;
   return result;
+}
+
+Schedule schedule_of(const RunInfo& info) {
+  const FitOptions& options = info.options;
+  return {.chains = static_cast<std::uint32_t>(options.chains),
+          .sweeps = static_cast<std::uint32_t>(options.sweeps),
+          .burn_in = static_cast<std::uint32_t>(options.burn_in),
+          .keep_every = info.keep_every,
+          .score_every = is_online(options) ? info.keep_every : static_cast<std::uint32_t>(options.keep_every),
+          .watch_every = info.watch_every};
 }
 
 }  // namespace ztp

@@ -86,7 +86,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   if (data.file != nullptr) {
     info.ones_file = fs::absolute(data.file->path()).string();
     info.ones_in_file = data.file_ones;
-    if (options.likelihood == "count") info.total_count = data.file->total_count();
+    if (has_counts(options)) info.total_count = data.file->total_count();
   }
   for (const std::int64_t count : data.tensor.counts) info.total_count += static_cast<std::uint64_t>(count);
   for (const std::uint8_t outcome : test.outcome) ++(outcome != 0 ? info.test_ones : info.test_zeros);
@@ -115,13 +115,23 @@ void begin_run_dir(const std::string& run_dir, const RunInfo& info, const Datase
   add_to_manifest(run_dir, files);
 }
 
-FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const TestCells& test, const Checkpoint& from,
-                      const FitCallbacks& callbacks, const ChainMaker& make_chain, RunInfo& info) {
+namespace {
+
+// Makes draws.nc and means.nc of the draws so far.
+void write_draws(const OpenRun& run, const DrawLayout& layout) {
+  const DrawLogReader log(run.dir + "/draws.log", layout);
+  summarise_rank(log, run.info);
+  summarise_learned(log, run.info);
+  write_draws_nc(run.dir, run.info, run.data.tensor.modes, log);
+  write_means_nc(run.dir, run.info, run.data.tensor.modes, log);
+  add_to_manifest(run.dir, {"draws.nc", "means.nc"});
+}
+
+}  // namespace
+
+FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Checkpoint& from) {
+  const auto& [run_dir, data, test, info, callbacks] = run;
   const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks.size());
-  Schedule plan = schedule(info.options, layout);
-  plan.keep_every = info.keep_every;  // as when the run began: it may have been asked for more sweeps since
-  plan.watch_every = info.watch_every;
-  if (info.options.method == "online") plan.score_every = info.keep_every;
   HeldOut held_out(test);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
   held_out.draws() = from.held_out_draws;
@@ -133,21 +143,13 @@ FitOutcome sample_run(const std::string& run_dir, const Dataset& data, const Tes
   {
     Recorder recorder(run_dir, info, callbacks, followed, from);
     const auto restore = [&](AnyChain& chain) {
-      return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run_dir, chain.number()), info,
+      return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run.dir, chain.number()), run.info,
                            chain);
     };
-    complete = run_chains(make_chain, plan, {from.sweeps, restore}, followed, recorder);
+    complete = run_chains(make_chain, schedule_of(info), {from.sweeps, restore}, followed, recorder);
   }
   malloc_trim(0);  // the chain is gone; writing needs room of its own
-  const std::string log_path = run_dir + "/draws.log";
-  if (info.draws > 0) {
-    const DrawLogReader log(log_path, layout);
-    summarise_rank(log, info);
-    summarise_learned(log, info);
-    write_draws_nc(run_dir, info, data.tensor.modes, log);
-    write_means_nc(run_dir, info, data.tensor.modes, log);
-    add_to_manifest(run_dir, {"draws.nc", "means.nc"});
-  }
+  if (info.draws > 0) write_draws(run, layout);
   info.status = complete ? "complete" : "interrupted";
   info.peak_memory = peak_memory();
   write_run_status(run_dir, info);

@@ -4,8 +4,8 @@
 
 namespace ztp {
 
-// At most 32 ones and 32 zeros of the held-out cells; without any, 32 training ones and 32 cells drawn uniformly. A function of the
-// data and the seed.
+// At most 32 ones and 32 zeros of the held-out cells; without any, 32 training ones and 32 cells drawn uniformly. A
+// function of the data and the seed.
 TestCells watched_cells(const Dataset& data, const TestCells& held_out, std::uint64_t seed);
 
 }  // namespace ztp

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "options/options.hpp"
+
 namespace ztp {
 namespace {
 

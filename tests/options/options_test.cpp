@@ -1,4 +1,4 @@
-// Options on their way through options.json. What is refused: tests/bad_inputs.
+// Options on their way through options.json, and what has no effect without another: the command line refuses the same (tests/bad_inputs).
 #include "ztp/options.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,9 @@
 #include <type_traits>
 #include <variant>
 #include <vector>
+
+#include "errors.hpp"
+#include "ztp/option_fields.hpp"
 
 namespace ztp {
 namespace {
@@ -33,6 +36,24 @@ TEST(Options, RoundTripThroughJson) {
           EXPECT_NE(back.*member, defaults.*member) << field.name << ": the test does not change it";
         },
         field.member);
+}
+
+// The library says so itself, to whoever calls it.
+TEST(Options, WithoutEffectIsAnError) {
+  const auto message = [](void (*change)(FitOptions&), bool networks = true) {
+    FitOptions options;
+    change(options);
+    return test::error_of([&] { check_options(options, networks); }, ErrorKind::usage);
+  };
+  EXPECT_EQ(message([](FitOptions& o) { o.minibatch = 9; }), "--minibatch has no effect without --method online");
+  EXPECT_EQ(message([](FitOptions& o) { o.zeros_per_one = 3; }), "--zeros-per-one has no effect without --holdout");
+  EXPECT_EQ(message([](FitOptions& o) { o.model = "quad", o.kappa = 1; }),
+            "--kappa is not used by --model quad; it is for --model ztp");
+  const auto of_network = [](FitOptions& o) { o.network_gamma_shape = 1; };
+  EXPECT_EQ(message(of_network, false), "--network-gamma-shape has no effect without --network");
+  FitOptions options;
+  of_network(options);
+  EXPECT_NO_THROW(check_options(options));
 }
 
 }  // namespace

@@ -303,6 +303,7 @@ TEST_P(ExtremeBatch, LearnedFromTheEnds) {
     o.dirichlet = {a};
     o.gamma_shape = o.network_gamma_shape = std::stod(a);
     fitted(with_network(random_ones({12, 10, 8}, 60), 1, {{0, 1}, {3, 4}}), o);
+    o.network_gamma_shape = FitOptions().network_gamma_shape;  // without a network it is refused
     fitted(full({3, 4, 5}), o);
     Dataset one = dataset({6, 5, 4});
     add(one, {2, 3, 1});

@@ -23,13 +23,13 @@ TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
   options.rank = 5;
   options.sweeps = 20;
   options.sampler = "plain";
-  options = complete_options(options, data.tensor);
+  options = complete_options(options, data);
   const Problem problem = make_problem(options, data);
   RunInfo info = describe_run(data, options, {}, "");
   const auto run = [&](const std::string& name, const Checkpoint& from) {
     return sample_run(
-        dir / name, data, {}, from, {},
-        [&](std::uint32_t c) { return std::make_unique<Chain>(problem, world.kernel, c); }, info);
+        {dir / name, data, {}, info, {}},
+        [&](std::uint32_t c) { return std::make_unique<Chain>(problem, world.kernel, c); }, from);
   };
   for (const char* name : {"whole", "failed"}) {
     std::filesystem::create_directories(dir / name);

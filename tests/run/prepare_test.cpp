@@ -31,7 +31,13 @@ SparseTensor tensor_of(std::size_t ones, std::int64_t count = 0) {
 FitOptions completed(const SparseTensor& tensor, std::int64_t ones, const Change& change = {}) {
   FitOptions options;
   if (change) change(options);
-  return complete_options(options, tensor, ones);
+  Dataset data;
+  data.tensor.modes = tensor.modes;
+  data.tensor.coords.append(tensor.coords.data(), tensor.coords.size());
+  data.tensor.counts.append(tensor.counts.data(), tensor.counts.size());
+  data.file_ones = static_cast<std::uint64_t>(ones) - tensor.nnz();  // as if the rest were in a file
+  data.networks.resize(1);                                           // options of a network are allowed
+  return complete_options(options, data);
 }
 
 FitOptions online(std::int64_t ones, const Change& change = {}) {

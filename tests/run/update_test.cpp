@@ -114,10 +114,8 @@ struct Ended {
 Ended ended(const std::string& run, std::uint32_t number = 0) {
   const RunInfo info = run_info(run);
   const Dataset data = load_data(run, info);
-  const Problem problem = make_problem(info.options, data);
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
-  const Chains chains(problem, data, info.options, *kernel);
+  const ChainFactory chains(info.options, data, pool);
   const auto chain = chains.make(number);
   restore_chain(chain_end_file(run, number), info, *chain);
   const Statistics& statistics = chain->statistics();
@@ -125,7 +123,7 @@ Ended ended(const std::string& run, std::uint32_t number = 0) {
   for (const std::int64_t s : statistics.tensor) result.total += statistics.scale * static_cast<double>(s);
   for (std::size_t j = 0; j < statistics.rows[0].rows(); ++j) {
     result.users.emplace_back();
-    for (std::size_t r = 0; r < problem.R; ++r)
+    for (std::size_t r = 0; r < statistics.tensor.size(); ++r)
       result.users.back().push_back(statistics.scale * static_cast<double>(statistics.rows[0].row(j)[r]));
   }
   return result;

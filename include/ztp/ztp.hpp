@@ -1,0 +1,38 @@
+// Everything of ztp. In ten lines:
+//
+//   #include <ztp/ztp.hpp>
+//
+//   ztp::ReadOptions files{.file = "ones.tsv", .networks = {"user=friends.tsv"}};
+//   ztp::FitOptions options{.rank = 50, .sweeps = 1000};
+//   ztp::fit(ztp::read_dataset(files, options), options, "run");
+//
+//   ztp::Posterior posterior("run");
+//   const std::uint32_t cell[] = {0, 7, 3};                   // ids; posterior.modes()[k].labels.find("alice") has one
+//   const ztp::Prediction p = posterior.predict(cell, 1)[0];  // p.probability, p.sd, p.q05, p.q95
+//
+// What goes wrong is thrown, as ztp::Error. Nothing is printed.
+#pragma once
+
+// Data
+#include "ztp/check.hpp"        // what is odd about a file, and what a fit of it will take
+#include "ztp/convert.hpp"      // text files to tensor files
+#include "ztp/read.hpp"         // text files to a Dataset
+#include "ztp/simulate.hpp"     // synthetic data
+#include "ztp/split.hpp"        // training and test data
+#include "ztp/tensor.hpp"       // what is in it
+#include "ztp/tensor_file.hpp"  // ones that stay on disk
+
+// Fitting: from a Dataset and options to a run directory
+#include "ztp/fit.hpp"
+#include "ztp/option_fields.hpp"  // the options as a list
+#include "ztp/options.hpp"
+#include "ztp/update.hpp"  // new data for a run
+
+// What a run directory knows
+#include "ztp/diagnose.hpp"   // have the chains converged?
+#include "ztp/posterior.hpp"  // predictions, accuracy, components, recommendations
+#include "ztp/run_info.hpp"   // what was run
+
+// Everywhere
+#include "ztp/error.hpp"
+#include "ztp/version.hpp"

@@ -1,0 +1,18 @@
+// The options of a fit, as the library sees them.
+#pragma once
+#include "ztp/options.hpp"
+
+namespace ztp {
+
+// Which hyperparameters --learn names; Error (config), if there is another word in it.
+struct Learned {
+  bool dirichlet = false;  // one for each mode
+  bool gamma_shape = false;
+};
+Learned learned(const FitOptions& options);
+
+// Error (config), if an option is out of its range. Unlike check_options this also holds for the completed options of a
+// run.
+void check_ranges(const FitOptions& options);
+
+}  // namespace ztp
