@@ -1,6 +1,10 @@
 // Counter-based randomness (Philox4x32-10). Every draw is a pure function of (seed, chain, purpose, mode; sweep, index, draw
 // number) and so of nothing that a thread, a restart or the order of work could change.
 #pragma once
+// Philox needs no intrinsics: without them this header takes half as long to compile, and it is everywhere.
+#define R123_USE_X86INTRIN_H 0
+#define R123_USE_SSE 0
+#define R123_USE_AES_NI 0
 #include <Random123/philox.h>
 
 #include <array>

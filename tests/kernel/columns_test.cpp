@@ -102,7 +102,7 @@ TEST(Columns, KernelsReturnTheSumsOfColumns) {
     }
   }
   EXPECT_TRUE(
-      std::isnan(log_gamma_at(stream_key(1, 0, Purpose::columns), 1, 1, std::numeric_limits<float>::quiet_NaN())));
+      std::isnan(log_gamma_at({stream_key(1, 0, Purpose::columns), 1}, 1, std::numeric_limits<float>::quiet_NaN())));
   std::vector<double> logs = {-3.0, std::nan(""), -1.0};
   EXPECT_TRUE(std::isnan(normalise_logs(logs, 3)));
   EXPECT_TRUE(std::isfinite(logs[0]) && std::isnan(logs[1]) && std::isfinite(logs[2]));

@@ -43,7 +43,7 @@ struct OnlineData {
     return result;
   }
   OnlineChain chain(const OnlineOptions& options, Kernel& kernel, std::uint32_t number = 0) const {
-    return OnlineChain(problem, {options, {*ones, edge_minibatches()}}, kernel, number);
+    return OnlineChain(problem, options, {*ones, edge_minibatches()}, kernel, number);
   }
 };
 
