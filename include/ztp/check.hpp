@@ -15,9 +15,12 @@ struct FitCost {
   double draws_file = 0;    // bytes of draws.nc
   std::uint64_t draws = 0;  // how many will be kept
 };
+// What a fit of these data would take; nothing is timed.
 FitCost estimate_cost(const Dataset& data, const FitOptions& options);
 
+// What there is to know of data before they are fitted.
 struct CheckReport {
+  // One mode.
   struct ModeReport {
     std::string name;
     std::uint32_t size = 0;                   // entities
@@ -32,11 +35,13 @@ struct CheckReport {
   double volume = 0;             // cells in all
   std::uint64_t duplicates = 0;  // cells that were given before
   std::uint64_t zeros = 0;       // cells given with the value zero
+  // A cell that is given more than once.
   struct Duplicate {
     std::uint64_t line = 0, first_line = 0;  // of the file, from 1
     std::string cell;                        // its labels
   };
   std::vector<Duplicate> duplicate_examples;  // the first few, by line
+  // One network.
   struct NetworkReport {
     std::string mode;           // whose entities it connects
     std::uint64_t edges = 0;    // each counted once

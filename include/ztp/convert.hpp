@@ -10,12 +10,14 @@
 
 namespace ztp {
 
+// What to convert, and to what.
 struct ConvertOptions {
   std::size_t memory = std::size_t{256} << 20;  // bytes for sorting; label tables, and the text being read, come on top
   std::size_t ones_per_block = 65536;           // what is read and checked at once; at most 2^24
   bool force = false;                           // replace a file of that name
 };
 
+// What came of it.
 struct ConvertSummary {
   bool stopped = false;               // on request: there is no file, and the rest says nothing
   std::uint64_t ones = 0;             // in the file

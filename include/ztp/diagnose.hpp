@@ -35,6 +35,7 @@ struct WatchedCell {
 enum class Verdict { good, usable, poor, one_chain, too_short };
 std::string verdict_name(Verdict verdict);  // "good", ..., "one chain", "too short"
 
+// What the chains of a run tell of themselves.
 struct Diagnosis {
   std::string status;                      // of the run: running, interrupted, killed or complete
   std::vector<std::size_t> chains;         // that were judged, from 0; one that has only begun is left out

@@ -22,6 +22,7 @@ struct FitCallbacks {
   std::string command;                                 // what was typed, for the record
 };
 
+// How a fit ended.
 enum class FitOutcome {
   complete,
   interrupted,  // stop_requested said so; resume goes on

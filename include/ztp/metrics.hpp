@@ -26,6 +26,7 @@ struct MetricField {
   int digits;         // there, after the point
   double Metrics::*member;
 };
+// In the order in which they are printed.
 std::span<const MetricField> metric_fields();
 
 // Collects cells in any order: eight bytes a cell.

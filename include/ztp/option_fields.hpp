@@ -12,6 +12,7 @@ namespace ztp {
 // What an option has no effect without.
 enum class Need { nothing, holdout, online, network };
 
+// An option of a fit: its name, what may be given, and who uses it.
 struct OptionField {
   using Member = std::variant<std::int64_t FitOptions::*, std::uint64_t FitOptions::*, double FitOptions::*,
                               std::string FitOptions::*, std::vector<std::string> FitOptions::*>;

@@ -63,6 +63,7 @@ struct FitOptions {
   std::int64_t blocks = 4096;  // pwquad: blocks of cells with a bound of their own
 };
 
+// What the texts say.
 bool is_online(const FitOptions& options);
 bool has_counts(const FitOptions& options);         // likelihood count
 bool is_rival(const FitOptions& options);           // any model but ztp

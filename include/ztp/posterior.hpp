@@ -31,6 +31,7 @@ struct Component {
   double weight_q05 = 0;   // its posterior quantiles, 5 % and 95 %
   double weight_q95 = 0;
   double share = 0;  // of the training ones, the part that this component explains; from a sample of ones and draws
+  // An entity of a mode, and its part of the component.
   struct Entity {
     std::uint32_t id = 0;  // in modes()
     double value = 0;      // posterior mean of u: its part of the component, 1 over all entities of the mode

@@ -14,6 +14,7 @@ namespace ztp {
 // The largest k.
 inline constexpr std::uint32_t most_places = 1000000;
 
+// What to rank, and against what.
 struct RankingOptions {
   std::vector<std::size_t> modes;               // whose entity is replaced; empty: each of them in turn
   std::vector<std::uint32_t> at = {1, 3, 10};   // the k of Hits@k, recall@k and NDCG@k
@@ -43,8 +44,10 @@ struct RankingField {
   int digits;         // there, after the point
   std::variant<std::uint64_t RankingMetrics::*, double RankingMetrics::*, std::vector<double> RankingMetrics::*> member;
 };
+// In the order in which they are printed.
 std::span<const RankingField> ranking_fields();
 
+// The result, for each mode and for all of them.
 struct Ranking {
   std::vector<std::uint32_t> at;        // the k, as asked for
   std::size_t draws = 0;                // that were used

@@ -11,6 +11,7 @@
 
 namespace ztp {
 
+// Files, and how they are read.
 struct ReadOptions {
   std::string file;                         // .tsv, .tns or .mtx, plain or .gz or .zst; "-" is standard input
   std::string format;                       // one of text_format_names(); empty: by the name, then by the first line
@@ -28,6 +29,7 @@ struct ReadOptions {
   double memory = 0;     // if the ones alone take more bytes than this, they are not read to the end; 0: no limit
 };
 
+// What a fit is of.
 struct Dataset {
   SparseTensor tensor;
   // With ReadOptions::stream and a tensor file: where the ones are. The tensor then has modes (labels without an index)

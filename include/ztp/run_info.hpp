@@ -9,6 +9,7 @@
 
 namespace ztp {
 
+// What options.json and status.json of a run say.
 struct RunInfo {
   // options.json: written once, when the fit begins
   std::string version;      // of the ztp that made the run
@@ -25,6 +26,7 @@ struct RunInfo {
     std::uint32_t missing_entities = 0;  // all of whose cells are missing
   };
   std::vector<ModeInfo> modes;
+  // One network.
   struct NetworkInfo {
     std::uint32_t mode = 0;           // among whose entities it is, from 0
     std::string source;               // the file that it was read from

@@ -10,11 +10,13 @@
 
 namespace ztp {
 
+// How ones come about.
 enum class SimulateKind {
   planted,  // each component is a block: in every mode a random subset of the entities, with uneven weights within
   model,    // each column is a draw from the prior, Dirichlet(a, ..., a)
 };
 
+// What to simulate.
 struct SimulateOptions {
   std::vector<std::uint64_t> dims;  // entities in each mode; 2 to 16 modes, up to 2^31 entities
   std::uint64_t ones = 0;           // distinct ones, exactly
@@ -35,6 +37,7 @@ struct SimulatedColumn {
 };
 SimulatedColumn simulated_column(const SimulateOptions& options, std::size_t mode, std::size_t component);
 
+// A simulated data set.
 struct Simulated {
   SparseTensor tensor;  // labels are the numbers from 1
   std::vector<Network> networks;

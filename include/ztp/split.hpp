@@ -8,12 +8,14 @@
 
 namespace ztp {
 
+// What is held out.
 enum class Protocol {
   cells,   // a random part of ALL cells, ones and zeros
   ones,    // a random part of the ones, and randomly drawn zeros
   slices,  // every one of the last entities of a mode (cold start), and zeros drawn among their cells
 };
 
+// How to split.
 struct SplitOptions {
   Protocol protocol = Protocol::ones;
   double holdout = 0.1;             // cells, ones: the part held out; round(holdout * total), exactly
@@ -23,6 +25,7 @@ struct SplitOptions {
   std::uint64_t seed = 1;           // another seed, another draw of the cells that are held out
 };
 
+// Both parts.
 struct Split {
   Buffer<std::uint32_t> coords;          // the training ones, nnz x K, sorted as in the tensor
   Buffer<std::int64_t> counts;           // their counts, or empty for a binary tensor

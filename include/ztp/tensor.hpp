@@ -12,6 +12,7 @@
 
 namespace ztp {
 
+// The ones of a tensor, and the entities of its modes.
 struct SparseTensor {
   std::vector<Mode> modes;
   Buffer<std::uint32_t> coords;  // nnz x K, row-major; sorted, no cell twice

@@ -19,6 +19,7 @@ struct UpdateOptions {
   unsigned threads = 1;         // of reading and of sampling; the draws do not depend on it
 };
 
+// What was new, and what became of the run.
 struct UpdateSummary {
   FitOutcome outcome = FitOutcome::complete;                    // interrupted: nothing has changed
   std::uint64_t ones = 0;                                       // that were new

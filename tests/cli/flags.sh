@@ -80,10 +80,12 @@ expect 0 'at rank 7' "$ztp" check sim/tensor.tsv --method online --minibatch 100
 estimate() { "$ztp" check sim/tensor.tsv --rank 7 --json "$@" >out.json; python3 -c 'import json; print(json.load(open("out.json"))["fit"]["'"$field"'"])'; }
 field=draws
 [ "$(estimate --sweeps 30)" -eq 15 ] && [ "$(estimate --sweeps 30 --chains 2)" -eq 30 ] || fail "check --sweeps and --chains"
-field=memory_bytes
-larger "$(estimate --holdout 0.5)" "$(estimate)" "check --holdout"
-[ "$(estimate --method online --minibatch 1500)" != "$(estimate --method online --minibatch 10)" ] || fail "check --minibatch"
-[ "$(estimate --method online)" != "$(estimate)" ] || fail "check --method"
+# Memory is estimated on top of what the process has, which differs by some 100 KB from run to run: data that make a megabyte of difference.
+"$ztp" simulate --dims 3000 2000 1000 --ones 400000 --rank 3 --no-truth --out large >/dev/null
+memory() { "$ztp" check large/tensor.tsv --rank 7 --json "$@" | python3 -c 'import json, sys; print(round(json.load(sys.stdin)["fit"]["memory_bytes"] / 1e6))'; }
+[ "$(memory --holdout 0.5)" -gt $(($(memory) + 20)) ] || fail "check --holdout"
+[ "$(memory --method online)" -gt $(($(memory) + 2)) ] || fail "check --method"
+[ "$(memory --method online --minibatch 400000)" -gt "$(memory --method online --minibatch 10)" ] || fail "check --minibatch"
 
 # ---- predict and components -------------------------------------------------------------------------------------------------
 "$ztp" fit ones.tsv $fit --chains 2 --out chains >/dev/null 2>&1
