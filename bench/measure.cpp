@@ -1,4 +1,3 @@
-#include "base/clock.hpp"
 #include "measure.hpp"
 
 #include <benchmark/benchmark.h>
@@ -6,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+
+#include "base/clock.hpp"
 
 namespace ztp::bench {
 namespace {

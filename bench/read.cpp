@@ -1,16 +1,15 @@
 // Lines and bytes a second of reading one file on one thread:  bench_read FILE
 // First the text alone (lines to coordinates), then all of read_dataset (sorted, duplicates merged).
-#include "base/clock.hpp"
 #include "ztp/read.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
+#include "base/clock.hpp"
 #include "io/table.hpp"
 
-namespace {
-}  // namespace
+using ztp::clock_seconds;
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

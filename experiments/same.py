@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Do two builds of ztp do the same? Runs the same commands with both, each in a folder of its own, and compares, byte for byte, what they
-print and every file they write: draws, means, traces, predictions, tensor files, splits. What tells the time is taken out first.
+print and every file they write: draws, means, traces, predictions, tensor files, splits. What tells the time is taken out first. Some runs
+are begun by the old program in both folders, and gone on with by each.
 
     experiments/same.py OLD/ztp NEW/ztp        prints each command, and exits 1 if one differs
 """
@@ -37,6 +38,10 @@ fit sim/tensor.tsv --model quad --rank 4 --sweeps 20 --threads 2 --out quad --ho
 fit sim/tensor.tsv --model pwquad --blocks 64 --rank 4 --sweeps 20 --threads 2 --out pwquad --holdout 0.1
 resume plain --sweeps 55
 resume online --sweeps 70
+old: fit sim/tensor.tsv {FIT} --chains 2 --network mode1=sim/network-mode1.tsv --learn dirichlet --out before
+resume before --sweeps 50
+old: fit sim/tensor.tsv --rank 6 --sweeps 60 --threads 2 --method online --out before-online
+update before-online news.tsv --sweeps 9
 update online news.tsv --sweeps 9 --out updated
 update batch --network mode1=news-edges.tsv --sweeps 9
 info batch
@@ -112,7 +117,7 @@ def run(program, folder, step):
     return done.returncode, re.sub(r"[\d.]+", "-", out) if step.startswith("check") else out, plain(done.stderr)
 
 
-def run_all(program, scratch, name):
+def run_all(program, old, scratch, name):
     """Everything with one program; both see the same paths. What each command said, and the folder."""
     work = scratch / "work"
     work.mkdir()
@@ -120,7 +125,8 @@ def run_all(program, scratch, name):
     for step in STEPS:
         if step.startswith("split") and not (work / "counts.tsv").exists():
             prepare(work)
-        said.append(run(program, work, step))
+        begun = step.removeprefix("old: ")
+        said.append(run(program if begun == step else old, work, begun))
     return said, work.rename(scratch / name)
 
 
@@ -140,7 +146,7 @@ def main():
     arguments = parser.parse_args()
     differing = files = 0
     with tempfile.TemporaryDirectory(prefix="ztp-same-") as scratch:
-        old, new = [run_all(program.resolve(), pathlib.Path(scratch), name)
+        old, new = [run_all(program.resolve(), arguments.old.resolve(), pathlib.Path(scratch), name)
                     for program, name in ((arguments.old, "old"), (arguments.new, "new"))]
         folders = [old[1], new[1]]
         for step, before, after in zip(STEPS, old[0], new[0]):

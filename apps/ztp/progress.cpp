@@ -1,4 +1,3 @@
-#include "base/clock.hpp"
 #include "progress.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "base/clock.hpp"
 #include "common.hpp"
 
 namespace ztp::app {

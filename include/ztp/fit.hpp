@@ -11,7 +11,7 @@ namespace ztp {
 
 // Reads the data as a fit with these options needs them: with counts or not, online left in their tensor file, with as
 // many threads, and not beyond --memory. What `read` says of counts, stream, threads and memory is not looked at.
-// Errors as of read_dataset(read).
+// Errors as of read_dataset(read); config, if options.memory is no size.
 Dataset read_dataset(const ReadOptions& read, const FitOptions& options);
 
 // What a fit calls, where it is set.

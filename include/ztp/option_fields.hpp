@@ -33,9 +33,10 @@ struct OptionField {
 
 // In the order of FitOptions.
 const std::vector<OptionField>& fit_option_fields();
-const OptionField& fit_option_field(const std::string& name);  // of which there must be one
+const OptionField& fit_option_field(const std::string& name);  // Error (usage), if there is none
 
-// As check_options(options, networks), which takes those that are not at their defaults for given. A flag may be given
+// As check_options(options, networks), for who knows which options were given. That takes those that are not at their
+// defaults for given, but for those that a run fills in. A flag may be given
 // the value of its default: it must be of use even so. But what stands for "follows from the rest" may not be given.
 void check_options(const FitOptions& options, const std::vector<const OptionField*>& given, bool networks);
 

@@ -70,7 +70,7 @@ bool is_rival(const FitOptions& options);           // any model but ztp
 bool is_point_estimate(const FitOptions& options);  // fitted by minimising: one point, no posterior
 
 // Throws an Error that names the flag, the value and what is allowed: usage, if an option that is not at its default
-// has no effect; config, if it is out of range or does not go with the others. `networks`: whether the data have any,
+// has no effect (but for those that a run fills in, whose options may thus be given again); config, if it is out of range or does not go with the others. `networks`: whether the data have any,
 // as far as is known.
 void check_options(const FitOptions& options, bool networks = true);
 

@@ -239,10 +239,14 @@ void sync_directory(const std::string& path) {
 
 std::optional<std::string> exchange_folders(const std::string& made, const std::string& name) {
   if (::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, name.c_str(), RENAME_EXCHANGE) == 0) return made;
-  if (errno != EINVAL && errno != ENOSYS) return std::nullopt;
+  if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) return std::nullopt;
   const std::string old = made + exchange_suffix;
-  if (std::rename(name.c_str(), old.c_str()) != 0 || std::rename(made.c_str(), name.c_str()) != 0) return std::nullopt;
-  return old;
+  if (std::rename(name.c_str(), old.c_str()) != 0) return std::nullopt;
+  if (std::rename(made.c_str(), name.c_str()) == 0) return old;
+  const int reason = errno;
+  std::rename(old.c_str(), name.c_str());  // as it was
+  errno = reason;
+  return std::nullopt;
 }
 
 }  // namespace ztp

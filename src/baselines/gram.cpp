@@ -18,13 +18,13 @@ namespace {
 constexpr std::size_t rows_at_once = 4;
 constexpr std::size_t vectors = lanes / width;  // of 16 columns
 
-struct Rows {
+struct RowBlock {
   const float* x;
   std::size_t count, stride;
 };
 
 // Four rows and 16 columns of A: sums stay in registers over all of x.
-void add_tile(const Rows& rows, std::size_t row, std::size_t column, float* A) {
+void add_tile(const RowBlock& rows, std::size_t row, std::size_t column, float* A) {
   const auto [x, count, stride] = rows;
   const F32 f;
   Floats sum[rows_at_once][vectors];

@@ -52,7 +52,8 @@ std::vector<std::uint8_t> which_are_ones(const Dataset& data, const Buffer<std::
   const std::size_t K = data.tensor.order(), count = cells.size() / K;
   std::vector<std::uint8_t> found(count, 0);
   if (count == 0) return found;
-  for (std::size_t i = 0; i < count; ++i) found[i] = data.tensor.contains(cells.data() + i * K) ? 1 : 0;
+  if (data.tensor.nnz() > 0)
+    for (std::size_t i = 0; i < count; ++i) found[i] = data.tensor.contains(cells.data() + i * K) ? 1 : 0;
   if (data.file == nullptr) return found;
   // Hardly any one is among the cells: a bit for some bits of its hash tells so at once.
   const int bits = std::clamp(static_cast<int>(std::bit_width(count)) + 5, 10, 34);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ztp/error.hpp"
 #include "ztp/option_fields.hpp"
 
 namespace ztp {
@@ -234,7 +235,10 @@ const std::vector<OptionField>& fit_option_fields() {
 
 const OptionField& fit_option_field(const std::string& name) {
   const std::vector<OptionField>& fields = fit_option_fields();
-  return *std::find_if(fields.begin(), fields.end(), [&](const OptionField& field) { return field.name == name; });
+  const auto found =
+      std::find_if(fields.begin(), fields.end(), [&](const OptionField& field) { return field.name == name; });
+  if (found == fields.end()) throw Error(ErrorKind::usage, fmt::format("there is no option \"{}\"", name));
+  return *found;
 }
 
 std::string OptionField::flag() const {

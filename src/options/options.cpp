@@ -34,6 +34,13 @@ void check_value(const OptionField& field, const FitOptions& options) {
   }
 }
 
+// Whether a complete run has another value than the default although none was given.
+bool is_filled_in(const OptionField& field) {
+  static const FitOptions untouched;
+  const auto* text = std::get_if<std::string FitOptions::*>(&field.member);
+  return !field.default_text.empty() || (text != nullptr && untouched.**text == "auto");
+}
+
 // Those that are not at their defaults.
 Given changed(const FitOptions& options) {
   static const FitOptions untouched;
@@ -146,7 +153,10 @@ void check_options(const FitOptions& options, const std::vector<const OptionFiel
 }
 
 void check_options(const FitOptions& options, bool networks) {
-  check_options(options, changed(options), networks);
+  Given given = changed(options);
+  for (const OptionField* field : given) check_value(*field, options);
+  std::erase_if(given, [](const OptionField* field) { return is_filled_in(*field); });  // a run may be fitted again
+  check_options(options, given, networks);
 }
 
 }  // namespace ztp

@@ -54,7 +54,7 @@ double quantile(const float* sorted, std::size_t count, double q) {
 Posterior::Impl::Impl(const std::string& dir, unsigned threads)
     : run_dir(dir),
       info(run_info(dir)),
-      rival(info.options.model != "ztp"),
+      rival(is_rival(info.options)),
       modes(load_modes(dir, info)),
       pool(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
       kernel(make_kernel("cpu", pool)),

@@ -216,7 +216,7 @@ std::string verdict_name(Verdict verdict) {
 
 void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis) {
   say(diagnosis, about_status(info, run_dir, diagnosis));
-  if (info.updates > 0 || info.options.method == "online")
+  if (info.updates > 0 || is_online(info.options))
     say(diagnosis,
         fmt::format("{} approximates the posterior: what follows tells how steady its draws are, not how close they "
                     "are to it. A fit with --method batch is exact.",

@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint32_t most_watched_sweeps = 2000;   // of each chain: enough to judge it, and cells.tsv stays small
 constexpr std::int64_t most_units_collapsed = 50000;  // by default: above, the moves cost more than they gain
 constexpr std::int64_t most_units_moved = std::int64_t{1} << 28;  // two gigabytes, and minutes a sweep
-constexpr std::int64_t many_ones = 10000000;                      // for these two see complete_options
+constexpr std::int64_t many_ones = 10000000;                      // for these two see complete_sampler
 constexpr std::int64_t few_ones_in_minibatch = 50000;
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
 

@@ -14,7 +14,6 @@
 #include "store/data.hpp"
 #include "store/run_dir.hpp"
 #include "store/run_info.hpp"
-#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 #include "ztp/version.hpp"
 

@@ -19,7 +19,7 @@ std::vector<std::string> names_of(const std::vector<DrawLayout::ModeSize>& modes
 
 std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<DrawLayout::ModeSize>& modes,
                                        std::size_t networks) {
-  if (complete.model != "ztp") return {"intercept"};
+  if (is_rival(complete)) return {"intercept"};
   std::vector<std::string> names;
   if (ztp::learned(complete).dirichlet)
     for (const DrawLayout::ModeSize& mode : modes) names.push_back("dirichlet_" + mode.name);
@@ -43,7 +43,7 @@ DrawLayout::DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& 
       learned(learned_names(complete, modes, networks)),
       dimensions(netcdf_names(names_of(modes))) {
   add(Kind::weight, 0, "lambda", 1, R);
-  add(Kind::p, 0, complete.model == "ztp" ? "p" : "tau", 1, R);
+  add(Kind::p, 0, is_rival(complete) ? "tau" : "p", 1, R);
   for (std::size_t m = 1; m <= networks; ++m) {
     add(Kind::weight, m, fmt::format("beta_{}", m), 1, R);
     add(Kind::p, m, fmt::format("h_{}", m), 1, R);

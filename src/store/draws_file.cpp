@@ -101,7 +101,7 @@ NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::si
 }
 
 DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
-    : probabilities_(info.options.model == "ztp"),
+    : probabilities_(!is_rival(info.options)),
       file_(open_checked(run_dir, info, "draws.nc")),
       layout_(draw_layout(info)) {
   const int group = file_.group("posterior"), stats = file_.group("sample_stats");
@@ -167,7 +167,7 @@ Matrix<float> load_mean_factor(const std::string& run_dir, const RunInfo& info, 
   if (shape.size() != 3 || shape[1] != variable.rows || shape[2] != variable.columns || chain >= shape[0])
     throw Error(ErrorKind::input, fmt::format("{}: damaged: sizes differ from options.json", file.path()));
   Matrix<float> u;
-  read_factor(file, stored, {chain}, {1.0f, info.options.model == "ztp"}, u);
+  read_factor(file, stored, {chain}, {1.0f, !is_rival(info.options)}, u);
   return u;
 }
 

@@ -229,7 +229,10 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::
   Group group = add_group(file, "posterior", info, {grid.chains, grid.draws});
   add_axes(file, group, layout, modes);
   std::vector<float> buffer;
-  const std::vector<StoredVariable> variables = add_variables(file, group, layout);
+  std::vector<StoredVariable> variables = add_variables(file, group, layout);
+  // HDF5 gives room in the order of writing, and so the bytes depend on that, too: what is learned comes first.
+  std::stable_partition(variables.begin(), variables.end(),
+                        [](const StoredVariable& stored) { return stored.variable.kind == Kind::learned; });
   for (const std::size_t i : grid.order) {
     log.verify(i);
     for (const StoredVariable& stored : variables)

@@ -44,8 +44,8 @@ struct Case {
 // Modes of one row are among the twelve.
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const std::size_t K : {2, 3, 12})
-    for (const std::size_t R : {1, 3, 16, 17, 100})
+  for (const std::size_t K : {2, 3, 5, 12})
+    for (const std::size_t R : {1, 3, 15, 16, 17, 100})
       for (const std::size_t entries : {std::size_t{1}, some_blocks})
         for (const Kind kind : {Kind::ones, Kind::counts, Kind::missing}) {
           cases.push_back({{K, R, entries, kind}});

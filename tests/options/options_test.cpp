@@ -45,7 +45,7 @@ TEST(Options, WithoutEffectIsAnError) {
     change(options);
     return test::error_of([&] { check_options(options, networks); }, ErrorKind::usage);
   };
-  EXPECT_EQ(message([](FitOptions& o) { o.minibatch = 9; }), "--minibatch has no effect without --method online");
+  EXPECT_EQ(message([](FitOptions& o) { o.kappa = 0.9; }), "--kappa has no effect without --method online");
   EXPECT_EQ(message([](FitOptions& o) { o.zeros_per_one = 3; }), "--zeros-per-one has no effect without --holdout");
   EXPECT_EQ(message([](FitOptions& o) { o.model = "quad", o.kappa = 1; }),
             "--kappa is not used by --model quad; it is for --model ztp");

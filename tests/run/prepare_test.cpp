@@ -148,6 +148,19 @@ TEST(CompleteOptions, ScheduleIsFilledIn) {
   EXPECT_EQ(point.draws, 1);
 }
 
+// The options of a run, every default filled in, are options of a fit that does the same.
+TEST(CompleteOptions, AreWhatTheyAreWhenGivenAgain) {
+  for (const char* method : {"batch", "online"}) {
+    Dataset data;
+    data.tensor = tensor_of(9);
+    FitOptions options;
+    options.method = method;
+    const FitOptions complete = complete_options(options, data);
+    EXPECT_NE(options_to_json(complete), options_to_json(options));
+    EXPECT_EQ(options_to_json(complete_options(complete, data)), options_to_json(complete)) << method;
+  }
+}
+
 // The draws of a file pass 4 GiB: fewer are kept, and at least one.
 TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
   FitOptions o = completed(tensor_of(9), 9, [](FitOptions& options) { options.keep_every = 1; });
