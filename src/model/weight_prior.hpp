@@ -48,10 +48,7 @@ void mean_weights(const WeightPrior& prior, std::span<const std::int64_t> totals
 struct Predictive {
   double over, under;
 };
-inline Predictive predictive(const WeightPrior& prior, double s) {
-  const double g = prior.shape, c = prior.concentration;
-  return {(g + s) * (c * prior.mean + s), c + g + s};
-}
+Predictive predictive(const WeightPrior& prior, double s);
 
 // Adds the log-probability of the totals, lambda and p integrated out, but for what does not depend on the shape, to `sum`, term by
 // term: a sum of its own would be rounded otherwise. O(R).                                                      (M21)

@@ -145,6 +145,7 @@ Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mo
 Problem make_problem(const FitOptions& complete, const Dataset& data) {
   Problem problem;
   problem.tensor = &data.tensor;
+  problem.options = complete;
   problem.networks = data.networks;
   problem.missing = data.missing.empty() ? nullptr : &data.missing;
   problem.hyper = hyperparameters(complete, data.tensor.modes);
@@ -153,7 +154,6 @@ Problem make_problem(const FitOptions& complete, const Dataset& data) {
   problem.learn_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
   problem.bounded = problem.R >= least_rank_bounded;
   problem.regroup = complete.sampler == "collapsed";
-  problem.start_from_prior = complete.start == "prior";
   return problem;
 }
 

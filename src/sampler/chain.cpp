@@ -27,7 +27,7 @@ void Chain::start() {
   const SparseTensor& tensor = *problem_.tensor;
   statistics_.clear();
   t_ = 0;
-  if (problem_.start_from_prior) return;  // no counts: the first sweep draws from what the prior leaves open
+  if (starts_from_prior()) return;  // no counts: the first sweep draws from what the prior leaves open
   for (std::size_t e = 0; e < tensor.nnz(); ++e) {
     Stream stream(counts_.key(Purpose::start), 0, e);
     const std::int64_t y = tensor.counts.empty() ? 1 : tensor.counts[e];
@@ -93,8 +93,7 @@ void Chain::learn() {
 }
 
 LatentCounts::How Chain::how(bool likelihood) const {
-  return {
-      .t = t_, .likelihood = likelihood, .bounded = problem_.bounded, .anywhere = problem_.start_from_prior && t_ == 1};
+  return {.t = t_, .likelihood = likelihood, .bounded = problem_.bounded, .anywhere = starts_from_prior() && t_ == 1};
 }
 
 // Latent counts of the tensor's cells given the parameters.                                        (M3), (M4), (M17), (M18)

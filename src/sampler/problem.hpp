@@ -4,6 +4,7 @@
 #include <span>
 
 #include "model/state.hpp"
+#include "ztp/options.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
@@ -15,13 +16,13 @@ struct Problem {
   std::size_t R = 0;
   std::uint64_t seed = 0;
   const Missing* missing = nullptr;  // null: every cell is observed
-  bool start_from_prior = false;
   // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all alike, and
   // would send a to infinity.
   std::uint32_t learn_after = 0;
   // Components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp).
   bool bounded = false;
   bool regroup = false;  // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
+  FitOptions options;    // for choices that one place of the sampler looks at, as where a chain starts
 };
 
 }  // namespace ztp

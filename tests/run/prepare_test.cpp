@@ -241,8 +241,8 @@ TEST(ProblemOf, SamplerStartSeedAndWhenLearningBegins) {
   const auto problem = [&](const Change& change) { return make_problem(completed(data.tensor, 9, change), data); };
   EXPECT_TRUE(problem({}).regroup);
   EXPECT_FALSE(problem([](FitOptions& o) { o.sampler = "plain"; }).regroup);
-  EXPECT_FALSE(problem({}).start_from_prior);
-  EXPECT_TRUE(problem([](FitOptions& o) { o.start = "prior"; }).start_from_prior);
+  EXPECT_FALSE(problem({}).options.start == "prior");
+  EXPECT_TRUE(problem([](FitOptions& o) { o.start = "prior"; }).options.start == "prior");
   EXPECT_EQ(problem([](FitOptions& o) { o.seed = 77; }).seed, 77u);
   EXPECT_EQ(problem({}).learn_after, 50u);  // half of a burn-in, and at most 50 sweeps
   EXPECT_EQ(problem([](FitOptions& o) { o.sweeps = 40; }).learn_after, 10u);
