@@ -1,4 +1,4 @@
-// The text formats of cells. A new one is a file with its row, its name here, and nothing else.
+// The text formats of cells. A new one is a TextFormat (of indices, in io/layout_indexed.cpp) and its name here.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -75,6 +75,12 @@ printf '0\t2\n' >cell.tsv
 expect 0 '0	2	0.' "$ztp" predict from_zero cell.tsv
 expect 0 'ones        4 of 9 cells' "$ztp" check from_zero.tns --index-base 0
 
+# A large ridge leaves nothing of the factors: every cell has the same probability.
+spread() { "$ztp" fit sim/tensor.tsv --model quad --rank 3 --sweeps 20 --ridge $1 --out quad-$1 >/dev/null 2>&1; "$ztp" predict quad-$1 sim/tensor.tsv |
+  awk -F'\t' 'NR == 2 { low = high = $4 } NR > 1 { if ($4 < low) low = $4; if ($4 > high) high = $4 } END { print high - low }'; }
+larger "$(spread 0.01)" 0.5 "--ridge"
+[ "$(spread 1000)" = 0 ] || fail "--ridge: a large one leaves factors"
+
 # ---- check --------------------------------------------------------------------------------------------------------------
 expect 0 'at rank 7' "$ztp" check sim/tensor.tsv --method online --minibatch 100 --rank 7 --sweeps 30 --chains 2 --holdout 0.1
 estimate() { "$ztp" check sim/tensor.tsv --rank 7 --json "$@" >out.json; python3 -c 'import json; print(json.load(open("out.json"))["fit"]["'"$field"'"])'; }
