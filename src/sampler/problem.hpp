@@ -21,8 +21,8 @@ struct Problem {
   std::uint32_t learn_after = 0;
   // Components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp).
   bool bounded = false;
-  bool regroup = false;  // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
-  FitOptions options;    // for choices that one place of the sampler looks at, as where a chain starts
+  bool regroup = false;     // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
+  FitOptions options = {};  // for choices that one place of the sampler looks at, as where a chain starts
 };
 
 }  // namespace ztp
