@@ -98,8 +98,9 @@ void add_check(CLI::App& app) {
   add_threads_flag(*command, given->read.threads);
   command->add_flag("--json", given->json, "as one JSON object");
   command->footer("Example:\n  ztp check ones.tsv --rank 50");
-  command->callback([given] {
+  command->callback([given, command] {
     given->options.threads = given->read.threads;
+    check_options(given->options, given_options(*command), true);
     const CheckReport report = check(given->read, given->options);
     if (given->json)
       fmt::print("{}\n", json_text(as_json(report), 2));

@@ -71,10 +71,7 @@ void run_fit(FitCommand& given, const CLI::App& command) {
   }
   if (given.read.file.empty()) throw Error(ErrorKind::usage, "fit needs the FILE of ones; see ztp fit --help");
   if (given.out.empty()) throw Error(ErrorKind::usage, "fit needs --out RUN, the directory to make");
-  std::vector<const OptionField*> flags;
-  for (const OptionField& field : fit_option_fields())
-    if (command.count(field.flag()) > 0) flags.push_back(&field);
-  check_options(given.options, flags, !given.read.networks.empty());
+  check_options(given.options, given_options(command), !given.read.networks.empty());
   check_run_dir(given.out, given.force);
   Dataset data = read_dataset(given.read, given.options);
   print_warnings(data.warnings);

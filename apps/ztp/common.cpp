@@ -67,6 +67,15 @@ CLI::Validator allowed(const std::string& option) {
   return CLI::Range(static_cast<std::int64_t>(field.smallest), static_cast<std::int64_t>(field.largest));
 }
 
+std::vector<const OptionField*> given_options(const CLI::App& command) {
+  std::vector<const OptionField*> given;
+  for (const OptionField& field : fit_option_fields()) {
+    const CLI::Option* flag = command.get_option_no_throw(field.flag());
+    if (flag != nullptr && flag->count() > 0) given.push_back(&field);
+  }
+  return given;
+}
+
 void add_threads_flag(CLI::App& command, unsigned& threads) {
   threads = std::max(1u, std::thread::hardware_concurrency());
   command.add_option("--threads", threads, "threads")->check(allowed("threads"));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/memory.hpp"
+#include "ztp/option_fields.hpp"
 #include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
 
@@ -24,6 +25,8 @@ std::string check_integer(const std::string& text);
 std::string check_whole(const std::string& text);
 // What the option of a fit with this name may be; not to be is wrong usage.
 CLI::Validator allowed(const std::string& option);
+// The options of a fit whose flags were given.
+std::vector<const OptionField*> given_options(const CLI::App& command);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);
 
