@@ -14,6 +14,7 @@
 #pragma once
 
 // Data
+#include "ztp/arrays.hpp"       // arrays in memory to a Dataset
 #include "ztp/check.hpp"        // what is odd about a file, and what a fit of it will take
 #include "ztp/convert.hpp"      // text files to tensor files
 #include "ztp/read.hpp"         // text files to a Dataset
