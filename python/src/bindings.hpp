@@ -1,0 +1,58 @@
+// What the parts of the Python module share. Everything here is thin: it turns Python's arrays and callables into what the
+// library takes, and the library's errors into Python's exceptions.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ztp/ztp.hpp"
+
+namespace ztp::python {
+
+namespace nb = nanobind;
+
+// Any array that is in the memory of this process; what kind of numbers it has is looked up.
+using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
+template <class T>
+using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Ids of entities, rows x columns: the one copy that is made of coordinates. What takes it leaves it empty.
+class Ids {
+ public:
+  Ids(std::size_t rows, std::size_t columns);
+  // From a two-dimensional array of whole numbers, of any type. Returns the largest of each column, plus one. Error (usage)
+  // that names the row for a negative, fractional or too large one; `what` and `columns` are for the message.
+  std::vector<std::uint64_t> fill(const AnyArray& array, const std::string& what,
+                                  const std::vector<std::string>& columns);
+  // The same for one column, from a one-dimensional array.
+  std::uint64_t fill_column(std::size_t column, const AnyArray& array, const std::string& what,
+                            const std::string& name);
+
+  std::size_t rows() const { return rows_; }
+  std::size_t columns() const { return columns_; }
+  const std::uint32_t* data() const { return values_.data(); }
+  Buffer<std::uint32_t> take();  // leaves no rows
+
+ private:
+  std::size_t rows_, columns_;
+  Buffer<std::uint32_t> values_;
+};
+
+// An array of Python that owns what it is given.
+template <class T, class Container>
+nb::ndarray<nb::numpy, T> owned_array(Container&& values, const std::vector<std::size_t>& shape) {
+  auto* kept = new std::decay_t<Container>(std::forward<Container>(values));
+  nb::capsule owner(kept, [](void* pointer) noexcept { delete static_cast<std::decay_t<Container>*>(pointer); });
+  return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
+}
+
+void bind_errors(nb::module_& module);
+void bind_data(nb::module_& module);
+void bind_fit(nb::module_& module);
+void bind_posterior(nb::module_& module);
+
+}  // namespace ztp::python

@@ -1,0 +1,144 @@
+// Fitting: from a Dataset to a run directory. Python's lock is not held while the chains run.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <exception>
+
+#include "bindings.hpp"
+
+namespace ztp::python {
+namespace {
+
+// What a fit tells Python: sweeps to a callable, and now and then whether Ctrl-C was typed. An exception in there ends
+// the fit as an interruption does, with a checkpoint, and is raised when it has ended.
+class Listener {
+ public:
+  Listener(nb::object on_sweep, nb::object on_warning, std::string command)
+      : on_sweep_(std::move(on_sweep)), on_warning_(std::move(on_warning)), command_(std::move(command)) {}
+
+  FitCallbacks callbacks() {
+    FitCallbacks result;
+    result.on_sweep = [this](const SweepReport& report) { latest_ = report; };
+    result.stop_requested = [this] { return look_around(); };
+    result.on_warning = [this](const std::string& warning) {
+      nb::gil_scoped_acquire held;
+      guarded([&] { on_warning_(warning); });
+    };
+    result.command = command_;
+    return result;
+  }
+
+  void tell_latest() {
+    if (!on_sweep_.is_none() && latest_.sweep > 0)
+      guarded(
+          [&] { on_sweep_(latest_.chain, latest_.sweep, latest_.log_likelihood, latest_.occupied, latest_.auc_roc); });
+  }
+  void raise_what_failed() {
+    if (failed_) std::rethrow_exception(failed_);
+  }
+
+ private:
+  // Taking Python's lock can cost milliseconds where other threads hold it, and a sweep may be shorter than that.
+  bool look_around() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked_ < std::chrono::milliseconds(50)) return failed_ != nullptr;
+    looked_ = now;
+    nb::gil_scoped_acquire held;
+    guarded([] {
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    });
+    tell_latest();
+    return failed_ != nullptr;
+  }
+
+  template <class Call>
+  void guarded(const Call& call) {
+    if (failed_) return;
+    try {
+      call();
+    } catch (...) {
+      failed_ = std::current_exception();
+    }
+  }
+
+  nb::object on_sweep_, on_warning_;
+  std::string command_;
+  SweepReport latest_;
+  std::chrono::steady_clock::time_point looked_;
+  std::exception_ptr failed_;
+};
+
+// Runs with Python's lock released; then tells of the last sweep and raises what callables raised.
+template <class Run>
+auto listen(Listener& listener, const Run& run) {
+  auto result = [&] {
+    nb::gil_scoped_release released;
+    return run(listener.callbacks());
+  }();
+  listener.tell_latest();
+  listener.raise_what_failed();
+  return result;
+}
+
+nb::dict as_dict(const UpdateSummary& summary) {
+  nb::dict dict;
+  dict["ones"] = summary.ones;
+  dict["known_ones"] = summary.known_ones;
+  dict["edges"] = summary.edges;
+  dict["known_edges"] = summary.known_edges;
+  nb::dict entities;
+  for (const auto& [mode, count] : summary.entities) entities[mode.c_str()] = count;
+  dict["entities"] = entities;
+  dict["warnings"] = summary.warnings;
+  return dict;
+}
+
+}  // namespace
+
+void bind_fit(nb::module_& module) {
+  nb::class_<Listener>(module, "Listener", "What a fit calls: on_sweep(chain, sweep, log_likelihood, occupied, auc).")
+      .def(nb::init<nb::object, nb::object, std::string>(), nb::arg("on_sweep").none(), nb::arg("on_warning"),
+           nb::arg("command"));
+  module.def("check_run_dir", &check_run_dir, nb::arg("run_dir"), nb::arg("replace"));
+  module.def("check_options", [](const std::string& options_json, bool networks) {
+    check_options(options_from_json(options_json), networks);
+  });
+  module.def(
+      "fit",
+      [](Dataset& data, const std::string& options_json, const std::string& run_dir, Listener& listener, bool replace) {
+        const FitOptions options = options_from_json(options_json);
+        listen(listener, [&](const FitCallbacks& callbacks) {
+          return fit(std::move(data), options, run_dir, callbacks, replace);
+        });
+      },
+      nb::arg("data"), nb::arg("options"), nb::arg("run_dir"), nb::arg("listener"), nb::arg("replace"));
+  module.def(
+      "resume",
+      [](const std::string& run_dir, Listener& listener, std::int64_t sweeps, unsigned threads) {
+        ResumeOptions options;
+        options.sweeps = sweeps;
+        options.threads = threads;
+        listen(listener, [&](const FitCallbacks& callbacks) { return resume(run_dir, callbacks, options); });
+      },
+      nb::arg("run_dir"), nb::arg("listener"), nb::arg("sweeps"), nb::arg("threads"));
+  module.def(
+      "update",
+      [](const std::string& run_dir, Arrays& fresh, Listener& listener, std::int64_t sweeps, std::int64_t draws,
+         std::int64_t minibatch, unsigned threads) {
+        UpdateOptions options;
+        options.sweeps = sweeps;
+        options.draws = draws;
+        options.minibatch = minibatch;
+        options.threads = threads;
+        return as_dict(listen(listener, [&](const FitCallbacks& callbacks) {
+          return update(run_dir, std::move(fresh), options, callbacks);
+        }));
+      },
+      nb::arg("run_dir"), nb::arg("fresh"), nb::arg("listener"), nb::arg("sweeps"), nb::arg("draws"),
+      nb::arg("minibatch"), nb::arg("threads"));
+}
+
+}  // namespace ztp::python

@@ -1,0 +1,258 @@
+// What a run directory knows. Every call runs without Python's lock; a lock of its own keeps threads apart.
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <mutex>
+
+#include "bindings.hpp"
+
+namespace ztp::python {
+namespace {
+
+class SharedPosterior {
+ public:
+  SharedPosterior(const std::string& run_dir, unsigned threads) : posterior_(run_dir, threads) {}
+  const Posterior& constant() const { return posterior_; }
+  // use(posterior) without Python's lock, one thread at a time.
+  template <class Use>
+  auto call(const Use& use) {
+    nb::gil_scoped_release released;
+    const std::lock_guard one_at_a_time(mutex_);
+    return use(posterior_);
+  }
+  void require_columns(const Ids& cells) const {
+    if (cells.columns() != posterior_.modes().size())
+      throw Error(ErrorKind::usage,
+                  fmt::format("cells of {} columns; the run has {} modes", cells.columns(), posterior_.modes().size()));
+  }
+
+ private:
+  Posterior posterior_;
+  std::mutex mutex_;
+};
+
+constexpr std::size_t prediction_columns = 5;
+
+// probability, sd, q05, q95, rate. Ctrl-C is seen between passes over the draws.
+nb::ndarray<nb::numpy, double> predict(SharedPosterior& self, const Ids& cells) {
+  self.require_columns(cells);
+  const std::size_t most = self.constant().cells_at_a_time();
+  std::vector<double> numbers;
+  numbers.reserve(cells.rows() * prediction_columns);
+  for (std::size_t first = 0; first < cells.rows(); first += most) {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    const std::size_t count = std::min(most, cells.rows() - first);
+    for (const Prediction& p : self.call(
+             [&](Posterior& posterior) { return posterior.predict(cells.data() + first * cells.columns(), count); }))
+      numbers.insert(numbers.end(), {p.probability, p.sd, p.q05, p.q95, p.rate});
+  }
+  return owned_array<double>(std::move(numbers), {cells.rows(), prediction_columns});
+}
+
+nb::dict as_dict(const Metrics& metrics) {
+  nb::dict dict;
+  for (const MetricField& field : metric_fields()) dict[field.key] = metrics.*field.member;
+  dict["ones"] = metrics.ones;
+  dict["zeros"] = metrics.zeros;
+  return dict;
+}
+
+nb::dict as_dict(const RankingMetrics& metrics) {
+  nb::dict dict;
+  for (const RankingField& field : ranking_fields())
+    std::visit([&](auto member) { dict[field.key] = metrics.*member; }, field.member);
+  return dict;
+}
+
+nb::dict as_dict(const Ranking& ranking) {
+  nb::dict dict;
+  dict["at"] = ranking.at;
+  dict["draws"] = ranking.draws;
+  dict["test_ones"] = ranking.test_ones;
+  dict["modes"] = ranking.modes;
+  nb::list by_mode;
+  for (const RankingMetrics& metrics : ranking.by_mode) by_mode.append(as_dict(metrics));
+  dict["by_mode"] = by_mode;
+  dict["all"] = as_dict(ranking.all);
+  return dict;
+}
+
+TestCells test_cells(const Ids& cells, const Array1<std::uint8_t>& outcome) {
+  if (outcome.size() != cells.rows())
+    throw Error(ErrorKind::usage, fmt::format("{} outcomes for {} cells", outcome.size(), cells.rows()));
+  TestCells test;
+  test.coords.append(cells.data(), cells.rows() * cells.columns());
+  test.outcome.append(outcome.data(), outcome.size());
+  return test;
+}
+
+RankingOptions ranking_options(std::vector<std::size_t> modes, std::vector<std::uint32_t> at,
+                               std::vector<std::string> filter, std::size_t draws) {
+  RankingOptions options;
+  options.modes = std::move(modes);
+  options.at = std::move(at);
+  options.filter = std::move(filter);
+  options.draws = draws;
+  return options;
+}
+
+nb::list components(SharedPosterior& self, std::size_t top, std::size_t chain) {
+  nb::list list;
+  for (const Component& component : self.call([&](Posterior& p) { return p.components(top, chain); })) {
+    nb::dict dict;
+    dict["component"] = component.number;
+    dict["weight"] = component.weight;
+    dict["weight_q05"] = component.weight_q05;
+    dict["weight_q95"] = component.weight_q95;
+    dict["share"] = component.share;
+    nb::list modes;
+    for (const auto& entities : component.top) {
+      nb::list pairs;
+      for (const Component::Entity& entity : entities) pairs.append(nb::make_tuple(entity.id, entity.value));
+      modes.append(pairs);
+    }
+    dict["top"] = modes;
+    list.append(dict);
+  }
+  return list;
+}
+
+// Cells as lists of ids, their predictions, and the parts of their rates.
+nb::list recommend(SharedPosterior& self, const std::vector<std::optional<std::uint32_t>>& given, std::size_t top) {
+  std::vector<Recommendation> found;
+  self.call([&](Posterior& posterior) {
+    posterior.recommend(given, top, [&](const Recommendation& recommendation) {
+      found.push_back(recommendation);
+      return true;
+    });
+    return 0;
+  });
+  nb::list list;
+  for (const Recommendation& r : found) {
+    nb::list parts;
+    for (const Recommendation::Part& part : r.parts) parts.append(nb::make_tuple(part.component, part.share));
+    const Prediction& p = r.prediction;
+    list.append(nb::make_tuple(r.cell, nb::make_tuple(p.probability, p.sd, p.q05, p.q95, p.rate), parts));
+  }
+  return list;
+}
+
+nb::dict as_dict(const Quantity& q) {
+  nb::dict dict;
+  dict["name"] = q.name;
+  dict["mean"] = q.mean;
+  dict["sd"] = q.sd;
+  dict["mcse"] = q.mcse;
+  dict["r_hat"] = q.r_hat;
+  dict["ess_bulk"] = q.ess_bulk;
+  dict["ess_tail"] = q.ess_tail;
+  dict["ess_per_second"] = q.ess_per_second;
+  return dict;
+}
+
+nb::dict as_dict(const Diagnosis& diagnosis) {
+  nb::dict dict;
+  dict["status"] = diagnosis.status;
+  dict["chains"] = diagnosis.chains;
+  dict["draws"] = diagnosis.draws;
+  dict["seconds"] = diagnosis.seconds;
+  dict["verdict"] = verdict_name(diagnosis.verdict);
+  dict["predictions"] = verdict_name(diagnosis.predictions);
+  dict["rank"] = verdict_name(diagnosis.rank);
+  dict["sentences"] = diagnosis.sentences;
+  nb::list quantities, cells;
+  for (const Quantity& quantity : diagnosis.quantities) quantities.append(as_dict(quantity));
+  for (const WatchedCell& cell : diagnosis.cells) {
+    nb::dict row = as_dict(cell.probability);
+    row["labels"] = cell.labels;
+    row["outcome"] = cell.outcome;
+    cells.append(row);
+  }
+  dict["quantities"] = quantities;
+  dict["cells"] = cells;
+  return dict;
+}
+
+void bind_questions(nb::class_<SharedPosterior>& type) {
+  type.def("predict", &predict, nb::arg("cells"), "A row for each cell: probability, sd, q05, q95, rate.")
+      .def("evaluate_file",
+           [](SharedPosterior& self, const std::string& file) {
+             return as_dict(self.call([&](Posterior& p) { return p.evaluate(file); }));
+           })
+      .def("evaluate",
+           [](SharedPosterior& self, const Ids& cells, const Array1<std::uint8_t>& outcome) {
+             self.require_columns(cells);
+             const TestCells test = test_cells(cells, outcome);
+             return as_dict(self.call([&](Posterior& p) { return p.evaluate(test); }));
+           })
+      .def("rank_file",
+           [](SharedPosterior& self, const std::string& file, std::vector<std::size_t> modes,
+              std::vector<std::uint32_t> at, std::vector<std::string> filter, std::size_t draws) {
+             const RankingOptions options = ranking_options(std::move(modes), std::move(at), std::move(filter), draws);
+             return as_dict(self.call([&](Posterior& p) { return p.rank(file, options); }));
+           })
+      .def("rank",
+           [](SharedPosterior& self, const Ids& cells, const Array1<std::uint8_t>& outcome,
+              std::vector<std::size_t> modes, std::vector<std::uint32_t> at, std::vector<std::string> filter,
+              std::size_t draws) {
+             self.require_columns(cells);
+             const TestCells test = test_cells(cells, outcome);
+             const RankingOptions options = ranking_options(std::move(modes), std::move(at), std::move(filter), draws);
+             return as_dict(self.call([&](Posterior& p) { return p.rank(test, options); }));
+           })
+      .def("components", &components, nb::arg("top"), nb::arg("chain"))
+      .def("recommend", &recommend, nb::arg("given"), nb::arg("top"))
+      .def("mean_factor",
+           [](SharedPosterior& self, std::size_t mode, std::size_t chain) {
+             std::vector<float> u = self.call([&](Posterior& p) { return p.mean_factor(mode, chain); });
+             const std::size_t n = self.constant().modes().at(mode).labels.size(), R = u.size() / n;
+             return owned_array<float>(std::move(u), {n, R});
+           })
+      .def("mean_weights", [](SharedPosterior& self, std::size_t chain) {
+        std::vector<double> weights = self.call([&](Posterior& p) { return p.mean_weights(chain); });
+        const std::size_t R = weights.size();
+        return owned_array<double>(std::move(weights), {R});
+      });
+}
+
+}  // namespace
+
+void bind_posterior(nb::module_& module) {
+  nb::class_<SharedPosterior> type(module, "Posterior", "The draws of a run directory.");
+  type.def(nb::init<const std::string&, unsigned>(), nb::arg("run_dir"), nb::arg("threads"))
+      .def_prop_ro("info_json", [](const SharedPosterior& self) { return run_info_as_json(self.constant().info()); })
+      .def_prop_ro("draws", [](const SharedPosterior& self) { return self.constant().draws(); })
+      .def_prop_ro("mode_names",
+                   [](const SharedPosterior& self) {
+                     std::vector<std::string> names;
+                     for (const Mode& mode : self.constant().modes()) names.push_back(mode.name);
+                     return names;
+                   })
+      .def(
+          "labels",
+          [](const SharedPosterior& self, std::size_t mode) -> const LabelTable& {
+            return self.constant().modes().at(mode).labels;
+          },
+          nb::rv_policy::reference_internal);
+  bind_questions(type);
+  module.def("run_info_json", [](const std::string& run_dir) { return run_info_as_json(run_info(run_dir)); });
+  module.def("diagnose", [](const std::string& run_dir) {
+    const Diagnosis diagnosis = [&] {
+      nb::gil_scoped_release released;
+      return diagnose(run_dir);
+    }();
+    return as_dict(diagnosis);
+  });
+  module.def("metrics", [](const Array1<double>& probability, const Array1<std::uint8_t>& outcome) {
+    if (probability.size() != outcome.size())
+      throw Error(ErrorKind::usage, fmt::format("{} outcomes for {} cells", outcome.size(), probability.size()));
+    MetricsCollector collector;
+    for (std::size_t i = 0; i < outcome.size(); ++i) collector.add(probability.data()[i], outcome.data()[i] != 0);
+    return as_dict(collector.finish());
+  });
+}
+
+}  // namespace ztp::python

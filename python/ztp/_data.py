@@ -1,0 +1,115 @@
+"""Data to try things on: held out of what there is, or simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from . import _core
+from ._input import Mode, cell_values, is_frame, is_tensor, mode_number, new_cells
+
+
+@dataclass(frozen=True)
+class Split:
+    """Training ones and test cells. Fit with ``fit(train, train_y, missing=test)``: then the test cells are not taken for
+    zeros."""
+
+    train: Any
+    """The training ones: ids, or labels where labels were given."""
+    train_y: np.ndarray | None
+    """Their counts, if there are any."""
+    test: Any
+    """Test cells, ones and zeros."""
+    test_y: np.ndarray
+    """Which of them are ones."""
+
+
+def split(
+    X: Any,
+    y: Any = None,
+    *,
+    protocol: str = "ones",
+    holdout: float = 0.1,
+    zeros_per_one: int = 5,
+    mode: Mode | None = None,
+    after: int = 0,
+    random_state: int = 1,
+) -> Split:
+    """Holds out a part of the data, exactly as ``ztp split`` does.
+
+    Parameters
+    ----------
+    X, y : as of `TensorFactorization.fit`
+    protocol : {"ones", "cells", "slices"}
+        A random part of the ones, with zeros drawn at random; a random part of all cells; or everything of the last
+        entities of a mode (cold start).
+    holdout : float
+        The part (ones, cells).
+    zeros_per_one : int
+        Test zeros for each test one (ones, slices).
+    mode, after : mode and id
+        slices: whose entities, and the first of those held out.
+    random_state : int
+        Another one, another split.
+    """
+    cells = new_cells(X, "X")
+    labelled = not is_tensor(X) and (is_frame(X) or np.asarray(X).dtype.kind not in "iuf")
+    arrays = _core.Arrays("X")
+    for name, table in zip(cells.names, cells.labels, strict=True):
+        arrays.add_mode(name, table)
+    values = cells.values if y is None else np.asarray(y)
+    counts = values is not None and bool((values > 1).any())
+    if values is not None:
+        arrays.set_values(cell_values(values, cells.ids.rows, counts))
+    arrays.set_cells(cells.ids)
+    data = _core.make_data(arrays, counts)
+    name = "" if mode is None else cells.names[mode_number(mode, cells.names)]
+    parts = data.split(protocol, holdout, zeros_per_one, name, after, random_state)
+
+    def shown(ids: np.ndarray) -> Any:
+        if not labelled:
+            return ids.astype(np.int64)
+        columns = {
+            name: np.array(table.names(), dtype=object)[ids[:, k]]
+            for k, (name, table) in enumerate(zip(cells.names, cells.labels, strict=True))
+        }
+        return pd.DataFrame(columns)
+
+    return Split(shown(parts["train"]), parts["train_y"], shown(parts["test"]), parts["test_y"].astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A tensor with a known truth."""
+
+    X: np.ndarray
+    """The ones: ids, from 0."""
+    networks: dict[str, np.ndarray]
+    """Edges for each mode that has a network."""
+    weights: np.ndarray
+    """Expected counts of the components."""
+    factors: list[np.ndarray]
+    """For each mode, entities x components; columns add up to one."""
+
+
+def simulate(
+    shape: Sequence[int],
+    ones: int,
+    *,
+    rank: int = 10,
+    kind: str = "planted",
+    dirichlet: float = 0.1,
+    edges: dict[Mode, int] | None = None,
+    random_state: int = 1,
+) -> Simulation:
+    """Simulates a tensor of a shape with exactly so many ones, as ``ztp simulate`` does: `kind` planted (each component a
+    block) or model (factors from a Dirichlet prior). `edges` asks for a network of so many edges over a mode."""
+    names = [f"mode{k + 1}" for k in range(len(shape))]
+    wanted = [(names[mode_number(mode, names)], int(count)) for mode, count in (edges or {}).items()]
+    made = _core.simulate([int(n) for n in shape], ones, rank, random_state, kind, dirichlet, wanted)
+    networks = {names[k]: pairs.astype(np.int64) for k, pairs in made["networks"]}
+    return Simulation(made["cells"].astype(np.int64), networks, made["weights"], made["factors"])

@@ -1,0 +1,212 @@
+"""The arguments of fit and partial_fit, as the library takes them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._input import (
+    Mode,
+    cell_values,
+    codes_of,
+    columns_of,
+    edges_of,
+    is_ids,
+    is_sparse_matrix,
+    known_cells,
+    known_entities,
+    known_pairs,
+    label_text,
+    mode_number,
+    new_cells,
+)
+
+
+def _as_list(given: Any) -> list[Any]:
+    """One network, or a list of several: pairs are tables, so a list of tables is a list of networks."""
+    if isinstance(given, list) and given and all(_is_table(item) for item in given):
+        return given
+    return [given]
+
+
+def _is_table(item: Any) -> bool:
+    return isinstance(item, (str, os.PathLike)) or getattr(item, "ndim", 0) == 2 or hasattr(item, "get_columns")
+
+
+def _refuse_file(given: Any, what: str) -> None:
+    if isinstance(given, (str, os.PathLike)):
+        raise ValueError(f"{what} is a file and X is not: read it first, as with pandas.read_csv(file, sep='\\t')")
+
+
+def _add_networks(
+    arrays: _core.Arrays,
+    names: list[str],
+    labels: list[_core.Labels],
+    networks: Mapping[Mode, Any] | None,
+    missing_pairs: Mapping[Mode, Any] | None,
+) -> None:
+    unused = {mode_number(mode, names): given for mode, given in (missing_pairs or {}).items()}
+    for mode, given in (networks or {}).items():
+        k = mode_number(mode, names)
+        several = _as_list(given)
+        missing = unused.pop(k, None)
+        missing_of = _as_list(missing) if missing is not None else []
+        for number, pairs in enumerate(several, start=1):
+            what = f"networks[{mode!r}]" + (f"[{number - 1}]" if len(several) > 1 else "")
+            _refuse_file(pairs, what)
+            absent = missing_of[number - 1] if number <= len(missing_of) else None
+            _refuse_file(absent, f"missing_pairs[{mode!r}]")
+            arrays.add_network(
+                k,
+                number,
+                what,
+                known_pairs(pairs, names[k], labels[k], what),
+                None if absent is None else known_pairs(absent, names[k], labels[k], f"missing_pairs[{mode!r}]"),
+            )
+    for k in unused:
+        raise ValueError(f"missing_pairs: the mode {names[k]} has no network")
+
+
+def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: int, counts: bool) -> None:
+    """What each cell is: as y says, or a sparse X itself. Without either, a one."""
+    if y is not None and values is not None:
+        raise ValueError("y is given, but a sparse X has its values in it")
+    if y is not None or values is not None:
+        arrays.set_values(cell_values(values if y is None else y, rows, counts))
+    elif counts:
+        arrays.set_values(np.ones(rows, np.int64))
+
+
+def arrays_of(
+    X: Any,
+    y: Any,
+    networks: Mapping[Mode, Any] | None,
+    missing: Any,
+    missing_entities: Mapping[Mode, Any] | None,
+    missing_pairs: Mapping[Mode, Any] | None,
+    entities: Mapping[Mode, Any] | None,
+    counts: bool,
+) -> _core.Arrays:
+    """Of a first fit."""
+    cells = new_cells(X, "X", entities)
+    arrays = _core.Arrays("X")
+    for name, table in zip(cells.names, cells.labels, strict=True):
+        arrays.add_mode(name, table)
+    _set_values(arrays, cells.values, y, cells.ids.rows, counts)
+    arrays.set_cells(cells.ids)
+    _add_networks(arrays, cells.names, cells.labels, networks, missing_pairs)
+    if missing is not None:
+        _refuse_file(missing, "missing")
+        arrays.set_missing(known_cells(missing, cells.names, cells.labels, "missing"))
+    if missing_entities:
+        slices: list[list[int]] = [[] for _ in cells.names]
+        for mode, given in missing_entities.items():
+            k = mode_number(mode, cells.names)
+            slices[k] = known_entities(given, cells.labels[k], f"missing_entities[{mode!r}]")
+        arrays.set_missing_slices(slices)
+    return arrays
+
+
+class _Growing:
+    """The entities of a mode, those of the run first; what is not among them is added."""
+
+    def __init__(self, name: str, known: _core.Labels) -> None:
+        self.name = name
+        self.table = known.copy()
+
+    def ids(self, column: Any, what: str) -> np.ndarray:
+        """Of a column of ids or of labels."""
+        column_ids = np.asarray(column) if is_ids(column) else None
+        if column_ids is not None:
+            largest = int(column_ids.max(initial=-1))
+            if largest >= len(self.table):
+                if not self.table.is_numbered:
+                    raise ValueError(
+                        f"{what}, column {self.name}: the id {largest} is new, and the entities of this mode have names; "
+                        "give labels (a frame) instead of ids"
+                    )
+                self.table = _core.Labels.numbered(self.table.first_number, largest + 1)
+            return column_ids
+        codes, texts = codes_of(column, what, self.name)
+        if self.table.is_numbered:
+            return self._numbers(texts, what)[codes]
+        self.table.add(texts)
+        return self.table.find(texts)[codes]
+
+    def _numbers(self, texts: list[str], what: str) -> np.ndarray:
+        first = self.table.first_number
+        for text in texts:
+            if not (text.isdecimal() and str(int(text)) == text and int(text) >= first):
+                raise ValueError(f"{what}, column {self.name}: {text!r}: the entities of this mode are numbers from {first}")
+        ids = np.array([int(text) - first for text in texts], dtype=np.int64)
+        self.table = _core.Labels.numbered(first, max(len(self.table), int(ids.max(initial=-1)) + 1))
+        return ids
+
+
+def _grown_ids(X: Any, modes: list[_Growing], what: str) -> tuple[_core.Ids, np.ndarray | None]:
+    """Cells over modes that grow, and the values that a sparse X has."""
+    columns, values = columns_of(X, [mode.name for mode in modes], what)
+    ids = _core.Ids(len(columns[0]), len(modes))
+    for k, (mode, column) in enumerate(zip(modes, columns, strict=True)):
+        ids.fill_column(k, mode.ids(column, what), what, mode.name)
+    return ids, values
+
+
+def fresh_arrays(
+    X: Any, y: Any, networks: Mapping[Mode, Any] | None, names: list[str], known: list[_core.Labels], counts: bool
+) -> _core.Arrays:
+    """Of an update, whose entities may be new."""
+    modes = [_Growing(name, table) for name, table in zip(names, known, strict=True)]
+    arrays = _core.Arrays("X")
+    if X is None:
+        arrays.set_cells(_core.Ids(0, len(names)))
+    else:
+        ids, values = _grown_ids(X, modes, "X")
+        _set_values(arrays, values, y, ids.rows, counts)
+        arrays.set_cells(ids)
+    for mode, given in (networks or {}).items():
+        k = mode_number(mode, names)
+        for number, pairs in enumerate(_as_list(given), start=1):
+            what = f"networks[{mode!r}]"
+            _refuse_file(pairs, what)
+            if is_sparse_matrix(pairs):
+                pairs = edges_of(pairs)
+            arrays.add_network(k, number, what, _grown_ids(pairs, [modes[k], modes[k]], what)[0], None)
+    for grown in modes:
+        arrays.add_mode(grown.name, grown.table)
+    return arrays
+
+
+def reading_of(
+    path: str | os.PathLike[str],
+    networks: Mapping[Mode, Any] | None,
+    missing: Any,
+    missing_entities: Mapping[Mode, Any] | None,
+    missing_pairs: Mapping[Mode, Any] | None,
+    reading: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """Everything in files: the flags of the command line."""
+
+    def file(given: Any, what: str) -> str:
+        if not isinstance(given, (str, os.PathLike)):
+            raise ValueError(f"X is a file, so {what} must be one, too")
+        return os.fspath(given)
+
+    def assignments(given: Mapping[Mode, Any] | None, what: str) -> list[str]:
+        return [
+            f"{label_text(mode)}={file(item, f'{what}[{mode!r}]')}"
+            for mode, items in (given or {}).items()
+            for item in (items if isinstance(items, list) else [items])
+        ]
+
+    options = dict(reading or {})
+    options["file"] = os.fspath(path)
+    options["networks"] = assignments(networks, "networks")
+    options["missing"] = file(missing, "missing") if missing is not None else ""
+    options["missing_slices"] = assignments(missing_entities, "missing_entities")
+    options["missing_pairs"] = assignments(missing_pairs, "missing_pairs")
+    return options

@@ -1,0 +1,241 @@
+"""What a run directory knows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from . import _core
+from ._input import Mode, known_cells, known_entities, mode_number
+
+_PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
+
+
+def threads(n_jobs: int | None) -> int:
+    """scikit-learn's n_jobs: None is 1, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
+        raise ValueError(f"n_jobs is {n_jobs!r}; expected a whole number: 1 or more, or -1 for all cores")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Have the chains converged? As ``ztp diagnose`` tells it."""
+
+    verdict: str
+    """good, usable, poor, one chain or too short."""
+    predictions: str
+    """The same of the probabilities alone: good, usable or poor."""
+    rank: str
+    """The same of the number of components."""
+    sentences: list[str]
+    """In plain words: what agrees, what does not, and what to do."""
+    quantities: pd.DataFrame
+    """A row for each quantity: mean, sd, mcse, r_hat, ess_bulk, ess_tail, ess_per_second."""
+    cells: pd.DataFrame
+    """The same for the probabilities of the watched cells."""
+
+    def __str__(self) -> str:
+        return "\n".join([f"verdict: {self.verdict}", *self.sentences])
+
+
+class Posterior:
+    """The draws of a run directory, and the questions that they answer.
+
+    Cells are given as ids (an array of whole numbers, cells x modes, counted from 0 in the order of `entities`) or as
+    labels (a pandas or polars frame, or an array of text).
+
+    Parameters
+    ----------
+    run_dir : str or path
+        Made by `TensorFactorization.fit` or by ``ztp fit``.
+    n_jobs : int, default=-1
+        Threads; -1 is all cores. No number depends on it.
+    """
+
+    def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> None:
+        self._n_jobs = n_jobs
+        self.run_dir = os.fspath(run_dir)
+        self._core = _core.Posterior(self.run_dir, threads(n_jobs))
+        self.info: dict[str, Any] = json.loads(self._core.info_json)
+        """What was run: options, data, version, status."""
+        self.mode_names: list[str] = self._core.mode_names
+        """The modes, in order."""
+        self._labels = [self._core.labels(k) for k in range(len(self.mode_names))]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Posterior, (os.path.abspath(self.run_dir), self._n_jobs)
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(f"{len(table)} {name}" for name, table in zip(self.mode_names, self._labels, strict=True))
+        return f"<ztp.Posterior of {self.run_dir}: {sizes}, {self.n_draws} draws of {self.rank} components>"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Entities of each mode."""
+        return tuple(len(table) for table in self._labels)
+
+    @property
+    def n_draws(self) -> int:
+        """Kept draws, all chains together."""
+        return self._core.draws
+
+    @property
+    def n_chains(self) -> int:
+        """Independent chains."""
+        return int(self.info["options"]["chains"])
+
+    @property
+    def rank(self) -> int:
+        """Components, those included that are empty."""
+        return int(self.info["options"]["rank"])
+
+    def entities(self, mode: Mode) -> np.ndarray:
+        """The labels of a mode (by name or position), by id: numbers where the data had numbers, else text."""
+        table = self._labels[mode_number(mode, self.mode_names)]
+        if table.is_numbered:
+            return np.arange(table.first_number, table.first_number + len(table))
+        return np.array(table.names(), dtype=object)
+
+    def _ids(self, X: Any, what: str = "X") -> _core.Ids:
+        return known_cells(X, self.mode_names, self._labels, what)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability that each cell is a one: the mean over the draws."""
+        return self._core.predict(self._ids(X))[:, 0]
+
+    def predict(self, X: Any) -> pd.DataFrame:
+        """A row for each cell: its labels, the probability that it is a one (posterior mean), the posterior sd of that
+        probability, its 5 % and 95 % quantiles, and the mean rate (for counts: the expected count)."""
+        numbers = self._core.predict(self._ids(X))
+        frame = self._labelled(X)
+        for k, name in enumerate(_PREDICTION):
+            frame[name] = numbers[:, k]
+        return frame
+
+    def _labelled(self, X: Any) -> pd.DataFrame:
+        """The labels of cells, a column for each mode."""
+        if isinstance(X, pd.DataFrame):
+            columns = X if list(X.columns) != self.mode_names else X[self.mode_names]
+            return columns[[c for c in columns.columns if str(c) in self.mode_names]].copy()
+        if hasattr(X, "get_columns"):
+            return pd.DataFrame({name: X[name].to_list() for name in self.mode_names})
+        array = np.asarray(X) if not hasattr(X, "coords") and not hasattr(X, "tocoo") else _coordinates(X)
+        if array.dtype.kind in "iuf":
+            return pd.DataFrame(
+                {name: self.entities(k)[array[:, k].astype(np.int64)] for k, name in enumerate(self.mode_names)}
+            )
+        return pd.DataFrame(array, columns=self.mode_names)
+
+    def evaluate(self, X: Any = None, y: Any = None) -> dict[str, float]:
+        """How good the probabilities are: areas under the ROC and precision-recall curves, log-loss, Brier score,
+        calibration error.
+
+        Of cells and their outcomes (0 or 1), of a file of both, or, without any, of the cells that the fit held out.
+        """
+        if X is None or isinstance(X, (str, os.PathLike)):
+            return self._core.evaluate_file("" if X is None else os.fspath(X))
+        ids = self._ids(X)
+        return self._core.evaluate(ids, outcomes(y, ids.rows))
+
+    def ranking(
+        self,
+        X: Any = None,
+        *,
+        modes: Sequence[Mode] = (),
+        at: Sequence[int] = (1, 3, 10),
+        filter: Sequence[str | os.PathLike[str]] = (),
+        draws: int = 0,
+    ) -> pd.DataFrame:
+        """How high ones stand among all entities that could take their place: filtered MRR, Hits@k, recall@k, NDCG@k.
+
+        A row for each mode whose entity is replaced, and one for all of them. Of cells, a file of them, or the ones that
+        the fit held out. `filter` names files of further ones that are known and not to be counted as rivals; `draws`
+        limits how many are used.
+        """
+        numbers = [mode_number(mode, self.mode_names) for mode in modes]
+        files = [os.fspath(file) for file in filter]
+        if X is None or isinstance(X, (str, os.PathLike)):
+            found = self._core.rank_file("" if X is None else os.fspath(X), numbers, list(at), files, draws)
+        else:
+            ids = self._ids(X)
+            found = self._core.rank(ids, np.ones(ids.rows, np.uint8), numbers, list(at), files, draws)
+        rows = [*found["by_mode"], found["all"]]
+        index = [self.mode_names[k] for k in found["modes"]] + ["all"]
+        return pd.DataFrame([_flat(row, found["at"]) for row in rows], index=pd.Index(index, name="mode"))
+
+    def recommend(self, given: Mapping[Mode, Any], top: int = 10) -> pd.DataFrame:
+        """The most probable cells that are not ones of the data, best first, with what speaks for them.
+
+        `given` fixes the entity of some modes, by label (or by id, as a whole number), as ``{"user": "alice"}``. The
+        column ``because`` has the components that make at least a hundredth of the cell's rate: number and share.
+        """
+        fixed: list[int | None] = [None] * len(self.mode_names)
+        for mode, entity in given.items():
+            k = mode_number(mode, self.mode_names)
+            fixed[k] = known_entities([entity], self._labels[k], f"given[{mode!r}]")[0]
+        found = self._core.recommend(fixed, top)
+        cells = np.array([cell for cell, _, _ in found], dtype=np.int64).reshape(len(found), len(self.mode_names))
+        frame = pd.DataFrame({name: self.entities(k)[cells[:, k]] for k, name in enumerate(self.mode_names)})
+        for k, name in enumerate(_PREDICTION):
+            frame[name] = [numbers[k] for _, numbers, _ in found]
+        frame["because"] = [{int(r): share for r, share in parts} for _, _, parts in found]
+        return frame
+
+    def diagnose(self) -> Diagnosis:
+        """Have the chains converged, how precise are the numbers, and what would help?"""
+        found = _core.diagnose(self.run_dir)
+        cells = pd.DataFrame(found["cells"])
+        if len(cells):
+            labels = pd.DataFrame(list(cells.pop("labels")), columns=self.mode_names)
+            cells = pd.concat([labels, cells.drop(columns="name")], axis=1)
+        return Diagnosis(
+            found["verdict"],
+            found["predictions"],
+            found["rank"],
+            found["sentences"],
+            pd.DataFrame(found["quantities"]).set_index("name"),
+            cells,
+        )
+
+    def trace(self) -> pd.DataFrame:
+        """What was recorded of each sweep: log-likelihood, occupied components, held-out AUC, ..."""
+        return pd.read_csv(os.path.join(self.run_dir, "trace.tsv"), sep="\t").rename(columns=lambda c: c.lstrip("#"))
+
+
+def outcomes(y: Any, rows: int) -> np.ndarray:
+    """0 or 1 for each cell."""
+    values = np.asarray(y)
+    if y is None or values.shape != (rows,):
+        raise ValueError(f"expected y, an outcome (0 or 1) for each of the {rows} cells")
+    if values.dtype.kind not in "iufb" or not np.isin(values, (0, 1)).all():
+        raise ValueError("y must have zeros and ones alone: whether each cell is a one")
+    return np.ascontiguousarray(values, dtype=np.uint8)
+
+
+def _coordinates(X: Any) -> np.ndarray:
+    """Of what a sparse matrix or array has stored."""
+    if hasattr(X, "tocoo"):
+        X = X.tocoo()
+        return np.stack([X.row, X.col], axis=1)
+    return np.asarray(X.coords).T
+
+
+def _flat(metrics: dict[str, Any], at: Sequence[int]) -> dict[str, Any]:
+    """One number a column: hits@1, hits@3, ..."""
+    row: dict[str, Any] = {}
+    for key, value in metrics.items():
+        if isinstance(value, list):
+            row.update({f"{key}@{k}": number for k, number in zip(at, value, strict=True)})
+        else:
+            row[key] = value
+    return row

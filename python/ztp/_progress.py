@@ -1,0 +1,54 @@
+"""What a fit tells: a bar of its sweeps, and warnings to the logger."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+import warnings
+from types import TracebackType
+from typing import Any
+
+from . import _core
+
+logger = logging.getLogger("ztp")
+
+
+def _someone_looks() -> bool:
+    """In a terminal, or in a notebook."""
+    shell = sys.modules.get("IPython")
+    in_notebook = shell is not None and hasattr(shell.get_ipython(), "kernel")
+    return in_notebook or sys.stderr.isatty()
+
+
+class Progress:
+    """Listens to a fit of so many chains and sweeps. With show=None the bar is there where someone looks."""
+
+    def __init__(self, show: bool | None, chains: int, sweeps: int, command: str) -> None:
+        self._sweeps = sweeps
+        self._bar: Any = None
+        if _someone_looks() if show is None else show:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # tqdm's, of a notebook without widgets, where it draws text
+                from tqdm.auto import tqdm
+
+                self._bar = tqdm(total=chains * sweeps, unit="sweep", desc="ztp")
+        self.listener = _core.Listener(self._on_sweep if self._bar is not None else None, logger.warning, command)
+
+    def _on_sweep(self, chain: int, sweep: int, log_likelihood: float, occupied: int, auc: float) -> None:
+        self._bar.n = chain * self._sweeps + sweep
+        numbers = {"components": occupied}
+        if not math.isnan(log_likelihood):
+            numbers["log-likelihood"] = f"{log_likelihood:.6g}"  # type: ignore[assignment]
+        if not math.isnan(auc):
+            numbers["AUC"] = f"{auc:.4f}"  # type: ignore[assignment]
+        self._bar.set_postfix(numbers)
+
+    def __enter__(self) -> _core.Listener:
+        return self.listener
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
