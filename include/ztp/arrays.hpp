@@ -21,16 +21,19 @@ struct Arrays {
   struct Edges {
     std::size_t mode = 0;           // from 0
     std::size_t which = 1;          // for an update: the mode's first network, its second, ...
-    std::string source;             // what messages call it
+    std::string source;             // what messages call it; empty: its number
     Buffer<std::uint32_t> pairs;    // edges x 2
     Buffer<std::uint32_t> missing;  // pairs x 2 that were not observed
   };
   std::vector<Edges> networks;
 };
 
-// Checks, sorts and merges, in place: the coords are not copied. `counts`: the values are counts, to be kept. Errors as
-// of read_dataset with files of the same contents, and Error (usage) for arrays whose sizes do not fit each other, or an
-// id that its mode does not have.
+// Checks, sorts and merges, in place: the coords are not copied. `counts`: the values are counts, to be kept. Gives the
+// Dataset that read_dataset gives for files of the same contents, where every label of a file is an entity, also one
+// whose cells all have the value zero. Errors and warnings as there, with `source` in the place of the file; what is
+// missing they call "missing", "missing_slices" and, of a network, its source and "(missing)". Error (usage) for arrays
+// whose sizes do not fit each other, an id that its mode does not have, and names or labels that a text file cannot
+// have.
 Dataset make_dataset(Arrays arrays, bool counts = false);
 
 }  // namespace ztp

@@ -12,6 +12,7 @@
 #include "ztp/metrics.hpp"
 #include "ztp/ranking.hpp"
 #include "ztp/run_info.hpp"
+#include "ztp/tensor.hpp"
 
 namespace ztp {
 
@@ -51,14 +52,16 @@ struct Recommendation {
   std::vector<Part> parts;  // those with at least a hundredth of it, largest first
 };
 
-// The draws of a run directory, and the questions that they answer. Every call may throw Error: io, if a file cannot be read, and input, if
-// one is damaged. Cells are given as K entities each, one cell after the other, as ids of modes(), which are not checked. Not for several
-// threads at once.
+// The draws of a run directory, and the questions that they answer. Every call may throw Error: io, if a file cannot be
+// read; input, if one is damaged; usage, for ids and sizes that do not fit the run. Cells are given as K entities each,
+// one cell after the other, as ids of modes(). Moved, not copied; not for several threads at once.
 class Posterior {
  public:
   // threads = 0: all cores. Error (input), if this is not a run directory, or it has no draws yet.
   explicit Posterior(const std::string& run_dir, unsigned threads = 0);
   ~Posterior();
+  Posterior(Posterior&&) noexcept;
+  Posterior& operator=(Posterior&&) noexcept;
 
   const RunInfo& info() const;             // what the directory said when it was opened
   const std::vector<Mode>& modes() const;  // names and labels, by id
@@ -76,20 +79,29 @@ class Posterior {
   // Labels and a last column 0 or 1; without a file, the cells that the fit held out: Error (config), if there are none. Memory: one
   // draw, and eight bytes a cell.
   Metrics evaluate(const std::string& file = "");
+  // The same with cells that are in memory.
+  Metrics evaluate(const TestCells& cells);
 
   // Ranks the ones of a file (labels, and a last column 0 or 1 or none; zeros are ignored) among all entities of a mode. Without a
   // file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are more), up to 64 MiB of draws or one
   // draw, the training ones, and eight bytes for each known one of a query. Error (config) for a rival; Error (usage) for options that
   // cannot be; Error (input), if the file has no ones.
   Ranking rank(const std::string& file = "", const RankingOptions& options = {});
+  // The same with the ones among cells that are in memory.
+  Ranking rank(const TestCells& cells, const RankingOptions& options = {});
 
   // All components of one chain (from 0), largest weight first, with the `top` entities of each mode. Error (config), if there are no draws
   // of that chain; also for a rival, whose factors have either sign.
   std::vector<Component> components(std::size_t top, std::size_t chain = 0);
 
-  // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed and
-  // nothing for each mode left open. Exact; yield returns false to stop early. Error (config), if the search would need more than 8 GiB;
-  // also for a rival.
+  // Posterior means of one chain (from 0): of u, entities of the mode x R, row after row; and of lambda. Components are
+  // in the order of draws.nc. Errors as of components.
+  std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
+  std::vector<double> mean_weights(std::size_t chain = 0);
+
+  // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed
+  // and nothing for each mode left open, of which there must be one. Exact; yield returns false to stop early. Error
+  // (config), if the search would need more than 8 GiB; also for a rival.
   void recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                  const std::function<bool(const Recommendation&)>& yield);
 

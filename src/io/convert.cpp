@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "io/assemble.hpp"
 #include "io/cell_buckets.hpp"
 #include "io/read.hpp"
 #include "tensor/records.hpp"
@@ -86,7 +87,7 @@ ConvertSummary Converter::run() {
   summary_.bytes = writer_->bytes();
   summary_.fingerprint = writer_->fingerprint();
   for (const Mode& mode : modes_) summary_.modes.emplace_back(mode.name, mode.labels.size());
-  summary_.warnings = cell_warnings(options_, summary_.duplicates, summary_.zeros);
+  summary_.warnings = cell_warnings({options_.file, options_.counts}, summary_.duplicates, summary_.zeros);
   return std::move(summary_);
 }
 

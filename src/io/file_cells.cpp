@@ -6,8 +6,8 @@
 #include <bit>
 #include <cmath>
 
+#include "io/assemble.hpp"
 #include "io/draw_cells.hpp"
-#include "io/read.hpp"
 #include "tensor/missing.hpp"
 #include "tensor/records.hpp"
 #include "tensor/shuffle.hpp"

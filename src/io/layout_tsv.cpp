@@ -5,33 +5,16 @@
 
 #include "io/formats.hpp"
 #include "io/layout.hpp"
+#include "io/mode_names.hpp"
 #include "io/parse.hpp"
-#include "tensor/mode_name.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
 
-constexpr std::size_t longest_mode_name = 200;  // a file name has at most 255, and there is more in it
-
 void check_mode_name(const Field& field, const std::vector<std::string>& before, std::uint64_t line) {
-  const std::string_view name = field.text;
-  if (name.empty()) throw BadLine{line, field.column, "an empty mode name; give every column of the header a name"};
-  if (!usable_mode_name(name))
-    throw BadLine{line, field.column,
-                  fmt::format("the mode name {} cannot be used in file names and MODE=VALUE flags; choose one without "
-                              "\"/\", \"=\" and line ends that is not \".\" or \"..\"",
-                              quoted(name))};
-  // Both would come to light when the run is written, or only when it is read.
-  if (name.size() > longest_mode_name)
-    throw BadLine{line, field.column,
-                  fmt::format("the mode name {} has {} bytes, too many for a file name; choose one of at most {}",
-                              quoted(name), name.size(), longest_mode_name)};
-  if (!is_utf8(name))
-    throw BadLine{line, field.column, "a mode name that is not UTF-8; save the file as UTF-8, or rename the column"};
-  if (std::find(before.begin(), before.end(), name) != before.end())
-    throw BadLine{line, field.column,
-                  fmt::format("the mode name {} is given twice; rename one of the columns", quoted(name))};
+  const std::string wrong = wrong_with_mode_name(field.text, before);
+  if (!wrong.empty()) throw BadLine{line, field.column, wrong};
 }
 
 struct TsvHeader {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "io/table.hpp"
 
@@ -11,14 +12,15 @@ namespace ztp {
 // A file of pairs over a mode that is known.
 TableSpec pair_table(const std::string& path, const Mode& mode);
 
-// What was left out of the pairs that were added.
+// Appends the pairs of a file as they are there, and returns the names and labels that it found.
+std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to);
+
+// What was left out of pairs.
 struct LeftOut {
   std::uint64_t self = 0;      // pairs of an entity with itself
   std::uint64_t repeated = 0;  // a b and b a are one
 };
-// Adds pairs, in any order and direction, to `to`.
-LeftOut add_pairs(const Buffer<std::uint32_t>& pairs, Buffer<std::uint32_t>& to);
-// The same with all pairs of a file.
-LeftOut read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to);
+// Brings pairs, in any order and direction, into the form that is kept; in place.
+LeftOut sort_and_merge_pairs(Buffer<std::uint32_t>& pairs);
 
 }  // namespace ztp

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "io/assemble.hpp"
 #include "io/flags.hpp"
 #include "io/formats.hpp"
 #include "io/missing.hpp"
@@ -14,27 +15,14 @@
 
 namespace ztp {
 
-std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell) {
-  std::string text;
-  for (std::size_t k = 0; k < modes.size(); ++k) text += (k == 0 ? "" : ", ") + modes[k].labels[cell[k]];
-  return text;
-}
-
 namespace {
 
-Network read_network(const std::string& item, const SparseTensor& tensor, Pool& pool,
-                     std::vector<std::string>& warnings) {
+Network read_network(const std::string& item, const SparseTensor& tensor, Pool& pool) {
   const auto [mode_name, file] = split_assignment(item, "--network");
   Network network;
   network.mode = mode_of_flag(tensor.modes, mode_name, "--network " + item);
   network.source = file;
-  const LeftOut left_out = read_pairs(pair_table(file, tensor.modes[network.mode]), pool, network.edges);
-  if (network.size() == 0)
-    throw Error(ErrorKind::input,
-                fmt::format("{}: no edge between two different entities; a network needs at least one", file));
-  if (left_out.self > 0) warnings.push_back(fmt::format("{}: {} self-loops ignored", file, left_out.self));
-  if (left_out.repeated > 0)
-    warnings.push_back(fmt::format("{}: {} repeated edges merged (a b and b a are one)", file, left_out.repeated));
+  read_pairs(pair_table(file, tensor.modes[network.mode]), pool, network.edges);
   return network;
 }
 
@@ -110,30 +98,6 @@ void read_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
 
 }  // namespace
 
-void index_labels(std::vector<Mode>& modes, const std::string& file, Pool& pool) {
-  pool.for_blocks(modes.size(), [&](std::size_t k) {
-    try {
-      modes[k].labels.index();
-    } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("{}: mode {}: {}", file, modes[k].name, error.what()));
-    }
-  });
-}
-
-void add_to_total(std::int64_t& total, std::int64_t count, const std::string& file) {
-  if (__builtin_add_overflow(total, count, &total) || total > (std::int64_t{1} << 62))
-    throw Error(ErrorKind::input, fmt::format("{}: the counts add up to more than 2^62; scale them down", file));
-}
-
-std::vector<std::string> cell_warnings(const ReadOptions& options, std::uint64_t duplicates, std::uint64_t zeros) {
-  std::vector<std::string> warnings;
-  if (duplicates > 0)
-    warnings.push_back(fmt::format("{}: {} repeated cells {} ('ztp check' lists their lines)", options.file, duplicates,
-                                   options.counts ? "added up" : "merged"));
-  if (zeros > 0) warnings.push_back(fmt::format("{}: {} cells with value zero ignored", options.file, zeros));
-  return warnings;
-}
-
 TableSpec tensor_table(const ReadOptions& options) {
   TableSpec spec;
   spec.path = options.file;
@@ -152,23 +116,15 @@ Dataset read_dataset(const ReadOptions& options) {
   else
     read_cells(options, pool, data);
   SparseTensor& tensor = data.tensor;
-  if (data.ones() == 0) throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", options.file));
+  require_ones(data, options.file);
   const auto used_ids = [&](std::size_t k) {
     return occurring_ids(tensor.coords.data(), tensor.nnz(), tensor.order(), k, tensor.modes[k].labels.size());
   };
   renumber(tensor.coords.data(), tensor.nnz(),
            apply_label_lists(read_label_files(options.labels), tensor.modes, used_ids, options.file));
-  std::int64_t total = 0;
-  for (const std::int64_t count : tensor.counts) add_to_total(total, count, options.file);
-  data.duplicates = tensor.sort_and_merge();
-  data.warnings = cell_warnings(options, data.duplicates, data.zeros);
-  for (const std::string& item : options.networks)
-    data.networks.push_back(read_network(item, tensor, pool, data.warnings));
-  for (std::size_t i = 0; i < data.networks.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (data.networks[i].source == data.networks[j].source)
-        data.warnings.push_back(
-            fmt::format("{} is given as a network twice: its edges count twice as evidence", data.networks[i].source));
+  finish_ones({options.file, options.counts}, data);
+  for (const std::string& item : options.networks) add_network(read_network(item, tensor, pool), data);
+  warn_of_repeated_networks(data);
   read_missing(options, pool, data);
   malloc_trim(0);  // the buffers of reading are gone; let their pages go, too
   return data;

@@ -26,6 +26,12 @@ std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t 
   return result;
 }
 
+double mean(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value);
+  return sum / static_cast<double>(values.size());
+}
+
 }  // namespace
 
 double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<double>& parts) {
@@ -39,20 +45,51 @@ double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<dou
   return sum;
 }
 
+std::vector<std::size_t> Posterior::Impl::draws_of(std::size_t chain) const {
+  std::vector<std::size_t> mine;
+  for (std::size_t i = 0; i < draws.draws().size(); ++i)
+    if (draws.draws()[i].chain == chain) mine.push_back(i);
+  if (mine.empty())
+    throw Error(ErrorKind::config,
+                fmt::format("{}: there are no draws of chain {} (counted from 1); chains of the run: {}", run_dir,
+                            chain + 1, info.options.chains));
+  return mine;
+}
+
+std::vector<std::vector<float>> Posterior::Impl::weights(const std::vector<std::size_t>& of_draws) const {
+  std::vector<std::vector<float>> weights(static_cast<std::size_t>(info.options.rank));
+  for (const std::size_t i : of_draws) {
+    const std::vector<double> log_weight = draws.log_weights(i);
+    for (std::size_t r = 0; r < weights.size(); ++r) weights[r].push_back(static_cast<float>(std::exp(log_weight[r])));
+  }
+  return weights;
+}
+
+std::vector<float> Posterior::mean_factor(std::size_t mode, std::size_t chain) {
+  impl_->require_rates("mean_factor");
+  if (mode >= impl_->modes.size())
+    throw Error(ErrorKind::usage, fmt::format("mean_factor: there is no mode {} (from 0)", mode));
+  impl_->draws_of(chain);
+  const Matrix<float> u = load_mean_factor(impl_->run_dir, impl_->info, chain, mode);
+  std::vector<float> rows;
+  rows.reserve(u.rows() * u.columns());
+  for (std::size_t j = 0; j < u.rows(); ++j) rows.insert(rows.end(), u.row(j), u.row(j) + u.columns());
+  return rows;
+}
+
+std::vector<double> Posterior::mean_weights(std::size_t chain) {
+  impl_->require_rates("mean_weights");
+  std::vector<double> means;
+  for (const std::vector<float>& of_component : impl_->weights(impl_->draws_of(chain)))
+    means.push_back(mean(of_component));
+  return means;
+}
+
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
   impl_->require_rates("components");
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
-  std::vector<std::size_t> mine;  // draws of this chain
-  for (std::size_t i = 0; i < draws(); ++i)
-    if (impl_->draws.draws()[i].chain == chain) mine.push_back(i);
-  if (mine.empty())
-    throw Error(ErrorKind::config, fmt::format("--chain {}: the run has no draws of such a chain", chain + 1));
-
-  std::vector<std::vector<float>> weights(R);
-  for (const std::size_t i : mine) {
-    const std::vector<double> log_weight = impl_->draws.log_weights(i);
-    for (std::size_t r = 0; r < R; ++r) weights[r].push_back(static_cast<float>(std::exp(log_weight[r])));
-  }
+  const std::vector<std::size_t> mine = impl_->draws_of(chain);
+  std::vector<std::vector<float>> weights = impl_->weights(mine);
   std::vector<double> share(R, 0.0), parts;
   const SparseTensor tensor = sample_of_ones(impl_->run_dir, impl_->info, ones_for_shares);
   const std::vector<std::size_t> ones = spread(tensor.nnz(), ones_for_shares);
@@ -70,8 +107,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
   for (std::size_t r = 0; r < R; ++r) {
     Component& component = components[r];
     component.number = r + 1;
-    for (const float weight : weights[r]) component.weight += static_cast<double>(weight);
-    component.weight /= static_cast<double>(mine.size());
+    component.weight = mean(weights[r]);
     std::sort(weights[r].begin(), weights[r].end());
     component.weight_q05 = quantile(weights[r].data(), mine.size(), 0.05);
     component.weight_q95 = quantile(weights[r].data(), mine.size(), 0.95);

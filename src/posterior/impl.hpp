@@ -16,12 +16,25 @@ struct Posterior::Impl {
   void score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z);
   // From a rate or a logit to a probability.                                                               (M16), (M32)
   double probability(double z) const;
+  // Error (usage), if an id is none of its mode, or the sizes do not fit each other.
+  void check_cells(const std::uint32_t* coords, std::size_t count) const;
+  void check_cells(const TestCells& cells) const;
   // Error (config), if the run is of a rival, whose factors have either sign.
   void require_rates(const char* what) const;
   std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
   // The same: what Posterior::predict says of so many cells as one pass over the draws has memory for.
   void predict(const std::uint32_t* coords, std::size_t count, Prediction* result);
 
+  // Adds what is predicted of cells, and what happened.
+  void collect(const std::uint32_t* coords, const std::uint8_t* outcome, std::size_t count,
+               MetricsCollector& collector);
+  // The draws of a chain. Error (config), if there are none.
+  std::vector<std::size_t> draws_of(std::size_t chain) const;
+  // The weights of these draws, component by component.
+  std::vector<std::vector<float>> weights(const std::vector<std::size_t>& of_draws) const;
+
+  // Ranks ones, which come from `source`; options that were checked.
+  Ranking rank(const Buffer<std::uint32_t>& ones, const std::string& source, const RankingOptions& options);
   // Calls use(coords, count) for the training ones and then those of some files, block by block.
   void for_known_ones(const std::vector<std::string>& files,
                       const std::function<void(const std::uint32_t*, std::size_t)>& use);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <thread>
 
-#include "io/read.hpp"
 #include "kernel/logits.hpp"
 #include "posterior/impl.hpp"
 #include "store/data.hpp"
@@ -16,7 +15,6 @@ namespace {
 
 constexpr std::size_t bytes_for_probabilities = std::size_t{256} << 20;
 constexpr std::size_t cells_per_block = 4096;
-constexpr std::size_t cells_for_means = std::size_t{8} << 20;
 
 Prediction summarise(float* probability, std::size_t draws, double rate) {
   Prediction result;
@@ -72,6 +70,23 @@ double Posterior::Impl::probability(double z) const {
   return rival ? logistic(z) : -std::expm1(-z);
 }
 
+void Posterior::Impl::check_cells(const std::uint32_t* coords, std::size_t count) const {
+  const std::size_t order = modes.size();
+  for (std::size_t e = 0; e < count; ++e)
+    for (std::size_t k = 0; k < order; ++k)
+      if (coords[e * order + k] >= modes[k].labels.size())
+        throw Error(ErrorKind::usage, fmt::format("cell {} (from 0) has the id {} of mode {}, which has {} entities", e,
+                                                  coords[e * order + k], modes[k].name, modes[k].labels.size()));
+}
+
+void Posterior::Impl::check_cells(const TestCells& cells) const {
+  if (cells.coords.size() != cells.size() * modes.size())
+    throw Error(ErrorKind::usage,
+                fmt::format("{} outcomes and {} ids: {} ids are needed, of {} modes for each cell", cells.size(),
+                            cells.coords.size(), cells.size() * modes.size(), modes.size()));
+  check_cells(cells.coords.data(), cells.size());
+}
+
 void Posterior::Impl::require_rates(const char* what) const {
   if (rival)
     throw Error(ErrorKind::config, fmt::format("{}: {} needs factors that are not negative, and --model {} has others",
@@ -117,6 +132,8 @@ void Posterior::Impl::predict(const std::uint32_t* coords, std::size_t count, Pr
 
 Posterior::Posterior(const std::string& run_dir, unsigned threads) : impl_(std::make_unique<Impl>(run_dir, threads)) {}
 Posterior::~Posterior() = default;
+Posterior::Posterior(Posterior&&) noexcept = default;
+Posterior& Posterior::operator=(Posterior&&) noexcept = default;
 const RunInfo& Posterior::info() const {
   return impl_->info;
 }
@@ -131,6 +148,7 @@ std::size_t Posterior::cells_at_a_time() const {
 }
 
 std::vector<Prediction> Posterior::predict(const std::uint32_t* coords, std::size_t count) {
+  impl_->check_cells(coords, count);
   const std::size_t order = impl_->modes.size(), most = cells_at_a_time();
   std::vector<Prediction> result(count);
   for (std::size_t first = 0; first < count; first += most)
@@ -161,27 +179,6 @@ void Posterior::predict_file(
     flush(most);
   }
   flush(1);
-}
-
-Metrics Posterior::evaluate(const std::string& file) {
-  TableReader reader(test_table(file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file, impl_->modes),
-                     impl_->pool);
-  const std::size_t order = impl_->modes.size();
-  MetricsCollector collector;
-  TestCells cells;
-  const auto flush = [&] {
-    const std::vector<double> mean = impl_->mean_probabilities(cells.coords.data(), cells.size());
-    for (std::size_t e = 0; e < cells.size(); ++e) collector.add(mean[e], cells.outcome[e] != 0);
-    cells.coords.resize(0);
-    cells.outcome.resize(0);
-  };
-  CellBlock block;
-  while (reader.next(block)) {
-    append_cells(block, cells);
-    if (cells.coords.size() / order >= cells_for_means) flush();
-  }
-  if (cells.size() > 0) flush();
-  return collector.finish();
 }
 
 }  // namespace ztp

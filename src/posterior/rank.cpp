@@ -84,10 +84,10 @@ RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector
   return total;
 }
 
-Ranking Posterior::rank(const std::string& file, const RankingOptions& options) {
-  impl_->require_rates("evaluate --ranking");
-  const std::size_t order = impl_->modes.size();
-  check_options(options, order);
+Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::string& source,
+                              const RankingOptions& options) {
+  if (ones.empty()) throw Error(ErrorKind::input, fmt::format("{}: no ones, so there is nothing to rank", source));
+  const std::size_t order = modes.size();
   Ranking result;
   result.at = options.at;
   result.modes = options.modes;
@@ -95,28 +95,24 @@ Ranking Posterior::rank(const std::string& file, const RankingOptions& options) 
     result.modes.resize(order);
     std::iota(result.modes.begin(), result.modes.end(), std::size_t{0});
   }
-  const std::string path = file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file;
-  Buffer<std::uint32_t> ones;
-  for_listed_ones(path, impl_->modes, impl_->pool,
-                  [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });
-  if (ones.empty()) throw Error(ErrorKind::input, fmt::format("{}: no ones, so there is nothing to rank", path));
   std::vector<Queries> queries;
   for (const std::size_t k : result.modes) queries.emplace_back(ones, order, k);
-  impl_->for_known_ones(options.filter, [&](const std::uint32_t* cells, std::size_t count) {
+  for_known_ones(options.filter, [&](const std::uint32_t* cells, std::size_t count) {
     for (Queries& of_mode : queries) of_mode.add_known(cells, count);
   });
   for (Queries& of_mode : queries) of_mode.finish_known();
-  const std::vector<std::size_t> chosen = spread(draws(), options.draws == 0 ? draws() : options.draws);
+  const std::size_t D = draws.draws().size();
+  const std::vector<std::size_t> chosen = spread(D, options.draws == 0 ? D : options.draws);
   result.draws = chosen.size();
 
   double all = 0, before = 0;
   const auto work = [&](const Queries& q) {
-    return static_cast<double>(q.size()) * static_cast<double>(impl_->modes[q.mode()].labels.size());
+    return static_cast<double>(q.size()) * static_cast<double>(modes[q.mode()].labels.size());
   };
   for (const Queries& of_mode : queries) all += work(of_mode);
   RankingSums total;
   for (const Queries& of_mode : queries) {
-    const RankingSums sums = impl_->rank_mode(of_mode, chosen, options, [&](double part) {
+    const RankingSums sums = rank_mode(of_mode, chosen, options, [&](double part) {
       if (options.progress) options.progress((before + part * work(of_mode)) / all);
     });
     before += work(of_mode);
@@ -126,6 +122,28 @@ Ranking Posterior::rank(const std::string& file, const RankingOptions& options) 
   result.all = total.means();
   result.test_ones = result.by_mode[0].ranks;
   return result;
+}
+
+Ranking Posterior::rank(const std::string& file, const RankingOptions& options) {
+  impl_->require_rates("evaluate --ranking");
+  const std::size_t order = impl_->modes.size();
+  check_options(options, order);
+  const std::string path = file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file;
+  Buffer<std::uint32_t> ones;
+  for_listed_ones(path, impl_->modes, impl_->pool,
+                  [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });
+  return impl_->rank(ones, path, options);
+}
+
+Ranking Posterior::rank(const TestCells& cells, const RankingOptions& options) {
+  impl_->require_rates("evaluate --ranking");
+  const std::size_t order = impl_->modes.size();
+  check_options(options, order);
+  impl_->check_cells(cells);
+  Buffer<std::uint32_t> ones;
+  for (std::size_t e = 0; e < cells.size(); ++e)
+    if (cells.outcome[e] != 0) ones.append(cells.coords.data() + e * order, order);
+  return impl_->rank(ones, "ranking", options);
 }
 
 }  // namespace ztp

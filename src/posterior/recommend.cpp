@@ -201,11 +201,26 @@ std::vector<Recommendation::Part> largest_parts(const std::vector<double>& rate)
   return parts;
 }
 
+void check_question(const std::vector<std::optional<std::uint32_t>>& given, const std::vector<Mode>& modes,
+                    std::size_t top) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::usage, "recommend: " + what); };
+  if (given.size() != modes.size())
+    refuse(fmt::format("{} modes are given or left open, but there are {}", given.size(), modes.size()));
+  for (std::size_t k = 0; k < modes.size(); ++k)
+    if (given[k] && *given[k] >= modes[k].labels.size())
+      refuse(
+          fmt::format("the id {} of mode {}, which has {} entities", *given[k], modes[k].name, modes[k].labels.size()));
+  if (std::all_of(given.begin(), given.end(), [](const auto& entity) { return entity.has_value(); }))
+    refuse("all modes are given, so that there is nothing to search; leave one open, or predict this cell");
+  if (top == 0) refuse("ask for at least one cell");
+}
+
 }  // namespace
 
 void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                           const std::function<bool(const Recommendation&)>& yield) {
   impl_->require_rates("recommend");
+  check_question(given, impl_->modes, top);
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank), order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
   Question question(impl_->draws, impl_->info, given);
@@ -223,7 +238,7 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   if (bytes > most_row_bytes)
     throw Error(ErrorKind::config,
                 fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
-                            "give another mode, or a smaller --top",
+                            "give another mode, or ask for fewer cells",
                             bytes / 0x1p30));
   TopSearch search(question.take(), top, impl_->pool);
   const std::vector<ScoredCell> found =

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/memory.hpp"
+#include "io/assemble.hpp"
 #include "io/file_cells.hpp"
 #include "io/read.hpp"
 #include "run/prepare.hpp"

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "base/memory.hpp"
+#include "io/assemble.hpp"
 #include "io/file_cells.hpp"
-#include "io/read.hpp"
 #include "options/amounts.hpp"
 #include "options/options.hpp"
 #include "run/chains.hpp"

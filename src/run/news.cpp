@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/assemble.hpp"
 #include "io/file_cells.hpp"
 #include "io/flags.hpp"
 #include "io/grow.hpp"
@@ -62,12 +63,11 @@ void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData&
     TableSpec spec;
     spec.path = file;
     spec.known = &old.tensor.modes[network.mode].labels;
-    TableReader reader(spec, pool);
     Buffer<std::uint32_t> pairs;
-    CellBlock block;
-    while (reader.next(block)) pairs.append(block.coords.data(), block.coords.size());
-    translate_and_grow(reader.take_modes(), {&mode, &mode}, file, pairs);
-    const std::uint64_t self_loops = add_pairs(pairs, edges).self;
+    const std::vector<Mode> found = read_pairs(spec, pool, pairs);
+    translate_and_grow(found, {&mode, &mode}, file, pairs);
+    edges.append(pairs.data(), pairs.size());
+    const std::uint64_t self_loops = sort_and_merge_pairs(edges).self;
     if (self_loops > 0) summary.warnings.push_back(fmt::format("{}: {} self-loops ignored", file, self_loops));
     summary.known_edges += remove_known(
         edges, 2, [&](std::size_t e) { return find_record(network.edges, 2, edges.data() + 2 * e) < network.size(); });

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "io/read.hpp"
+#include "io/assemble.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

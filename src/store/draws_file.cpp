@@ -125,7 +125,8 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
   for (std::size_t c = 0; c < grid[0]; ++c)
     for (std::size_t d = 0; d < grid[1]; ++d)
       if (sweeps[c * grid[1] + d] > 0) draws_.push_back({c, d});
-  if (!draws_.empty()) check_room(file_, factor_floats(layout_));
+  if (draws_.empty()) throw Error(ErrorKind::input, fmt::format("{}: damaged: no draws", file_.path()));
+  check_room(file_, factor_floats(layout_));
 }
 
 std::vector<double> DrawsFile::log_weights(std::size_t i) const {
