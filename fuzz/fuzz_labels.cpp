@@ -4,6 +4,7 @@
 #include "harness.hpp"
 #include "io/grow.hpp"
 #include "io/label_files.hpp"
+#include "io/table.hpp"
 #include "io/write_cells.hpp"
 #include "ztp/read.hpp"
 
@@ -28,7 +29,7 @@ void grow(const ztp::ReadOptions& options) {
   ztp::LabelTable words;
   for (const char* word : {"anna", "bert", "cleo"}) words.add(word);
   std::vector<ztp::Mode> modes = {{"mode1", ztp::LabelTable::numbered(1, 4)}, {"mode2", words}};
-  ztp::translate_and_grow(news.tensor.modes, {&modes[0], &modes[1]}, options.file, news.tensor.coords);
+  ztp::translate_and_grow(ztp::columns_of(news.tensor.modes), {&modes[0], &modes[1]}, options.file, news.tensor.coords);
   for (std::size_t i = 0; i < news.tensor.coords.size(); ++i)
     REQUIRE(news.tensor.coords[i] < modes[i % 2].labels.size());
 }

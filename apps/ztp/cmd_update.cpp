@@ -69,7 +69,7 @@ void add_update(CLI::App& app) {
   command->add_option("--network", given->read.networks, "MODE=FILE: new edges of the run's network over that mode")
       ->allow_extra_args(false);
   command->add_option("--sweeps", given->options.sweeps, "looks at the new data; a fifth of them before draws are kept")
-      ->check(CLI::Range(1, 1000000));
+      ->check(CLI::Range(std::int64_t{1}, most_update_sweeps));
   command->add_option("--draws", given->options.draws, "most draws to keep")->check(allowed("draws"));
   command
       ->add_option("--minibatch", given->options.minibatch,

@@ -1,4 +1,4 @@
-#include "ztp/arrays.hpp"
+#include "io/arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -34,6 +34,21 @@ void check_labels(const Mode& mode, const std::string& source) {
   }
 }
 
+// Rows of ids, one of each of these modes.
+void check_ids(const Buffer<std::uint32_t>& ids, const std::vector<const Mode*>& columns, const std::string& source) {
+  const std::size_t width = columns.size();
+  if (ids.size() % width != 0) refuse(source, fmt::format("{} ids cannot be rows of {}", ids.size(), width));
+  std::vector<std::uint32_t> sizes;
+  for (const Mode* mode : columns) sizes.push_back(mode->labels.size());
+  for (std::size_t i = 0; i < ids.size(); i += width)
+    for (std::size_t c = 0; c < width; ++c)
+      if (ids[i + c] >= sizes[c])
+        refuse(source, fmt::format("row {} (from 0) has the id {} of mode {}, which has {} entities", i / width,
+                                   ids[i + c], columns[c]->name, sizes[c]));
+}
+
+}  // namespace
+
 void check_modes(std::vector<Mode>& modes, const std::string& source) {
   if (modes.size() < 2 || modes.size() > max_modes)
     refuse(source, fmt::format("{} modes, but a tensor has 2 to {}", modes.size(), max_modes));
@@ -48,18 +63,13 @@ void check_modes(std::vector<Mode>& modes, const std::string& source) {
   index_labels(modes, source, pool);
 }
 
-// Rows of ids, one of each of these modes.
-void check_ids(const Buffer<std::uint32_t>& ids, const std::vector<const Mode*>& columns, const std::string& source) {
-  const std::size_t width = columns.size();
-  if (ids.size() % width != 0) refuse(source, fmt::format("{} ids cannot be rows of {}", ids.size(), width));
-  std::vector<std::uint32_t> sizes;
-  for (const Mode* mode : columns) sizes.push_back(mode->labels.size());
-  for (std::size_t i = 0; i < ids.size(); i += width)
-    for (std::size_t c = 0; c < width; ++c)
-      if (ids[i + c] >= sizes[c])
-        refuse(source, fmt::format("row {} (from 0) has the id {} of mode {}, which has {} entities", i / width,
-                                   ids[i + c], columns[c]->name, sizes[c]));
+void check_edges(const Arrays::Edges& edges, const std::vector<Mode>& modes) {
+  if (edges.mode >= modes.size()) refuse(edges.source, fmt::format("there is no mode {} (from 0)", edges.mode));
+  const Mode* const mode = &modes[edges.mode];
+  check_ids(edges.pairs, {mode, mode}, edges.source);
 }
+
+namespace {
 
 void check_counts(const Buffer<std::int64_t>& values, const std::string& source) {
   for (std::size_t e = 0; e < values.size(); ++e)
@@ -107,13 +117,10 @@ void take_ones(Arrays& arrays, bool counts, Dataset& data) {
 }
 
 void take_networks(Arrays& arrays, Dataset& data) {
-  const std::vector<Mode>& modes = data.tensor.modes;
   for (std::size_t m = 0; m < arrays.networks.size(); ++m) {
     Arrays::Edges& given = arrays.networks[m];
     if (given.source.empty()) given.source = fmt::format("network {}", m + 1);
-    if (given.mode >= modes.size()) refuse(given.source, fmt::format("there is no mode {} (from 0)", given.mode));
-    const Mode* const mode = &modes[given.mode];
-    check_ids(given.pairs, {mode, mode}, given.source);
+    check_edges(given, data.tensor.modes);
     Network network;
     network.mode = given.mode;
     network.source = given.source;

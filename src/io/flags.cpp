@@ -38,10 +38,15 @@ Network& network_of_flag(const std::string& name, const std::string& flag, const
     if (error == std::errc() && stop == end && number > 0) k = tensor.mode_named(name.substr(0, colon));
   }
   if (!k) k = mode_of_flag(tensor.modes, name, flag);
+  return network_of_mode(*k, number, flag, remedy, data);
+}
+
+Network& network_of_mode(std::size_t k, std::size_t number, const std::string& flag, const std::string& remedy,
+                         Dataset& data) {
   std::vector<Network*> networks;
   for (Network& network : data.networks)
-    if (network.mode == *k) networks.push_back(&network);
-  const std::string& mode = tensor.modes[*k].name;
+    if (network.mode == k) networks.push_back(&network);
+  const std::string& mode = data.tensor.modes[k].name;
   if (networks.empty())
     throw Error(ErrorKind::config, fmt::format("{}: mode {} has no network; {}", flag, mode, remedy));
   if (number == 0 && networks.size() > 1)

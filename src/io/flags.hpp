@@ -15,5 +15,8 @@ std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name
 
 // "MODE" or "MODE:N", as the network of the data that it names; Error (config), with the remedy, if there is none.
 Network& network_of_flag(const std::string& name, const std::string& flag, const std::string& remedy, Dataset& data);
+// The same of mode k; number 0: the only one.
+Network& network_of_mode(std::size_t k, std::size_t number, const std::string& flag, const std::string& remedy,
+                         Dataset& data);
 
 }  // namespace ztp

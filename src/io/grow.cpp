@@ -28,22 +28,22 @@ std::uint32_t grow_numbered(LabelTable& labels, std::string_view label, const st
 
 }  // namespace
 
-void translate_and_grow(const std::vector<Mode>& found, const std::vector<Mode*>& columns, const std::string& file,
-                        Buffer<std::uint32_t>& coords) {
+void translate_and_grow(const std::vector<const Mode*>& found, const std::vector<Mode*>& columns,
+                        const std::string& file, Buffer<std::uint32_t>& coords) {
   const std::size_t K = columns.size();
   if (found.size() != K)
     throw Error(ErrorKind::input, fmt::format("{}: {} columns of labels; {} are needed", file, found.size(), K));
   std::string scratch;
   for (std::size_t c = 0; c < K; ++c) {
     LabelTable& labels = columns[c]->labels;
-    if (found[c].name != columns[c]->name && found[c].name != fmt::format("mode{}", c + 1))
+    if (found[c]->name != columns[c]->name && found[c]->name != fmt::format("mode{}", c + 1))
       throw Error(ErrorKind::input, fmt::format("{}: column {} is called {}, but the run has {} there", file, c + 1,
-                                                found[c].name, columns[c]->name));
+                                                found[c]->name, columns[c]->name));
     // Of the numbers up to the largest only those that occur are labels of the file.
-    const std::uint32_t size = found[c].labels.size();
+    const std::uint32_t size = found[c]->labels.size();
     std::vector<std::uint32_t> used = occurring_ids(coords.data(), coords.size() / K, K, c, size), ids;
     for (const std::uint32_t j : used) {
-      const std::string_view label = found[c].labels.name(j, scratch);
+      const std::string_view label = found[c]->labels.name(j, scratch);
       ids.push_back(labels.is_numbered() ? grow_numbered(labels, label, file, columns[c]->name) : labels.add(label));
     }
     const IdMap new_id(std::move(used), std::move(ids), size);

@@ -5,17 +5,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/assemble.hpp"
+#include "io/arrays.hpp"
 #include "io/file_cells.hpp"
 #include "io/flags.hpp"
 #include "io/grow.hpp"
 #include "io/pairs.hpp"
-#include "io/read.hpp"
+#include "io/table.hpp"
 #include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
+
+constexpr const char* no_network = "the run was fitted without one";
 
 // Takes records that are among the known ones out of `fresh` (sorted, each once). Returns how many.
 template <class Known>
@@ -31,44 +33,38 @@ std::uint64_t remove_known(Buffer<std::uint32_t>& fresh, std::size_t width, cons
   return removed;
 }
 
-void read_new_ones(const ReadOptions& fresh, const Dataset& old, Pool& pool, NewData& news, UpdateSummary& summary) {
-  if (fresh.file.empty()) return;
+void take_new_ones(FreshData& fresh, const Dataset& old, Pool& pool, NewData& news, UpdateSummary& summary) {
+  summary.warnings = std::move(fresh.ones.warnings);
   SparseTensor& tensor = news.tensor;
+  SparseTensor& found = fresh.ones.tensor;
+  if (found.coords.empty()) return;
   std::vector<Mode*> columns;
   for (Mode& mode : tensor.modes) columns.push_back(&mode);
-  ReadOptions ones_alone = fresh;
-  ones_alone.networks.clear();
-  Dataset read = read_dataset(ones_alone);
-  translate_and_grow(read.tensor.modes, columns, fresh.file, read.tensor.coords);
-  tensor.coords = std::move(read.tensor.coords);
-  tensor.counts = std::move(read.tensor.counts);
+  translate_and_grow(columns_of(found.modes), columns, fresh.source, found.coords);
+  tensor.coords = std::move(found.coords);
+  tensor.counts = std::move(found.counts);
   tensor.sort_and_merge();
-  summary.warnings = std::move(read.warnings);
-  if (fresh.counts) return;  // more counts of a known cell are new data
+  if (!tensor.counts.empty()) return;  // more counts of a known cell are new data
   const std::vector<std::uint8_t> known = which_are_ones(old, tensor.coords, pool);
   summary.known_ones = remove_known(tensor.coords, tensor.order(), [&](std::size_t e) { return known[e] != 0; });
 }
 
-void read_new_edges(const ReadOptions& fresh, Dataset& old, Pool& pool, NewData& news, UpdateSummary& summary) {
+void take_new_edges(FreshData& fresh, const Dataset& old, NewData& news, UpdateSummary& summary) {
   for (const Network& network : old.networks) {
     news.networks.emplace_back();
     news.networks.back().mode = network.mode;
     news.networks.back().source = network.source;
   }
-  for (const std::string& item : fresh.networks) {
-    const auto [name, file] = split_assignment(item, "--network");
-    const Network& network = network_of_flag(name, "--network " + item, "the run was fitted without one", old);
-    Buffer<std::uint32_t>& edges = news.networks[static_cast<std::size_t>(&network - old.networks.data())].edges;
+  for (FreshData::Edges& given : fresh.edges) {
+    const Network& network = old.networks[given.network];
+    Buffer<std::uint32_t>& edges = news.networks[given.network].edges;
     Mode& mode = news.tensor.modes[network.mode];
-    TableSpec spec;
-    spec.path = file;
-    spec.known = &old.tensor.modes[network.mode].labels;
-    Buffer<std::uint32_t> pairs;
-    const std::vector<Mode> found = read_pairs(spec, pool, pairs);
-    translate_and_grow(found, {&mode, &mode}, file, pairs);
-    edges.append(pairs.data(), pairs.size());
+    const Mode* const found = given.found.empty() ? &fresh.ones.tensor.modes[network.mode] : nullptr;
+    translate_and_grow(found == nullptr ? columns_of(given.found) : std::vector<const Mode*>{found, found},
+                       {&mode, &mode}, given.source, given.pairs);
+    edges.append(given.pairs.data(), given.pairs.size());
     const std::uint64_t self_loops = sort_and_merge_pairs(edges).self;
-    if (self_loops > 0) summary.warnings.push_back(fmt::format("{}: {} self-loops ignored", file, self_loops));
+    if (self_loops > 0) summary.warnings.push_back(fmt::format("{}: {} self-loops ignored", given.source, self_loops));
     summary.known_edges += remove_known(
         edges, 2, [&](std::size_t e) { return find_record(network.edges, 2, edges.data() + 2 * e) < network.size(); });
   }
@@ -85,19 +81,65 @@ void count_news(const NewData& news, const Dataset& old, UpdateSummary& summary)
 
 }  // namespace
 
-NewData read_news(const std::string& run_dir, const RunInfo& before, const ReadOptions& fresh, Dataset& old,
-                  UpdateSummary& summary) {
-  Pool pool(fresh.threads);
+FreshData read_fresh(const ReadOptions& files, Dataset& old, Pool& pool) {
+  FreshData fresh;
+  fresh.source = files.file.empty() ? files.networks.front() : files.file;
+  if (!files.file.empty()) {
+    ReadOptions ones_alone = files;
+    ones_alone.networks.clear();
+    fresh.ones = read_dataset(ones_alone);
+  }
+  for (const std::string& item : files.networks) {
+    const auto [name, file] = split_assignment(item, "--network");
+    const Network& network = network_of_flag(name, "--network " + item, no_network, old);
+    FreshData::Edges edges;
+    edges.network = static_cast<std::size_t>(&network - old.networks.data());
+    edges.source = file;
+    TableSpec spec;
+    spec.path = file;
+    spec.known = &old.tensor.modes[network.mode].labels;
+    edges.found = read_pairs(spec, pool, edges.pairs);
+    fresh.edges.push_back(std::move(edges));
+  }
+  return fresh;
+}
+
+FreshData take_fresh(Arrays arrays, bool counts, Dataset& old) {
+  const std::vector<Mode>& of_run = old.tensor.modes;
+  if (arrays.modes.size() != of_run.size())
+    throw Error(ErrorKind::input,
+                fmt::format("{}: {} modes, but the run has {}", arrays.source, arrays.modes.size(), of_run.size()));
+  for (std::size_t k = 0; k < of_run.size(); ++k)
+    if (arrays.modes[k].name == fmt::format("mode{}", k + 1)) arrays.modes[k].name = of_run[k].name;  // it has no name
+  FreshData fresh;
+  fresh.source = arrays.source;
+  std::vector<Arrays::Edges> networks = std::exchange(arrays.networks, {});
+  if (arrays.coords.empty() && arrays.values.empty()) {
+    check_modes(arrays.modes, arrays.source);
+    fresh.ones.tensor.modes = std::move(arrays.modes);
+    if (!networks.empty()) fresh.source = networks.front().source;
+  } else {
+    fresh.ones = make_dataset(std::move(arrays), counts);
+  }
+  for (Arrays::Edges& given : networks) {
+    check_edges(given, fresh.ones.tensor.modes);
+    FreshData::Edges edges;
+    const Network& network = network_of_mode(given.mode, given.which, given.source, no_network, old);
+    edges.network = static_cast<std::size_t>(&network - old.networks.data());
+    edges.source = std::move(given.source);
+    edges.pairs = std::move(given.pairs);
+    fresh.edges.push_back(std::move(edges));
+  }
+  return fresh;
+}
+
+NewData take_news(FreshData fresh, const Dataset& old, Pool& pool, UpdateSummary& summary) {
   NewData news;
+  news.source = fresh.source;
   news.tensor.modes = old.tensor.modes;
-  read_new_ones(fresh, old, pool, news, summary);
-  read_new_edges(fresh, old, pool, news, summary);
+  take_new_ones(fresh, old, pool, news, summary);
+  take_new_edges(fresh, old, news, summary);
   count_news(news, old, summary);
-  if (summary.ones + summary.edges == 0)
-    throw Error(ErrorKind::input, fmt::format("{}: nothing in it is new to {}",
-                                              fresh.file.empty() ? fresh.networks.front() : fresh.file, run_dir));
-  std::int64_t total = static_cast<std::int64_t>(before.total_count);
-  for (const std::int64_t count : news.tensor.counts) add_to_total(total, count, fresh.file);
   return news;
 }
 

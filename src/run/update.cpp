@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "io/assemble.hpp"
 #include "run/chains.hpp"
 #include "run/checkpoint.hpp"
 #include "run/news.hpp"
@@ -15,6 +17,7 @@
 #include "store/run_dir.hpp"
 #include "store/run_info.hpp"
 #include "ztp/error.hpp"
+#include "ztp/option_fields.hpp"
 #include "ztp/version.hpp"
 
 namespace ztp {
@@ -85,23 +88,43 @@ void check_can_update(const std::string& run_dir, const RunInfo& info) {
     throw Error(ErrorKind::config, fmt::format("{} was made by ztp {}; this is {}", run_dir, info.version, version()));
 }
 
-}  // namespace
+void check_ranges(const UpdateOptions& options) {
+  const auto check = [](const char* name, std::int64_t value, double most) {
+    const OptionField& field = fit_option_field(name);
+    if (static_cast<double>(value) < field.smallest || static_cast<double>(value) > most)
+      throw Error(ErrorKind::config,
+                  fmt::format("{} {}: must be between {} and {}", field.flag(), value, field.smallest, most));
+  };
+  check("sweeps", options.sweeps, static_cast<double>(most_update_sweeps));
+  check("draws", options.draws, fit_option_field("draws").largest);
+  if (options.minibatch != UpdateOptions().minibatch)
+    check("minibatch", options.minibatch, fit_option_field("minibatch").largest);
+  check("threads", options.threads, fit_option_field("threads").largest);
+}
 
-UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
-                     const FitCallbacks& callbacks) {
-  if (fresh.file.empty() && fresh.networks.empty())
-    throw Error(ErrorKind::usage, "update needs a FILE of new ones, or --network MODE=FILE with new edges");
+// Error, if nothing is new, or more than can be counted.
+void check_news(const std::string& run_dir, const RunInfo& before, const NewData& news, const UpdateSummary& summary) {
+  if (summary.ones + summary.edges == 0)
+    throw Error(ErrorKind::input, fmt::format("{}: nothing in it is new to {}", news.source, run_dir));
+  std::int64_t total = static_cast<std::int64_t>(before.total_count);
+  for (const std::int64_t count : news.tensor.counts) add_to_total(total, count, news.source);
+}
+
+// Finds what is new to the data of a run.
+using NewsFinder = std::function<NewData(const RunInfo& before, Dataset& old, UpdateSummary& summary)>;
+
+UpdateSummary update_with(const NewsFinder& find_news, const std::string& run_dir, const UpdateOptions& options,
+                          const FitCallbacks& callbacks) {
+  check_ranges(options);
   const RunInfo before = run_info(run_dir);
   check_can_update(run_dir, before);
-  ReadOptions reading = fresh;
-  reading.counts = has_counts(before.options);
-  reading.threads = options.threads;
   const bool replaces = options.out.empty();
   NewRunDir made(replaces ? run_dir : options.out, replaces);
 
   UpdateSummary summary;
   Dataset data = load_data(run_dir, before);
-  NewData news = read_news(run_dir, before, reading, data, summary);
+  NewData news = find_news(before, data, summary);
+  check_news(run_dir, before, news, summary);
   const std::uint64_t found = merge(news, data);
   if (found > 0)
     summary.warnings.push_back(
@@ -121,6 +144,44 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
       sample_update({made.path(), data, test, info, callbacks}, run_dir, before, added, options.minibatch);
   if (summary.outcome == FitOutcome::complete) made.publish();
   return summary;
+}
+
+void refuse_missing(bool given) {
+  if (given)
+    throw Error(ErrorKind::usage, "update takes new ones and edges; what is missing is said when a run is fitted");
+}
+
+}  // namespace
+
+UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
+                     const FitCallbacks& callbacks) {
+  if (fresh.file.empty() && fresh.networks.empty())
+    throw Error(ErrorKind::usage, "update needs a FILE of new ones, or --network MODE=FILE with new edges");
+  refuse_missing(!fresh.missing.empty() || !fresh.missing_slices.empty() || !fresh.missing_pairs.empty());
+  const auto find_news = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
+    Pool pool(options.threads);
+    ReadOptions reading = fresh;
+    reading.counts = has_counts(before.options);
+    reading.threads = options.threads;
+    return take_news(read_fresh(reading, old, pool), old, pool, summary);
+  };
+  return update_with(find_news, run_dir, options, callbacks);
+}
+
+UpdateSummary update(const std::string& run_dir, Arrays fresh, const UpdateOptions& options,
+                     const FitCallbacks& callbacks) {
+  if (fresh.coords.empty() && fresh.values.empty() && fresh.networks.empty())
+    throw Error(ErrorKind::usage, "update needs new ones, or networks with new edges");
+  refuse_missing(!fresh.missing.empty() || !fresh.missing_slices.empty() ||
+                 std::any_of(fresh.networks.begin(), fresh.networks.end(),
+                             [](const Arrays::Edges& edges) { return !edges.missing.empty(); }));
+  for (Arrays::Edges& edges : fresh.networks)
+    if (edges.source.empty()) edges.source = fmt::format("network {}", &edges - fresh.networks.data() + 1);
+  const auto find_news = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
+    Pool pool(options.threads);
+    return take_news(take_fresh(std::move(fresh), has_counts(before.options), old), old, pool, summary);
+  };
+  return update_with(find_news, run_dir, options, callbacks);
 }
 
 }  // namespace ztp

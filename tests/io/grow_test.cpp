@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "io/table.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -18,7 +19,7 @@ std::vector<std::uint32_t> grown(const std::vector<Mode>& found, const std::vect
                                  const std::vector<std::uint32_t>& cells) {
   Buffer<std::uint32_t> coords;
   coords.append(cells.data(), cells.size());
-  translate_and_grow(found, columns, "new.tsv", coords);
+  translate_and_grow(columns_of(found), columns, "new.tsv", coords);
   return {coords.begin(), coords.end()};
 }
 

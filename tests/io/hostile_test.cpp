@@ -11,6 +11,7 @@
 #include "errors.hpp"
 #include "io/grow.hpp"
 #include "io/label_files.hpp"
+#include "io/table.hpp"
 #include "io/write_cells.hpp"
 #include "store/data.hpp"
 #include "store/draw_log.hpp"
@@ -224,7 +225,7 @@ TEST(HostileSizes, AFewBytesGetNoMemoryForBillionsOfEntities) {
   Dataset grown = read_dataset(options);
   Mode words = {"mode1", {}}, numbers = {"mode2", LabelTable::numbered(1, 1)};
   words.labels.add("first");
-  translate_and_grow(grown.tensor.modes, {&words, &numbers}, options.file, grown.tensor.coords);
+  translate_and_grow(columns_of(grown.tensor.modes), {&words, &numbers}, options.file, grown.tensor.coords);
   EXPECT_EQ(words.labels.size(), 3u);
   EXPECT_EQ(words.labels.find("2147483648"), 2u);
   EXPECT_EQ(grown.tensor.coords[0], 1u);

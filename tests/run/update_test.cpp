@@ -171,7 +171,7 @@ TEST_P(UpdateTest, KnownOnesAreSkippedAndNothingNewIsRefused) {
   const std::string before = contents(run);
   EXPECT_THROW(update(run, file(ones_of(0, 5)), {}), Error);
   EXPECT_THROW(update(run, file(ones_of(0, 5), ring_of(9)), {}), Error);
-  EXPECT_THROW(update(run, {}, {}), Error) << "nothing is given";
+  EXPECT_THROW(update(run, ReadOptions(), {}), Error) << "nothing is given";
   EXPECT_THROW(update(run, file("#item\tuser\ni0\tu20\n"), {}), Error) << "other columns";
   UpdateOptions other;
   other.out = run;
