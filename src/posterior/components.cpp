@@ -1,12 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "posterior/impl.hpp"
 #include "store/data.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -42,11 +39,7 @@ double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<dou
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
   impl_->require_rates("components");
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
-  std::vector<std::size_t> mine;  // draws of this chain
-  for (std::size_t i = 0; i < draws(); ++i)
-    if (impl_->draws.draws()[i].chain == chain) mine.push_back(i);
-  if (mine.empty())
-    throw Error(ErrorKind::config, fmt::format("--chain {}: the run has no draws of such a chain", chain + 1));
+  const std::vector<std::size_t> mine = impl_->draws_of(chain);
 
   std::vector<std::vector<float>> weights(R);
   for (const std::size_t i : mine) {
@@ -66,6 +59,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     }
   }
 
+  const Matching matching = match_chains(chain);
   std::vector<Component> components(R);
   for (std::size_t r = 0; r < R; ++r) {
     Component& component = components[r];
@@ -75,6 +69,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     std::sort(weights[r].begin(), weights[r].end());
     component.weight_q05 = quantile(weights[r].data(), mine.size(), 0.05);
     component.weight_q95 = quantile(weights[r].data(), mine.size(), 0.95);
+    component.stability = matching.components[r].stability;
     component.share = share[r] / static_cast<double>(picked.size() * ones.size());
   }
   for (std::size_t k = 0; k < impl_->modes.size(); ++k) {

@@ -22,6 +22,11 @@ struct Posterior::Impl {
   // The same: what Posterior::predict says of so many cells as one pass over the draws has memory for.
   void predict(const std::uint32_t* coords, std::size_t count, Prediction* result);
 
+  // The draws of a chain. Error (config), if there are none.
+  std::vector<std::size_t> draws_of(std::size_t chain) const;
+  std::vector<double> mean_weights(std::size_t chain) const;  // lambda, over the draws of a chain
+  Matrix<float> roots(std::size_t chain, std::size_t k);      // of the mean factor of mode k: take_roots
+
   // Calls use(coords, count) for the training ones and then those of some files, block by block.
   void for_known_ones(const std::vector<std::string>& files,
                       const std::function<void(const std::uint32_t*, std::size_t)>& use);
