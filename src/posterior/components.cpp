@@ -1,12 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "posterior/impl.hpp"
 #include "store/data.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -77,12 +74,15 @@ std::vector<float> Posterior::mean_factor(std::size_t mode, std::size_t chain) {
   return rows;
 }
 
+std::vector<double> Posterior::Impl::mean_weights(std::size_t chain) const {
+  std::vector<double> means;
+  for (const std::vector<float>& of_component : weights(draws_of(chain))) means.push_back(mean(of_component));
+  return means;
+}
+
 std::vector<double> Posterior::mean_weights(std::size_t chain) {
   impl_->require_rates("mean_weights");
-  std::vector<double> means;
-  for (const std::vector<float>& of_component : impl_->weights(impl_->draws_of(chain)))
-    means.push_back(mean(of_component));
-  return means;
+  return impl_->mean_weights(chain);
 }
 
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
@@ -103,6 +103,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     }
   }
 
+  const Matching matching = match_chains(chain);
   std::vector<Component> components(R);
   for (std::size_t r = 0; r < R; ++r) {
     Component& component = components[r];
@@ -111,6 +112,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     std::sort(weights[r].begin(), weights[r].end());
     component.weight_q05 = quantile(weights[r].data(), mine.size(), 0.05);
     component.weight_q95 = quantile(weights[r].data(), mine.size(), 0.95);
+    component.stability = matching.components[r].stability;
     component.share = share[r] / static_cast<double>(picked.size() * ones.size());
   }
   for (std::size_t k = 0; k < impl_->modes.size(); ++k) {
