@@ -40,6 +40,8 @@ nc_type type_in_file(NetcdfFile::Type type) {
       return NC_DOUBLE;
     case NetcdfFile::Type::integers:
       return NC_INT64;
+    case NetcdfFile::Type::indices:
+      return NC_INT;
     case NetcdfFile::Type::strings:
       return NC_STRING;
   }
@@ -130,6 +132,11 @@ NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name
 
 void NetcdfFile::add_attribute(int group, const std::string& name, const std::string& text) {
   check(nc_put_att_text(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), text.size(), text.data()));
+}
+
+void NetcdfFile::add_attribute(int group, const std::string& name, std::uint64_t number) {
+  const unsigned long long value = number;
+  check(nc_put_att_ulonglong(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), NC_UINT64, 1, &value));
 }
 
 template <class Number>
