@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "ztp/error.hpp"
 
@@ -127,6 +128,8 @@ NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name
   const int count = static_cast<int>(dimensions.size());
   check(nc_def_var(group, name.c_str(), type_in_file(type), count, dimensions.data(), &variable.id));
   if (!chunk.empty()) check(nc_def_var_chunking(group, variable.id, NC_CHUNKED, chunk.data()));
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  if (type == Type::floats) check(nc_def_var_fill(group, variable.id, NC_FILL, &none));
   return variable;
 }
 

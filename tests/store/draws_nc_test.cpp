@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <netcdf.h>
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -50,6 +51,7 @@ RunInfo info_of(const Dataset& data) {
   info.version = "9.8.7";
   info.created = began;
   info.options.rank = 2;
+  info.options.chains = 2;
   info.options.likelihood = "count";
   info.options.seed = ~std::uint64_t{0};
   info.options.burn_in = 50;
@@ -176,6 +178,26 @@ TEST_F(DrawsNc, HasNoConstantThatIsDrawnOrNotOfTheModel) {
   write_small(info);
   EXPECT_FALSE(has("constant_data", "beta_concentration"));
   EXPECT_EQ(numbers<double>("constant_data", "ridge"), std::vector<double>{1});
+}
+
+// Chains run one after the other: of an interrupted run the last is short.
+TEST_F(DrawsNc, HasNoNumbersWhereAChainIsShorter) {
+  const RunInfo info = info_of(data_);
+  const DrawLayout layout = draw_layout(info);
+  {
+    DrawLogWriter writer(dir_ / "draws.log", layout, 0);
+    for (const DrawHead& head : {DrawHead{0, 1, {}}, DrawHead{0, 2, {}}, DrawHead{1, 1, {}}})
+      writer.append(head, std::vector<float>(layout.floats(), 0.5f));
+  }
+  write_draws_nc(dir_.path(), info, data_, DrawLogReader(dir_ / "draws.log", layout));
+  file_ = std::make_unique<NetcdfFile>(NetcdfFile::open(dir_ / "draws.nc"));
+  EXPECT_EQ(numbers("sample_stats", "sweep"), (Numbers{1, 2, 1, 0}));
+  for (const char* name : {"lambda", "u_one"}) {
+    const std::vector<double> values = numbers<double>("posterior", name);
+    const std::size_t present = values.size() / 4 * 3;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_TRUE(i < present ? values[i] == 0.5 : std::isnan(values[i])) << name << " " << i << ": " << values[i];
+  }
 }
 
 TEST(DrawsNcOfManyOnes, LeavesThemOut) {
