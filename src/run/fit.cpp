@@ -16,7 +16,7 @@
 #include "run/rivals.hpp"
 #include "run/sample_run.hpp"
 #include "store/data.hpp"
-#include "store/draws_nc.hpp"
+#include "store/draws_file.hpp"
 #include "store/run_dir.hpp"
 #include "store/run_info.hpp"
 #include "tensor/missing.hpp"

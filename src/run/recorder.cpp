@@ -37,7 +37,9 @@ std::string trace_row(const SweepReport& report) {
     const double value = column.value(report);
     fields.push_back(std::isnan(value) ? "" : fmt::format(fmt::runtime(column.format), value));
   }
-  for (const double value : report.learned) fields.push_back(fmt::format("{:.6g}", value));
+  // As draws.nc has them, every digit (trace_columns.hpp).
+  for (const double value : report.learned)
+    fields.push_back(fmt::format("{}", static_cast<double>(static_cast<float>(value))));
   return fmt::format("{}\n", fmt::join(fields, "\t"));
 }
 

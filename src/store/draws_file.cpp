@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
+#include "base/file.hpp"
+#include "store/draw_log.hpp"
 #include "store/manifest.hpp"
 #include "ztp/error.hpp"
 
@@ -84,6 +87,26 @@ void read_factor(const NetcdfFile& file, const StoredVariable& stored, const std
   }
 }
 
+// The head of a draw as it was in draws.log; sweep 0 where a shorter chain has none.
+DrawHead read_head(const NetcdfFile& file, std::size_t c, std::size_t d) {
+  const int group = file.group("sample_stats");
+  const NetcdfFile::Slab here = {{c, d}, {1, 1}};
+  std::int64_t whole = 0;
+  file.get(file.variable(group, "sweep"), here, &whole);
+  DrawHead head{static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(whole), {}};
+  for (std::size_t s = 0; s < draw_stats.size() && head.sweep != 0; ++s) {
+    const NetcdfFile::Variable variable = file.variable(group, std::string(draw_stats[s].stat_name));
+    double real = 0;
+    if (draw_stats[s].stat == TraceColumn::Stat::whole)
+      file.get(variable, here, &whole);
+    else
+      file.get(variable, here, &real);
+    head.stats[s] = draw_stats[s].stat == TraceColumn::Stat::whole ? static_cast<std::uint64_t>(whole)
+                                                                   : std::bit_cast<std::uint64_t>(real);
+  }
+  return head;
+}
+
 }  // namespace
 
 NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& lead, std::size_t first,
@@ -157,6 +180,34 @@ void DrawsFile::load(std::size_t i, State& state) const {
   state.u.resize(factors_.size());
   for (std::size_t k = 0; k < factors_.size(); ++k) load_factor(i, k, state.u[k]);
   state.tensor.log_weight = log_weights(i);
+}
+
+void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length) {
+  const std::string path = run_dir + "/draws.log", partial = path + ".partial";
+  if (length == 0 || std::filesystem::exists(path)) return;
+  check_manifest(run_dir, "draws.nc", "the run cannot go on");
+  const NetcdfFile file = NetcdfFile::open(run_dir + "/draws.nc");
+  const int group = file.group("posterior");
+  const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
+  const DrawLayout layout = draw_layout(info);
+  std::vector<float> values(layout.floats());
+  require_room(partial, length);
+  DrawLogWriter log(partial, layout, 0);
+  for (std::size_t c = 0; c < grid.at(0); ++c)
+    for (std::size_t d = 0; d < grid.at(1); ++d) {
+      const DrawHead head = read_head(file, c, d);
+      if (head.sweep == 0) continue;
+      for (const DrawVariable& variable : layout.variables)
+        file.get(file.variable(group, variable.name), slab_of(variable, {c, d}, 0, variable.rows),
+                 values.data() + variable.offset);
+      log.append(head, values);
+    }
+  log.sync();
+  if (log.length() != length)
+    throw Error(ErrorKind::input,
+                fmt::format("{}/draws.nc: not as many draws as chain-{}.bin says; the run cannot go on", run_dir,
+                            info.options.chains));
+  publish_file(partial, path);
 }
 
 Matrix<float> load_mean_factor(const std::string& run_dir, const RunInfo& info, std::size_t chain, std::size_t k) {

@@ -1,18 +1,14 @@
 #include "store/draws_nc.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
-#include <filesystem>
 #include <limits>
 #include <numeric>
 
 #include "base/file.hpp"
+#include "store/data_groups.hpp"
 #include "store/draws_file.hpp"
-#include "store/manifest.hpp"
 #include "store/netcdf.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -83,6 +79,7 @@ struct Group {
 void add_attributes(NetcdfFile& file, int group, const RunInfo& info) {
   file.add_attribute(group, "inference_library", "ztp");
   file.add_attribute(group, "inference_library_version", info.version);
+  file.add_attribute(group, "created_at", info.created);
 }
 
 std::vector<std::int64_t> numbers_from(std::int64_t first, std::size_t count) {
@@ -91,7 +88,7 @@ std::vector<std::int64_t> numbers_from(std::int64_t first, std::size_t count) {
   return numbers;
 }
 
-// With the dimensions chain and draw, or chain alone, of these sizes.
+// With the dimensions chain and draw, chain alone or none, of these sizes.
 Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const std::vector<std::size_t>& sizes) {
   constexpr const char* names[] = {"chain", "draw"};
   Group group{file.add_group(name), {}, -1, {}};
@@ -196,34 +193,14 @@ std::vector<float> mean_of(const DrawLogReader& log, std::size_t chain, std::uin
   return values;
 }
 
-// The head of a draw as it was in draws.log; sweep 0 where a shorter chain has none.
-DrawHead read_head(const NetcdfFile& file, std::size_t c, std::size_t d) {
-  const int group = file.group("sample_stats");
-  const NetcdfFile::Slab here = {{c, d}, {1, 1}};
-  std::int64_t whole = 0;
-  file.get(file.variable(group, "sweep"), here, &whole);
-  DrawHead head{static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(whole), {}};
-  for (std::size_t s = 0; s < draw_stats.size() && head.sweep != 0; ++s) {
-    const NetcdfFile::Variable variable = file.variable(group, std::string(draw_stats[s].stat_name));
-    double real = 0;
-    if (draw_stats[s].stat == TraceColumn::Stat::whole)
-      file.get(variable, here, &whole);
-    else
-      file.get(variable, here, &real);
-    head.stats[s] = draw_stats[s].stat == TraceColumn::Stat::whole ? static_cast<std::uint64_t>(whole)
-                                                                   : std::bit_cast<std::uint64_t>(real);
-  }
-  return head;
-}
-
 }  // namespace
 
-void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
-                    const DrawLogReader& log) {
+void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log) {
+  const std::vector<Mode>& modes = data.tensor.modes;
   const DrawLayout& layout = log.layout();
   const Grid grid(log);
   const std::string path = run_dir + "/draws.nc", partial = path + ".partial";
-  require_room(partial, file_bytes(layout, modes, grid.chains * grid.draws, true));
+  require_room(partial, file_bytes(layout, modes, grid.chains * grid.draws, true) + data_group_bytes(data));
   NetcdfFile file = NetcdfFile::create(partial);
   add_attributes(file, -1, info);
   Group group = add_group(file, "posterior", info, {grid.chains, grid.draws});
@@ -244,6 +221,8 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::
                  });
   }
   write_sample_stats(file, info, grid, log);
+  write_observed_data(file, add_group(file, "observed_data", info, {}).id, info, data);
+  write_constant_data(file, add_group(file, "constant_data", info, {}).id, info, data);
   file.close();
   publish_file(partial, path);
 }
@@ -255,6 +234,7 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
   const std::string path = run_dir + "/means.nc", partial = path + ".partial";
   require_room(partial, file_bytes(layout, modes, grid.chains, false));
   NetcdfFile file = NetcdfFile::create(partial);
+  add_attributes(file, -1, info);
   Group group = add_group(file, "posterior_mean", info, {grid.chains});
   add_axes(file, group, layout, modes);
   for (const DrawVariable& variable : layout.variables) {
@@ -267,34 +247,6 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
       });
   }
   file.close();
-  publish_file(partial, path);
-}
-
-void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length) {
-  const std::string path = run_dir + "/draws.log", partial = path + ".partial";
-  if (length == 0 || std::filesystem::exists(path)) return;
-  check_manifest(run_dir, "draws.nc", "the run cannot go on");
-  const NetcdfFile file = NetcdfFile::open(run_dir + "/draws.nc");
-  const int group = file.group("posterior");
-  const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
-  const DrawLayout layout = draw_layout(info);
-  std::vector<float> values(layout.floats());
-  require_room(partial, length);
-  DrawLogWriter log(partial, layout, 0);
-  for (std::size_t c = 0; c < grid.at(0); ++c)
-    for (std::size_t d = 0; d < grid.at(1); ++d) {
-      const DrawHead head = read_head(file, c, d);
-      if (head.sweep == 0) continue;
-      for (const DrawVariable& variable : layout.variables)
-        file.get(file.variable(group, variable.name), slab_of(variable, {c, d}, 0, variable.rows),
-                 values.data() + variable.offset);
-      log.append(head, values);
-    }
-  log.sync();
-  if (log.length() != length)
-    throw Error(ErrorKind::input,
-                fmt::format("{}/draws.nc: not as many draws as chain-{}.bin says; the run cannot go on", run_dir,
-                            info.options.chains));
   publish_file(partial, path);
 }
 

@@ -4,19 +4,16 @@
 #include <vector>
 
 #include "store/draw_log.hpp"
-#include "ztp/labels.hpp"
+#include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
 
 namespace ztp {
 
 // Group `posterior`: the variables of DrawLayout (chain, draw, and of a factor MODE, component). Group `sample_stats`: lp, occupied
-// (trace_columns.hpp) and sweep. A chain with fewer draws than the longest has NaN there (occupied: 0), and sweep 0.
-void write_draws_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
-                    const DrawLogReader& log);
+// (trace_columns.hpp) and sweep. A chain with fewer draws than the longest has NaN there (occupied: 0), and sweep 0. Groups
+// `observed_data` and `constant_data`: data_groups.hpp.
+void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log);
 void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
                     const DrawLogReader& log);
-
-// Makes draws.log again from the draws.nc of a run that was complete and is to go on, if it is not there. `length`: of what it must be.
-void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length);
 
 }  // namespace ztp

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include "ztp/error.hpp"
 
@@ -40,6 +41,8 @@ nc_type type_in_file(NetcdfFile::Type type) {
       return NC_DOUBLE;
     case NetcdfFile::Type::integers:
       return NC_INT64;
+    case NetcdfFile::Type::indices:
+      return NC_INT;
     case NetcdfFile::Type::strings:
       return NC_STRING;
   }
@@ -125,11 +128,18 @@ NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name
   const int count = static_cast<int>(dimensions.size());
   check(nc_def_var(group, name.c_str(), type_in_file(type), count, dimensions.data(), &variable.id));
   if (!chunk.empty()) check(nc_def_var_chunking(group, variable.id, NC_CHUNKED, chunk.data()));
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  if (type == Type::floats) check(nc_def_var_fill(group, variable.id, NC_FILL, &none));
   return variable;
 }
 
 void NetcdfFile::add_attribute(int group, const std::string& name, const std::string& text) {
   check(nc_put_att_text(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), text.size(), text.data()));
+}
+
+void NetcdfFile::add_attribute(int group, const std::string& name, std::uint64_t number) {
+  const unsigned long long value = number;
+  check(nc_put_att_ulonglong(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), NC_UINT64, 1, &value));
 }
 
 template <class Number>

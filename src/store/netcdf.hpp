@@ -18,7 +18,7 @@ class NetcdfFile {
   void close();
   const std::string& path() const { return path_; }
 
-  enum class Type { floats, doubles, integers, strings };
+  enum class Type { floats, doubles, integers, indices, strings };  // integers: int64; indices: int32
   struct Variable {
     int group = -1, id = -1;
   };
@@ -29,10 +29,11 @@ class NetcdfFile {
 
   int add_group(const std::string& name);
   int add_dimension(int group, const std::string& name, std::size_t size);
-  // chunk: sizes along each dimension, or empty for contiguous.
+  // chunk: sizes along each dimension, or empty for contiguous. Floats that are never written are NaN, and chunks of them take no room.
   Variable add_variable(int group, const std::string& name, Type type, const std::vector<int>& dimensions,
                         const std::vector<std::size_t>& chunk = {});
   void add_attribute(int group, const std::string& name, const std::string& text);  // group -1: of the file
+  void add_attribute(int group, const std::string& name, std::uint64_t number);
 
   // Numbers are float, double or std::int64_t; the library converts them to and from the type of the variable.
   template <class Number>

@@ -114,6 +114,20 @@ expect 0 'draws' "$ztp" fit sim/tensor.tsv $options --sweeps 60 --out run
 # Nobody to read the progress, or no room for it: the fit goes on.
 expect 0 'complete' sh -c '"$1" fit sim/tensor.tsv '"$options"' --sweeps 60 --out mute 2>/dev/full >/dev/null; "$1" info mute' - "$ztp"
 
+# ---- the time of the fit, in draws.nc: that of its beginning, or what is asked for ----------------------------------------
+expect 0 'created      2019-01-17T00:00:00Z' "$ztp" info more
+grep -qF '2019-01-17T00:00:00Z' more/draws.nc || fail "draws.nc does not tell when the fit began"
+(unset SOURCE_DATE_EPOCH; "$ztp" fit sim/tensor.tsv $options --sweeps 50 --out today >/dev/null 2>&1)
+cp -r today later
+SOURCE_DATE_EPOCH=86400 "$ztp" resume later --sweeps 60 >/dev/null 2>&1
+created=$("$ztp" info today | sed -n 's/^created *//p')
+case $created in "$(date -u +%Y)"-*) ;; *) fail "not of now: $created" ;; esac
+grep -qF "$created" later/draws.nc || fail "a run that went on is not of the time when it began"
+for bad in '' now 1.5 12h -1 1e9 253402300800; do
+  expect 2 "SOURCE_DATE_EPOCH is \"$bad\": it must be a whole number of seconds since 1970" \
+    env SOURCE_DATE_EPOCH="$bad" "$ztp" fit sim/tensor.tsv $fit --out none
+done
+
 # ---- damaged checkpoints: the other one is taken; without any, it says so ------------------------------------------------
 # Of a run stopped in its middle.
 "$ztp" fit sim/tensor.tsv $options --sweeps 100000 --out middle >/dev/null 2>&1 &

@@ -1,0 +1,230 @@
+// draws.nc beside the draws: what ArviZ looks for in a file.
+#include "store/draws_nc.hpp"
+
+#include <gtest/gtest.h>
+#include <netcdf.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "store/data_groups.hpp"
+#include "store/draw_log.hpp"
+#include "store/netcdf.hpp"
+#include "temp_dir.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+using test::TempDir;
+using Numbers = std::vector<std::int64_t>;
+
+constexpr const char* began = "2019-01-17T00:00:00Z";
+
+void fill(Buffer<std::uint32_t>& buffer, const std::vector<std::uint32_t>& values) {
+  buffer.append(values.data(), values.size());
+}
+
+// Modes with names that the file needs for itself, three counts, two networks (one without edges), and of everything something missing.
+Dataset small_data() {
+  Dataset data;
+  data.tensor.modes = {{"one", LabelTable::numbered(1, 4)}, {"mode_one", LabelTable()}, {"count", LabelTable()}};
+  for (const char* label : {"x", "y", "z"}) data.tensor.modes[1].labels.add(label);
+  for (const char* label : {"p", "q"}) data.tensor.modes[2].labels.add(label);
+  fill(data.tensor.coords, {0, 1, 0, 2, 0, 1, 2, 2, 0});
+  for (const std::int64_t count : Numbers{5, 1, std::int64_t{1} << 40}) data.tensor.counts.push_back(count);
+  data.networks.resize(2);
+  data.networks[0].mode = 1;
+  fill(data.networks[0].edges, {0, 1, 1, 2});
+  fill(data.networks[0].missing, {0, 2});
+  data.missing.slices = {{3}, {}, {}};
+  fill(data.missing.cells, {1, 1, 1});
+  return data;
+}
+
+RunInfo info_of(const Dataset& data) {
+  RunInfo info;
+  info.version = "9.8.7";
+  info.created = began;
+  info.options.rank = 2;
+  info.options.chains = 2;
+  info.options.likelihood = "count";
+  info.options.seed = ~std::uint64_t{0};
+  info.options.burn_in = 50;
+  info.options.beta_mean = 0.5;
+  info.keep_every = 3;
+  for (const Mode& mode : data.tensor.modes) {
+    info.modes.push_back({mode.name, mode.labels.size(), mode.labels.is_numbered(), 0});
+    info.modes.back().dirichlet = 0.25 * static_cast<double>(info.modes.size());
+  }
+  info.networks.resize(data.networks.size());
+  return info;
+}
+
+// draws.nc and means.nc of one draw.
+void write(const std::string& dir, const RunInfo& info, const Dataset& data) {
+  const DrawLayout layout = draw_layout(info);
+  {
+    DrawLogWriter writer(dir + "/draws.log", layout, 0);
+    writer.append(DrawHead{0, 1, {}}, std::vector<float>(layout.floats(), 0.5f));
+  }
+  const DrawLogReader log(dir + "/draws.log", layout);
+  write_draws_nc(dir, info, data, log);
+  write_means_nc(dir, info, data.tensor.modes, log);
+}
+
+class DrawsNc : public testing::Test {
+ protected:
+  void write_small(const RunInfo& info) {
+    write(dir_.path(), info, data_);
+    file_ = std::make_unique<NetcdfFile>(NetcdfFile::open(dir_ / "draws.nc"));
+  }
+  std::vector<std::size_t> shape(const std::string& group, const std::string& name) {
+    return file_->shape(file_->variable(file_->group(group), name));
+  }
+  template <class Number = std::int64_t>
+  std::vector<Number> numbers(const std::string& group, const std::string& name) {
+    const std::vector<std::size_t> size = shape(group, name);
+    std::vector<Number> values(std::accumulate(size.begin(), size.end(), std::size_t{1}, std::multiplies<>()));
+    file_->get(file_->variable(file_->group(group), name), {std::vector<std::size_t>(size.size(), 0), size},
+               values.data());
+    return values;
+  }
+  bool has(const std::string& group, const std::string& name) {
+    int id = -1;
+    return nc_inq_varid(file_->group(group), name.c_str(), &id) == NC_NOERR;
+  }
+  std::uint64_t number_attribute(const std::string& group, const std::string& name) {
+    unsigned long long value = 0;
+    EXPECT_EQ(nc_get_att_ulonglong(file_->group(group), NC_GLOBAL, name.c_str(), &value), NC_NOERR) << name;
+    return value;
+  }
+
+  const TempDir dir_;
+  const Dataset data_ = small_data();
+  std::unique_ptr<NetcdfFile> file_;
+};
+
+// Of a file, or with a group's name, of that.
+std::string text_attribute(const std::string& path, const char* group, const char* name) {
+  int file = -1;
+  std::size_t length = 0;
+  EXPECT_EQ(nc_open(path.c_str(), NC_NOWRITE, &file), NC_NOERR);
+  int place = file;
+  EXPECT_TRUE(*group == 0 || nc_inq_grp_ncid(file, group, &place) == NC_NOERR) << group;
+  EXPECT_EQ(nc_inq_attlen(place, NC_GLOBAL, name, &length), NC_NOERR) << group << " " << name;
+  std::string text(length, ' ');
+  EXPECT_EQ(nc_get_att_text(place, NC_GLOBAL, name, text.data()), NC_NOERR) << group << " " << name;
+  nc_close(file);
+  return text;
+}
+
+TEST_F(DrawsNc, SaysEverywhereWhatMadeItAndWhen) {
+  write_small(info_of(data_));
+  file_->close();
+  for (const char* group : {"", "posterior", "sample_stats", "observed_data", "constant_data"}) {
+    EXPECT_EQ(text_attribute(dir_ / "draws.nc", group, "inference_library"), "ztp");
+    EXPECT_EQ(text_attribute(dir_ / "draws.nc", group, "inference_library_version"), "9.8.7");
+    EXPECT_EQ(text_attribute(dir_ / "draws.nc", group, "created_at"), began);
+  }
+  for (const char* group : {"", "posterior_mean"})
+    EXPECT_EQ(text_attribute(dir_ / "means.nc", group, "created_at"), began);
+}
+
+TEST_F(DrawsNc, HasTheOnesByRow) {
+  write_small(info_of(data_));
+  EXPECT_EQ(numbers("observed_data", "mode_mode_one"), (Numbers{0, 2, 2}));  // of the mode "one"
+  EXPECT_EQ(numbers("observed_data", "mode_one"), (Numbers{1, 0, 2}));
+  EXPECT_EQ(numbers("observed_data", "mode_count"), (Numbers{0, 1, 0}));
+  EXPECT_EQ(numbers("observed_data", "count"), (Numbers{5, 1, std::int64_t{1} << 40}));
+}
+
+TEST_F(DrawsNc, HasWhatDoesNotChange) {
+  write_small(info_of(data_));
+  const std::string group = "constant_data";
+  EXPECT_EQ(number_attribute(group, "rank"), 2u);
+  EXPECT_EQ(number_attribute(group, "seed"), ~std::uint64_t{0});
+  EXPECT_EQ(number_attribute(group, "burn_in"), 50u);
+  EXPECT_EQ(number_attribute(group, "keep_every"), 3u);
+  EXPECT_EQ(numbers(group, "ones"), Numbers{3});
+  EXPECT_EQ(numbers(group, "entities"), (Numbers{4, 3, 2}));
+  EXPECT_EQ(numbers<double>(group, "dirichlet"), (std::vector<double>{0.25, 0.5, 0.75}));
+  EXPECT_EQ(numbers<double>(group, "gamma_shape"), std::vector<double>{0.1});
+  EXPECT_EQ(numbers<double>(group, "network_gamma_shape"), std::vector<double>{0.1});
+  EXPECT_EQ(numbers<double>(group, "beta_mean"), std::vector<double>{0.5});
+  EXPECT_EQ(shape(group, "network_mode"), std::vector<std::size_t>{2});
+  EXPECT_EQ(numbers(group, "network_edges"), (Numbers{2, 0}));
+  EXPECT_EQ(shape(group, "edges_1"), (std::vector<std::size_t>{2, 2}));
+  EXPECT_EQ(numbers(group, "edges_1"), (Numbers{0, 1, 1, 2}));
+  EXPECT_FALSE(has(group, "edges_2"));
+  EXPECT_EQ(numbers(group, "missing_pairs_1"), (Numbers{0, 2}));
+  EXPECT_EQ(numbers(group, "missing_cells"), (Numbers{1, 1, 1}));
+  EXPECT_EQ(numbers(group, "missing_slices"), (Numbers{0, 3}));
+}
+
+TEST_F(DrawsNc, HasNoConstantThatIsDrawnOrNotOfTheModel) {
+  RunInfo info = info_of(data_);
+  info.options.learn = "gamma-shape,dirichlet";
+  write_small(info);
+  for (const char* name : {"dirichlet", "gamma_shape", "network_gamma_shape"})
+    EXPECT_FALSE(has("constant_data", name)) << name;
+  EXPECT_TRUE(has("constant_data", "beta_concentration"));
+  info.options.learn.clear();
+  info.options.model = "quad";
+  write_small(info);
+  EXPECT_FALSE(has("constant_data", "beta_concentration"));
+  EXPECT_EQ(numbers<double>("constant_data", "ridge"), std::vector<double>{1});
+}
+
+// Chains run one after the other: of an interrupted run the last is short.
+TEST_F(DrawsNc, HasNoNumbersWhereAChainIsShorter) {
+  const RunInfo info = info_of(data_);
+  const DrawLayout layout = draw_layout(info);
+  {
+    DrawLogWriter writer(dir_ / "draws.log", layout, 0);
+    for (const DrawHead& head : {DrawHead{0, 1, {}}, DrawHead{0, 2, {}}, DrawHead{1, 1, {}}})
+      writer.append(head, std::vector<float>(layout.floats(), 0.5f));
+  }
+  write_draws_nc(dir_.path(), info, data_, DrawLogReader(dir_ / "draws.log", layout));
+  file_ = std::make_unique<NetcdfFile>(NetcdfFile::open(dir_ / "draws.nc"));
+  EXPECT_EQ(numbers("sample_stats", "sweep"), (Numbers{1, 2, 1, 0}));
+  for (const char* name : {"lambda", "u_one"}) {
+    const std::vector<double> values = numbers<double>("posterior", name);
+    const std::size_t present = values.size() / 4 * 3;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_TRUE(i < present ? values[i] == 0.5 : std::isnan(values[i])) << name << " " << i << ": " << values[i];
+  }
+}
+
+TEST(DrawsNcOfManyOnes, LeavesThemOut) {
+  const TempDir dir;
+  for (const std::uint32_t extra : {0u, 1u}) {
+    const std::uint32_t ones = static_cast<std::uint32_t>(most_stored_rows) + extra;
+    Dataset data;
+    data.tensor.modes = {{"a", LabelTable::numbered(0, ones)}, {"b", LabelTable::numbered(0, 1)}};
+    for (std::uint32_t e = 0; e < ones; ++e) fill(data.tensor.coords, {e, 0});
+    RunInfo info = info_of(data);
+    info.options.likelihood = "binary";
+    write(dir.path(), info, data);
+    const NetcdfFile file = NetcdfFile::open(dir / "draws.nc");
+    const int group = file.group("observed_data");
+    unsigned long long left_out = 0;
+    const int found = nc_get_att_ulonglong(group, NC_GLOBAL, "left_out_ones", &left_out);
+    if (extra > 0) {
+      EXPECT_EQ(left_out, ones);
+      EXPECT_THROW(file.variable(group, "a"), Error);
+      continue;
+    }
+    EXPECT_EQ(found, NC_ENOTATT);
+    std::int64_t last = 0;
+    file.get(file.variable(group, "a"), {{ones - 1}, {1}}, &last);
+    EXPECT_EQ(last, ones - 1);
+  }
+}
+
+}  // namespace
+}  // namespace ztp
