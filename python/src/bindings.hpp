@@ -50,6 +50,9 @@ nb::ndarray<nb::numpy, T> owned_array(Container&& values, const std::vector<std:
   return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
 }
 
+// Messages name options as the command line spells them; in Python --burn-in is burn_in.
+std::string in_python_terms(const std::string& message);
+
 void bind_errors(nb::module_& module);
 void bind_data(nb::module_& module);
 void bind_fit(nb::module_& module);

@@ -49,6 +49,7 @@ void bind_labels(nb::module_& module) {
       .def("__len__", &LabelTable::size)
       .def_prop_ro("is_numbered", &LabelTable::is_numbered)
       .def_prop_ro("first_number", &LabelTable::first_number)
+      .def("name", [](const LabelTable& table, std::uint32_t id) { return table[id]; })
       .def("names", &names_of, "All names, by id.")
       .def("find", &find, nb::arg("names"), "The id of each name, -1 where there is none.")
       .def("add", [](LabelTable& table, const nb::list& names) {

@@ -7,9 +7,7 @@
 #include "bindings.hpp"
 
 namespace ztp::python {
-namespace {
 
-// Messages name options as the command line spells them; in Python --burn-in is burn_in.
 std::string in_python_terms(const std::string& message) {
   std::string result;
   for (std::size_t i = 0; i < message.size();) {
@@ -29,6 +27,8 @@ std::string in_python_terms(const std::string& message) {
   }
   return result;
 }
+
+namespace {
 
 PyObject* exception_for(ErrorKind kind) {
   switch (kind) {

@@ -23,6 +23,17 @@ class SharedPosterior {
     const std::lock_guard one_at_a_time(mutex_);
     return use(posterior_);
   }
+  // The same with two of them, which may be one.
+  template <class Use>
+  auto call_with(SharedPosterior& other, const Use& use) {
+    nb::gil_scoped_release released;
+    if (&other == this) {
+      const std::lock_guard one_at_a_time(mutex_);
+      return use(posterior_, posterior_);
+    }
+    const std::scoped_lock both(mutex_, other.mutex_);
+    return use(posterior_, other.posterior_);
+  }
   void require_columns(const Ids& cells) const {
     if (cells.columns() != posterior_.modes().size())
       throw Error(ErrorKind::usage,
@@ -108,6 +119,7 @@ nb::list components(SharedPosterior& self, std::size_t top, std::size_t chain) {
     dict["weight_q05"] = component.weight_q05;
     dict["weight_q95"] = component.weight_q95;
     dict["share"] = component.share;
+    dict["stability"] = component.stability;
     nb::list modes;
     for (const auto& entities : component.top) {
       nb::list pairs;
@@ -140,6 +152,35 @@ nb::list recommend(SharedPosterior& self, const std::vector<std::optional<std::u
   return list;
 }
 
+nb::list as_list(const std::vector<ComponentMatch>& matches) {
+  nb::list list;
+  for (const ComponentMatch& match : matches) {
+    nb::dict dict;
+    dict["component"] = match.component + 1;
+    dict["partner"] = match.partner ? nb::cast(*match.partner + 1) : nb::none();
+    dict["overlap"] = match.overlap;
+    dict["agreement"] = match.agreement;
+    dict["weight_share"] = match.weight_share;
+    dict["partner_weight_share"] = match.partner_weight_share;
+    list.append(dict);
+  }
+  return list;
+}
+
+// The components of a reference chain with those of the others: pairs of chain and matches; and summaries over chains.
+nb::dict match_chains(SharedPosterior& self, std::size_t reference) {
+  const Matching matching = self.call([&](Posterior& posterior) { return posterior.match_chains(reference); });
+  nb::list chains, components;
+  for (std::size_t i = 0; i < matching.others.size(); ++i)
+    chains.append(nb::make_tuple(matching.others[i], as_list(matching.matches[i])));
+  for (const Matching::Summary& summary : matching.components)
+    components.append(nb::make_tuple(summary.stability, summary.weight_mean, summary.weight_sd));
+  nb::dict dict;
+  dict["chains"] = chains;
+  dict["components"] = components;
+  return dict;
+}
+
 nb::dict as_dict(const Quantity& q) {
   nb::dict dict;
   dict["name"] = q.name;
@@ -162,7 +203,9 @@ nb::dict as_dict(const Diagnosis& diagnosis) {
   dict["verdict"] = verdict_name(diagnosis.verdict);
   dict["predictions"] = verdict_name(diagnosis.predictions);
   dict["rank"] = verdict_name(diagnosis.rank);
-  dict["sentences"] = diagnosis.sentences;
+  std::vector<std::string> sentences;
+  for (const std::string& sentence : diagnosis.sentences) sentences.push_back(in_python_terms(sentence));
+  dict["sentences"] = sentences;
   nb::list quantities, cells;
   for (const Quantity& quantity : diagnosis.quantities) quantities.append(as_dict(quantity));
   for (const WatchedCell& cell : diagnosis.cells) {
@@ -205,12 +248,22 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
            })
       .def("components", &components, nb::arg("top"), nb::arg("chain"))
       .def("recommend", &recommend, nb::arg("given"), nb::arg("top"))
-      .def("mean_factor",
-           [](SharedPosterior& self, std::size_t mode, std::size_t chain) {
-             std::vector<float> u = self.call([&](Posterior& p) { return p.mean_factor(mode, chain); });
-             const std::size_t n = self.constant().modes().at(mode).labels.size(), R = u.size() / n;
-             return owned_array<float>(std::move(u), {n, R});
+      .def("match_chains", &match_chains, nb::arg("reference"))
+      .def("match_components",
+           [](SharedPosterior& self, std::size_t chain, SharedPosterior& other, std::size_t other_chain) {
+             return as_list(self.call_with(
+                 other, [&](Posterior& a, Posterior& b) { return a.match_components(chain, b, other_chain); }));
            })
+      .def(
+          "mean_factor",
+          [](SharedPosterior& self, std::size_t mode, std::optional<std::size_t> chain) {
+            std::vector<float> u = self.call([&](Posterior& p) {
+              return chain ? p.mean_factor(mode, *chain) : p.matched_mean_factor(p.match_chains(), mode);
+            });
+            const std::size_t n = self.constant().modes().at(mode).labels.size(), R = u.size() / n;
+            return owned_array<float>(std::move(u), {n, R});
+          },
+          nb::arg("mode"), nb::arg("chain").none())
       .def("mean_weights", [](SharedPosterior& self, std::size_t chain) {
         std::vector<double> weights = self.call([&](Posterior& p) { return p.mean_weights(chain); });
         const std::size_t R = weights.size();

@@ -191,6 +191,74 @@ class Posterior:
         frame["because"] = [{int(r): share for r, share in parts} for _, _, parts in found]
         return frame
 
+    def factor(self, mode: Mode, chain: int | None = None) -> np.ndarray:
+        """The factors of a mode, entities x components: posterior means, columns that add up to one.
+
+        Of one chain (from 0), or of all of them after matching their components with those of the first.
+        """
+        k = mode_number(mode, self.mode_names)
+        return self._core.mean_factor(k, self._chain(chain) if chain is not None or self.n_chains == 1 else None)
+
+    def weights(self, chain: int | None = None) -> np.ndarray:
+        """The components' weights, in the order of `factor`: expected counts, posterior means; of one chain (from 0), or
+        means over all of them after matching."""
+        if chain is not None or self.n_chains == 1:
+            return self._core.mean_weights(self._chain(chain))
+        return np.array([mean for _, mean, _ in self._core.match_chains(0)["components"]])
+
+    def _chain(self, chain: int | None) -> int:
+        if chain is None:
+            return 0
+        if isinstance(chain, bool) or not isinstance(chain, (int, np.integer)) or not 0 <= chain < self.n_chains:
+            raise ValueError(f"chain is {chain!r}; expected 0 to {self.n_chains - 1}")
+        return int(chain)
+
+    def components(self, top: int = 5, chain: int = 0) -> pd.DataFrame:
+        """A row for each component of a chain (from 0), largest weight first.
+
+        The number of the component (from 1, as the command line shows it), its weight (expected count) with 5 % and 95 %
+        posterior quantiles, the share of the ones that it explains, its stability (how well it agrees with its match in
+        the other chains: 1 if they all have it just so; NaN with one chain), and for each mode its `top` entities.
+        """
+        rows = []
+        for component in self._core.components(top, self._chain(chain)):
+            entities = component.pop("top")
+            for k, name in enumerate(self.mode_names):
+                component[name] = ", ".join(str(self._label(k, i)) for i, _ in entities[k])
+            rows.append(component)
+        return pd.DataFrame(rows).set_index("component")
+
+    def top_entities(self, mode: Mode, top: int = 10, chain: int = 0) -> pd.DataFrame:
+        """The entities with the largest part of each component: component, place (from 1), entity and value (its part of
+        the component, posterior mean)."""
+        k = mode_number(mode, self.mode_names)
+        rows = [
+            (component["component"], place, self._label(k, i), value)
+            for component in self._core.components(top, self._chain(chain))
+            for place, (i, value) in enumerate(component["top"][k], start=1)
+        ]
+        return pd.DataFrame(rows, columns=["component", "place", self.mode_names[k], "value"])
+
+    def _label(self, k: int, i: int) -> Any:
+        table = self._labels[k]
+        return table.first_number + i if table.is_numbered else table.name(i)
+
+    def match_chains(self, reference: int = 0) -> pd.DataFrame:
+        """Which component of each other chain is which of the reference: the one-to-one matching of largest overlap.
+
+        A row for each component of the reference and other chain: its partner there, the overlap of the two as
+        distributions over cells, their agreement (the overlap, less where the weights differ), and both shares of all
+        weight. Components are numbered from 1.
+        """
+        found = self._core.match_chains(self._chain(reference))
+        frames = [pd.DataFrame(matches).assign(chain=chain) for chain, matches in found["chains"]]
+        columns = ["component", "chain", "partner", "overlap", "agreement", "weight_share", "partner_weight_share"]
+        return pd.concat(frames)[columns].reset_index(drop=True) if frames else pd.DataFrame(columns=columns)
+
+    def match(self, other: Posterior, chain: int = 0, other_chain: int = 0) -> pd.DataFrame:
+        """The same for the components of another run, whose modes must have the same names."""
+        return pd.DataFrame(self._core.match_components(self._chain(chain), other._core, other._chain(other_chain)))
+
     def diagnose(self) -> Diagnosis:
         """Have the chains converged, how precise are the numbers, and what would help?"""
         found = _core.diagnose(self.run_dir)
@@ -210,6 +278,18 @@ class Posterior:
     def trace(self) -> pd.DataFrame:
         """What was recorded of each sweep: log-likelihood, occupied components, held-out AUC, ..."""
         return pd.read_csv(os.path.join(self.run_dir, "trace.tsv"), sep="\t").rename(columns=lambda c: c.lstrip("#"))
+
+
+    def to_arviz(self, *, every_sweep: bool = False) -> Any:
+        """The draws as arviz.InferenceData: draws.nc of the run directory, opened and not yet loaded.
+
+        With `every_sweep`, instead what is recorded of every sweep after burn-in: log-likelihood, occupied components,
+        total weight, learned hyperparameters, and the probabilities of the watched cells where those are recorded. These
+        are the numbers that `diagnose` judges: R-hat and effective sizes of ArviZ are the same as its.
+        """
+        from ._arviz import every_sweep_of, kept_draws_of
+
+        return every_sweep_of(self) if every_sweep else kept_draws_of(self.run_dir)
 
 
 def outcomes(y: Any, rows: int) -> np.ndarray:

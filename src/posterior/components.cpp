@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "posterior/impl.hpp"
 #include "store/data.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
