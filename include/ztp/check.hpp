@@ -12,7 +12,7 @@ namespace ztp {
 // What a fit will take.
 struct FitCost {
   double memory = 0;        // bytes at its peak, not counting the program itself
-  double draws_file = 0;    // bytes of draws.nc
+  double draws_file = 0;    // bytes of the draws in draws.nc
   std::uint64_t draws = 0;  // how many will be kept
 };
 // What a fit of these data would take; nothing is timed.

@@ -34,7 +34,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Now, or what SOURCE_DATE_EPOCH says, the usual way to ask for files that are the same byte for byte whenever they are made.
+// Now, or what SOURCE_DATE_EPOCH says: the usual way to ask for files that are the same byte for byte whenever they are
+// made.
 std::time_t time_of_creation() {
   const char* wanted = std::getenv("SOURCE_DATE_EPOCH");
   if (wanted == nullptr) return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());

@@ -9,11 +9,12 @@
 
 namespace ztp {
 
-// A list of more rows than this is left out: the run directory has it, and a file of draws is no place for a large tensor. The group then
-// has an attribute left_out_NAME, the number of rows.
+// A list of more rows than this is left out: the run directory has it, and a file of draws is no place for a large
+// tensor. The group then has an attribute left_out_NAME, the number of rows.
 inline constexpr std::uint64_t most_stored_rows = 1'000'000;
 
-// observed_data: along the dimension `one` the row in each mode, from 0, named as the mode's dimension is; `count` of counts.
+// observed_data: along the dimension `one` the row in each mode, from 0, named as the mode's dimension is; `count` of
+// counts.
 void write_observed_data(NetcdfFile& file, int group, const RunInfo& info, const Dataset& data);
 // constant_data: sizes, fixed hyperparameters, networks, what is missing. The table is in docs/commands.md.
 void write_constant_data(NetcdfFile& file, int group, const RunInfo& info, const Dataset& data);

@@ -26,8 +26,8 @@ inline constexpr TraceColumn trace_columns[] = {
     {"sweep", "{:.0f}", [](const SweepReport& report) -> double { return report.sweep; }},
     {"seconds", "{:.6f}", [](const SweepReport& report) { return report.seconds; }},
     // Every digit: a tie that rounding makes is one of ranks, too, and R-hat and ESS are not those of sample_stats any more.
-    {"log_likelihood", "{}", [](const SweepReport& report) { return report.log_likelihood; },
-     TraceColumn::Stat::real, "lp"},
+    {"log_likelihood", "{}", [](const SweepReport& report) { return report.log_likelihood; }, TraceColumn::Stat::real,
+     "lp"},
     {"occupied", "{:.0f}", [](const SweepReport& report) { return static_cast<double>(report.occupied); },
      TraceColumn::Stat::whole, "occupied"},
     {"auc_roc", "{:.6f}", [](const SweepReport& report) { return report.auc_roc; }},

@@ -29,7 +29,8 @@ void fill(Buffer<std::uint32_t>& buffer, const std::vector<std::uint32_t>& value
   buffer.append(values.data(), values.size());
 }
 
-// Modes with names that the file needs for itself, three counts, two networks (one without edges), and of everything something missing.
+// Modes with names that the file needs for itself, three counts, two networks (one without edges), and of everything
+// something missing.
 Dataset small_data() {
   Dataset data;
   data.tensor.modes = {{"one", LabelTable::numbered(1, 4)}, {"mode_one", LabelTable()}, {"count", LabelTable()}};
