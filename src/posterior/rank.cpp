@@ -125,7 +125,7 @@ Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::stri
 }
 
 Ranking Posterior::rank(const std::string& file, const RankingOptions& options) {
-  impl_->require_rates("evaluate --ranking");
+  impl_->require_rates("a ranking");
   const std::size_t order = impl_->modes.size();
   check_options(options, order);
   const std::string path = file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file;
@@ -136,7 +136,7 @@ Ranking Posterior::rank(const std::string& file, const RankingOptions& options) 
 }
 
 Ranking Posterior::rank(const TestCells& cells, const RankingOptions& options) {
-  impl_->require_rates("evaluate --ranking");
+  impl_->require_rates("a ranking");
   const std::size_t order = impl_->modes.size();
   check_options(options, order);
   impl_->check_cells(cells);

@@ -225,7 +225,7 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
   Question question(impl_->draws, impl_->info, given);
   double reached = 0;
-  for (int round = 0; round < most_rounds && !question.open().empty(); ++round) {
+  for (int round = 0; round < most_rounds; ++round) {
     const std::vector<std::vector<double>> bound = question.candidate_bounds(impl_->pool);
     const Buffer<std::uint32_t> cells = beam(question.open(), bound, question.cell());
     reached =

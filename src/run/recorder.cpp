@@ -45,7 +45,7 @@ std::string trace_row(const SweepReport& report) {
 
 }  // namespace
 
-Recorder::Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, const Followed& followed,
+Recorder::Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const Followed& followed,
                    const Checkpoint& from)
     : run_dir_(run_dir),
       info_(info),
@@ -78,16 +78,21 @@ void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
   now.occupied = report.occupied;
   now.network_only = report.network_only;
   if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
-  if (stop_requested() || checkpoint_is_due(report)) checkpoint(chain, report);
-  if (callbacks_.on_sweep) callbacks_.on_sweep(report);
+  saved_ = false;
+  if (checkpoint_is_due(report)) checkpoint(chain, report);
+  callbacks_.on_sweep(report);
 }
 
 void Recorder::on_end(AnyChain& chain, const SweepReport& report) {
   write(chain_end_file(run_dir_, report.chain), chain, report);
 }
 
+void Recorder::on_stop(AnyChain& chain, const SweepReport& last) {
+  if (!saved_) checkpoint(chain, last);
+}
+
 void Recorder::on_failure(AnyChain& chain, const SweepReport& last) {
-  if (last.sweep == 0) return;
+  if (saved_) return;
   try {
     checkpoint(chain, last);
   } catch (const Error&) {  // the checkpoint before is still there, and why the step failed matters more
@@ -97,10 +102,6 @@ void Recorder::on_failure(AnyChain& chain, const SweepReport& last) {
 bool Recorder::checkpoint_is_due(const SweepReport& report) {
   if (interval_.sweeps > 0) return report.sweep % interval_.sweeps == 0;
   return clock_seconds() - last_checkpoint_ >= interval_.seconds;
-}
-
-bool Recorder::stop_requested() {
-  return callbacks_.stop_requested && callbacks_.stop_requested();
 }
 
 void Recorder::write_rows(const SweepReport& report) {
@@ -142,6 +143,7 @@ void Recorder::write(const std::string& file, AnyChain& chain, const SweepReport
     now.held_out_sum = held_out_->sum();
   }
   write_checkpoint(file, info_, now, chain);
+  saved_ = true;
 }
 
 }  // namespace ztp

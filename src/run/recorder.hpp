@@ -5,10 +5,10 @@
 
 #include "base/file.hpp"
 #include "options/amounts.hpp"
+#include "run/callback_guard.hpp"
 #include "run/checkpoint.hpp"
 #include "sampler/run_chains.hpp"
 #include "store/draw_log.hpp"
-#include "ztp/fit.hpp"
 #include "ztp/run_info.hpp"
 
 namespace ztp {
@@ -16,14 +16,15 @@ namespace ztp {
 class Recorder final : public Observer {
  public:
   // `from`: where the run goes on.
-  Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, const Followed& followed,
+  Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const Followed& followed,
            const Checkpoint& from);
 
   void on_draw(AnyChain& chain, const SweepReport& report) override;
   void on_sweep(AnyChain& chain, const SweepReport& report) override;
   void on_end(AnyChain& chain, const SweepReport& report) override;
+  void on_stop(AnyChain& chain, const SweepReport& last) override;
   void on_failure(AnyChain& chain, const SweepReport& last) override;
-  bool stop_requested() override;
+  bool stop_requested() override { return callbacks_.stop_requested(); }
 
  private:
   RunInfo::ChainStatus& status(const SweepReport& report);
@@ -34,7 +35,7 @@ class Recorder final : public Observer {
 
   const std::string run_dir_;
   RunInfo& info_;
-  const FitCallbacks& callbacks_;
+  CallbackGuard& callbacks_;
   HeldOut* held_out_;
   AppendFile trace_;
   AppendFile cells_;
@@ -43,6 +44,7 @@ class Recorder final : public Observer {
   std::vector<std::uint32_t> sweeps_;  // done, of each chain
   std::string last_file_;              // of a checkpoint
   double last_checkpoint_;
+  bool saved_ = true;  // what the chain carries is in a file, or it has done nothing yet
 };
 
 }  // namespace ztp

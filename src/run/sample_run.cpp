@@ -161,8 +161,9 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Ch
 
   info.draws = from.draw_log_length / record_bytes(layout);
   bool complete = false;
+  CallbackGuard guard(callbacks);
   {
-    Recorder recorder(run_dir, info, callbacks, followed, from);
+    Recorder recorder(run_dir, info, guard, followed, from);
     const auto restore = [&](AnyChain& chain) {
       return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run.dir, chain.number()), run.info,
                            chain);
@@ -175,6 +176,7 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Ch
   info.peak_memory = peak_memory();
   write_run_status(run_dir, info);
   if (complete) remove_leftovers(run_dir);
+  guard.rethrow();
   return complete ? FitOutcome::complete : FitOutcome::interrupted;
 }
 

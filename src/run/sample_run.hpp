@@ -25,8 +25,8 @@ RunInfo describe_run(const Dataset& data, const FitOptions& complete, const Test
 // Fills a new run directory with everything that is known before sampling.
 void begin_run_dir(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test);
 
-// Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read. The caller has
-// the lock.
+// Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read; then throws
+// what a callback has thrown. The caller has the lock.
 FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Checkpoint& from = {});
 
 // What a run that is complete does not need: a kill may have come before it was removed.

@@ -66,7 +66,10 @@ bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const Be
       throw Error(ErrorKind::input, fmt::format("chain {} is put back after {} {}s, not {}; the run cannot go on",
                                                 c + 1, chain->steps_done(), chain->step_name(), behind));
     while (chain->steps_done() < schedule.sweeps) {
-      if (observer.stop_requested()) return false;
+      if (observer.stop_requested()) {
+        observer.on_stop(*chain, report);
+        return false;
+      }
       const double begin = clock_seconds();
       try {
         report.log_likelihood = checked_step(*chain, schedule.wants_likelihood(chain->steps_done() + 1));

@@ -35,6 +35,8 @@ class Observer {
   virtual void on_sweep(AnyChain& chain, const SweepReport& report) = 0;  // a step is done, whatever it was for
   virtual void on_end(AnyChain& chain, const SweepReport& report) = 0;    // the last step of this chain
   virtual bool stop_requested() = 0;                                      // asked before every step
+  // A stop was requested. The chain is as it was when on_sweep saw it last, or as it began.
+  virtual void on_stop(AnyChain& /*chain*/, const SweepReport& /*last*/) {}
   // A step has failed, and the chain is as it was when on_sweep saw it last (or at its start, if sweep is 0): what it carries can be
   // saved before the exception goes on its way.
   virtual void on_failure(AnyChain& /*chain*/, const SweepReport& /*last*/) {}

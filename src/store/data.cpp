@@ -119,7 +119,8 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info) {
 
 std::string own_test_file(const std::string& run_dir, const RunInfo& info) {
   if (info.test_ones + info.test_zeros == 0)
-    throw Error(ErrorKind::config, fmt::format("{} has no held-out cells (--holdout, --test): name a file", run_dir));
+    throw Error(ErrorKind::config,
+                fmt::format("{} has no held-out cells (--holdout, --test): give cells of your own", run_dir));
   check_manifest(run_dir, "test.tsv");
   return run_dir + "/test.tsv";
 }
