@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -36,9 +37,16 @@ std::vector<std::size_t> chosen_modes(const Given& given, const std::vector<Mode
   return chosen;
 }
 
-void print_text(const Component& c, const std::vector<Mode>& modes, const std::vector<std::size_t>& chosen) {
-  fmt::print("component {}: weight {:.1f} [{:.1f}, {:.1f}], {:.1f} % of the ones\n", c.number, c.weight, c.weight_q05,
-             c.weight_q95, 100 * c.share);
+// What is said of a component's stability: nothing in a run of one chain.
+std::string stability_text(const Component& c, const RunInfo& info) {
+  if (info.options.chains == 1) return "";
+  return std::isnan(c.stability) ? ", stability -" : fmt::format(", stability {:.2f}", c.stability);
+}
+
+void print_text(const Component& c, const Posterior& posterior, const std::vector<std::size_t>& chosen) {
+  const std::vector<Mode>& modes = posterior.modes();
+  fmt::print("component {}: weight {:.1f} [{:.1f}, {:.1f}], {:.1f} % of the ones{}\n", c.number, c.weight, c.weight_q05,
+             c.weight_q95, 100 * c.share, stability_text(c, posterior.info()));
   for (const std::size_t k : chosen) {
     fmt::print("  {}\n", modes[k].name);
     for (const auto& entity : c.top[k]) fmt::print("    {:.4f}  {}\n", entity.value, modes[k].labels[entity.id]);
@@ -53,6 +61,7 @@ nlohmann::ordered_json as_json(const Component& c, const std::vector<Mode>& mode
   json["weight_q05"] = c.weight_q05;
   json["weight_q95"] = c.weight_q95;
   json["share"] = c.share;
+  json["stability"] = c.stability;  // null, if it is not a number
   for (const std::size_t k : chosen)
     for (const auto& entity : c.top[k])
       json["top"][modes[k].name].push_back({{"label", modes[k].labels[entity.id]}, {"value", entity.value}});
@@ -69,14 +78,14 @@ void run_components(const Given& given) {
   std::size_t empty = 0;
   for (const Component& c : posterior.components(given.top, given.chain - 1)) {
     if (given.component != 0 && c.number != given.component) continue;
-    if (given.component == 0 && !given.all && c.weight < 0.5) {
+    if (given.component == 0 && !given.all && c.weight < weight_of_empty) {
       ++empty;
       continue;
     }
     if (given.json)
       json.push_back(as_json(c, posterior.modes(), chosen));
     else
-      print_text(c, posterior.modes(), chosen);
+      print_text(c, posterior, chosen);
   }
   if (given.json)
     fmt::print("{}\n", json_text(json, 2));
@@ -95,12 +104,15 @@ void add_components(CLI::App& app) {
   command->add_option("--component", given->component, "only this component")
       ->default_str("all that are not empty")
       ->check(allowed("rank"));
-  command->add_option("--chain", given->chain, "of which chain; components of different chains do not correspond")
+  command->add_option("--chain", given->chain, "of which chain; each has its own order of components")
       ->check(allowed("chains"));
   command->add_flag("--all", given->all, "empty components, too");
   add_threads_flag(*command, given->threads);
   command->add_flag("--json", given->json, "as JSON");
-  command->footer("Weights are expected latent counts, with a 90 % interval.\nExample:\n  ztp components run --top 5");
+  command->footer(
+      "Weights are expected latent counts, with a 90 % interval. With several chains, the stability tells how far the\n"
+      "others have a component, too: 1 if all have the same, 0 if none has anything like it, - if it is empty.\n"
+      "Example:\n  ztp components run --top 5");
   command->callback([given] { run_components(*given); });
 }
 

@@ -31,6 +31,7 @@
 
 // What a run directory knows
 #include "ztp/diagnose.hpp"   // have the chains converged?
+#include "ztp/match.hpp"      // which component of one chain is which of another
 #include "ztp/posterior.hpp"  // predictions, accuracy, components, recommendations
 #include "ztp/run_info.hpp"   // what was run
 

@@ -103,6 +103,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     }
   }
 
+  const Matching matching = match_chains(chain);
   std::vector<Component> components(R);
   for (std::size_t r = 0; r < R; ++r) {
     Component& component = components[r];
@@ -111,6 +112,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     std::sort(weights[r].begin(), weights[r].end());
     component.weight_q05 = quantile(weights[r].data(), mine.size(), 0.05);
     component.weight_q95 = quantile(weights[r].data(), mine.size(), 0.95);
+    component.stability = matching.components[r].stability;
     component.share = share[r] / static_cast<double>(picked.size() * ones.size());
   }
   for (std::size_t k = 0; k < impl_->modes.size(); ++k) {

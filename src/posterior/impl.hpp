@@ -32,6 +32,8 @@ struct Posterior::Impl {
   std::vector<std::size_t> draws_of(std::size_t chain) const;
   // The weights of these draws, component by component.
   std::vector<std::vector<float>> weights(const std::vector<std::size_t>& of_draws) const;
+  // The roots of a mean factor: take_roots.
+  Matrix<float> roots(std::size_t chain, std::size_t k);
 
   // Ranks ones, which come from `source`; options that were checked.
   Ranking rank(const Buffer<std::uint32_t>& ones, const std::string& source, const RankingOptions& options);

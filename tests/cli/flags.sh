@@ -100,6 +100,14 @@ json out.json 'len(it) == 8 and all(0 <= cell["q05"] <= cell["probability"] <= c
 for chain in 1 2; do "$ztp" components chains --chain $chain --json >chain-$chain.json; done
 cmp -s chain-1.json chain-2.json && fail "components --chain makes no difference"
 "$ztp" components chains --json | cmp - chain-1.json || fail "components are not those of the first chain"
+# With several chains there is a stability: of components that are not empty.
+json chain-1.json 'it and all(0 <= c["stability"] <= 1 for c in it)'
+"$ztp" components chains --all --json >out.json
+json out.json 'all((c["stability"] is None) == (c["weight"] < 0.5) for c in it)'
+[ "$("$ztp" components chains --all | grep -cE '^component .*, stability (-|[01]\.[0-9][0-9])$')" -eq 4 ] || fail "components prints no stability"
+"$ztp" components zeros --json >out.json
+json out.json 'it and all(c["stability"] is None for c in it)'
+"$ztp" components zeros | grep -q stability && fail "components of one chain have no stability"
 "$ztp" components chains --mode mode2 >out.txt
 grep -q 'mode2' out.txt && ! grep -q 'mode1' out.txt || fail "components --mode prints other modes"
 

@@ -1,0 +1,156 @@
+#include "ztp/match.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "posterior/impl.hpp"
+#include "posterior/overlap.hpp"
+#include "ztp/error.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+Matrix<double> all_ones(std::size_t rows, std::size_t columns) {
+  Matrix<double> result(rows, columns);
+  for (std::size_t r = 0; r < rows; ++r) std::fill_n(result.row(r), columns, 1.0);
+  return result;
+}
+
+// For each mode of a run the one of the same name of another.
+std::vector<std::size_t> same_modes(const std::vector<Mode>& modes, const std::vector<Mode>& others) {
+  std::vector<std::string> names, other_names;
+  for (const Mode& mode : modes) names.push_back(mode.name);
+  for (const Mode& mode : others) other_names.push_back(mode.name);
+  std::vector<std::size_t> result;
+  for (const std::string& name : names)
+    result.push_back(
+        static_cast<std::size_t>(std::find(other_names.begin(), other_names.end(), name) - other_names.begin()));
+  if (names.size() != other_names.size() || std::find(result.begin(), result.end(), others.size()) != result.end())
+    throw Error(ErrorKind::config, fmt::format("components of runs with different modes cannot be matched: {} and {}; "
+                                               "give the modes the same names",
+                                               fmt::join(names, ", "), fmt::join(other_names, ", ")));
+  return result;
+}
+
+// The rows of a factor in the order of other labels: zeros for an entity that it does not have.
+Matrix<float> in_order_of(const LabelTable& wanted, const Matrix<float>& u, const LabelTable& labels) {
+  Matrix<float> result(wanted.size(), u.columns());
+  std::string scratch;
+  for (std::uint32_t j = 0; j < wanted.size(); ++j)
+    if (const auto found = labels.find(wanted.name(j, scratch))) std::copy_n(u.row(*found), u.columns(), result.row(j));
+  return result;
+}
+
+// Stability (M48) and weights over chains.
+std::vector<Matching::Summary> summaries(const std::vector<std::vector<ComponentMatch>>& matches,
+                                         const std::vector<double>& weights,
+                                         const std::vector<std::vector<double>>& other_weights) {
+  std::vector<Matching::Summary> result;
+  const double others = static_cast<double>(matches.size());
+  for (std::size_t r = 0; r < weights.size(); ++r) {
+    std::vector<double> over_chains = {weights[r]};
+    double agreement = 0, sum = weights[r], squares = 0;
+    for (std::size_t c = 0; c < matches.size(); ++c) {
+      over_chains.push_back(other_weights[c][matches[c][r].partner.value()]);
+      sum += over_chains.back();
+      agreement += matches[c][r].agreement;
+    }
+    const double mean = sum / (others + 1);
+    for (const double weight : over_chains) squares += (weight - mean) * (weight - mean);
+    const bool judged = others > 0 && weights[r] >= weight_of_empty;
+    result.push_back({judged ? agreement / others : none, mean, others > 0 ? std::sqrt(squares / others) : none});
+  }
+  return result;
+}
+
+// What each of the other chains, and last the reference, counts in the average of each component.          (M49)
+std::vector<std::vector<float>> parts_of_chains(const Matching& matching) {
+  const std::size_t others = matching.others.size(), R = matching.components.size();
+  std::vector<std::vector<float>> parts(others + 1, std::vector<float>(R, 0.0f));
+  for (std::size_t r = 0; r < R; ++r) {
+    double total = others > 0 ? matching.matches[0][r].weight_share : 0;
+    for (std::size_t c = 0; c < others; ++c) total += common_weight(matching.matches[c][r]);
+    double rest = 1;
+    for (std::size_t c = 0; total > 0 && c < others; ++c) {
+      const double part = common_weight(matching.matches[c][r]) / total;
+      parts[c][r] = static_cast<float>(part);
+      rest -= part;
+    }
+    parts[others][r] = static_cast<float>(rest);
+  }
+  return parts;
+}
+
+}  // namespace
+
+Matrix<float> Posterior::Impl::roots(std::size_t chain, std::size_t k) {
+  Matrix<float> u = load_mean_factor(run_dir, info, chain, k);
+  take_roots(u, pool);
+  return u;
+}
+
+std::vector<ComponentMatch> Posterior::match_components(std::size_t chain, Posterior& other, std::size_t other_chain) {
+  impl_->require_rates("match_components");
+  other.impl_->require_rates("match_components");
+  const std::vector<std::size_t> same = same_modes(modes(), other.modes());
+  const std::vector<double> weights = mean_weights(chain), other_weights = other.mean_weights(other_chain);
+  Matrix<double> overlap = all_ones(weights.size(), other_weights.size());
+  for (std::size_t k = 0; k < same.size(); ++k) {
+    const Matrix<float> v =
+        in_order_of(modes()[k].labels, other.impl_->roots(other_chain, same[k]), other.modes()[same[k]].labels);
+    multiply_by_overlaps(impl_->roots(chain, k), v, impl_->pool, overlap);
+  }
+  return match_by_overlap(overlap, weights, other_weights);
+}
+
+Matching Posterior::match_chains(std::size_t reference) {
+  impl_->require_rates("match_chains");
+  Matching result;
+  result.reference = reference;
+  const std::vector<double> weights = mean_weights(reference);
+  std::vector<std::vector<double>> other_weights;
+  std::vector<Matrix<double>> overlaps;
+  for (const DrawsFile::Index& draw : impl_->draws.draws()) {  // chain after chain
+    if (draw.chain == reference || (!result.others.empty() && draw.chain == result.others.back())) continue;
+    result.others.push_back(draw.chain);
+    other_weights.push_back(mean_weights(draw.chain));
+    overlaps.push_back(all_ones(weights.size(), weights.size()));
+  }
+  for (std::size_t k = 0; !result.others.empty() && k < modes().size(); ++k) {
+    const Matrix<float> u = impl_->roots(reference, k);
+    for (std::size_t c = 0; c < result.others.size(); ++c)
+      multiply_by_overlaps(u, impl_->roots(result.others[c], k), impl_->pool, overlaps[c]);
+  }
+  for (std::size_t c = 0; c < result.others.size(); ++c)
+    result.matches.push_back(match_by_overlap(overlaps[c], weights, other_weights[c]));
+  result.components = summaries(result.matches, weights, other_weights);
+  return result;
+}
+
+std::vector<float> Posterior::matched_mean_factor(const Matching& matching, std::size_t mode) {
+  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
+  if (mode >= modes().size() || matching.components.size() != R)
+    throw Error(ErrorKind::usage, fmt::format("{}: mode {} and a matching of {} components, but the run has {} modes "
+                                              "and {} components",
+                                              impl_->run_dir, mode, matching.components.size(), modes().size(), R));
+  const std::vector<std::vector<float>> parts = parts_of_chains(matching);
+  std::vector<float> mean(modes()[mode].labels.size() * R, 0.0f);
+  std::vector<std::size_t> column(R);
+  for (std::size_t c = 0; c < parts.size(); ++c) {
+    const bool other = c < matching.others.size();
+    for (std::size_t r = 0; r < R; ++r) column[r] = other ? matching.matches[c][r].partner.value() : r;
+    const std::size_t chain = other ? matching.others[c] : matching.reference;
+    const Matrix<float> u = load_mean_factor(impl_->run_dir, impl_->info, chain, mode);
+    for (std::size_t j = 0; j < u.rows(); ++j)
+      for (std::size_t r = 0; r < R; ++r) mean[j * R + r] += parts[c][r] * u.row(j)[column[r]];
+  }
+  return mean;
+}
+
+}  // namespace ztp
