@@ -29,7 +29,7 @@ struct Prediction {
 // A component with a smaller weight, half a count, is empty: its factors are those of the prior.
 inline constexpr double weight_of_empty = 0.5;
 
-// A component of one chain. Those of different chains are in an order of their own: Posterior::match_chains tells which is which.
+// A component of one chain. Chains have them in an order of their own: Posterior::match_chains tells which is which.
 struct Component {
   std::size_t number = 0;  // from 1, as in draws.nc
   double weight = 0;       // lambda: expected latent count, posterior mean
@@ -96,7 +96,8 @@ class Posterior {
   Ranking rank(const TestCells& cells, const RankingOptions& options = {});
 
   // All components of one chain (from 0), largest weight first, with the `top` entities of each mode. Error (config), if there are no draws
-  // of that chain; also for a rival, whose factors have either sign. With several chains, it takes the time and memory of match_chains.
+  // of that chain; also for a rival, whose factors have either sign. With several chains, it takes the time and
+  // memory of match_chains.
   std::vector<Component> components(std::size_t top, std::size_t chain = 0);
 
   // Posterior means of one chain (from 0): of u, entities of the mode x R, row after row; and of lambda. Components are
