@@ -205,6 +205,21 @@ TEST_F(ArraysTest, LargeDataAreSortedAsThoseOfAFile) {
   expect_same(make_dataset(std::move(arrays), true), read_dataset(options));
 }
 
+TEST_F(ArraysTest, ArraysAreWorkedOnWhereTheyAre) {
+  Arrays arrays = cells();
+  arrays.networks.push_back(edges("friends", {2, 1, 3, 3, 1, 2}, {3, 0, 0, 3}));
+  arrays.missing = buffer({2, 2, 1, 0});
+  const std::uint32_t* const places[] = {arrays.coords.data(), arrays.networks[0].pairs.data(),
+                                         arrays.networks[0].missing.data(), arrays.missing.data()};
+  const std::int64_t* const values = arrays.values.data();
+  const Dataset made = make_dataset(std::move(arrays), true);
+  EXPECT_EQ(made.tensor.coords.data(), places[0]);
+  EXPECT_EQ(made.networks[0].edges.data(), places[1]);
+  EXPECT_EQ(made.networks[0].missing.data(), places[2]);
+  EXPECT_EQ(made.missing.cells.data(), places[3]);
+  EXPECT_EQ(made.tensor.counts.data(), values);
+}
+
 TEST_F(ArraysTest, SizesThatDoNotFitAreRefused) {
   Arrays arrays = cells();
   arrays.coords.resize(arrays.coords.size() - 1);

@@ -75,6 +75,11 @@ TEST_F(DoorsTest, PredictRefusesIdsOutOfRange) {
   EXPECT_TRUE(posterior_.predict(nullptr, 0).empty());
 }
 
+TEST_F(DoorsTest, TooManyThreadsAreRefused) {
+  EXPECT_EQ(error_of([&] { Posterior(*dir_ / "run", static_cast<unsigned>(-1)); }, ErrorKind::usage),
+            "4294967295 threads: there can be up to 1024");
+}
+
 TEST_F(DoorsTest, RecommendRefusesQuestionsThatAreNone) {
   const auto refusal = [&](const Given& given, std::size_t top) {
     return error_of([&] { posterior_.recommend(given, top, [](const auto&) { return true; }); }, ErrorKind::usage);
