@@ -13,6 +13,7 @@ import pandas as pd
 
 from . import _core
 from ._input import Mode, known_cells, known_entities, mode_number
+from ._tables import read_table
 
 _PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
 
@@ -277,7 +278,7 @@ class Posterior:
 
     def trace(self) -> pd.DataFrame:
         """What was recorded of each sweep: log-likelihood, occupied components, held-out AUC, ..."""
-        return pd.read_csv(os.path.join(self.run_dir, "trace.tsv"), sep="\t").rename(columns=lambda c: c.lstrip("#"))
+        return read_table(os.path.join(self.run_dir, "trace.tsv"))
 
 
     def to_arviz(self, *, every_sweep: bool = False) -> Any:
