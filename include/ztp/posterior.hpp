@@ -119,7 +119,7 @@ class Posterior {
   std::vector<float> matched_mean_factor(const Matching& matching, std::size_t mode);
 
   // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed
-  // and nothing for each mode left open, of which there must be one. Exact; yield returns false to stop early. Error
+  // and nothing for each mode left open. Exact; yield returns false to stop early. Error
   // (config), if the search would need more than 8 GiB; also for a rival.
   void recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                  const std::function<bool(const Recommendation&)>& yield);
