@@ -35,6 +35,8 @@ def _dirichlet(value: Any) -> list[str]:
 
 class TensorFactorization(BaseEstimator):
     # The docstring is put together below, from the library's list of options.
+    posterior_: Posterior
+    run_dir_: str
 
     def __init__(
         self,

@@ -133,9 +133,12 @@ class _Growing:
             return column_ids
         codes, texts = codes_of(column, what, self.name)
         if self.table.is_numbered:
-            return self._numbers(texts, what)[codes]
-        self.table.add(texts)
-        return self.table.find(texts)[codes]
+            ids = self._numbers(texts, what)
+        else:
+            self.table.add(texts)
+            ids = self.table.find(texts)
+        found: np.ndarray = ids[codes]
+        return found
 
     def _numbers(self, texts: list[str], what: str) -> np.ndarray:
         first = self.table.first_number

@@ -210,7 +210,7 @@ def _translated(
 ) -> np.ndarray:
     """Codes of `texts` as ids of a table, which must have them all (those that occur)."""
     found = table.find(texts)
-    translated = found[codes]
+    translated: np.ndarray = found[codes]
     if len(translated) and translated.min() < 0:
         row = int(np.argmax(translated < 0))
         raise ValueError(f"{what}: row {row}, column {name}: {texts[int(codes[row])]!r} is not {where}")
@@ -300,7 +300,8 @@ def cell_values(y: Any, rows: int, counts: bool) -> np.ndarray:
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError("y has NaN or inf in it; every cell is 0 or 1" + (" or a larger count" if counts else ""))
     if not counts:
-        return (values != 0).astype(np.int64)
-    if (values < 0).any() or (values != np.floor(values)).any():
+        values = values != 0
+    elif (values < 0).any() or (values != np.floor(values)).any():
         raise ValueError("y: counts are whole numbers, 0 or more")
-    return values.astype(np.int64)
+    whole: np.ndarray = values.astype(np.int64)
+    return whole
