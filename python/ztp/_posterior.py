@@ -60,6 +60,15 @@ class Posterior:
         Made by `TensorFactorization.fit` or by ``ztp fit``.
     n_jobs : int, default=-1
         Threads; -1 is all cores. No number depends on it.
+
+    Attributes
+    ----------
+    run_dir : str
+        Where it is.
+    mode_names : list of str
+        The modes, in order.
+    info : dict
+        What was run: options, data, version, status.
     """
 
     def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> None:
@@ -67,9 +76,7 @@ class Posterior:
         self.run_dir = os.fspath(run_dir)
         self._core = _core.Posterior(self.run_dir, threads(n_jobs))
         self.info: dict[str, Any] = json.loads(self._core.info_json)
-        """What was run: options, data, version, status."""
         self.mode_names: list[str] = self._core.mode_names
-        """The modes, in order."""
         self._labels = [self._core.labels(k) for k in range(len(self.mode_names))]
 
     def __reduce__(self) -> tuple[Any, ...]:
