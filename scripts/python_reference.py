@@ -128,7 +128,10 @@ def reference() -> Iterator[str]:
     yield "# Python: reference"
     yield "Made from the docstrings by `scripts/python_reference.py`; do not edit."
     yield docstring(ztp.__doc__)
-    yield "A `Mode` is the name of a mode or its position, from 0: `int | str`. `np` is numpy, `pd` is pandas."
+    yield (
+        "A `Mode` is the name of a mode or its position, from 0; `ByMode` is a dict of something for some modes. `np` is "
+        "numpy, `pd` is pandas."
+    )
     names = [name for name in ztp.__all__ if not name.startswith("_")]
     # the model first, then what it gives, then the functions
     for name in sorted(names, key=lambda name: (name != "TensorFactorization", name != "Posterior", name.islower(), name)):

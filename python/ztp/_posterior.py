@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import Mode, known_cells, known_entities, mode_number
+from ._input import ByMode, Mode, known_cells, known_entities, mode_number
 
 _PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
 
@@ -180,7 +180,7 @@ class Posterior:
         index = [self.mode_names[k] for k in found["modes"]] + ["all"]
         return pd.DataFrame([_flat(row, found["at"]) for row in rows], index=pd.Index(index, name="mode"))
 
-    def recommend(self, given: Mapping[Mode, Any], top: int = 10) -> pd.DataFrame:
+    def recommend(self, given: ByMode, top: int = 10) -> pd.DataFrame:
         """The most probable cells that are not ones of the data, best first, with what speaks for them.
 
         `given` fixes the entity of some modes, by label (or by id, as a whole number), as ``{"user": "alice"}``. The
