@@ -18,7 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from . import _core
 from ._fresh import arrays_of, fresh_arrays, reading_of
-from ._input import Mode, is_frame, is_tensor
+from ._input import ByMode, Mode, is_frame, is_tensor
 from ._posterior import Posterior, outcomes, threads
 from ._progress import Progress, logger
 
@@ -35,6 +35,8 @@ def _dirichlet(value: Any) -> list[str]:
 
 class TensorFactorization(BaseEstimator):
     # The docstring is put together below, from the library's list of options.
+    posterior_: Posterior
+    run_dir_: str
 
     def __init__(
         self,
@@ -128,11 +130,11 @@ class TensorFactorization(BaseEstimator):
         X: Any,
         y: Any = None,
         *,
-        networks: Mapping[Mode, Any] | None = None,
+        networks: ByMode | None = None,
         missing: Any = None,
-        missing_entities: Mapping[Mode, Any] | None = None,
-        missing_pairs: Mapping[Mode, Any] | None = None,
-        entities: Mapping[Mode, Any] | None = None,
+        missing_entities: ByMode | None = None,
+        missing_pairs: ByMode | None = None,
+        entities: ByMode | None = None,
         reading: Mapping[str, Any] | None = None,
     ) -> TensorFactorization:
         """Fits the model to the ones of a tensor.
@@ -209,7 +211,7 @@ class TensorFactorization(BaseEstimator):
         X: Any = None,
         y: Any = None,
         *,
-        networks: Mapping[Mode, Any] | None = None,
+        networks: ByMode | None = None,
         sweeps: int = 65,
         draws: int = 100,
         minibatch: int | None = None,
@@ -275,7 +277,7 @@ class TensorFactorization(BaseEstimator):
         """The entities with the largest part of each component: see `Posterior.top_entities`."""
         return self._fitted().top_entities(mode, top)
 
-    def recommend(self, given: Mapping[Mode, Any], top: int = 10) -> pd.DataFrame:
+    def recommend(self, given: ByMode, top: int = 10) -> pd.DataFrame:
         """The most probable cells that are not known ones: see `Posterior.recommend`."""
         return self._fitted().recommend(given, top)
 

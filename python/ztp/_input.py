@@ -12,6 +12,8 @@ import pandas as pd
 from . import _core
 
 Mode = int | str
+# Something for some modes. (A dict of names is no dict of names and positions, to those who check types.)
+ByMode = Mapping[str, Any] | Mapping[int, Any] | Mapping[Mode, Any]
 
 
 @dataclass
@@ -139,7 +141,7 @@ def _check_table(array: np.ndarray, what: str) -> None:
         )
 
 
-def new_cells(X: Any, what: str, entities: Mapping[Mode, Any] | None = None) -> Cells:
+def new_cells(X: Any, what: str, entities: ByMode | None = None) -> Cells:
     """Cells of modes that are not known yet."""
     if is_tensor(X):
         return _with_sizes(_tensor_cells(X, what), entities, what)
@@ -174,7 +176,7 @@ def _tensor_cells(X: Any, what: str) -> Cells:
     return Cells(names, ids, [_core.Labels.numbered(0, n) for n in X.shape], values)
 
 
-def _with_sizes(cells: Cells, entities: Mapping[Mode, Any] | None, what: str) -> Cells:
+def _with_sizes(cells: Cells, entities: ByMode | None, what: str) -> Cells:
     """Modes of numbers are as large as `entities` says."""
     for mode, size in (entities or {}).items():
         k = mode_number(mode, cells.names)
@@ -186,7 +188,7 @@ def _with_sizes(cells: Cells, entities: Mapping[Mode, Any] | None, what: str) ->
     return cells
 
 
-def _label_cells(X: Any, what: str, entities: Mapping[Mode, Any] | None) -> Cells:
+def _label_cells(X: Any, what: str, entities: ByMode | None) -> Cells:
     names, columns = _columns(X, what)
     if len(set(names)) < len(names):
         raise ValueError(f"{what}: two columns have the same name: {', '.join(names)}")
@@ -210,7 +212,7 @@ def _translated(
 ) -> np.ndarray:
     """Codes of `texts` as ids of a table, which must have them all (those that occur)."""
     found = table.find(texts)
-    translated = found[codes]
+    translated: np.ndarray = found[codes]
     if len(translated) and translated.min() < 0:
         row = int(np.argmax(translated < 0))
         raise ValueError(f"{what}: row {row}, column {name}: {texts[int(codes[row])]!r} is not {where}")
@@ -300,7 +302,8 @@ def cell_values(y: Any, rows: int, counts: bool) -> np.ndarray:
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ValueError("y has NaN or inf in it; every cell is 0 or 1" + (" or a larger count" if counts else ""))
     if not counts:
-        return (values != 0).astype(np.int64)
-    if (values < 0).any() or (values != np.floor(values)).any():
+        values = values != 0
+    elif (values < 0).any() or (values != np.floor(values)).any():
         raise ValueError("y: counts are whole numbers, 0 or more")
-    return values.astype(np.int64)
+    whole: np.ndarray = values.astype(np.int64)
+    return whole
