@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 from . import _core
 from ._fresh import arrays_of, fresh_arrays, reading_of
 from ._input import Mode, is_frame, is_tensor
-from ._posterior import Posterior, outcomes, threads
+from ._posterior import Posterior, threads
 from ._progress import Progress, logger
 
 # scikit-learn's names for two of the options.
@@ -33,7 +33,7 @@ def _dirichlet(value: Any) -> list[str]:
     return [str(value)]
 
 
-class TensorFactorization(BaseEstimator):
+class TensorFactorization(TransformerMixin, BaseEstimator):
     # The docstring is put together below, from the library's list of options.
 
     def __init__(
@@ -219,7 +219,8 @@ class TensorFactorization(BaseEstimator):
 
         Entities that the model does not know yet become new ones. The first call fits: what fit takes, as `missing`, can
         be given then. `sweeps` is how often the new data are looked at, `draws` how many draws are kept, `minibatch` how
-        many ones are taken in together at first (a tenth of them).
+        many ones are taken in together at first (a tenth of them). Where nothing is new the model stays as it is, with a
+        warning.
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, networks=networks, **first)
@@ -257,15 +258,28 @@ class TensorFactorization(BaseEstimator):
             return posterior.predict(X)["rate"].to_numpy()
         return (posterior.predict_proba(X) > 0.5).astype(np.int64)
 
-    def score(self, X: Any, y: Any) -> float:
-        """The area under the ROC curve of the probabilities of cells, given which of them are ones."""
-        posterior = self._fitted()
-        return float(posterior.evaluate(self._checked(X, reset=False), outcomes(y, len(np.asarray(y))))["auc_roc"])
+    def score(self, X: Any, y: Any = None) -> float:
+        """The area under the ROC curve of the probabilities of cells, given which of them are ones: where y is not 0."""
+        return float(self._fitted().evaluate(self._checked(X, reset=False), y)["auc_roc"])
 
-    def transform(self, mode: Mode) -> np.ndarray:
-        """The factors of a mode, entities x components: each column is a component's distribution over the entities
-        (posterior mean; of several chains, the mean after matching their components)."""
-        return self._fitted().factor(mode)
+    def transform(self, X: Any) -> np.ndarray:
+        """What the components say of entities or of cells.
+
+        Parameters
+        ----------
+        X : mode, or cells as of `predict`
+            Of a mode (by name or position) the factors, entities x components: each column is a component's
+            distribution over the entities (posterior mean; of several chains, the mean after matching their components).
+            Of cells the part that each component has in their rates, cells x components, at these posterior means.
+        """
+        posterior = self._fitted()
+        if isinstance(X, (str, int, np.integer)):
+            return posterior.factor(X)
+        return posterior.parts_of_rates(self._checked(X, reset=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The columns of `transform`: component1, component2, ..."""
+        return np.array([f"component{r + 1}" for r in range(self._fitted().rank)], dtype=object)
 
     def components(self, top: int = 5) -> pd.DataFrame:
         """A row for each component: see `Posterior.components`."""
@@ -345,7 +359,7 @@ class TensorFactorization(BaseEstimator):
         if is_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
-        return validate_data(self, X, reset=reset, dtype=None, ensure_min_features=2)
+        return validate_data(self, X, reset=reset, dtype=None, ensure_min_features=2 if reset else 1)
 
     def _sample(self, run: Any, chains: int, sweeps: int) -> None:
         with Progress(self.progress, chains, sweeps, "ztp.TensorFactorization") as listener:
@@ -370,9 +384,10 @@ class TensorFactorization(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # (not tags.input_tags.sparse: that says that a table may come as a sparse one, and here it is the tensor itself)
         tags.input_tags.categorical = True
+        tags.input_tags.string = True
         tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
         tags.target_tags.required = False
         return tags
 

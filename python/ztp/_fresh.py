@@ -76,7 +76,10 @@ def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: i
     if y is not None and values is not None:
         raise ValueError("y is given, but a sparse X has its values in it")
     if y is not None or values is not None:
-        arrays.set_values(cell_values(values if y is None else y, rows, counts))
+        values = cell_values(values if y is None else y, rows, counts)
+        if rows and not values.any():
+            raise ValueError(f"there are no ones: all values are 0 (n_samples = {rows})")
+        arrays.set_values(values)
     elif counts:
         arrays.set_values(np.ones(rows, np.int64))
 

@@ -12,6 +12,7 @@ import pandas as pd
 from . import _core
 
 Mode = int | str
+_LARGEST_COUNT = 2**62
 
 
 @dataclass
@@ -293,14 +294,19 @@ def known_pairs(given: Any, name: str, labels: _core.Labels, what: str) -> _core
 def cell_values(y: Any, rows: int, counts: bool) -> np.ndarray:
     """The values of cells: zeros are no ones; without counts everything else is a one."""
     values = np.asarray(y)
+    expected = "0, 1, 2, ..." if counts else "0, or 1 for a one"
     if values.shape != (rows,):
         raise ValueError(f"y has the shape {values.shape}; expected a value for each of the {rows} rows of X")
     if values.dtype.kind not in "iufb":
-        raise ValueError(f"y has the type {values.dtype}; expected numbers: 0, 1" + (", 2, ..." if counts else ""))
+        raise ValueError(f"y: Unknown label type: {values.dtype}; expected numbers: {expected}")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError("y has NaN or inf in it; every cell is 0 or 1" + (" or a larger count" if counts else ""))
+        raise ValueError(f"y has NaN or inf in it; expected numbers: {expected}")
+    if (values < 0).any():
+        raise ValueError(f"y has the negative value {values.min()}; expected numbers: {expected}")
     if not counts:
         return (values != 0).astype(np.int64)
-    if (values < 0).any() or (values != np.floor(values)).any():
-        raise ValueError("y: counts are whole numbers, 0 or more")
+    if (values != np.floor(values)).any():
+        raise ValueError(f"y has fractions in it; expected whole numbers: {expected}")
+    if (values > _LARGEST_COUNT).any():
+        raise ValueError(f"y has the value {values.max()}; counts are at most 2^62")
     return values.astype(np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import Mode, known_cells, known_entities, mode_number
+from ._input import Mode, cell_values, known_cells, known_entities, mode_number
 from ._tables import read_table
 
 _PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
@@ -141,12 +141,14 @@ class Posterior:
         """How good the probabilities are: areas under the ROC and precision-recall curves, log-loss, Brier score,
         calibration error.
 
-        Of cells and their outcomes (0 or 1), of a file of both, or, without any, of the cells that the fit held out.
+        Of cells and their outcomes (0: no one; everything else: a one), of a file of both, or, without any, of the cells that the fit held out.
         """
         if X is None or isinstance(X, (str, os.PathLike)):
             return self._core.evaluate_file("" if X is None else os.fspath(X))
         ids = self._ids(X)
-        return self._core.evaluate(ids, outcomes(y, ids.rows))
+        if y is None:
+            raise ValueError(f"expected y, an outcome (0 or 1) for each of the {ids.rows} cells")
+        return self._core.evaluate(ids, cell_values(y, ids.rows, counts=False).astype(np.uint8))
 
     def ranking(
         self,
@@ -206,6 +208,15 @@ class Posterior:
         if chain is not None or self.n_chains == 1:
             return self._core.mean_weights(self._chain(chain))
         return np.array([mean for _, mean, _ in self._core.match_chains(0)["components"]])
+
+    def parts_of_rates(self, X: Any) -> np.ndarray:
+        """The part that each component has in the rate of each cell, cells x components, at the posterior means of factors
+        and weights."""
+        ids = self._ids(X).to_numpy()
+        parts = np.repeat(self.weights()[np.newaxis], len(ids), axis=0)
+        for k in range(len(self.mode_names)):
+            parts *= self.factor(k)[ids[:, k]]
+        return parts
 
     def _chain(self, chain: int | None) -> int:
         if chain is None:
@@ -291,16 +302,6 @@ class Posterior:
         from ._arviz import every_sweep_of, kept_draws_of
 
         return every_sweep_of(self) if every_sweep else kept_draws_of(self.run_dir)
-
-
-def outcomes(y: Any, rows: int) -> np.ndarray:
-    """0 or 1 for each cell."""
-    values = np.asarray(y)
-    if y is None or values.shape != (rows,):
-        raise ValueError(f"expected y, an outcome (0 or 1) for each of the {rows} cells")
-    if values.dtype.kind not in "iufb" or not np.isin(values, (0, 1)).all():
-        raise ValueError("y must have zeros and ones alone: whether each cell is a one")
-    return np.ascontiguousarray(values, dtype=np.uint8)
 
 
 def _coordinates(X: Any) -> np.ndarray:
