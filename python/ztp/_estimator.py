@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_array, validate_data
 from . import _core
 from ._directory import OwnDirectory, files_of, write_files
 from ._fresh import arrays_of, fresh_arrays, reading_of
-from ._input import Mode, default_names, is_frame, is_tensor
+from ._input import Mode, default_names
+from ._kinds import is_frame, is_tensor
 from ._parameters import DOCSTRING, options_json, parameters_of
 from ._posterior import Posterior, threads
 from ._progress import Progress, logger
@@ -38,7 +39,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         chains: int = 1,
         sampler: str = "auto",
         start: str = "allocation",
-        learn: str = "",
+        learn: str | None = None,
         minibatch: int | None = None,
         kappa: float = 0.5,
         t0: float = 0,
@@ -54,10 +55,10 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         network_beta_mean: float | None = None,
         holdout: float = 0,
         zeros_per_one: int = 5,
-        test: str = "",
+        test: str | None = None,
         holdout_as: str = "zero",
         checkpoint: str = "10m",
-        memory: str = "",
+        memory: str | None = None,
         kernel: str = "cpu",
         zeros: str = "auto",
         ridge: float = 1,
@@ -133,7 +134,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
             scipy.sparse matrix, or a COO array of pydata/sparse. Or a file that the command line reads. The columns'
             names are the modes'. A categorical column of pandas has all entities of its mode, in order.
         y : array, optional
-            The value of each row: 0 is no one (as is every cell that is not given), everything else is; with
+            The value of each row, 0 or more: 0 is no one (as is every cell that is not given), everything else is; with
             likelihood="count", the count.
         networks : dict, optional
             For a mode (by name or position) its network: pairs of entities as a table of two columns, an adjacency
@@ -323,7 +324,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         """X, as an array if it is neither a frame nor a tensor."""
         if is_tensor(X) or is_frame(X):
             return X
-        return check_array(X, dtype=None, ensure_min_features=2, estimator=self)
+        return check_array(X, dtype=None, ensure_min_features=2, allow_nd=True, estimator=self)
 
     def _take_names(self, X: Any, names: list[str]) -> None:
         """What scikit-learn wants to know of the columns of a first X; None: of a run directory."""
@@ -337,12 +338,14 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         """Cells, if scikit-learn finds their shape and names to be those of the fit."""
+        if isinstance(X, (str, os.PathLike)):
+            raise ValueError("X is a file, and files are for fit: read it first, as with pandas.read_csv(file, sep='\\t')")
         if is_tensor(X):
             return X
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X
-        return validate_data(self, X, reset=False, dtype=None)
+        return validate_data(self, X, reset=False, dtype=None, allow_nd=True)
 
     def _sample(self, run: Any, chains: int, sweeps: int) -> None:
         with Progress(self.progress, chains, sweeps, "ztp.TensorFactorization") as listener:

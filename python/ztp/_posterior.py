@@ -13,6 +13,7 @@ import pandas as pd
 
 from . import _core
 from ._input import Mode, cell_values, known_cells, known_entities, mode_number
+from ._kinds import is_numeric, is_polars, is_tensor, stored
 from ._tables import read_table
 
 _PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
@@ -65,6 +66,7 @@ class Posterior:
 
     def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> None:
         self._n_jobs = n_jobs
+        self._keeps: Any = None  # what the run directory goes with
         self.run_dir = os.fspath(run_dir)
         self._core = _core.Posterior(self.run_dir, threads(n_jobs))
         self.info: dict[str, Any] = json.loads(self._core.info_json)
@@ -126,12 +128,11 @@ class Posterior:
     def _labelled(self, X: Any) -> pd.DataFrame:
         """The labels of cells, a column for each mode."""
         if isinstance(X, pd.DataFrame):
-            columns = X if list(X.columns) != self.mode_names else X[self.mode_names]
-            return columns[[c for c in columns.columns if str(c) in self.mode_names]].copy()
-        if hasattr(X, "get_columns"):
+            return X[[c for c in X.columns if str(c) in self.mode_names]].copy()
+        if is_polars(X):
             return pd.DataFrame({name: X[name].to_list() for name in self.mode_names})
-        array = np.asarray(X) if not hasattr(X, "coords") and not hasattr(X, "tocoo") else _coordinates(X)
-        if array.dtype.kind in "iuf":
+        array = np.stack(stored(X, "X")[0], axis=1) if is_tensor(X) else np.asarray(X)
+        if is_numeric(array):
             return pd.DataFrame(
                 {name: self.entities(k)[array[:, k].astype(np.int64)] for k, name in enumerate(self.mode_names)}
             )
@@ -302,14 +303,6 @@ class Posterior:
         from ._arviz import every_sweep_of, kept_draws_of
 
         return every_sweep_of(self) if every_sweep else kept_draws_of(self.run_dir)
-
-
-def _coordinates(X: Any) -> np.ndarray:
-    """Of what a sparse matrix or array has stored."""
-    if hasattr(X, "tocoo"):
-        X = X.tocoo()
-        return np.stack([X.row, X.col], axis=1)
-    return np.asarray(X.coords).T
 
 
 def _flat(metrics: dict[str, Any], at: Sequence[int]) -> dict[str, Any]:
