@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import ByMode, Mode, cell_values, is_frame, is_tensor, mode_number, new_cells
+from ._input import ByMode, Mode, cell_values, mode_number, new_cells
+from ._kinds import is_frame, is_tensor
 
 
 @dataclass(frozen=True)

@@ -60,12 +60,15 @@ void expect_same(const Dataset& made, const Dataset& read) {
             fingerprint(read.tensor, read.networks, read.missing));
 }
 
-// Warnings with the names of files replaced by what they are called in memory.
+// Warnings with the names of files replaced by what they are called in memory, where there are no lines to look up.
 std::vector<std::string> renamed(std::vector<std::string> warnings,
                                  const std::vector<std::pair<std::string, std::string>>& names) {
   for (std::string& warning : warnings)
     for (const auto& [file, name] : names)
       if (warning.starts_with(file)) warning.replace(0, file.size(), name);
+  static const std::string of_files = " ('ztp check' lists their lines)";
+  for (std::string& warning : warnings)
+    if (warning.ends_with(of_files)) warning.resize(warning.size() - of_files.size());
   return warnings;
 }
 
