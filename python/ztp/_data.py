@@ -20,7 +20,8 @@ class Split:
     zeros."""
 
     train: Any
-    """The training ones: ids, or labels where labels were given."""
+    """The training ones: ids, or labels where labels were given. Of labels, the columns are categorical and have all
+    entities, also those that are in no training one."""
     train_y: np.ndarray | None
     """Their counts, if there are any."""
     test: Any
@@ -75,7 +76,7 @@ def split(
         if not labelled:
             return ids.astype(np.int64)
         columns = {
-            name: np.array(table.names(), dtype=object)[ids[:, k]]
+            name: pd.Categorical.from_codes(ids[:, k].astype(np.int64), table.names())
             for k, (name, table) in enumerate(zip(cells.names, cells.labels, strict=True))
         }
         return pd.DataFrame(columns)
