@@ -71,7 +71,8 @@ def test_frame_and_tsv(command: Command, frame: pd.DataFrame, friends: pd.DataFr
 def test_path_and_command(command: Command, frame: pd.DataFrame, tmp_path: Path) -> None:
     ones = write(frame, tmp_path / "ones.tsv")
     command("fit", ones, *FLAGS, "--out", tmp_path / "run")
-    same_draws(tmp_path / "run", ztp.TensorFactorization(**OPTIONS).fit(ones).run_dir_)
+    model = ztp.TensorFactorization(**OPTIONS).fit(ones)
+    same_draws(tmp_path / "run", model.run_dir_)
 
 
 def test_ids_and_tns(command: Command, planted: ztp.Simulation, tmp_path: Path) -> None:
@@ -81,7 +82,8 @@ def test_ids_and_tns(command: Command, planted: ztp.Simulation, tmp_path: Path) 
     shape = tuple(planted.X.max(axis=0) + 1)
     tensor = sparse.COO(planted.X.T, np.ones(len(planted.X)), shape=shape)
     for X in (planted.X, planted.X.astype(np.uint8), np.asfortranarray(planted.X[::-1]), tensor):
-        same_draws(tmp_path / "run", ztp.TensorFactorization(**OPTIONS).fit(X).run_dir_)
+        model = ztp.TensorFactorization(**OPTIONS).fit(X)
+        same_draws(tmp_path / "run", model.run_dir_)
 
 
 def test_matrix_and_mtx(command: Command, planted: ztp.Simulation, tmp_path: Path) -> None:
@@ -107,7 +109,8 @@ def test_counts_online_and_learning(command: Command, frame: pd.DataFrame, tmp_p
     ]:
         out = tmp_path / f"run-{len(list(tmp_path.iterdir()))}"
         command("fit", ones, *FLAGS, *flags, "--out", out)
-        same_draws(out, ztp.TensorFactorization(**OPTIONS, **options).fit(frame, counts).run_dir_)
+        model = ztp.TensorFactorization(**OPTIONS, **options).fit(frame, counts)
+        same_draws(out, model.run_dir_)
 
 
 def test_missing_and_entities(command: Command, frame: pd.DataFrame, tmp_path: Path) -> None:
