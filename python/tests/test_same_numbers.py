@@ -43,8 +43,9 @@ def write(frame: pd.DataFrame, path: Path, header: bool = True) -> Path:
     return path
 
 
-def same_draws(a: Path, b: str | Path) -> None:
-    assert (Path(a) / "draws.nc").read_bytes() == (Path(b) / "draws.nc").read_bytes()
+def same_draws(run: Path, model: ztp.TensorFactorization) -> None:
+    """Of a run of the command line and of a model: byte for byte."""
+    assert (run / "draws.nc").read_bytes() == (Path(model.run_dir_) / "draws.nc").read_bytes()
 
 
 def predicted_by(command: Command, run: Path, cells: Path) -> np.ndarray:
@@ -57,7 +58,7 @@ def test_frame_and_tsv(command: Command, frame: pd.DataFrame, friends: pd.DataFr
     ones, edges = write(frame, tmp_path / "ones.tsv.gz"), write(friends, tmp_path / "friends.tsv", header=False)
     command("fit", ones, *FLAGS, "--network", f"user={edges}", "--out", tmp_path / "run")
     model = ztp.TensorFactorization(**OPTIONS).fit(frame, networks={"user": friends})
-    same_draws(tmp_path / "run", model.run_dir_)
+    same_draws(tmp_path / "run", model)
     cells = frame.iloc[:50]
     mine = model.predict(cells, intervals=True)[["probability", "sd", "q05", "q95"]].to_numpy()
     theirs = predicted_by(command, tmp_path / "run", write(cells, tmp_path / "cells.tsv"))
@@ -71,8 +72,7 @@ def test_frame_and_tsv(command: Command, frame: pd.DataFrame, friends: pd.DataFr
 def test_path_and_command(command: Command, frame: pd.DataFrame, tmp_path: Path) -> None:
     ones = write(frame, tmp_path / "ones.tsv")
     command("fit", ones, *FLAGS, "--out", tmp_path / "run")
-    model = ztp.TensorFactorization(**OPTIONS).fit(ones)
-    same_draws(tmp_path / "run", model.run_dir_)
+    same_draws(tmp_path / "run", ztp.TensorFactorization(**OPTIONS).fit(ones))
 
 
 def test_ids_and_tns(command: Command, planted: ztp.Simulation, tmp_path: Path) -> None:
@@ -82,8 +82,7 @@ def test_ids_and_tns(command: Command, planted: ztp.Simulation, tmp_path: Path) 
     shape = tuple(planted.X.max(axis=0) + 1)
     tensor = sparse.COO(planted.X.T, np.ones(len(planted.X)), shape=shape)
     for X in (planted.X, planted.X.astype(np.uint8), np.asfortranarray(planted.X[::-1]), tensor):
-        model = ztp.TensorFactorization(**OPTIONS).fit(X)
-        same_draws(tmp_path / "run", model.run_dir_)
+        same_draws(tmp_path / "run", ztp.TensorFactorization(**OPTIONS).fit(X))
 
 
 def test_matrix_and_mtx(command: Command, planted: ztp.Simulation, tmp_path: Path) -> None:
@@ -109,8 +108,7 @@ def test_counts_online_and_learning(command: Command, frame: pd.DataFrame, tmp_p
     ]:
         out = tmp_path / f"run-{len(list(tmp_path.iterdir()))}"
         command("fit", ones, *FLAGS, *flags, "--out", out)
-        model = ztp.TensorFactorization(**OPTIONS, **options).fit(frame, counts)
-        same_draws(out, model.run_dir_)
+        same_draws(out, ztp.TensorFactorization(**OPTIONS, **options).fit(frame, counts))
 
 
 def test_missing_and_entities(command: Command, frame: pd.DataFrame, tmp_path: Path) -> None:
@@ -125,7 +123,7 @@ def test_missing_and_entities(command: Command, frame: pd.DataFrame, tmp_path: P
     mine = ztp.TensorFactorization(**OPTIONS).fit(
         split.train, missing=cells, missing_entities={"user": ["nobody"]}, entities={"user": users}
     )
-    same_draws(tmp_path / "run", mine.run_dir_)
+    same_draws(tmp_path / "run", mine)
 
 
 def test_update(command: Command, frame: pd.DataFrame, tmp_path: Path) -> None:
@@ -134,7 +132,7 @@ def test_update(command: Command, frame: pd.DataFrame, tmp_path: Path) -> None:
     model = ztp.TensorFactorization(**OPTIONS).fit(old)
     command("update", tmp_path / "run", write(new, tmp_path / "new.tsv"))
     model.partial_fit(new)
-    same_draws(tmp_path / "run", model.run_dir_)
+    same_draws(tmp_path / "run", model)
 
 
 def test_split(command: Command, frame: pd.DataFrame, tmp_path: Path) -> None:
@@ -163,17 +161,24 @@ def test_questions(command: Command, frame: pd.DataFrame, tmp_path: Path) -> Non
     in_memory = posterior.evaluate(test[["user", "film", "day"]], test.iloc[:, 3])
     assert in_memory == mine
 
-    ranked = told("evaluate", run, "--ranking")
+    ranked = told("evaluate", run, "--ranking", "all")
     table = posterior.ranking()
-    assert table.loc["all", "mrr"] == ranked["all"]["mrr"]
+    assert table.loc["all", "mrr"] == ranked["all"]["mrr"] and table.loc["user", "hits@3"] == ranked["modes"]["user"]["hits"]["3"]
     assert posterior.ranking(test[test.iloc[:, 3] == 1])["mrr"].equals(table["mrr"])
 
     components = told("components", run, "--top", 3)
-    assert [c["weight"] for c in components["components"]] == list(posterior.components(3)["weight"])
+    mine = posterior.components(3).loc[[c["component"] for c in components]]
+    for name in ("weight", "weight_q05", "share", "stability"):
+        assert list(mine[name]) == [c[name] for c in components]
+    first = posterior.top_entities("film", 3).iloc[:3]
+    assert [(e["label"], e["value"]) for e in components[0]["top"]["film"]] == list(zip(first["film"], first["value"], strict=True))
 
     user = frame["user"].iloc[0]
-    found = [json.loads(line) for line in command("recommend", run, "--given", f"user={user}", "--top", 4, "--json").splitlines()]
-    assert [row["probability"] for row in found] == list(posterior.recommend({"user": user}, 4)["probability"])
+    lines = command("recommend", run, f"user={user}", "--top", 4, "--json").splitlines()
+    theirs, mine = [json.loads(line) for line in lines], posterior.recommend({"user": user}, 4)
+    assert [row["probability"] for row in theirs] == list(mine["probability"])
+    assert [row["cell"]["film"] for row in theirs] == list(mine["film"])
+    assert [{w["component"]: w["share"] for w in row["why"]} for row in theirs] == list(mine["because"])
 
     diagnosis = told("diagnose", run)
     assert diagnosis["verdict"] == posterior.diagnose().verdict

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, validate_data
 from . import _core
 from ._directory import OwnDirectory, files_of, write_files
 from ._fresh import arrays_of, fresh_arrays, reading_of
-from ._input import Mode, default_names
+from ._input import ByMode, Mode, default_names
 from ._kinds import is_frame, is_tensor
 from ._parameters import DOCSTRING, options_json, parameters_of
 from ._posterior import Posterior, threads
@@ -24,6 +24,8 @@ from ._progress import Progress, logger
 
 class TensorFactorization(TransformerMixin, BaseEstimator):
     # The docstring is put together below, from the library's list of options.
+    posterior_: Posterior
+    run_dir_: str
 
     def __init__(
         self,
@@ -117,11 +119,11 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         X: Any,
         y: Any = None,
         *,
-        networks: Mapping[Mode, Any] | None = None,
+        networks: ByMode | None = None,
         missing: Any = None,
-        missing_entities: Mapping[Mode, Any] | None = None,
-        missing_pairs: Mapping[Mode, Any] | None = None,
-        entities: Mapping[Mode, Any] | None = None,
+        missing_entities: ByMode | None = None,
+        missing_pairs: ByMode | None = None,
+        entities: ByMode | None = None,
         reading: Mapping[str, Any] | None = None,
     ) -> TensorFactorization:
         """Fits the model to the ones of a tensor.
@@ -201,7 +203,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         X: Any = None,
         y: Any = None,
         *,
-        networks: Mapping[Mode, Any] | None = None,
+        networks: ByMode | None = None,
         sweeps: int = 65,
         draws: int = 100,
         minibatch: int | None = None,
@@ -266,7 +268,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         """
         posterior = self._fitted()
         if isinstance(X, (str, int, np.integer)):
-            return posterior.factor(X)
+            return posterior.factor(X if isinstance(X, str) else int(X))
         return posterior.parts_of_rates(self._checked(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -281,7 +283,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         """The entities with the largest part of each component: see `Posterior.top_entities`."""
         return self._fitted().top_entities(mode, top)
 
-    def recommend(self, given: Mapping[Mode, Any], top: int = 10) -> pd.DataFrame:
+    def recommend(self, given: ByMode, top: int = 10) -> pd.DataFrame:
         """The most probable cells that are not known ones: see `Posterior.recommend`."""
         return self._fitted().recommend(given, top)
 

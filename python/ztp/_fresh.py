@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._input import (
-    Mode,
+    ByMode,
     cell_values,
     codes_of,
     columns_of,
@@ -45,8 +45,8 @@ def _add_networks(
     arrays: _core.Arrays,
     names: list[str],
     labels: list[_core.Labels],
-    networks: Mapping[Mode, Any] | None,
-    missing_pairs: Mapping[Mode, Any] | None,
+    networks: ByMode | None,
+    missing_pairs: ByMode | None,
 ) -> None:
     unused = {mode_number(mode, names): given for mode, given in (missing_pairs or {}).items()}
     for mode, given in (networks or {}).items():
@@ -86,11 +86,11 @@ def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: i
 def arrays_of(
     X: Any,
     y: Any,
-    networks: Mapping[Mode, Any] | None,
+    networks: ByMode | None,
     missing: Any,
-    missing_entities: Mapping[Mode, Any] | None,
-    missing_pairs: Mapping[Mode, Any] | None,
-    entities: Mapping[Mode, Any] | None,
+    missing_entities: ByMode | None,
+    missing_pairs: ByMode | None,
+    entities: ByMode | None,
     counts: bool,
 ) -> _core.Arrays:
     """Of a first fit."""
@@ -161,7 +161,7 @@ def _grown_ids(X: Any, modes: list[_Growing], what: str) -> tuple[_core.Ids, np.
 
 
 def fresh_arrays(
-    X: Any, y: Any, networks: Mapping[Mode, Any] | None, names: list[str], known: list[_core.Labels], counts: bool
+    X: Any, y: Any, networks: ByMode | None, names: list[str], known: list[_core.Labels], counts: bool
 ) -> _core.Arrays:
     """Of an update, whose entities may be new."""
     modes = [_Growing(name, table) for name, table in zip(names, known, strict=True)]
@@ -189,10 +189,10 @@ def fresh_arrays(
 
 def reading_of(
     path: str | os.PathLike[str],
-    networks: Mapping[Mode, Any] | None,
+    networks: ByMode | None,
     missing: Any,
-    missing_entities: Mapping[Mode, Any] | None,
-    missing_pairs: Mapping[Mode, Any] | None,
+    missing_entities: ByMode | None,
+    missing_pairs: ByMode | None,
     reading: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Everything in files: the flags of the command line."""
@@ -202,7 +202,7 @@ def reading_of(
             raise ValueError(f"X is a file, so {what} must be one, too")
         return os.fspath(given)
 
-    def assignments(given: Mapping[Mode, Any] | None, what: str) -> list[str]:
+    def assignments(given: ByMode | None, what: str) -> list[str]:
         return [
             f"{label_text(mode)}={file(item, f'{what}[{mode!r}]')}"
             for mode, items in (given or {}).items()

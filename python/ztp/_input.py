@@ -24,6 +24,9 @@ from ._kinds import (
 )
 
 Mode = int | str
+# Something for some modes. (A dict of names is no dict of names and positions, to those who check types.)
+ByMode = Mapping[str, Any] | Mapping[int, Any] | Mapping[Mode, Any]
+
 _LARGEST_COUNT = 2**62
 _LARGEST_MODE = 2**31
 
@@ -120,7 +123,7 @@ def texts_of(labels: list[Any], where: str) -> list[str]:
     return texts
 
 
-def new_cells(X: Any, what: str, entities: Mapping[Mode, Any] | None = None) -> Cells:
+def new_cells(X: Any, what: str, entities: ByMode | None = None) -> Cells:
     """Cells of modes that are not known yet."""
     if is_tensor(X):
         return _with_sizes(_tensor_cells(X, what), entities, what)
@@ -147,7 +150,7 @@ def _tensor_cells(X: Any, what: str) -> Cells:
     return Cells(names, ids, [_core.Labels.numbered(0, n) for n in X.shape], values)
 
 
-def _with_sizes(cells: Cells, entities: Mapping[Mode, Any] | None, what: str) -> Cells:
+def _with_sizes(cells: Cells, entities: ByMode | None, what: str) -> Cells:
     """Modes of numbers are as large as `entities` says."""
     for mode, size in (entities or {}).items():
         k = mode_number(mode, cells.names)
@@ -159,7 +162,7 @@ def _with_sizes(cells: Cells, entities: Mapping[Mode, Any] | None, what: str) ->
     return cells
 
 
-def _label_cells(X: Any, what: str, entities: Mapping[Mode, Any] | None) -> Cells:
+def _label_cells(X: Any, what: str, entities: ByMode | None) -> Cells:
     names, columns = _columns(X, what)
     _check_names(names, what)
     given = {mode_number(mode, names): labels for mode, labels in (entities or {}).items()}
@@ -194,7 +197,7 @@ def _translated(
 ) -> np.ndarray:
     """Codes of `texts` as ids of a table, which must have them all (those that occur)."""
     found = table.find(texts)
-    translated = found[codes]
+    translated: np.ndarray = found[codes]
     if len(translated) and translated.min() < 0:
         row = int(np.argmax(translated < 0))
         raise ValueError(f"{what}: row {row}, column {name}: {texts[int(codes[row])]!r} is not {where}")
@@ -227,7 +230,7 @@ def columns_of(X: Any, names: Sequence[str], what: str) -> tuple[list[Any], np.n
         columns = [columns[found.index(name)] for name in names]
     if len(columns) != len(names):
         raise ValueError(f"{what}: {len(columns)} columns; expected {len(names)}: {', '.join(names)}")
-    return columns, values
+    return list(columns), values
 
 
 def known_cells(X: Any, names: Sequence[str], labels: Sequence[_core.Labels], what: str) -> _core.Ids:
@@ -284,9 +287,11 @@ def cell_values(y: Any, rows: int, counts: bool) -> np.ndarray:
     if (values < 0).any():
         raise ValueError(f"y has the negative value {values.min()}; expected numbers: {expected}")
     if not counts:
-        return (values != 0).astype(np.int64)
+        ones: np.ndarray = (values != 0).astype(np.int64)
+        return ones
     if (values != np.floor(values)).any():
         raise ValueError(f"y has fractions in it; expected whole numbers: {expected}")
     if (values > _LARGEST_COUNT).any():
         raise ValueError(f"y has the value {values.max()}; counts are at most 2^62")
-    return values.astype(np.int64)
+    whole: np.ndarray = values.astype(np.int64)
+    return whole

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import Mode, cell_values, known_cells, known_entities, mode_number
+from ._input import ByMode, Mode, cell_values, known_cells, known_entities, mode_number
 from ._kinds import is_numeric, is_polars, is_tensor, stored
 from ._tables import read_table
 
@@ -62,6 +62,15 @@ class Posterior:
         Made by `TensorFactorization.fit` or by ``ztp fit``.
     n_jobs : int, default=-1
         Threads; -1 is all cores. No number depends on it.
+
+    Attributes
+    ----------
+    run_dir : str
+        Where it is.
+    mode_names : list of str
+        The modes, in order.
+    info : dict
+        What was run: options, data, version, status.
     """
 
     def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> None:
@@ -70,9 +79,7 @@ class Posterior:
         self.run_dir = os.fspath(run_dir)
         self._core = _core.Posterior(self.run_dir, threads(n_jobs))
         self.info: dict[str, Any] = json.loads(self._core.info_json)
-        """What was run: options, data, version, status."""
         self.mode_names: list[str] = self._core.mode_names
-        """The modes, in order."""
         self._labels = [self._core.labels(k) for k in range(len(self.mode_names))]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -177,7 +184,7 @@ class Posterior:
         index = [self.mode_names[k] for k in found["modes"]] + ["all"]
         return pd.DataFrame([_flat(row, found["at"]) for row in rows], index=pd.Index(index, name="mode"))
 
-    def recommend(self, given: Mapping[Mode, Any], top: int = 10) -> pd.DataFrame:
+    def recommend(self, given: ByMode, top: int = 10) -> pd.DataFrame:
         """The most probable cells that are not ones of the data, best first, with what speaks for them.
 
         `given` fixes the entity of some modes, by label (or by id, as a whole number), as ``{"user": "alice"}``. The
