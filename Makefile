@@ -1,8 +1,10 @@
 # Two commands do everything on a fresh Debian 12 machine: `make demo` and `make test`.
 BUILD := build/release
 PREFIX ?= /usr/local
+# The Python tests have their module built in build/dev, too. Where their virtual environment is gone, the module is left out again.
+CONFIGURE_DEV := cmake --preset dev $(if $(wildcard build/venv/bin/python),,-DZTP_PYTHON=OFF) >/dev/null
 
-.PHONY: all setup demo test fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize reliability install clean
+.PHONY: all setup demo test python wheel fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize reliability install clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -16,10 +18,21 @@ demo: all
 
 test:
 	@scripts/setup.sh test
-	@cmake --preset dev >/dev/null
+	@$(CONFIGURE_DEV)
 	@cmake --build build/dev
 	@ctest --test-dir build/dev --output-on-failure --no-tests=error -j 2
 	@$(MAKE) --no-print-directory fuzz-test
+	@scripts/python_tests.sh dev
+
+# The Python package: a release build, installed into a fresh virtual environment, and its tests. PYTHON says which interpreter.
+python:
+	@scripts/setup.sh python
+	@scripts/python_tests.sh release
+
+# A wheel in build/wheel that brings its libraries along, tried where the system has none of them.
+wheel:
+	@scripts/setup.sh python
+	@scripts/wheel.sh
 
 # Hostile files for every reader, for an hour in all or as long as FUZZ_SECONDS says (fuzz/README.md). Needs clang++ with libFuzzer.
 FUZZ_SECONDS ?= 3600
@@ -52,7 +65,7 @@ build-bench:
 # tables to docs/tables (docs/correctness.md).
 calibration:
 	@scripts/setup.sh calibration
-	@cmake --preset dev >/dev/null
+	@$(CONFIGURE_DEV)
 	@cmake --build build/dev --target exact_calibration_test joint_calibration_test sbc_calibration_test \
 	  logistic_calibration_test
 	@rm -rf build/calibration && mkdir -p build/calibration

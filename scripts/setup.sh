@@ -2,6 +2,7 @@
 # Installs what ztp needs on Debian 12 (or a close relative) and is not there yet. Uses sudo where not root.
 #   scripts/setup.sh build    compiler and libraries of the program
 #   scripts/setup.sh test     the same, and what the tests need
+#   scripts/setup.sh python   compiler and libraries, and what a virtual environment of Debian's Python needs to build the package ztp
 #   scripts/setup.sh bench    compiler and libraries of the program, and what the benchmarks need
 #   scripts/setup.sh calibration   the same, and what the plots of the calibration tests need
 #   scripts/setup.sh paper    compiler and libraries of the program, and what the plots of the paper's experiments need
@@ -10,15 +11,17 @@ build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-js
        libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libeigen3-dev libcurl4-openssl-dev libarchive-dev
        libssl-dev ca-certificates"
 bench="libbenchmark-dev"
-test="libgtest-dev libboost-dev gzip zstd python3 $bench"
+python="python3 python3-dev python3-venv"
+test="libgtest-dev libboost-dev gzip zstd $python $bench"
 
 case "${1:-build}" in
   build) wanted="$build" ;;
   test) wanted="$build $test" ;;
+  python) wanted="$build $python" ;;
   bench) wanted="$build $bench" ;;
   calibration) wanted="$build $test python3-matplotlib" ;;
   paper) wanted="$build python3-matplotlib" ;;
-  *) echo "usage: $0 [build|test|bench|calibration|paper]" >&2; exit 2 ;;
+  *) echo "usage: $0 [build|test|python|bench|calibration|paper]" >&2; exit 2 ;;
 esac
 
 missing=""

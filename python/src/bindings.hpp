@@ -17,6 +17,10 @@ namespace nb = nanobind;
 
 // Any array that is in the memory of this process; what kind of numbers it has is looked up.
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
+// For the stubs: what is in Python's lists and dictionaries.
+using Dict = nb::typed<nb::dict, nb::str, nb::any>;
+using Dicts = nb::typed<nb::list, Dict>;
+using Texts = nb::typed<nb::list, nb::str>;
 template <class T>
 using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 

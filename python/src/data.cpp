@@ -11,7 +11,7 @@
 namespace ztp::python {
 namespace {
 
-LabelTable table_of(const nb::list& names) {
+LabelTable table_of(const Texts& names) {
   LabelTable table;
   for (const nb::handle name : names) {
     const std::uint32_t before = table.size();
@@ -23,7 +23,7 @@ LabelTable table_of(const nb::list& names) {
 }
 
 // -1 where there is no such label.
-nb::ndarray<nb::numpy, std::int64_t> find(const LabelTable& table, const nb::list& names) {
+nb::ndarray<nb::numpy, std::int64_t> find(const LabelTable& table, const Texts& names) {
   std::vector<std::int64_t> ids;
   ids.reserve(names.size());
   for (const nb::handle name : names) {
@@ -34,8 +34,8 @@ nb::ndarray<nb::numpy, std::int64_t> find(const LabelTable& table, const nb::lis
   return owned_array<std::int64_t>(std::move(ids), {count});
 }
 
-nb::list names_of(const LabelTable& table) {
-  nb::list names;
+Texts names_of(const LabelTable& table) {
+  Texts names;
   std::string scratch;
   for (std::uint32_t id = 0; id < table.size(); ++id) names.append(nb::cast(table.name(id, scratch)));
   return names;
@@ -43,37 +43,52 @@ nb::list names_of(const LabelTable& table) {
 
 void bind_labels(nb::module_& module) {
   nb::class_<LabelTable>(module, "Labels", "The entities of a mode: names to ids and back.")
-      .def("__init__", [](LabelTable* self, const nb::list& names) { new (self) LabelTable(table_of(names)); })
+      .def(
+          "__init__", [](LabelTable* self, const Texts& names) { new (self) LabelTable(table_of(names)); },
+          nb::arg("names"))
       .def_static("numbered", &LabelTable::numbered, nb::arg("first"), nb::arg("size"))
       .def("copy", [](const LabelTable& table) { return LabelTable(table); })
       .def("__len__", &LabelTable::size)
       .def_prop_ro("is_numbered", &LabelTable::is_numbered)
       .def_prop_ro("first_number", &LabelTable::first_number)
-      .def("name", [](const LabelTable& table, std::uint32_t id) { return table[id]; })
+      .def(
+          "name", [](const LabelTable& table, std::uint32_t id) { return table[id]; }, nb::arg("id"))
       .def("names", &names_of, "All names, by id.")
       .def("find", &find, nb::arg("names"), "The id of each name, -1 where there is none.")
-      .def("add", [](LabelTable& table, const nb::list& names) {
-        for (const nb::handle name : names) table.add(nb::cast<std::string_view>(name));
-      });
+      .def(
+          "add",
+          [](LabelTable& table, const Texts& names) {
+            for (const nb::handle name : names) table.add(nb::cast<std::string_view>(name));
+          },
+          nb::arg("names"));
 }
 
 void bind_arrays(nb::module_& module) {
   nb::class_<Arrays>(module, "Arrays", "Cells, networks and what is missing, before they are sorted and checked.")
-      .def("__init__", [](Arrays* self, std::string source) { (new (self) Arrays)->source = std::move(source); })
-      .def("add_mode",
-           [](Arrays& self, std::string name, const LabelTable& labels) {
-             self.modes.push_back({std::move(name), labels});
-           })
-      .def("set_cells", [](Arrays& self, Ids& ids) { self.coords = ids.take(); })
-      .def("set_values",
-           [](Arrays& self, const Array1<std::int64_t>& values) {
-             self.values.resize(0);
-             self.values.append(values.data(), values.size());
-           })
-      .def("set_missing", [](Arrays& self, Ids& ids) { self.missing = ids.take(); })
+      .def(
+          "__init__", [](Arrays* self, std::string source) { (new (self) Arrays)->source = std::move(source); },
+          nb::arg("source"))
+      .def(
+          "add_mode",
+          [](Arrays& self, std::string name, const LabelTable& labels) {
+            self.modes.push_back({std::move(name), labels});
+          },
+          nb::arg("name"), nb::arg("labels"))
+      .def(
+          "set_cells", [](Arrays& self, Ids& ids) { self.coords = ids.take(); }, nb::arg("ids"))
+      .def(
+          "set_values",
+          [](Arrays& self, const Array1<std::int64_t>& values) {
+            self.values.resize(0);
+            self.values.append(values.data(), values.size());
+          },
+          nb::arg("values"))
+      .def(
+          "set_missing", [](Arrays& self, Ids& ids) { self.missing = ids.take(); }, nb::arg("ids"))
       .def(
           "set_missing_slices",
-          [](Arrays& self, std::vector<std::vector<std::uint32_t>> slices) { self.missing_slices = std::move(slices); })
+          [](Arrays& self, std::vector<std::vector<std::uint32_t>> slices) { self.missing_slices = std::move(slices); },
+          nb::arg("slices"))
       .def(
           "add_network",
           [](Arrays& self, std::size_t mode, std::size_t which, std::string source, Ids& pairs, Ids* missing) {
@@ -87,7 +102,7 @@ void bind_arrays(nb::module_& module) {
           nb::arg("mode"), nb::arg("which"), nb::arg("source"), nb::arg("pairs"), nb::arg("missing").none());
 }
 
-ReadOptions read_options(const nb::dict& given) {
+ReadOptions read_options(const Dict& given) {
   ReadOptions read;
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
@@ -120,8 +135,8 @@ nb::ndarray<nb::numpy, std::uint32_t> copy_of(const Buffer<std::uint32_t>& value
   return owned_array<std::uint32_t>(copy, {copy.size() / columns, columns});
 }
 
-nb::dict split_data(const Dataset& data, const std::string& protocol, double holdout, std::uint64_t zeros_per_one,
-                    const std::string& mode, std::uint32_t after, std::uint64_t seed) {
+Dict split_data(const Dataset& data, const std::string& protocol, double holdout, std::uint64_t zeros_per_one,
+                const std::string& mode, std::uint32_t after, std::uint64_t seed) {
   SplitOptions options;
   options.protocol = protocol_named(protocol);
   options.holdout = holdout;
@@ -135,7 +150,7 @@ nb::dict split_data(const Dataset& data, const std::string& protocol, double hol
     parts = split(data.tensor, options, data.missing);
   }
   const std::size_t K = data.tensor.order();
-  nb::dict result;
+  Dict result;
   const std::size_t ones = parts.coords.size() / K, cells = parts.test.size();
   result["train"] = owned_array<std::uint32_t>(std::move(parts.coords), {ones, K});
   if (parts.counts.empty())
@@ -158,33 +173,39 @@ void bind_dataset(nb::module_& module) {
                      for (const Mode& mode : data.tensor.modes) names.push_back(mode.name);
                      return names;
                    })
-      .def("labels",
-           [](const Dataset& data, std::size_t mode) {
-             LabelTable table = data.tensor.modes.at(mode).labels;
-             table.index();
-             return table;
-           })
+      .def(
+          "labels",
+          [](const Dataset& data, std::size_t mode) {
+            LabelTable table = data.tensor.modes.at(mode).labels;
+            table.index();
+            return table;
+          },
+          nb::arg("mode"))
       .def("cells", [](const Dataset& data) { return copy_of(data.tensor.coords, data.tensor.order()); })
-      .def("split", &split_data);
+      .def("split", &split_data, nb::arg("protocol"), nb::arg("holdout"), nb::arg("zeros_per_one"), nb::arg("mode"),
+           nb::arg("after"), nb::arg("seed"));
   module.def(
       "make_data", [](Arrays& arrays, bool counts) { return make_dataset(std::move(arrays), counts); },
-      nb::call_guard<nb::gil_scoped_release>());
-  module.def("read_data", [](const nb::dict& given, const std::string& options_json) {
-    const ReadOptions read = read_options(given);
-    const FitOptions options = options_from_json(options_json);
-    nb::gil_scoped_release released;
-    return read_dataset(read, options);
-  });
+      nb::arg("arrays"), nb::arg("counts"), nb::call_guard<nb::gil_scoped_release>());
+  module.def(
+      "read_data",
+      [](const Dict& given, const std::string& options_json) {
+        const ReadOptions read = read_options(given);
+        const FitOptions options = options_from_json(options_json);
+        nb::gil_scoped_release released;
+        return read_dataset(read, options);
+      },
+      nb::arg("given"), nb::arg("options"));
 }
 
-nb::dict simulate_data(const SimulateOptions& options) {
+Dict simulate_data(const SimulateOptions& options) {
   Simulated made;
   {
     nb::gil_scoped_release released;
     made = simulate(options);
   }
   const std::size_t K = made.tensor.order(), ones = made.tensor.nnz(), R = made.lambda.size();
-  nb::dict result;
+  Dict result;
   result["cells"] = owned_array<std::uint32_t>(std::move(made.tensor.coords), {ones, K});
   result["weights"] = owned_array<double>(std::move(made.lambda), {R});
   nb::list networks, factors;
@@ -209,8 +230,18 @@ void bind_data(nb::module_& module) {
   nb::class_<Ids>(module, "Ids", "Ids of entities, rows x columns.")
       .def(nb::init<std::size_t, std::size_t>(), nb::arg("rows"), nb::arg("columns"))
       .def("fill", &Ids::fill, nb::arg("array"), nb::arg("what"), nb::arg("columns"),
+           nb::sig("def fill(self, array: numpy.typing.NDArray[typing.Any], what: str, "
+                   "columns: collections.abc.Sequence[str]) -> list[int]"),
            "From a two-dimensional array of whole numbers. Returns the largest of each column, plus one.")
-      .def("fill_column", &Ids::fill_column, nb::arg("column"), nb::arg("array"), nb::arg("what"), nb::arg("name"))
+      .def("fill_column", &Ids::fill_column, nb::arg("column"), nb::arg("array"), nb::arg("what"), nb::arg("name"),
+           nb::sig("def fill_column(self, column: int, array: numpy.typing.NDArray[typing.Any], what: str, "
+                   "name: str) -> int"))
+      .def("to_numpy",
+           [](const Ids& ids) {
+             const std::size_t count = ids.rows() * ids.columns();
+             return owned_array<std::uint32_t>(std::vector<std::uint32_t>(ids.data(), ids.data() + count),
+                                               {ids.rows(), ids.columns()});
+           })
       .def_prop_ro("rows", &Ids::rows)
       .def_prop_ro("columns", &Ids::columns);
   bind_labels(module);

@@ -83,8 +83,8 @@ auto listen(Listener& listener, const Run& run) {
   return result;
 }
 
-nb::dict as_dict(const UpdateSummary& summary) {
-  nb::dict dict;
+Dict as_dict(const UpdateSummary& summary) {
+  Dict dict;
   dict["ones"] = summary.ones;
   dict["known_ones"] = summary.known_ones;
   dict["edges"] = summary.edges;
@@ -101,11 +101,14 @@ nb::dict as_dict(const UpdateSummary& summary) {
 void bind_fit(nb::module_& module) {
   nb::class_<Listener>(module, "Listener", "What a fit calls: on_sweep(chain, sweep, log_likelihood, occupied, auc).")
       .def(nb::init<nb::object, nb::object, std::string>(), nb::arg("on_sweep").none(), nb::arg("on_warning"),
-           nb::arg("command"));
+           nb::arg("command"),
+           nb::sig("def __init__(self, on_sweep: collections.abc.Callable[[int, int, float, int, float], None] | None, "
+                   "on_warning: collections.abc.Callable[[str], None], command: str) -> None"));
   module.def("check_run_dir", &check_run_dir, nb::arg("run_dir"), nb::arg("replace"));
-  module.def("check_options", [](const std::string& options_json, bool networks) {
-    check_options(options_from_json(options_json), networks);
-  });
+  module.def(
+      "check_options",
+      [](const std::string& options_json, bool networks) { check_options(options_from_json(options_json), networks); },
+      nb::arg("options"), nb::arg("networks"));
   module.def(
       "fit",
       [](Dataset& data, const std::string& options_json, const std::string& run_dir, Listener& listener, bool replace) {
@@ -133,6 +136,7 @@ void bind_fit(nb::module_& module) {
         options.draws = draws;
         options.minibatch = minibatch;
         options.threads = threads;
+        options.news_required = false;
         return as_dict(listen(listener, [&](const FitCallbacks& callbacks) {
           return update(run_dir, std::move(fresh), options, callbacks);
         }));

@@ -44,9 +44,9 @@ PyObject* exception_for(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
-nb::dict as_dict(const OptionField& field) {
+Dict as_dict(const OptionField& field) {
   static const FitOptions defaults;
-  nb::dict dict;
+  Dict dict;
   dict["name"] = field.name;
   dict["help"] = field.help;
   dict["choices"] = field.choices;
@@ -72,12 +72,12 @@ void bind_errors(nb::module_&) {
 NB_MODULE(_core, module) {
   using namespace ztp::python;
   module.doc() = "The C++ library of ztp, as the package ztp calls it. Not a public interface.";
-  module.attr("__version__") = ztp::version();
+  module.attr("version") = ztp::version();
   bind_errors(module);
   module.def(
       "option_fields",
       [] {
-        nb::list list;
+        Dicts list;
         for (const ztp::OptionField& field : ztp::fit_option_fields()) list.append(as_dict(field));
         return list;
       },

@@ -4,7 +4,9 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
+#include <memory>
 #include <mutex>
 
 #include "bindings.hpp"
@@ -12,37 +14,61 @@
 namespace ztp::python {
 namespace {
 
+// A process that was forked does not have the threads of its parent. It opens the run anew, and leaves alone (for good) what
+// would wait for them.
 class SharedPosterior {
  public:
-  SharedPosterior(const std::string& run_dir, unsigned threads) : posterior_(run_dir, threads) {}
-  const Posterior& constant() const { return posterior_; }
+  SharedPosterior(std::string run_dir, unsigned threads)
+      : run_dir_(std::move(run_dir)), threads_(threads), opened_(std::make_unique<Opened>(run_dir_, threads_)) {}
+  SharedPosterior(const SharedPosterior&) = delete;
+  SharedPosterior& operator=(const SharedPosterior&) = delete;
+  ~SharedPosterior() {
+    if (opened_->process != getpid()) static_cast<void>(opened_.release());
+  }
+
+  const Posterior& constant() const { return opened_->posterior; }
   // use(posterior) without Python's lock, one thread at a time.
   template <class Use>
   auto call(const Use& use) {
+    Opened& opened = of_this_process();
     nb::gil_scoped_release released;
-    const std::lock_guard one_at_a_time(mutex_);
-    return use(posterior_);
+    const std::lock_guard one_at_a_time(opened.mutex);
+    return use(opened.posterior);
   }
   // The same with two of them, which may be one.
   template <class Use>
   auto call_with(SharedPosterior& other, const Use& use) {
+    if (&other == this) return call([&](Posterior& posterior) { return use(posterior, posterior); });
+    Opened &first = of_this_process(), &second = other.of_this_process();
     nb::gil_scoped_release released;
-    if (&other == this) {
-      const std::lock_guard one_at_a_time(mutex_);
-      return use(posterior_, posterior_);
-    }
-    const std::scoped_lock both(mutex_, other.mutex_);
-    return use(posterior_, other.posterior_);
+    const std::scoped_lock both(first.mutex, second.mutex);
+    return use(first.posterior, second.posterior);
   }
   void require_columns(const Ids& cells) const {
-    if (cells.columns() != posterior_.modes().size())
-      throw Error(ErrorKind::usage,
-                  fmt::format("cells of {} columns; the run has {} modes", cells.columns(), posterior_.modes().size()));
+    const std::size_t modes = constant().modes().size();
+    if (cells.columns() != modes)
+      throw Error(ErrorKind::usage, fmt::format("cells of {} columns; the run has {} modes", cells.columns(), modes));
   }
 
  private:
-  Posterior posterior_;
-  std::mutex mutex_;
+  struct Opened {
+    Opened(const std::string& run_dir, unsigned threads) : posterior(run_dir, threads) {}
+    Posterior posterior;
+    std::mutex mutex;
+    pid_t process = getpid();
+  };
+  Opened& of_this_process() {
+    if (opened_->process != getpid()) {
+      auto fresh = std::make_unique<Opened>(run_dir_, threads_);
+      static_cast<void>(opened_.release());
+      opened_ = std::move(fresh);
+    }
+    return *opened_;
+  }
+
+  std::string run_dir_;
+  unsigned threads_;
+  std::unique_ptr<Opened> opened_;
 };
 
 constexpr std::size_t prediction_columns = 5;
@@ -63,23 +89,23 @@ nb::ndarray<nb::numpy, double> predict(SharedPosterior& self, const Ids& cells) 
   return owned_array<double>(std::move(numbers), {cells.rows(), prediction_columns});
 }
 
-nb::dict as_dict(const Metrics& metrics) {
-  nb::dict dict;
+Dict as_dict(const Metrics& metrics) {
+  Dict dict;
   for (const MetricField& field : metric_fields()) dict[field.key] = metrics.*field.member;
   dict["ones"] = metrics.ones;
   dict["zeros"] = metrics.zeros;
   return dict;
 }
 
-nb::dict as_dict(const RankingMetrics& metrics) {
-  nb::dict dict;
+Dict as_dict(const RankingMetrics& metrics) {
+  Dict dict;
   for (const RankingField& field : ranking_fields())
     std::visit([&](auto member) { dict[field.key] = metrics.*member; }, field.member);
   return dict;
 }
 
-nb::dict as_dict(const Ranking& ranking) {
-  nb::dict dict;
+Dict as_dict(const Ranking& ranking) {
+  Dict dict;
   dict["at"] = ranking.at;
   dict["draws"] = ranking.draws;
   dict["test_ones"] = ranking.test_ones;
@@ -110,10 +136,10 @@ RankingOptions ranking_options(std::vector<std::size_t> modes, std::vector<std::
   return options;
 }
 
-nb::list components(SharedPosterior& self, std::size_t top, std::size_t chain) {
-  nb::list list;
+Dicts components(SharedPosterior& self, std::size_t top, std::size_t chain) {
+  Dicts list;
   for (const Component& component : self.call([&](Posterior& p) { return p.components(top, chain); })) {
-    nb::dict dict;
+    Dict dict;
     dict["component"] = component.number;
     dict["weight"] = component.weight;
     dict["weight_q05"] = component.weight_q05;
@@ -152,10 +178,10 @@ nb::list recommend(SharedPosterior& self, const std::vector<std::optional<std::u
   return list;
 }
 
-nb::list as_list(const std::vector<ComponentMatch>& matches) {
-  nb::list list;
+Dicts as_list(const std::vector<ComponentMatch>& matches) {
+  Dicts list;
   for (const ComponentMatch& match : matches) {
-    nb::dict dict;
+    Dict dict;
     dict["component"] = match.component + 1;
     dict["partner"] = match.partner ? nb::cast(*match.partner + 1) : nb::none();
     dict["overlap"] = match.overlap;
@@ -168,21 +194,21 @@ nb::list as_list(const std::vector<ComponentMatch>& matches) {
 }
 
 // The components of a reference chain with those of the others: pairs of chain and matches; and summaries over chains.
-nb::dict match_chains(SharedPosterior& self, std::size_t reference) {
+Dict match_chains(SharedPosterior& self, std::size_t reference) {
   const Matching matching = self.call([&](Posterior& posterior) { return posterior.match_chains(reference); });
   nb::list chains, components;
   for (std::size_t i = 0; i < matching.others.size(); ++i)
     chains.append(nb::make_tuple(matching.others[i], as_list(matching.matches[i])));
   for (const Matching::Summary& summary : matching.components)
     components.append(nb::make_tuple(summary.stability, summary.weight_mean, summary.weight_sd));
-  nb::dict dict;
+  Dict dict;
   dict["chains"] = chains;
   dict["components"] = components;
   return dict;
 }
 
-nb::dict as_dict(const Quantity& q) {
-  nb::dict dict;
+Dict as_dict(const Quantity& q) {
+  Dict dict;
   dict["name"] = q.name;
   dict["mean"] = q.mean;
   dict["sd"] = q.sd;
@@ -194,8 +220,8 @@ nb::dict as_dict(const Quantity& q) {
   return dict;
 }
 
-nb::dict as_dict(const Diagnosis& diagnosis) {
-  nb::dict dict;
+Dict as_dict(const Diagnosis& diagnosis) {
+  Dict dict;
   dict["status"] = diagnosis.status;
   dict["chains"] = diagnosis.chains;
   dict["draws"] = diagnosis.draws;
@@ -209,7 +235,7 @@ nb::dict as_dict(const Diagnosis& diagnosis) {
   nb::list quantities, cells;
   for (const Quantity& quantity : diagnosis.quantities) quantities.append(as_dict(quantity));
   for (const WatchedCell& cell : diagnosis.cells) {
-    nb::dict row = as_dict(cell.probability);
+    Dict row = as_dict(cell.probability);
     row["labels"] = cell.labels;
     row["outcome"] = cell.outcome;
     cells.append(row);
@@ -221,39 +247,51 @@ nb::dict as_dict(const Diagnosis& diagnosis) {
 
 void bind_questions(nb::class_<SharedPosterior>& type) {
   type.def("predict", &predict, nb::arg("cells"), "A row for each cell: probability, sd, q05, q95, rate.")
-      .def("evaluate_file",
-           [](SharedPosterior& self, const std::string& file) {
-             return as_dict(self.call([&](Posterior& p) { return p.evaluate(file); }));
-           })
-      .def("evaluate",
-           [](SharedPosterior& self, const Ids& cells, const Array1<std::uint8_t>& outcome) {
-             self.require_columns(cells);
-             const TestCells test = test_cells(cells, outcome);
-             return as_dict(self.call([&](Posterior& p) { return p.evaluate(test); }));
-           })
-      .def("rank_file",
-           [](SharedPosterior& self, const std::string& file, std::vector<std::size_t> modes,
-              std::vector<std::uint32_t> at, std::vector<std::string> filter, std::size_t draws) {
-             const RankingOptions options = ranking_options(std::move(modes), std::move(at), std::move(filter), draws);
-             return as_dict(self.call([&](Posterior& p) { return p.rank(file, options); }));
-           })
-      .def("rank",
-           [](SharedPosterior& self, const Ids& cells, const Array1<std::uint8_t>& outcome,
-              std::vector<std::size_t> modes, std::vector<std::uint32_t> at, std::vector<std::string> filter,
-              std::size_t draws) {
-             self.require_columns(cells);
-             const TestCells test = test_cells(cells, outcome);
-             const RankingOptions options = ranking_options(std::move(modes), std::move(at), std::move(filter), draws);
-             return as_dict(self.call([&](Posterior& p) { return p.rank(test, options); }));
-           })
+      .def(
+          "evaluate_file",
+          [](SharedPosterior& self, const std::string& file) {
+            return as_dict(self.call([&](Posterior& p) { return p.evaluate(file); }));
+          },
+          nb::arg("file"))
+      .def(
+          "evaluate",
+          [](SharedPosterior& self, const Ids& cells, const Array1<std::uint8_t>& outcome) {
+            self.require_columns(cells);
+            const TestCells test = test_cells(cells, outcome);
+            return as_dict(self.call([&](Posterior& p) { return p.evaluate(test); }));
+          },
+          nb::arg("cells"), nb::arg("outcome"))
+      .def(
+          "rank_file",
+          [](SharedPosterior& self, const std::string& file, std::vector<std::size_t> modes,
+             std::vector<std::uint32_t> at, std::vector<std::string> filter, std::size_t draws) {
+            const RankingOptions options = ranking_options(std::move(modes), std::move(at), std::move(filter), draws);
+            return as_dict(self.call([&](Posterior& p) { return p.rank(file, options); }));
+          },
+          nb::arg("file"), nb::arg("modes"), nb::arg("at"), nb::arg("filter"), nb::arg("draws"))
+      .def(
+          "rank",
+          [](SharedPosterior& self, const Ids& cells, const Array1<std::uint8_t>& outcome,
+             std::vector<std::size_t> modes, std::vector<std::uint32_t> at, std::vector<std::string> filter,
+             std::size_t draws) {
+            self.require_columns(cells);
+            const TestCells test = test_cells(cells, outcome);
+            const RankingOptions options = ranking_options(std::move(modes), std::move(at), std::move(filter), draws);
+            return as_dict(self.call([&](Posterior& p) { return p.rank(test, options); }));
+          },
+          nb::arg("cells"), nb::arg("outcome"), nb::arg("modes"), nb::arg("at"), nb::arg("filter"), nb::arg("draws"))
       .def("components", &components, nb::arg("top"), nb::arg("chain"))
-      .def("recommend", &recommend, nb::arg("given"), nb::arg("top"))
+      .def("recommend", &recommend, nb::arg("given"), nb::arg("top"),
+           nb::sig("def recommend(self, given: collections.abc.Sequence[int | None], top: int) -> "
+                   "list[tuple[list[int], tuple[float, ...], list[tuple[int, float]]]]"))
       .def("match_chains", &match_chains, nb::arg("reference"))
-      .def("match_components",
-           [](SharedPosterior& self, std::size_t chain, SharedPosterior& other, std::size_t other_chain) {
-             return as_list(self.call_with(
-                 other, [&](Posterior& a, Posterior& b) { return a.match_components(chain, b, other_chain); }));
-           })
+      .def(
+          "match_components",
+          [](SharedPosterior& self, std::size_t chain, SharedPosterior& other, std::size_t other_chain) {
+            return as_list(self.call_with(
+                other, [&](Posterior& a, Posterior& b) { return a.match_components(chain, b, other_chain); }));
+          },
+          nb::arg("chain"), nb::arg("other"), nb::arg("other_chain"))
       .def(
           "mean_factor",
           [](SharedPosterior& self, std::size_t mode, std::optional<std::size_t> chain) {
@@ -264,11 +302,14 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
             return owned_array<float>(std::move(u), {n, R});
           },
           nb::arg("mode"), nb::arg("chain").none())
-      .def("mean_weights", [](SharedPosterior& self, std::size_t chain) {
-        std::vector<double> weights = self.call([&](Posterior& p) { return p.mean_weights(chain); });
-        const std::size_t R = weights.size();
-        return owned_array<double>(std::move(weights), {R});
-      });
+      .def(
+          "mean_weights",
+          [](SharedPosterior& self, std::size_t chain) {
+            std::vector<double> weights = self.call([&](Posterior& p) { return p.mean_weights(chain); });
+            const std::size_t R = weights.size();
+            return owned_array<double>(std::move(weights), {R});
+          },
+          nb::arg("chain"));
 }
 
 }  // namespace
@@ -289,23 +330,31 @@ void bind_posterior(nb::module_& module) {
           [](const SharedPosterior& self, std::size_t mode) -> const LabelTable& {
             return self.constant().modes().at(mode).labels;
           },
-          nb::rv_policy::reference_internal);
+          nb::arg("mode"), nb::rv_policy::reference_internal);
   bind_questions(type);
-  module.def("run_info_json", [](const std::string& run_dir) { return run_info_as_json(run_info(run_dir)); });
-  module.def("diagnose", [](const std::string& run_dir) {
-    const Diagnosis diagnosis = [&] {
-      nb::gil_scoped_release released;
-      return diagnose(run_dir);
-    }();
-    return as_dict(diagnosis);
-  });
-  module.def("metrics", [](const Array1<double>& probability, const Array1<std::uint8_t>& outcome) {
-    if (probability.size() != outcome.size())
-      throw Error(ErrorKind::usage, fmt::format("{} outcomes for {} cells", outcome.size(), probability.size()));
-    MetricsCollector collector;
-    for (std::size_t i = 0; i < outcome.size(); ++i) collector.add(probability.data()[i], outcome.data()[i] != 0);
-    return as_dict(collector.finish());
-  });
+  module.def(
+      "run_info_json", [](const std::string& run_dir) { return run_info_as_json(run_info(run_dir)); },
+      nb::arg("run_dir"));
+  module.def(
+      "diagnose",
+      [](const std::string& run_dir) {
+        const Diagnosis diagnosis = [&] {
+          nb::gil_scoped_release released;
+          return diagnose(run_dir);
+        }();
+        return as_dict(diagnosis);
+      },
+      nb::arg("run_dir"));
+  module.def(
+      "metrics",
+      [](const Array1<double>& probability, const Array1<std::uint8_t>& outcome) {
+        if (probability.size() != outcome.size())
+          throw Error(ErrorKind::usage, fmt::format("{} outcomes for {} cells", outcome.size(), probability.size()));
+        MetricsCollector collector;
+        for (std::size_t i = 0; i < outcome.size(); ++i) collector.add(probability.data()[i], outcome.data()[i] != 0);
+        return as_dict(collector.finish());
+      },
+      nb::arg("probability"), nb::arg("outcome"));
 }
 
 }  // namespace ztp::python

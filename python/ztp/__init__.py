@@ -12,7 +12,7 @@ Five lines::
 command line has made. `split` and `simulate` make data to try things on. What happens is logged by the logger ``ztp``.
 """
 
-from ._core import __version__
+from ._core import version as __version__
 from ._data import Simulation, Split, simulate, split
 from ._estimator import TensorFactorization
 from ._posterior import Diagnosis, Posterior

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import Mode, cell_values, is_frame, is_tensor, mode_number, new_cells
+from ._input import ByMode, Mode, cell_values, mode_number, new_cells
+from ._kinds import is_frame, is_tensor
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def simulate(
     rank: int = 10,
     kind: str = "planted",
     dirichlet: float = 0.1,
-    edges: dict[Mode, int] | None = None,
+    edges: ByMode | None = None,
     random_state: int = 1,
 ) -> Simulation:
     """Simulates a tensor of a shape with exactly so many ones, as ``ztp simulate`` does: `kind` planted (each component a

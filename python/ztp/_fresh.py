@@ -10,13 +10,11 @@ import numpy as np
 
 from . import _core
 from ._input import (
-    Mode,
+    ByMode,
     cell_values,
     codes_of,
     columns_of,
-    edges_of,
     is_ids,
-    is_sparse_matrix,
     known_cells,
     known_entities,
     known_pairs,
@@ -24,17 +22,18 @@ from ._input import (
     mode_number,
     new_cells,
 )
+from ._kinds import edges_of, is_frame, is_sparse_matrix
 
 
 def _as_list(given: Any) -> list[Any]:
     """One network, or a list of several: pairs are tables, so a list of tables is a list of networks."""
-    if isinstance(given, list) and given and all(_is_table(item) for item in given):
-        return given
+    if isinstance(given, (list, tuple)) and given and all(_is_table(item) for item in given):
+        return list(given)
     return [given]
 
 
 def _is_table(item: Any) -> bool:
-    return isinstance(item, (str, os.PathLike)) or getattr(item, "ndim", 0) == 2 or hasattr(item, "get_columns")
+    return isinstance(item, (str, os.PathLike)) or getattr(item, "ndim", 0) == 2 or is_frame(item)
 
 
 def _refuse_file(given: Any, what: str) -> None:
@@ -46,8 +45,8 @@ def _add_networks(
     arrays: _core.Arrays,
     names: list[str],
     labels: list[_core.Labels],
-    networks: Mapping[Mode, Any] | None,
-    missing_pairs: Mapping[Mode, Any] | None,
+    networks: ByMode | None,
+    missing_pairs: ByMode | None,
 ) -> None:
     unused = {mode_number(mode, names): given for mode, given in (missing_pairs or {}).items()}
     for mode, given in (networks or {}).items():
@@ -76,7 +75,10 @@ def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: i
     if y is not None and values is not None:
         raise ValueError("y is given, but a sparse X has its values in it")
     if y is not None or values is not None:
-        arrays.set_values(cell_values(values if y is None else y, rows, counts))
+        values = cell_values(values if y is None else y, rows, counts)
+        if rows and not values.any():
+            raise ValueError(f"there are no ones: all values are 0 (n_samples = {rows})")
+        arrays.set_values(values)
     elif counts:
         arrays.set_values(np.ones(rows, np.int64))
 
@@ -84,11 +86,11 @@ def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: i
 def arrays_of(
     X: Any,
     y: Any,
-    networks: Mapping[Mode, Any] | None,
+    networks: ByMode | None,
     missing: Any,
-    missing_entities: Mapping[Mode, Any] | None,
-    missing_pairs: Mapping[Mode, Any] | None,
-    entities: Mapping[Mode, Any] | None,
+    missing_entities: ByMode | None,
+    missing_pairs: ByMode | None,
+    entities: ByMode | None,
     counts: bool,
 ) -> _core.Arrays:
     """Of a first fit."""
@@ -118,33 +120,35 @@ class _Growing:
         self.name = name
         self.table = known.copy()
 
-    def ids(self, column: Any, what: str) -> np.ndarray:
-        """Of a column of ids or of labels."""
-        column_ids = np.asarray(column) if is_ids(column) else None
-        if column_ids is not None:
-            largest = int(column_ids.max(initial=-1))
-            if largest >= len(self.table):
-                if not self.table.is_numbered:
-                    raise ValueError(
-                        f"{what}, column {self.name}: the id {largest} is new, and the entities of this mode have names; "
-                        "give labels (a frame) instead of ids"
-                    )
-                self.table = _core.Labels.numbered(self.table.first_number, largest + 1)
-            return column_ids
+    def fill(self, ids: _core.Ids, k: int, column: Any, what: str) -> None:
+        """Puts a column of ids or of labels into column k of `ids`."""
+        if is_ids(column):
+            self._grow_to(ids.fill_column(k, column, what, self.name), what)
+            return
         codes, texts = codes_of(column, what, self.name)
         if self.table.is_numbered:
-            return self._numbers(texts, what)[codes]
-        self.table.add(texts)
-        return self.table.find(texts)[codes]
+            numbers = np.array([self._number(text, what) for text in texts], dtype=np.int64)
+            self._grow_to(ids.fill_column(k, numbers[codes], what, self.name), what)
+        else:
+            self.table.add(texts)
+            ids.fill_column(k, self.table.find(texts)[codes], what, self.name)
 
-    def _numbers(self, texts: list[str], what: str) -> np.ndarray:
+    def _grow_to(self, size: int, what: str) -> None:
+        if size <= len(self.table):
+            return
+        if not self.table.is_numbered:
+            raise ValueError(
+                f"{what}: column {self.name}: the id {size - 1} is new, and the entities of this mode have names; "
+                "give labels (a frame) instead of ids"
+            )
+        self.table = _core.Labels.numbered(self.table.first_number, size)
+
+    def _number(self, text: str, what: str) -> int:
+        """The id of an entity of a mode of numbers."""
         first = self.table.first_number
-        for text in texts:
-            if not (text.isdecimal() and str(int(text)) == text and int(text) >= first):
-                raise ValueError(f"{what}, column {self.name}: {text!r}: the entities of this mode are numbers from {first}")
-        ids = np.array([int(text) - first for text in texts], dtype=np.int64)
-        self.table = _core.Labels.numbered(first, max(len(self.table), int(ids.max(initial=-1)) + 1))
-        return ids
+        if not (len(text) <= 10 and text.isdecimal() and str(int(text)) == text and int(text) >= first):
+            raise ValueError(f"{what}: column {self.name}: {text!r}: the entities of this mode are numbers from {first}")
+        return int(text) - first
 
 
 def _grown_ids(X: Any, modes: list[_Growing], what: str) -> tuple[_core.Ids, np.ndarray | None]:
@@ -152,17 +156,19 @@ def _grown_ids(X: Any, modes: list[_Growing], what: str) -> tuple[_core.Ids, np.
     columns, values = columns_of(X, [mode.name for mode in modes], what)
     ids = _core.Ids(len(columns[0]), len(modes))
     for k, (mode, column) in enumerate(zip(modes, columns, strict=True)):
-        ids.fill_column(k, mode.ids(column, what), what, mode.name)
+        mode.fill(ids, k, column, what)
     return ids, values
 
 
 def fresh_arrays(
-    X: Any, y: Any, networks: Mapping[Mode, Any] | None, names: list[str], known: list[_core.Labels], counts: bool
+    X: Any, y: Any, networks: ByMode | None, names: list[str], known: list[_core.Labels], counts: bool
 ) -> _core.Arrays:
     """Of an update, whose entities may be new."""
     modes = [_Growing(name, table) for name, table in zip(names, known, strict=True)]
     arrays = _core.Arrays("X")
     if X is None:
+        if y is not None:
+            raise ValueError("y is given, but no X")
         arrays.set_cells(_core.Ids(0, len(names)))
     else:
         ids, values = _grown_ids(X, modes, "X")
@@ -174,7 +180,7 @@ def fresh_arrays(
             what = f"networks[{mode!r}]"
             _refuse_file(pairs, what)
             if is_sparse_matrix(pairs):
-                pairs = edges_of(pairs)
+                pairs = edges_of(pairs, what)
             arrays.add_network(k, number, what, _grown_ids(pairs, [modes[k], modes[k]], what)[0], None)
     for grown in modes:
         arrays.add_mode(grown.name, grown.table)
@@ -183,10 +189,10 @@ def fresh_arrays(
 
 def reading_of(
     path: str | os.PathLike[str],
-    networks: Mapping[Mode, Any] | None,
+    networks: ByMode | None,
     missing: Any,
-    missing_entities: Mapping[Mode, Any] | None,
-    missing_pairs: Mapping[Mode, Any] | None,
+    missing_entities: ByMode | None,
+    missing_pairs: ByMode | None,
     reading: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     """Everything in files: the flags of the command line."""
@@ -196,7 +202,7 @@ def reading_of(
             raise ValueError(f"X is a file, so {what} must be one, too")
         return os.fspath(given)
 
-    def assignments(given: Mapping[Mode, Any] | None, what: str) -> list[str]:
+    def assignments(given: ByMode | None, what: str) -> list[str]:
         return [
             f"{label_text(mode)}={file(item, f'{what}[{mode!r}]')}"
             for mode, items in (given or {}).items()

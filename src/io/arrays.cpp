@@ -113,7 +113,7 @@ void take_ones(Arrays& arrays, bool counts, Dataset& data) {
   arrays.values = {};  // sorting needs the room
   data.lines = data.tensor.nnz();
   require_ones(data, source);
-  finish_ones({source, counts}, data);
+  finish_ones({source, counts, false}, data);
 }
 
 void take_networks(Arrays& arrays, Dataset& data) {
