@@ -12,7 +12,7 @@ at the peak beyond those of C++.
 import argparse
 import json
 import pathlib
-import resource
+import re
 import statistics
 import subprocess
 import sys
@@ -22,10 +22,9 @@ import time
 HERE = pathlib.Path(__file__).resolve().parents[1]
 
 
-def resident():
-    """MiB of this process now."""
-    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20
+def memory(what):
+    """MiB of this process: VmRSS, what it has now; VmHWM, at its peak."""
+    return int(re.search(what + r":\s+(\d+)", pathlib.Path("/proc/self/status").read_text()).group(1)) / 1024
 
 
 def fit_here(cells, modes, options, run):
@@ -36,10 +35,10 @@ def fit_here(cells, modes, options, run):
 
     X = np.fromfile(cells, np.uint32).reshape(-1, modes).astype(np.int64)
     model = ztp.TensorFactorization(**options, n_jobs=1, run_dir=run, progress=False)
-    memory, begin, processors = resident(), time.perf_counter(), time.process_time()
+    before, begin, processors = memory("VmRSS"), time.perf_counter(), time.process_time()
     model.fit(X)
     wall, processors = time.perf_counter() - begin, time.process_time() - processors
-    print(f"{wall:.4f} {processors:.4f} {memory:.1f} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.1f}")
+    print(f"{wall:.4f} {processors:.4f} {before:.1f} {memory('VmHWM'):.1f}")
 
 
 def main():
