@@ -126,9 +126,10 @@ def test_missing_entities_and_pairs() -> None:
     refused(r"missing_entities\[0\]: there is no entity 'u1'", missing_entities={0: ["u1"]})
     for wrong in ("8", 8, [[8]], np.zeros((2, 2), int)):
         refused(r"missing_entities\[0\]: expected a list|there is no entity", missing_entities={0: wrong})
-    some = fitted(networks={0: PAIRS}, missing_pairs={0: [[3, 4]]})
+    pairs = np.array([[a, b] for a in (0, 1, 2) for b in (5, 6)])
+    some = fitted(networks={0: PAIRS}, missing_pairs={0: pairs})
     assert some != fitted(networks={0: PAIRS})
-    adjacency = scipy.sparse.coo_array(([1, 1], ([3, 4], [4, 3])), shape=(9, 9))
+    adjacency = scipy.sparse.coo_array((np.ones(6), tuple(pairs.T)), shape=(9, 9))
     assert fitted(networks={0: PAIRS}, missing_pairs={0: adjacency}) == some
     refused("missing_pairs: the mode mode2 has no network", networks={0: PAIRS}, missing_pairs={1: [[3, 4]]})
     refused("more of them than networks", networks={0: PAIRS}, missing_pairs={0: [PAIRS, PAIRS]})

@@ -310,11 +310,14 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
 
     @classmethod
     def load(cls, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> TensorFactorization:
-        """The model of a run directory, as the command line or `fit` with run_dir made it."""
-        posterior = Posterior(run_dir, n_jobs)
-        model = cls(**parameters_of(posterior.info["options"], n_jobs), run_dir=os.fspath(run_dir))
-        model._take_names(None, posterior.mode_names)
-        model.run_dir_, model._own_dir, model.posterior_ = posterior.run_dir, None, posterior
+        """The model of a run directory, as the command line or `fit` with run_dir made it. If that was interrupted, the
+        model is not fitted yet, and resume() goes on."""
+        info = json.loads(_core.run_info_json(os.fspath(run_dir)))
+        model = cls(**parameters_of(info["options"], n_jobs), run_dir=os.fspath(run_dir))
+        model._take_names(None, [mode["name"] for mode in info["modes"]])
+        model.run_dir_, model._own_dir = os.fspath(run_dir), None
+        if info["status"] == "complete":
+            model._open()
         return model
 
     # Inside

@@ -18,7 +18,7 @@ def _someone_looks() -> bool:
     """In a terminal, or in a notebook."""
     shell = sys.modules.get("IPython")
     in_notebook = shell is not None and hasattr(shell.get_ipython(), "kernel")
-    return in_notebook or sys.stderr.isatty()
+    return in_notebook or (sys.stderr is not None and sys.stderr.isatty())
 
 
 class Progress:
