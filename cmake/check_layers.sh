@@ -33,6 +33,11 @@ posterior: sampler baselines run
 simulate: options kernel store sampler baselines run posterior
 fetch: options model kernel store sampler baselines run posterior simulate
 END
+# The Python module uses the public headers alone.
+if grep -nE '^#include "' ../python/src/* | grep -vE '"(ztp/[a-z_]+|bindings)\.hpp"' >&2; then
+  echo "python/src must include public headers (ztp/*.hpp) alone" >&2
+  bad=1
+fi
 for layer in */; do
   case " $seen " in *" ${layer%/} "*) ;; *) echo "src/$layer is in no layer of cmake/check_layers.sh" >&2; bad=1 ;; esac
 done

@@ -17,7 +17,7 @@ from . import _core
 from ._directory import OwnDirectory, files_of, write_files
 from ._fresh import arrays_of, fresh_arrays, reading_of
 from ._input import ByMode, Mode, default_names
-from ._kinds import is_frame, is_tensor
+from ._kinds import as_array, is_frame, is_tensor
 from ._parameters import DOCSTRING, options_json, parameters_of
 from ._posterior import Posterior, threads
 from ._progress import Progress, logger
@@ -176,10 +176,10 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
             )
         for warning in data.warnings:
             logger.warning(warning)
+        self._take_names(X, data.mode_names)
         # Here the old fit, if there was one, is given up.
         for name in ("posterior_", "update_"):
             self.__dict__.pop(name, None)
-        self._take_names(X, data.mode_names)
         self._own_dir, self.run_dir_ = own, run_dir
         self._sample(lambda listener: _core.fit(data, options, run_dir, listener, self.overwrite), self.chains, self.sweeps)
         return self
@@ -326,7 +326,8 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         """X, as an array if it is neither a frame nor a tensor."""
         if is_tensor(X) or is_frame(X):
             return X
-        return check_array(X, dtype=None, ensure_min_features=2, allow_nd=True, estimator=self)
+        X = as_array(X, "X")
+        return check_array(X, ensure_min_features=2, estimator=self, **_leniently(X))
 
     def _take_names(self, X: Any, names: list[str]) -> None:
         """What scikit-learn wants to know of the columns of a first X; None: of a run directory."""
@@ -347,7 +348,8 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         if is_frame(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X
-        return validate_data(self, X, reset=False, dtype=None, allow_nd=True)
+        X = as_array(X, "X")
+        return validate_data(self, X, reset=False, **_leniently(X))
 
     def _sample(self, run: Any, chains: int, sweeps: int) -> None:
         with Progress(self.progress, chains, sweeps, "ztp.TensorFactorization") as listener:
@@ -407,6 +409,11 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
             write_files(self.run_dir_, run["at"])
         if run["fitted"]:
             self._open()
+
+
+def _leniently(X: np.ndarray) -> dict[str, Any]:
+    """What scikit-learn is to let through, since it is judged later and in more words."""
+    return {"dtype": None, "allow_nd": True, "ensure_all_finite": X.dtype.kind != "O"}
 
 
 TensorFactorization.__doc__ = DOCSTRING

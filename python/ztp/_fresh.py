@@ -11,6 +11,7 @@ import numpy as np
 from . import _core
 from ._input import (
     ByMode,
+    by_mode,
     cell_values,
     codes_of,
     columns_of,
@@ -19,7 +20,6 @@ from ._input import (
     known_entities,
     known_pairs,
     label_text,
-    mode_number,
     new_cells,
 )
 from ._kinds import edges_of, is_frame, is_sparse_matrix
@@ -48,12 +48,12 @@ def _add_networks(
     networks: ByMode | None,
     missing_pairs: ByMode | None,
 ) -> None:
-    unused = {mode_number(mode, names): given for mode, given in (missing_pairs or {}).items()}
-    for mode, given in (networks or {}).items():
-        k = mode_number(mode, names)
+    unused = by_mode(missing_pairs, names, "missing_pairs")
+    for k, (mode, given) in by_mode(networks, names, "networks").items():
         several = _as_list(given)
-        missing = unused.pop(k, None)
-        missing_of = _as_list(missing) if missing is not None else []
+        missing_of = _as_list(unused.pop(k)[1]) if k in unused else []
+        if len(missing_of) > len(several):
+            raise ValueError(f"missing_pairs[{mode!r}]: there are more of them than networks")
         for number, pairs in enumerate(several, start=1):
             what = f"networks[{mode!r}]" + (f"[{number - 1}]" if len(several) > 1 else "")
             _refuse_file(pairs, what)
@@ -106,8 +106,7 @@ def arrays_of(
         arrays.set_missing(known_cells(missing, cells.names, cells.labels, "missing"))
     if missing_entities:
         slices: list[list[int]] = [[] for _ in cells.names]
-        for mode, given in missing_entities.items():
-            k = mode_number(mode, cells.names)
+        for k, (mode, given) in by_mode(missing_entities, cells.names, "missing_entities").items():
             slices[k] = known_entities(given, cells.labels[k], f"missing_entities[{mode!r}]")
         arrays.set_missing_slices(slices)
     return arrays
@@ -174,8 +173,7 @@ def fresh_arrays(
         ids, values = _grown_ids(X, modes, "X")
         _set_values(arrays, values, y, ids.rows, counts)
         arrays.set_cells(ids)
-    for mode, given in (networks or {}).items():
-        k = mode_number(mode, names)
+    for k, (mode, given) in by_mode(networks, names, "networks").items():
         for number, pairs in enumerate(_as_list(given), start=1):
             what = f"networks[{mode!r}]"
             _refuse_file(pairs, what)
@@ -210,6 +208,8 @@ def reading_of(
         ]
 
     options = dict(reading or {})
+    for name in options.keys() - {"format", "values", "index_base", "labels"}:
+        raise ValueError(f"reading: there is no option {name}; there are format, values, index_base and labels")
     options["file"] = os.fspath(path)
     options["networks"] = assignments(networks, "networks")
     options["missing"] = file(missing, "missing") if missing is not None else ""

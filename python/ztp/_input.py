@@ -11,6 +11,7 @@ import pandas as pd
 
 from . import _core
 from ._kinds import (
+    as_array,
     check_table,
     edges_of,
     is_frame,
@@ -68,9 +69,24 @@ def label_text(label: Any) -> str:
     return str(label)
 
 
+def by_mode(given: ByMode | None, names: Sequence[str], what: str) -> dict[int, tuple[Mode, Any]]:
+    """What is given for modes, by their positions, with how each was called."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(f"{what} is a {type(given).__name__}; expected a dict with something for some of the modes")
+    found: dict[int, tuple[Mode, Any]] = {}
+    for mode, item in (given or {}).items():
+        k = mode_number(mode, names)
+        if k in found:
+            raise ValueError(f"{what} has the mode {names[k]} twice: as {found[k][0]!r} and as {mode!r}")
+        found[k] = mode, item
+    return found
+
+
 def _columns(X: Any, what: str) -> tuple[list[str], list[Any]]:
     """Names and columns of a frame, or of an array of labels."""
     if isinstance(X, pd.DataFrame):
+        if len({type(c) for c in X.columns}) > 1:
+            raise ValueError(f"{what}: the names of its columns are of several types; make them text")
         return [str(c) for c in X.columns], [X.iloc[:, k] for k in range(X.shape[1])]
     if is_polars(X):
         return list(X.columns), list(X.get_columns())
@@ -79,29 +95,33 @@ def _columns(X: Any, what: str) -> tuple[list[str], list[Any]]:
 
 def codes_of(column: Any, what: str, name: str) -> tuple[np.ndarray, list[str]]:
     """The distinct labels of a column in order of first appearance (or its categories), and for each row which it has."""
-    if is_polars_series(column):
-        codes, distinct = _codes_of_polars(column)
-    elif isinstance(column.dtype, pd.CategoricalDtype):
-        codes, distinct = column.cat.codes.to_numpy(), list(column.cat.categories)
-    else:
-        try:
-            codes, index = pd.factorize(column)
-        except TypeError as error:
-            raise ValueError(f"{what}: column {name}: labels are text, numbers or dates ({error})") from None
-        distinct = list(index)
+    try:
+        codes, distinct = _codes_of_polars(column) if is_polars_series(column) else _codes_of_pandas(column)
+    except TypeError as error:
+        raise ValueError(f"{what}: column {name}: labels are text, numbers or dates ({error})") from None
     if len(codes) and codes.min() < 0:
         row = int(np.argmax(codes < 0))
         raise ValueError(f"{what}: row {row}, column {name}: NaN (no label); remove such rows (dropna) or name them")
     return codes, texts_of(distinct, f"{what}: column {name}")
 
 
+def _codes_of_pandas(column: pd.Series) -> tuple[np.ndarray, list[Any]]:
+    """-1 where there is no label."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.to_numpy(), list(column.cat.categories)
+    codes, distinct = pd.factorize(column)
+    return codes, list(distinct)
+
+
 def _codes_of_polars(column: Any) -> tuple[np.ndarray, list[Any]]:
     """-1 where there is no label."""
+    if column.dtype.is_nested():
+        raise TypeError(f"type {column.dtype}")
     absent = column.is_null()
     if column.dtype.is_float():
         absent = absent | column.is_nan().fill_null(False)
     if type(column.dtype).__name__ == "Enum":  # as a categorical column of pandas
-        codes, distinct = column.to_physical().fill_null(0).to_numpy().astype(np.int64), column.cat.get_categories()
+        codes, distinct = column.to_physical().fill_null(0).to_numpy().astype(np.int64), column.dtype.categories
     else:
         distinct = column.unique(maintain_order=True)
         codes = column.replace_strict(distinct, np.arange(len(distinct))).to_numpy()
@@ -128,7 +148,7 @@ def new_cells(X: Any, what: str, entities: ByMode | None = None) -> Cells:
     if is_tensor(X):
         return _with_sizes(_tensor_cells(X, what), entities, what)
     if not is_frame(X):
-        X = np.asarray(X)
+        X = as_array(X, what)
         check_table(X, what)
     if not is_numeric(X):
         return _label_cells(X, what, entities)
@@ -152,8 +172,7 @@ def _tensor_cells(X: Any, what: str) -> Cells:
 
 def _with_sizes(cells: Cells, entities: ByMode | None, what: str) -> Cells:
     """Modes of numbers are as large as `entities` says."""
-    for mode, size in (entities or {}).items():
-        k = mode_number(mode, cells.names)
+    for k, (mode, size) in by_mode(entities, cells.names, "entities").items():
         if not isinstance(size, (int, np.integer)) or isinstance(size, bool):
             raise ValueError(f"entities[{mode!r}]: {what} has ids, so this is the number of entities of the mode")
         if not len(cells.labels[k]) <= size <= _LARGEST_MODE:
@@ -165,13 +184,13 @@ def _with_sizes(cells: Cells, entities: ByMode | None, what: str) -> Cells:
 def _label_cells(X: Any, what: str, entities: ByMode | None) -> Cells:
     names, columns = _columns(X, what)
     _check_names(names, what)
-    given = {mode_number(mode, names): labels for mode, labels in (entities or {}).items()}
+    given = by_mode(entities, names, "entities")
     ids = _core.Ids(len(X), len(names))
     tables = []
     for k, (name, column) in enumerate(zip(names, columns, strict=True)):
         codes, texts = codes_of(column, what, name)
         if k in given:
-            table = _core.Labels(texts_of(list_of(given[k], f"entities[{name!r}]"), f"entities[{name!r}]"))
+            table = _core.Labels(texts_of(list_of(given[k][1], f"entities[{name!r}]"), f"entities[{name!r}]"))
             codes = _translated(codes, texts, table, what, name, "in entities")
         else:
             table = _core.Labels(texts)
@@ -187,9 +206,10 @@ def _check_names(names: list[str], what: str) -> None:
 
 def list_of(given: Any, what: str) -> list[Any]:
     """Of entities: one-dimensional, and not one text or number."""
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or getattr(given, "ndim", 1) != 1:
-        raise ValueError(f"{what}: expected a list of entities, not {type(given).__name__}")
-    return list(given)
+    entities = list(given) if hasattr(given, "__iter__") and not isinstance(given, (str, bytes)) else None
+    if entities is None or any(isinstance(entity, (list, tuple, np.ndarray)) for entity in entities):
+        raise ValueError(f"{what}: expected a list of entities, as ids or labels")
+    return entities
 
 
 def _translated(
@@ -219,7 +239,7 @@ def columns_of(X: Any, names: Sequence[str], what: str) -> tuple[list[Any], np.n
     elif is_frame(X):
         found, columns = _columns(X, what)
     else:
-        X = np.asarray(X)
+        X = as_array(X, what)
         check_table(X, what)
         found = None
         columns = [plain(X[:, k]) if is_numeric(X) else pd.Series(X[:, k]) for k in range(X.shape[1])]
@@ -250,7 +270,7 @@ def known_cells(X: Any, names: Sequence[str], labels: Sequence[_core.Labels], wh
 def known_entities(given: Any, labels: _core.Labels, what: str) -> list[int]:
     """Entities of one mode, as ids or labels."""
     entities = list_of(given, what)
-    if np.asarray(given).dtype.kind in "iu":
+    if np.asarray(entities).dtype.kind in "iu":
         for i in entities:
             if not 0 <= i < len(labels):
                 raise ValueError(f"{what}: there is no id {i}; ids are 0 to {len(labels) - 1}")

@@ -66,6 +66,16 @@ def plain(array: np.ndarray) -> np.ndarray:
     return np.array(array, dtype=dtype)
 
 
+def as_array(X: Any, what: str) -> np.ndarray:
+    """What is neither a frame nor a tensor."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise ValueError(f"{what}: a masked array; pass the rows that are to be used alone")
+    if _is_of_polars(X) and hasattr(X, "collect"):
+        raise ValueError(f"{what}: a lazy frame; pass what its collect() returns")
+    array = np.asarray(X)
+    return array.astype(object) if array.dtype.kind == "T" else array
+
+
 def check_table(array: np.ndarray, what: str) -> None:
     """A dense tensor, or a list, is none."""
     remedy = "; of a dense tensor pass the coordinates of its ones: numpy.argwhere(X)"

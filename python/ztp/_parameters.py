@@ -43,7 +43,11 @@ def options_json(model: Any) -> str:
             value = os.fspath(value)
         if value is not None:
             options[name] = value
-    return json.dumps(options)
+    return json.dumps(options, default=_refuse)
+
+
+def _refuse(value: Any) -> None:
+    raise ValueError(f"a parameter is {value!r}: expected a number or text")
 
 
 def parameters_of(options: Mapping[str, Any], n_jobs: int | None) -> dict[str, Any]:

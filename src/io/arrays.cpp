@@ -131,7 +131,7 @@ void take_networks(Arrays& arrays, Dataset& data) {
 }
 
 void take_missing_slices(const Arrays& arrays, Dataset& data) {
-  static const std::string source = "missing_slices";
+  static const std::string source = "missing entities";
   const std::size_t K = data.tensor.order();
   data.missing.slices.resize(K);
   if (arrays.missing_slices.empty()) return;

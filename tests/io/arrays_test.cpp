@@ -241,7 +241,7 @@ TEST_F(ArraysTest, SizesThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "missing: 3 ids cannot be rows of 2");
   arrays = cells();
   arrays.missing_slices = {{0}};
-  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "missing_slices: 1 lists, but there are 2 modes");
+  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "missing entities: 1 lists, but there are 2 modes");
   arrays = cells();
   arrays.networks.push_back(edges("friends", {0, 1, 2}));
   EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "friends: 3 ids cannot be rows of 2");
@@ -261,7 +261,7 @@ TEST_F(ArraysTest, IdsOutOfRangeAreRefused) {
   arrays = cells();
   arrays.missing_slices = {{}, {3}};
   EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage),
-            "missing_slices: the id 3 of mode item, which has 3 entities");
+            "missing entities: the id 3 of mode item, which has 3 entities");
   arrays = cells();
   arrays.networks.push_back(edges("friends", {0, 4}));
   EXPECT_TRUE(holds(refusal(std::move(arrays), ErrorKind::usage), "friends: row 0 (from 0) has the id 4"));
@@ -313,10 +313,10 @@ TEST_F(ArraysTest, ContradictionsAreThoseOfFiles) {
   arrays = cells();
   arrays.missing_slices = {{2}, {}};
   EXPECT_TRUE(holds(refusal(std::move(arrays), ErrorKind::input),
-                    "missing_slices: user \"bob\" is listed as missing but has 1 one in X"));
+                    "missing entities: user \"bob\" is listed as missing but has 1 one in X"));
   arrays = cells();
   arrays.missing_slices = {{0, 1, 2, 3}, {}};
-  EXPECT_TRUE(holds(refusal(std::move(arrays), ErrorKind::input), "missing_slices: all 4 entities of mode user"));
+  EXPECT_TRUE(holds(refusal(std::move(arrays), ErrorKind::input), "missing entities: all 4 entities of mode user"));
   arrays = cells();
   arrays.networks.push_back(edges("friends", {1, 1}));
   EXPECT_TRUE(holds(refusal(std::move(arrays), ErrorKind::input), "friends: no edge between two different entities"));
