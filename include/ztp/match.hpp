@@ -6,12 +6,13 @@
 
 namespace ztp {
 
-// A component and the one of another chain, of the same run or another, that it is matched with. Components are counted from 0 here, as
-// columns of the factors: Component::number is one more. A weight share is the part of all weight of its chain that a component has.
+// A component and the one of another chain, of the same run or another, that it is matched with. Components are counted
+// from 0 here, as columns of the factors: Component::number is one more. A weight share is the part that a component
+// has of all weight of its chain.
 struct ComponentMatch {
   std::size_t component = 0;
-  std::optional<std::size_t>
-      partner;              // nothing, where the other chain has fewer components and none was left; numbers are 0 then
+  // Nothing, where the other chain has fewer components and none was left; the numbers are 0 then.
+  std::optional<std::size_t> partner;
   double overlap = 0;       // of their distributions over cells: 1 if they are the same, 0 if no cell is in both
   double agreement = 0;     // the overlap, and less where their weight shares differ: 1 if both are the same
   double weight_share = 0;  // of the component

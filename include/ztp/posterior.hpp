@@ -29,7 +29,7 @@ struct Prediction {
 // A component with a smaller weight, half a count, is empty: its factors are those of the prior.
 inline constexpr double weight_of_empty = 0.5;
 
-// A component of one chain. Those of different chains are in an order of their own: Posterior::match_chains tells which is which.
+// A component of one chain. Chains have them in an order of their own: Posterior::match_chains tells which is which.
 struct Component {
   std::size_t number = 0;  // from 1, as in draws.nc
   double weight = 0;       // lambda: expected latent count, posterior mean
@@ -96,7 +96,8 @@ class Posterior {
   Ranking rank(const TestCells& cells, const RankingOptions& options = {});
 
   // All components of one chain (from 0), largest weight first, with the `top` entities of each mode. Error (config), if there are no draws
-  // of that chain; also for a rival, whose factors have either sign. With several chains, it takes the time and memory of match_chains.
+  // of that chain; also for a rival, whose factors have either sign. With several chains, it takes the time and
+  // memory of match_chains.
   std::vector<Component> components(std::size_t top, std::size_t chain = 0);
 
   // Posterior means of one chain (from 0): of u, entities of the mode x R, row after row; and of lambda. Components are
@@ -104,19 +105,21 @@ class Posterior {
   std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
   std::vector<double> mean_weights(std::size_t chain = 0);
 
-  // Which component of a chain of another run (or of this one) each component of a chain is. Modes are matched by name and entities by label;
-  // those that one run alone has count as zeros in the other. Error (config), if the modes have other names, there are no draws of a chain,
-  // or a run is of a rival. Memory: three mean factors of the largest mode.
+  // Which component of a chain of another run (or of this one) each component of a chain is. Modes are matched by name
+  // and entities by label; those that one run alone has count as zeros in the other. Error (config), if the modes have
+  // other names, there are no draws of a chain, or a run is of a rival. Memory: three mean factors of the largest mode.
   std::vector<ComponentMatch> match_components(std::size_t chain, Posterior& other, std::size_t other_chain);
-  // All chains that have draws, matched with one of them; the first is as good as any other, and the one that components() shows. Errors as
-  // there. Memory: two mean factors of the largest mode, and 8 bytes for each pair of components of each chain.
+  // All chains that have draws, matched with one of them; the first is as good as any other, and the one that
+  // components() shows. Errors as there. Memory: two mean factors of the largest mode, and 8 bytes for each pair of
+  // components of each chain.
   Matching match_chains(std::size_t reference = 0);
-  // The mean factor of a mode over all chains, in the order of the reference: n x R numbers, row after row. Each chain counts as much as it
-  // has of the component, so that one that does not have it changes nothing. Error (usage), if the matching is not of this run.
+  // The mean factor of a mode over all chains, in the order of the reference: n x R numbers, row after row. Each chain
+  // counts as much as it has of the component, so that one that does not have it changes nothing. Error (usage), if the
+  // matching is not of this run.
   std::vector<float> matched_mean_factor(const Matching& matching, std::size_t mode);
 
   // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed
-  // and nothing for each mode left open, of which there must be one. Exact; yield returns false to stop early. Error
+  // and nothing for each mode left open. Exact; yield returns false to stop early. Error
   // (config), if the search would need more than 8 GiB; also for a rival.
   void recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                  const std::function<bool(const Recommendation&)>& yield);

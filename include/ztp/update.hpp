@@ -21,6 +21,7 @@ struct UpdateOptions {
   std::int64_t minibatch = -1;  // ones filtered together in the first look; -1: a tenth of the new ones
   std::string out;              // another run directory to make; empty: the run itself is replaced
   unsigned threads = 1;         // of reading and of sampling; the draws do not depend on it
+  bool news_required = true;    // nothing new is an error; else a warning, and the run stays as it is
 };
 
 // What was new, and what became of the run.
@@ -38,7 +39,7 @@ struct UpdateSummary {
 // the run's networks. Labels that the run does not know become new entities. Until everything is done the run stays as
 // it was; an interrupted update leaves it so. Error (usage), if there is neither a file nor a network, or something
 // missing; (config), if an option is out of its range, or the run is not complete, not of the model ztp or of another
-// version; (input), if nothing is new.
+// version; (input), if nothing is new and news are required.
 UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
                      const FitCallbacks& callbacks = {});
 

@@ -102,30 +102,38 @@ void bind_arrays(nb::module_& module) {
           nb::arg("mode"), nb::arg("which"), nb::arg("source"), nb::arg("pairs"), nb::arg("missing").none());
 }
 
+void set_read_option(ReadOptions& read, const std::string& name, nb::handle value) {
+  if (name == "file")
+    read.file = nb::cast<std::string>(value);
+  else if (name == "format")
+    read.format = nb::cast<std::string>(value);
+  else if (name == "values")
+    read.values = nb::cast<bool>(value);
+  else if (name == "index_base")
+    read.index_base = nb::cast<int>(value);
+  else if (name == "labels")
+    read.labels = nb::cast<std::vector<std::string>>(value);
+  else if (name == "networks")
+    read.networks = nb::cast<std::vector<std::string>>(value);
+  else if (name == "missing")
+    read.missing = nb::cast<std::string>(value);
+  else if (name == "missing_slices")
+    read.missing_slices = nb::cast<std::vector<std::string>>(value);
+  else if (name == "missing_pairs")
+    read.missing_pairs = nb::cast<std::vector<std::string>>(value);
+  else
+    throw Error(ErrorKind::usage, fmt::format("there is no reading option {}", name));
+}
+
 ReadOptions read_options(const Dict& given) {
   ReadOptions read;
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
-    if (name == "file")
-      read.file = nb::cast<std::string>(value);
-    else if (name == "format")
-      read.format = nb::cast<std::string>(value);
-    else if (name == "values")
-      read.values = nb::cast<bool>(value);
-    else if (name == "index_base")
-      read.index_base = nb::cast<int>(value);
-    else if (name == "labels")
-      read.labels = nb::cast<std::vector<std::string>>(value);
-    else if (name == "networks")
-      read.networks = nb::cast<std::vector<std::string>>(value);
-    else if (name == "missing")
-      read.missing = nb::cast<std::string>(value);
-    else if (name == "missing_slices")
-      read.missing_slices = nb::cast<std::vector<std::string>>(value);
-    else if (name == "missing_pairs")
-      read.missing_pairs = nb::cast<std::vector<std::string>>(value);
-    else
-      throw Error(ErrorKind::usage, fmt::format("there is no reading option {}", name));
+    try {
+      set_read_option(read, name, value);
+    } catch (const nb::cast_error&) {
+      throw Error(ErrorKind::usage, fmt::format("reading: {} is of a type that it cannot have", name));
+    }
   }
   return read;
 }
@@ -236,6 +244,12 @@ void bind_data(nb::module_& module) {
       .def("fill_column", &Ids::fill_column, nb::arg("column"), nb::arg("array"), nb::arg("what"), nb::arg("name"),
            nb::sig("def fill_column(self, column: int, array: numpy.typing.NDArray[typing.Any], what: str, "
                    "name: str) -> int"))
+      .def("to_numpy",
+           [](const Ids& ids) {
+             const std::size_t count = ids.rows() * ids.columns();
+             return owned_array<std::uint32_t>(std::vector<std::uint32_t>(ids.data(), ids.data() + count),
+                                               {ids.rows(), ids.columns()});
+           })
       .def_prop_ro("rows", &Ids::rows)
       .def_prop_ro("columns", &Ids::columns);
   bind_labels(module);

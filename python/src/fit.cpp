@@ -136,6 +136,7 @@ void bind_fit(nb::module_& module) {
         options.draws = draws;
         options.minibatch = minibatch;
         options.threads = threads;
+        options.news_required = false;
         return as_dict(listen(listener, [&](const FitCallbacks& callbacks) {
           return update(run_dir, std::move(fresh), options, callbacks);
         }));

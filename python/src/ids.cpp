@@ -32,7 +32,7 @@ std::uint64_t copy_column(const Column<T>& from, std::size_t rows, std::uint32_t
       if (!(value == std::floor(value))) refuse(what, i, name, fmt::format("{}", value), "ids are whole numbers");
     }
     if constexpr (std::is_signed_v<T> || std::is_floating_point_v<T>) {
-      if (value < 0) refuse(what, i, name, fmt::format("{}", value), "ids count from 0");
+      if (value < 0) refuse(what, i, name, fmt::format("{}", value), "Negative values in data; ids count from 0");
     }
     if (static_cast<double>(value) >= limit)
       refuse(what, i, name, fmt::format("{}", value), fmt::format("ids are below {}", max_mode_size));

@@ -4,7 +4,9 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
 
+#include <memory>
 #include <mutex>
 
 #include "bindings.hpp"
@@ -12,37 +14,61 @@
 namespace ztp::python {
 namespace {
 
+// A process that was forked does not have the threads of its parent. It opens the run anew, and leaves alone (for good) what
+// would wait for them.
 class SharedPosterior {
  public:
-  SharedPosterior(const std::string& run_dir, unsigned threads) : posterior_(run_dir, threads) {}
-  const Posterior& constant() const { return posterior_; }
+  SharedPosterior(std::string run_dir, unsigned threads)
+      : run_dir_(std::move(run_dir)), threads_(threads), opened_(std::make_unique<Opened>(run_dir_, threads_)) {}
+  SharedPosterior(const SharedPosterior&) = delete;
+  SharedPosterior& operator=(const SharedPosterior&) = delete;
+  ~SharedPosterior() {
+    if (opened_->process != getpid()) static_cast<void>(opened_.release());
+  }
+
+  const Posterior& constant() const { return opened_->posterior; }
   // use(posterior) without Python's lock, one thread at a time.
   template <class Use>
   auto call(const Use& use) {
+    Opened& opened = of_this_process();
     nb::gil_scoped_release released;
-    const std::lock_guard one_at_a_time(mutex_);
-    return use(posterior_);
+    const std::lock_guard one_at_a_time(opened.mutex);
+    return use(opened.posterior);
   }
   // The same with two of them, which may be one.
   template <class Use>
   auto call_with(SharedPosterior& other, const Use& use) {
+    if (&other == this) return call([&](Posterior& posterior) { return use(posterior, posterior); });
+    Opened &first = of_this_process(), &second = other.of_this_process();
     nb::gil_scoped_release released;
-    if (&other == this) {
-      const std::lock_guard one_at_a_time(mutex_);
-      return use(posterior_, posterior_);
-    }
-    const std::scoped_lock both(mutex_, other.mutex_);
-    return use(posterior_, other.posterior_);
+    const std::scoped_lock both(first.mutex, second.mutex);
+    return use(first.posterior, second.posterior);
   }
   void require_columns(const Ids& cells) const {
-    if (cells.columns() != posterior_.modes().size())
-      throw Error(ErrorKind::usage,
-                  fmt::format("cells of {} columns; the run has {} modes", cells.columns(), posterior_.modes().size()));
+    const std::size_t modes = constant().modes().size();
+    if (cells.columns() != modes)
+      throw Error(ErrorKind::usage, fmt::format("cells of {} columns; the run has {} modes", cells.columns(), modes));
   }
 
  private:
-  Posterior posterior_;
-  std::mutex mutex_;
+  struct Opened {
+    Opened(const std::string& run_dir, unsigned threads) : posterior(run_dir, threads) {}
+    Posterior posterior;
+    std::mutex mutex;
+    pid_t process = getpid();
+  };
+  Opened& of_this_process() {
+    if (opened_->process != getpid()) {
+      auto fresh = std::make_unique<Opened>(run_dir_, threads_);
+      static_cast<void>(opened_.release());
+      opened_ = std::move(fresh);
+    }
+    return *opened_;
+  }
+
+  std::string run_dir_;
+  unsigned threads_;
+  std::unique_ptr<Opened> opened_;
 };
 
 constexpr std::size_t prediction_columns = 5;

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray
 
 from . import _core
+from ._tables import read_table
 
 if TYPE_CHECKING:
     from ._posterior import Posterior
@@ -57,7 +58,7 @@ def every_sweep_of(posterior: Posterior) -> Any:
     }
     watched = os.path.join(posterior.run_dir, "cells.tsv")
     if os.path.exists(watched) and judged["cells"]:
-        cells = pd.read_csv(watched, sep="\t").rename(columns=lambda c: c.lstrip("#"))
+        cells = read_table(watched)
         names = [c for c in cells.columns if c not in ("chain", "sweep")]
         each = dataset(table(cells), {c: c for c in names})
         groups["predictions"] = each.to_array("cell").transpose("chain", "draw", "cell").to_dataset(name="probability")

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import ByMode, Mode, cell_values, is_frame, is_tensor, mode_number, new_cells
+from ._input import ByMode, Mode, cell_values, mode_number, new_cells
+from ._kinds import is_frame, is_tensor
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Split:
     zeros."""
 
     train: Any
-    """The training ones: ids, or labels where labels were given."""
+    """The training ones: ids, or labels where labels were given. Of labels, the columns are categorical and have all
+    entities, also those that are in no training one."""
     train_y: np.ndarray | None
     """Their counts, if there are any."""
     test: Any
@@ -74,7 +76,7 @@ def split(
         if not labelled:
             return ids.astype(np.int64)
         columns = {
-            name: np.array(table.names(), dtype=object)[ids[:, k]]
+            name: pd.Categorical.from_codes(ids[:, k].astype(np.int64), table.names())
             for k, (name, table) in enumerate(zip(cells.names, cells.labels, strict=True))
         }
         return pd.DataFrame(columns)

@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from . import _core
+from ._directory import OwnDirectory, files_of, write_files
 from ._fresh import arrays_of, fresh_arrays, reading_of
-from ._input import ByMode, Mode, is_frame, is_tensor
-from ._posterior import Posterior, outcomes, threads
+from ._input import ByMode, Mode, default_names
+from ._kinds import as_array, is_frame, is_tensor
+from ._parameters import DOCSTRING, options_json, parameters_of
+from ._posterior import Posterior, threads
 from ._progress import Progress, logger
 
-# scikit-learn's names for two of the options.
-_SKLEARN_NAMES = {"seed": "random_state", "threads": "n_jobs"}
-
-
-def _dirichlet(value: Any) -> list[str]:
-    """A number for all modes, or a dict with one for some of them."""
-    if isinstance(value, Mapping):
-        return [f"{mode}={number!r}" for mode, number in value.items()]
-    return [str(value)]
-
-
-class TensorFactorization(BaseEstimator):
+class TensorFactorization(TransformerMixin, BaseEstimator):
     # The docstring is put together below, from the library's list of options.
     posterior_: Posterior
     run_dir_: str
@@ -52,7 +41,7 @@ class TensorFactorization(BaseEstimator):
         chains: int = 1,
         sampler: str = "auto",
         start: str = "allocation",
-        learn: str = "",
+        learn: str | None = None,
         minibatch: int | None = None,
         kappa: float = 0.5,
         t0: float = 0,
@@ -68,10 +57,10 @@ class TensorFactorization(BaseEstimator):
         network_beta_mean: float | None = None,
         holdout: float = 0,
         zeros_per_one: int = 5,
-        test: str = "",
+        test: str | None = None,
         holdout_as: str = "zero",
         checkpoint: str = "10m",
-        memory: str = "",
+        memory: str | None = None,
         kernel: str = "cpu",
         zeros: str = "auto",
         ridge: float = 1,
@@ -147,7 +136,7 @@ class TensorFactorization(BaseEstimator):
             scipy.sparse matrix, or a COO array of pydata/sparse. Or a file that the command line reads. The columns'
             names are the modes'. A categorical column of pandas has all entities of its mode, in order.
         y : array, optional
-            The value of each row: 0 is no one (as is every cell that is not given), everything else is; with
+            The value of each row, 0 or more: 0 is no one (as is every cell that is not given), everything else is; with
             likelihood="count", the count.
         networks : dict, optional
             For a mode (by name or position) its network: pairs of entities as a table of two columns, an adjacency
@@ -167,27 +156,30 @@ class TensorFactorization(BaseEstimator):
         -------
         self
         """
-        options = self._options()
+        options = options_json(self)
         # (whether there are networks is known only now; what has no effect is refused before anything is read)
         _core.check_options(options, bool(networks))
-        own = None if self.run_dir is not None else tempfile.TemporaryDirectory(prefix="ztp-")
-        run_dir = os.path.join(own.name, "run") if own is not None else os.fspath(self.run_dir)  # type: ignore[arg-type]
+        own = OwnDirectory() if self.run_dir is None else None
+        run_dir = own.run_dir if own is not None else os.fspath(self.run_dir)  # type: ignore[arg-type]
         _core.check_run_dir(run_dir, self.overwrite)
         if isinstance(X, (str, os.PathLike)):
+            if y is not None or entities:
+                raise ValueError("X is a file: it has the values and the entities in it, so y and entities are not taken")
             data = _core.read_data(reading_of(X, networks, missing, missing_entities, missing_pairs, reading), options)
         else:
             if reading:
                 raise ValueError("reading says how a file is read, and X is none")
-            X = self._checked(X, reset=True)
+            X = self._table(X)
             data = _core.make_data(
                 arrays_of(X, y, networks, missing, missing_entities, missing_pairs, entities, self._counts()),
                 self._counts(),
             )
         for warning in data.warnings:
             logger.warning(warning)
-        names = data.mode_names
-        self.n_features_in_ = len(names)
-        self._forget()
+        self._take_names(X, data.mode_names)
+        # Here the old fit, if there was one, is given up.
+        for name in ("posterior_", "update_"):
+            self.__dict__.pop(name, None)
         self._own_dir, self.run_dir_ = own, run_dir
         self._sample(lambda listener: _core.fit(data, options, run_dir, listener, self.overwrite), self.chains, self.sweeps)
         return self
@@ -221,7 +213,8 @@ class TensorFactorization(BaseEstimator):
 
         Entities that the model does not know yet become new ones. The first call fits: what fit takes, as `missing`, can
         be given then. `sweeps` is how often the new data are looked at, `draws` how many draws are kept, `minibatch` how
-        many ones are taken in together at first (a tenth of them).
+        many ones are taken in together at first (a tenth of them). Where nothing is new the model stays as it is, with a
+        warning.
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, networks=networks, **first)
@@ -229,7 +222,7 @@ class TensorFactorization(BaseEstimator):
             raise ValueError(f"{', '.join(first)}: only a first call of partial_fit, which fits, takes this")
         posterior = self.posterior_
         if X is not None:
-            X = self._checked(X, reset=False)
+            X = self._checked(X)
         counts = posterior.info["options"]["likelihood"] == "count"
         fresh = fresh_arrays(X, y, networks, posterior.mode_names, posterior._labels, counts)
         with Progress(self.progress, posterior.n_chains, sweeps, "ztp.TensorFactorization.partial_fit") as listener:
@@ -238,36 +231,49 @@ class TensorFactorization(BaseEstimator):
             )
         for warning in self.update_.pop("warnings"):
             logger.warning(warning)
-        self.posterior_ = Posterior(self.run_dir_, self.n_jobs)
+        self._open()
         return self
 
     # Answers
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of a zero and of a one, cells x 2: the means over the posterior draws."""
-        one = self._fitted().predict_proba(self._checked(X, reset=False))
+        one = self._fitted().predict_proba(self._checked(X))
         return np.column_stack([1 - one, one])
 
     def predict(self, X: Any, *, intervals: bool = False) -> np.ndarray | pd.DataFrame:
         """Whether each cell is a one (1, if that is more probable than not) or, of counts, the expected count. With
         `intervals`, a frame: the labels, probability, sd, q05, q95 and rate of each cell."""
         posterior = self._fitted()
-        X = self._checked(X, reset=False)
+        X = self._checked(X)
         if intervals:
             return posterior.predict(X)
         if self._counts():
             return posterior.predict(X)["rate"].to_numpy()
         return (posterior.predict_proba(X) > 0.5).astype(np.int64)
 
-    def score(self, X: Any, y: Any) -> float:
-        """The area under the ROC curve of the probabilities of cells, given which of them are ones."""
-        posterior = self._fitted()
-        return float(posterior.evaluate(self._checked(X, reset=False), outcomes(y, len(np.asarray(y))))["auc_roc"])
+    def score(self, X: Any, y: Any = None) -> float:
+        """The area under the ROC curve of the probabilities of cells, given which of them are ones: where y is not 0."""
+        return float(self._fitted().evaluate(self._checked(X), y)["auc_roc"])
 
-    def transform(self, mode: Mode) -> np.ndarray:
-        """The factors of a mode, entities x components: each column is a component's distribution over the entities
-        (posterior mean; of several chains, the mean after matching their components)."""
-        return self._fitted().factor(mode)
+    def transform(self, X: Any) -> np.ndarray:
+        """What the components say of entities or of cells.
+
+        Parameters
+        ----------
+        X : mode, or cells as of `predict`
+            Of a mode (by name or position) the factors, entities x components: each column is a component's
+            distribution over the entities (posterior mean; of several chains, the mean after matching their components).
+            Of cells the part that each component has in their rates, cells x components, at these posterior means.
+        """
+        posterior = self._fitted()
+        if isinstance(X, (str, int, np.integer)):
+            return posterior.factor(X if isinstance(X, str) else int(X))
+        return posterior.parts_of_rates(self._checked(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The columns of `transform`: component1, component2, ..."""
+        return np.array([f"component{r + 1}" for r in range(self._fitted().rank)], dtype=object)
 
     def components(self, top: int = 5) -> pd.DataFrame:
         """A row for each component: see `Posterior.components`."""
@@ -306,13 +312,9 @@ class TensorFactorization(BaseEstimator):
     def load(cls, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> TensorFactorization:
         """The model of a run directory, as the command line or `fit` with run_dir made it."""
         posterior = Posterior(run_dir, n_jobs)
-        options = dict(posterior.info["options"])
-        options["random_state"], options["n_jobs"] = options.pop("seed"), n_jobs
-        del options["threads"]
-        options["dirichlet"] = _dirichlet_of(options["dirichlet"])
-        model = cls(**options, run_dir=os.fspath(run_dir))
-        model.n_features_in_ = len(posterior.mode_names)
-        model.run_dir_, model._own_dir, model.posterior_ = os.fspath(run_dir), None, posterior
+        model = cls(**parameters_of(posterior.info["options"], n_jobs), run_dir=os.fspath(run_dir))
+        model._take_names(None, posterior.mode_names)
+        model.run_dir_, model._own_dir, model.posterior_ = posterior.run_dir, None, posterior
         return model
 
     # Inside
@@ -320,34 +322,34 @@ class TensorFactorization(BaseEstimator):
     def _counts(self) -> bool:
         return self.likelihood == "count"
 
-    def _options(self) -> str:
-        """As in options.json of a run. What is None follows from the rest."""
-        options: dict[str, Any] = {}
-        for field in _core.option_fields():
-            name = field["name"]
-            value = getattr(self, _SKLEARN_NAMES.get(name, name))
-            if name == "seed":
-                value = _seed(value)
-            elif name == "threads":
-                value = threads(value)
-            elif name == "dirichlet":
-                value = _dirichlet(value)
-            elif isinstance(value, np.generic):
-                value = value.item()
-            elif isinstance(value, os.PathLike):
-                value = os.fspath(value)
-            if value is not None:
-                options[name] = value
-        return json.dumps(options)
+    def _table(self, X: Any) -> Any:
+        """X, as an array if it is neither a frame nor a tensor."""
+        if is_tensor(X) or is_frame(X):
+            return X
+        X = as_array(X, "X")
+        return check_array(X, ensure_min_features=2, estimator=self, **_leniently(X))
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        """X, if scikit-learn finds its shape and names in order."""
+    def _take_names(self, X: Any, names: list[str]) -> None:
+        """What scikit-learn wants to know of the columns of a first X; None: of a run directory."""
+        if X is None or is_tensor(X) or isinstance(X, (str, os.PathLike)):
+            self.n_features_in_ = len(names)
+            self.__dict__.pop("feature_names_in_", None)
+            if names != default_names(len(names)) and not is_tensor(X):
+                self.feature_names_in_ = np.array(names, dtype=object)
+        else:
+            validate_data(self, X, reset=True, skip_check_array=True)
+
+    def _checked(self, X: Any) -> Any:
+        """Cells, if scikit-learn finds their shape and names to be those of the fit."""
+        if isinstance(X, (str, os.PathLike)):
+            raise ValueError("X is a file, and files are for fit: read it first, as with pandas.read_csv(file, sep='\\t')")
         if is_tensor(X):
             return X
         if is_frame(X):
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            validate_data(self, X, reset=False, skip_check_array=True)
             return X
-        return validate_data(self, X, reset=reset, dtype=None, ensure_min_features=2)
+        X = as_array(X, "X")
+        return validate_data(self, X, reset=False, **_leniently(X))
 
     def _sample(self, run: Any, chains: int, sweeps: int) -> None:
         with Progress(self.progress, chains, sweeps, "ztp.TensorFactorization") as listener:
@@ -356,11 +358,11 @@ class TensorFactorization(BaseEstimator):
             except KeyboardInterrupt:
                 logger.warning("interrupted; everything so far is in %s, and resume() goes on", self.run_dir_)
                 raise
-        self.posterior_ = Posterior(self.run_dir_, self.n_jobs)
+        self._open()
 
-    def _forget(self) -> None:
-        for name in ("posterior_", "update_", "run_dir_", "_own_dir"):
-            self.__dict__.pop(name, None)
+    def _open(self) -> None:
+        self.posterior_ = Posterior(self.run_dir_, self.n_jobs)
+        self.posterior_._keeps = self._own_dir  # it may be in use when the model has gone
 
     def _fitted(self) -> Posterior:
         if not self.__sklearn_is_fitted__():
@@ -372,9 +374,10 @@ class TensorFactorization(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # (not tags.input_tags.sparse: that says that a table may come as a sparse one, and here it is the tensor itself)
         tags.input_tags.categorical = True
+        tags.input_tags.string = True
         tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
         tags.target_tags.required = False
         return tags
 
@@ -383,116 +386,34 @@ class TensorFactorization(BaseEstimator):
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        state.pop("posterior_", None)
-        own = state.pop("_own_dir", None)
-        if own is not None:
-            state["run_files"] = _files_of(state.pop("run_dir_"))
-        elif "run_dir_" in state:
-            state["run_dir_"] = os.path.abspath(state["run_dir_"])
+        if "run_dir_" in state:
+            own = state.pop("_own_dir")
+            run_dir = state.pop("run_dir_")
+            fitted = state.pop("posterior_", None) is not None
+            state["run"] = {"fitted": fitted, "at": os.path.abspath(run_dir) if own is None else files_of(run_dir)}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
-        files = state.pop("run_files", None)
+        run = state.pop("run", None)
         super().__setstate__(state)
-        if files is not None:
-            self._own_dir = tempfile.TemporaryDirectory(prefix="ztp-")
-            self.run_dir_ = os.path.join(self._own_dir.name, "run")
-            _write_files(self.run_dir_, files)
-        elif "run_dir_" in state:
-            self._own_dir = None
-        if hasattr(self, "run_dir_"):
+        if run is None:
+            return
+        if isinstance(run["at"], str):
+            self._own_dir, self.run_dir_ = None, run["at"]
             if not os.path.isdir(self.run_dir_):
                 raise FileNotFoundError(f"the pickled model's run directory {self.run_dir_} is not there any more")
-            self.posterior_ = Posterior(self.run_dir_, self.n_jobs)
+        else:
+            self._own_dir = OwnDirectory()
+            self.run_dir_ = self._own_dir.run_dir
+            write_files(self.run_dir_, run["at"])
+        if run["fitted"]:
+            self._open()
 
 
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+def _leniently(X: np.ndarray) -> dict[str, Any]:
+    """What scikit-learn is to let through, since it is judged later and in more words."""
+    return {"dtype": None, "allow_nd": True, "ensure_all_finite": X.dtype.kind != "O"}
 
 
-def _dirichlet_of(texts: Sequence[str]) -> float | dict[str, float]:
-    """From options.json back to the parameter."""
-    if len(texts) == 1 and "=" not in texts[0]:
-        return float(texts[0])
-    return {mode: float(number) for mode, _, number in (text.rpartition("=") for text in texts)}
-
-
-def _files_of(directory: str) -> dict[str, bytes]:
-    files = {}
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            path = os.path.join(folder, name)
-            with open(path, "rb") as file:
-                files[os.path.relpath(path, directory)] = file.read()
-    return files
-
-
-def _write_files(directory: str, files: Mapping[str, bytes]) -> None:
-    for name, contents in files.items():
-        path = os.path.join(directory, name)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(contents)
-
-
-def _parameter_text() -> str:
-    """The parameters for the docstring, from the library's list of options."""
-    lines = []
-    for field in _core.option_fields():
-        name = _SKLEARN_NAMES.get(field["name"], field["name"])
-        default = field["default_text"] or f"{field['default']!r}"
-        lines.append(f"{name} : default {default}\n" + textwrap.indent(textwrap.fill(field["help"], 110), "    "))
-    return "\n".join(lines)
-
-
-TensorFactorization.__doc__ = f"""Bayesian factorization of a sparse binary tensor.
-
-Each cell is a thresholded Poisson count whose rate is a sum of components; Gibbs sampling (batch) or conditional density
-filtering (online) finds non-negative factors, the number of components and calibrated probabilities with uncertainty. The
-cost grows with the number of ones, not with the number of cells.
-
-Parameters
-----------
-{_parameter_text()}
-run_dir : path, default None
-    The run directory to make, which the command line reads as well. Without it there is a temporary one, which goes when
-    the model goes.
-overwrite : bool, default False
-    Whether fit may replace a run directory that is there.
-progress : bool, default None
-    Whether there is a progress bar; None: in a terminal or a notebook.
-
-The help of the options is that of the command line: there --burn-in is burn_in, --seed is random_state, which may also be
-None (another seed each time) or a numpy RandomState, and --threads is n_jobs, as scikit-learn has it: -1 is all cores. The
-draws do not depend on n_jobs. dirichlet is a number, or a dict with one for each mode.
-
-Attributes
-----------
-posterior_ : Posterior
-    The draws, and everything that can be asked of them.
-run_dir_ : str
-    Where they are.
-weights_ : array
-    Expected counts of the components.
-factors_ : list of arrays
-    For each mode, entities x components.
-n_features_in_ : int
-    The number of modes.
-feature_names_in_ : array
-    The modes, where X had names for them.
-classes_ : array
-    0 and 1.
-update_ : dict
-    What was new in the last partial_fit: ones, edges, entities.
-
-Examples
---------
->>> import ztp
->>> world = ztp.simulate((30, 20, 10), 500, rank=3)
->>> model = ztp.TensorFactorization(rank=5, sweeps=100).fit(world.X)
->>> model.predict_proba(world.X[:2]).shape
-(2, 2)
-"""
+TensorFactorization.__doc__ = DOCSTRING

@@ -11,30 +11,29 @@ import numpy as np
 from . import _core
 from ._input import (
     ByMode,
+    by_mode,
     cell_values,
     codes_of,
     columns_of,
-    edges_of,
     is_ids,
-    is_sparse_matrix,
     known_cells,
     known_entities,
     known_pairs,
     label_text,
-    mode_number,
     new_cells,
 )
+from ._kinds import edges_of, is_frame, is_sparse_matrix
 
 
 def _as_list(given: Any) -> list[Any]:
     """One network, or a list of several: pairs are tables, so a list of tables is a list of networks."""
-    if isinstance(given, list) and given and all(_is_table(item) for item in given):
-        return given
+    if isinstance(given, (list, tuple)) and given and all(_is_table(item) for item in given):
+        return list(given)
     return [given]
 
 
 def _is_table(item: Any) -> bool:
-    return isinstance(item, (str, os.PathLike)) or getattr(item, "ndim", 0) == 2 or hasattr(item, "get_columns")
+    return isinstance(item, (str, os.PathLike)) or getattr(item, "ndim", 0) == 2 or is_frame(item)
 
 
 def _refuse_file(given: Any, what: str) -> None:
@@ -49,12 +48,12 @@ def _add_networks(
     networks: ByMode | None,
     missing_pairs: ByMode | None,
 ) -> None:
-    unused = {mode_number(mode, names): given for mode, given in (missing_pairs or {}).items()}
-    for mode, given in (networks or {}).items():
-        k = mode_number(mode, names)
+    unused = by_mode(missing_pairs, names, "missing_pairs")
+    for k, (mode, given) in by_mode(networks, names, "networks").items():
         several = _as_list(given)
-        missing = unused.pop(k, None)
-        missing_of = _as_list(missing) if missing is not None else []
+        missing_of = _as_list(unused.pop(k)[1]) if k in unused else []
+        if len(missing_of) > len(several):
+            raise ValueError(f"missing_pairs[{mode!r}]: there are more of them than networks")
         for number, pairs in enumerate(several, start=1):
             what = f"networks[{mode!r}]" + (f"[{number - 1}]" if len(several) > 1 else "")
             _refuse_file(pairs, what)
@@ -76,7 +75,10 @@ def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: i
     if y is not None and values is not None:
         raise ValueError("y is given, but a sparse X has its values in it")
     if y is not None or values is not None:
-        arrays.set_values(cell_values(values if y is None else y, rows, counts))
+        values = cell_values(values if y is None else y, rows, counts)
+        if rows and not values.any():
+            raise ValueError(f"there are no ones: all values are 0 (n_samples = {rows})")
+        arrays.set_values(values)
     elif counts:
         arrays.set_values(np.ones(rows, np.int64))
 
@@ -104,8 +106,7 @@ def arrays_of(
         arrays.set_missing(known_cells(missing, cells.names, cells.labels, "missing"))
     if missing_entities:
         slices: list[list[int]] = [[] for _ in cells.names]
-        for mode, given in missing_entities.items():
-            k = mode_number(mode, cells.names)
+        for k, (mode, given) in by_mode(missing_entities, cells.names, "missing_entities").items():
             slices[k] = known_entities(given, cells.labels[k], f"missing_entities[{mode!r}]")
         arrays.set_missing_slices(slices)
     return arrays
@@ -118,36 +119,35 @@ class _Growing:
         self.name = name
         self.table = known.copy()
 
-    def ids(self, column: Any, what: str) -> np.ndarray:
-        """Of a column of ids or of labels."""
-        column_ids = np.asarray(column) if is_ids(column) else None
-        if column_ids is not None:
-            largest = int(column_ids.max(initial=-1))
-            if largest >= len(self.table):
-                if not self.table.is_numbered:
-                    raise ValueError(
-                        f"{what}, column {self.name}: the id {largest} is new, and the entities of this mode have names; "
-                        "give labels (a frame) instead of ids"
-                    )
-                self.table = _core.Labels.numbered(self.table.first_number, largest + 1)
-            return column_ids
+    def fill(self, ids: _core.Ids, k: int, column: Any, what: str) -> None:
+        """Puts a column of ids or of labels into column k of `ids`."""
+        if is_ids(column):
+            self._grow_to(ids.fill_column(k, column, what, self.name), what)
+            return
         codes, texts = codes_of(column, what, self.name)
         if self.table.is_numbered:
-            ids = self._numbers(texts, what)
+            numbers = np.array([self._number(text, what) for text in texts], dtype=np.int64)
+            self._grow_to(ids.fill_column(k, numbers[codes], what, self.name), what)
         else:
             self.table.add(texts)
-            ids = self.table.find(texts)
-        found: np.ndarray = ids[codes]
-        return found
+            ids.fill_column(k, self.table.find(texts)[codes], what, self.name)
 
-    def _numbers(self, texts: list[str], what: str) -> np.ndarray:
+    def _grow_to(self, size: int, what: str) -> None:
+        if size <= len(self.table):
+            return
+        if not self.table.is_numbered:
+            raise ValueError(
+                f"{what}: column {self.name}: the id {size - 1} is new, and the entities of this mode have names; "
+                "give labels (a frame) instead of ids"
+            )
+        self.table = _core.Labels.numbered(self.table.first_number, size)
+
+    def _number(self, text: str, what: str) -> int:
+        """The id of an entity of a mode of numbers."""
         first = self.table.first_number
-        for text in texts:
-            if not (text.isdecimal() and str(int(text)) == text and int(text) >= first):
-                raise ValueError(f"{what}, column {self.name}: {text!r}: the entities of this mode are numbers from {first}")
-        ids = np.array([int(text) - first for text in texts], dtype=np.int64)
-        self.table = _core.Labels.numbered(first, max(len(self.table), int(ids.max(initial=-1)) + 1))
-        return ids
+        if not (len(text) <= 10 and text.isdecimal() and str(int(text)) == text and int(text) >= first):
+            raise ValueError(f"{what}: column {self.name}: {text!r}: the entities of this mode are numbers from {first}")
+        return int(text) - first
 
 
 def _grown_ids(X: Any, modes: list[_Growing], what: str) -> tuple[_core.Ids, np.ndarray | None]:
@@ -155,7 +155,7 @@ def _grown_ids(X: Any, modes: list[_Growing], what: str) -> tuple[_core.Ids, np.
     columns, values = columns_of(X, [mode.name for mode in modes], what)
     ids = _core.Ids(len(columns[0]), len(modes))
     for k, (mode, column) in enumerate(zip(modes, columns, strict=True)):
-        ids.fill_column(k, mode.ids(column, what), what, mode.name)
+        mode.fill(ids, k, column, what)
     return ids, values
 
 
@@ -166,18 +166,19 @@ def fresh_arrays(
     modes = [_Growing(name, table) for name, table in zip(names, known, strict=True)]
     arrays = _core.Arrays("X")
     if X is None:
+        if y is not None:
+            raise ValueError("y is given, but no X")
         arrays.set_cells(_core.Ids(0, len(names)))
     else:
         ids, values = _grown_ids(X, modes, "X")
         _set_values(arrays, values, y, ids.rows, counts)
         arrays.set_cells(ids)
-    for mode, given in (networks or {}).items():
-        k = mode_number(mode, names)
+    for k, (mode, given) in by_mode(networks, names, "networks").items():
         for number, pairs in enumerate(_as_list(given), start=1):
             what = f"networks[{mode!r}]"
             _refuse_file(pairs, what)
             if is_sparse_matrix(pairs):
-                pairs = edges_of(pairs)
+                pairs = edges_of(pairs, what)
             arrays.add_network(k, number, what, _grown_ids(pairs, [modes[k], modes[k]], what)[0], None)
     for grown in modes:
         arrays.add_mode(grown.name, grown.table)
@@ -207,6 +208,8 @@ def reading_of(
         ]
 
     options = dict(reading or {})
+    for name in options.keys() - {"format", "values", "index_base", "labels"}:
+        raise ValueError(f"reading: there is no option {name}; there are format, values, index_base and labels")
     options["file"] = os.fspath(path)
     options["networks"] = assignments(networks, "networks")
     options["missing"] = file(missing, "missing") if missing is not None else ""

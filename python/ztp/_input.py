@@ -10,10 +10,26 @@ import numpy as np
 import pandas as pd
 
 from . import _core
+from ._kinds import (
+    as_array,
+    check_table,
+    edges_of,
+    is_frame,
+    is_numeric,
+    is_polars,
+    is_polars_series,
+    is_sparse_matrix,
+    is_tensor,
+    plain,
+    stored,
+)
 
 Mode = int | str
 # Something for some modes. (A dict of names is no dict of names and positions, to those who check types.)
 ByMode = Mapping[str, Any] | Mapping[int, Any] | Mapping[Mode, Any]
+
+_LARGEST_COUNT = 2**62
+_LARGEST_MODE = 2**31
 
 
 @dataclass
@@ -24,29 +40,6 @@ class Cells:
     ids: _core.Ids
     labels: list[_core.Labels]
     values: np.ndarray | None = None  # of each cell, where the data have some
-
-
-def is_sparse_matrix(X: Any) -> bool:
-    """Of scipy.sparse."""
-    return hasattr(X, "tocoo") and getattr(X, "ndim", 0) == 2
-
-
-def is_sparse_array(X: Any) -> bool:
-    """COO of pydata/sparse."""
-    return hasattr(X, "coords") and hasattr(X, "data") and hasattr(X, "shape")
-
-
-def is_polars(X: Any) -> bool:
-    return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "get_columns")
-
-
-def is_frame(X: Any) -> bool:
-    return isinstance(X, pd.DataFrame) or is_polars(X)
-
-
-def is_tensor(X: Any) -> bool:
-    """Whether it is the tensor itself, not a table with a row for each one."""
-    return is_sparse_matrix(X) or is_sparse_array(X)
 
 
 def default_names(K: int) -> list[str]:
@@ -76,69 +69,78 @@ def label_text(label: Any) -> str:
     return str(label)
 
 
-def _no_missing(codes: np.ndarray, what: str, name: str) -> None:
-    if len(codes) and codes.min() < 0:
-        row = int(np.argmax(codes < 0))
-        raise ValueError(f"{what}: row {row}, column {name}: NaN (no label); remove such rows (dropna) or name them")
+def by_mode(given: ByMode | None, names: Sequence[str], what: str) -> dict[int, tuple[Mode, Any]]:
+    """What is given for modes, by their positions, with how each was called."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(f"{what} is a {type(given).__name__}; expected a dict with something for some of the modes")
+    found: dict[int, tuple[Mode, Any]] = {}
+    for mode, item in (given or {}).items():
+        k = mode_number(mode, names)
+        if k in found:
+            raise ValueError(f"{what} has the mode {names[k]} twice: as {found[k][0]!r} and as {mode!r}")
+        found[k] = mode, item
+    return found
 
 
 def _columns(X: Any, what: str) -> tuple[list[str], list[Any]]:
     """Names and columns of a frame, or of an array of labels."""
     if isinstance(X, pd.DataFrame):
+        if len({type(c) for c in X.columns}) > 1:
+            raise ValueError(f"{what}: the names of its columns are of several types; make them text")
         return [str(c) for c in X.columns], [X.iloc[:, k] for k in range(X.shape[1])]
     if is_polars(X):
         return list(X.columns), list(X.get_columns())
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise ValueError(f"{what}: expected a table with a row for each cell and a column for each mode, not {array.ndim}-dimensional data")
-    return default_names(array.shape[1]), [pd.Series(array[:, k]) for k in range(array.shape[1])]
+    return default_names(X.shape[1]), [pd.Series(X[:, k]) for k in range(X.shape[1])]
 
 
 def codes_of(column: Any, what: str, name: str) -> tuple[np.ndarray, list[str]]:
     """The distinct labels of a column in order of first appearance (or its categories), and for each row which it has."""
-    if is_polars_series(column):
-        if column.null_count():
-            _no_missing(np.where(column.is_null().to_numpy(), -1, 0), what, name)
-        distinct = column.unique(maintain_order=True)
-        numbers = np.arange(len(distinct), dtype=np.uint32)
-        codes = column.replace_strict(distinct, numbers).to_numpy() if len(column) else numbers
-        return codes, _texts(distinct.to_list(), what, name)
+    try:
+        codes, distinct = _codes_of_polars(column) if is_polars_series(column) else _codes_of_pandas(column)
+    except TypeError as error:
+        raise ValueError(f"{what}: column {name}: labels are text, numbers or dates ({error})") from None
+    if len(codes) and codes.min() < 0:
+        row = int(np.argmax(codes < 0))
+        raise ValueError(f"{what}: row {row}, column {name}: NaN (no label); remove such rows (dropna) or name them")
+    return codes, texts_of(distinct, f"{what}: column {name}")
+
+
+def _codes_of_pandas(column: pd.Series) -> tuple[np.ndarray, list[Any]]:
+    """-1 where there is no label."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        codes, distinct = column.cat.codes.to_numpy(), column.cat.categories
+        return column.cat.codes.to_numpy(), list(column.cat.categories)
+    codes, distinct = pd.factorize(column)
+    return codes, list(distinct)
+
+
+def _codes_of_polars(column: Any) -> tuple[np.ndarray, list[Any]]:
+    """-1 where there is no label."""
+    if column.dtype.is_nested():
+        raise TypeError(f"type {column.dtype}")
+    absent = column.is_null()
+    if column.dtype.is_float():
+        absent = absent | column.is_nan().fill_null(False)
+    if type(column.dtype).__name__ == "Enum":  # as a categorical column of pandas
+        codes, distinct = column.to_physical().fill_null(0).to_numpy().astype(np.int64), column.dtype.categories
     else:
-        codes, distinct = pd.factorize(column)
-    _no_missing(codes, what, name)
-    return codes, _texts(list(distinct), what, name)
+        distinct = column.unique(maintain_order=True)
+        codes = column.replace_strict(distinct, np.arange(len(distinct))).to_numpy()
+    return np.where(absent.to_numpy(), -1, codes), distinct.to_list()
 
 
-def is_polars_series(column: Any) -> bool:
-    return type(column).__module__.partition(".")[0] == "polars"
-
-
-def _texts(labels: list[Any], what: str, name: str) -> list[str]:
+def texts_of(labels: list[Any], where: str) -> list[str]:
+    """Labels as the library has them: different ones, which a text file could have."""
     texts = [label_text(label) for label in labels]
     if len(set(texts)) < len(texts):
         seen: set[str] = set()
-        twice = next(t for t in texts if t in seen or seen.add(t))  # type: ignore[func-returns-value]
-        raise ValueError(f"{what}: column {name}: two different labels are both written {twice!r}; make the column one type")
+        twice = next(text for text in texts if text in seen or seen.add(text))  # type: ignore[func-returns-value]
+        raise ValueError(f"{where}: there are two labels that are written {twice!r}, perhaps of two types")
     for text in texts:
         if text == "" or any(c in text for c in "\t\n\r\0"):
-            raise ValueError(f"{what}: column {name}: the label {text!r} is empty or has a tab or a line break in it")
+            raise ValueError(f"{where}: the label {text!r} is empty or has a tab, a line break or a NUL in it")
+        if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
+            raise ValueError(f"{where}: the label {text!r} has half a character (a surrogate) in it")
     return texts
-
-
-def _is_numeric(X: Any) -> bool:
-    return isinstance(X, np.ndarray) and X.dtype.kind in "iuf"
-
-
-def _check_table(array: np.ndarray, what: str) -> None:
-    if array.dtype.kind == "b":
-        raise ValueError(f"{what}: an array of truth values; pass the coordinates of its ones: numpy.argwhere(X)")
-    if array.ndim != 2:
-        remedy = "; of a dense tensor pass the coordinates of its ones: numpy.argwhere(X)" if array.ndim > 2 else ""
-        raise ValueError(
-            f"{what}: expected a row for each cell and a column for each mode, but the array is {array.ndim}-dimensional{remedy}"
-        )
 
 
 def new_cells(X: Any, what: str, entities: ByMode | None = None) -> Cells:
@@ -146,65 +148,68 @@ def new_cells(X: Any, what: str, entities: ByMode | None = None) -> Cells:
     if is_tensor(X):
         return _with_sizes(_tensor_cells(X, what), entities, what)
     if not is_frame(X):
-        X = np.asarray(X)
-    if _is_numeric(X):
-        _check_table(X, what)
-        names = default_names(X.shape[1])
-        ids = _core.Ids(X.shape[0], X.shape[1])
-        extents = ids.fill(X, what, names)
-        cells = Cells(names, ids, [_core.Labels.numbered(0, n) for n in extents])
-        return _with_sizes(cells, entities, what)
-    return _label_cells(X, what, entities)
-
-
-def _stored(X: Any, what: str) -> tuple[Sequence[Any], np.ndarray]:
-    """The coordinates, mode by mode, and the values that a sparse matrix or array has."""
-    if is_sparse_matrix(X):
-        X = X.tocoo()
-        return [X.row, X.col], np.asarray(X.data)
-    if np.any(getattr(X, "fill_value", 0)):
-        raise ValueError(f"{what}: its fill value is {X.fill_value}; it must be 0")
-    return X.coords, np.asarray(X.data)
+        X = as_array(X, what)
+        check_table(X, what)
+    if not is_numeric(X):
+        return _label_cells(X, what, entities)
+    names = default_names(X.shape[1])
+    ids = _core.Ids(X.shape[0], X.shape[1])
+    extents = ids.fill(plain(X), what, names)
+    return _with_sizes(Cells(names, ids, [_core.Labels.numbered(0, n) for n in extents]), entities, what)
 
 
 def _tensor_cells(X: Any, what: str) -> Cells:
-    columns, values = _stored(X, what)
+    columns, values = stored(X, what)
     names = default_names(len(columns))
     ids = _core.Ids(len(values), len(columns))
     for k, column in enumerate(columns):
-        ids.fill_column(k, np.asarray(column), what, names[k])
+        ids.fill_column(k, column, what, names[k])
+    for k, size in enumerate(X.shape):
+        if size > _LARGEST_MODE:
+            raise ValueError(f"{what}: its shape is {X.shape}; a mode has at most 2^31 entities")
     return Cells(names, ids, [_core.Labels.numbered(0, n) for n in X.shape], values)
 
 
 def _with_sizes(cells: Cells, entities: ByMode | None, what: str) -> Cells:
     """Modes of numbers are as large as `entities` says."""
-    for mode, size in (entities or {}).items():
-        k = mode_number(mode, cells.names)
+    for k, (mode, size) in by_mode(entities, cells.names, "entities").items():
         if not isinstance(size, (int, np.integer)) or isinstance(size, bool):
             raise ValueError(f"entities[{mode!r}]: {what} has ids, so this is the number of entities of the mode")
-        if size < len(cells.labels[k]):
-            raise ValueError(f"entities[{mode!r}] = {size}, but {what} has the id {len(cells.labels[k]) - 1} there")
+        if not len(cells.labels[k]) <= size <= _LARGEST_MODE:
+            raise ValueError(f"entities[{mode!r}] is {size}; expected {len(cells.labels[k])} or more, as {what} has them")
         cells.labels[k] = _core.Labels.numbered(0, int(size))
     return cells
 
 
 def _label_cells(X: Any, what: str, entities: ByMode | None) -> Cells:
     names, columns = _columns(X, what)
-    if len(set(names)) < len(names):
-        raise ValueError(f"{what}: two columns have the same name: {', '.join(names)}")
-    given = {mode_number(mode, names): labels for mode, labels in (entities or {}).items()}
+    _check_names(names, what)
+    given = by_mode(entities, names, "entities")
     ids = _core.Ids(len(X), len(names))
     tables = []
     for k, (name, column) in enumerate(zip(names, columns, strict=True)):
         codes, texts = codes_of(column, what, name)
         if k in given:
-            table = _core.Labels(_texts(list(given[k]), "entities", name))
+            table = _core.Labels(texts_of(list_of(given[k][1], f"entities[{name!r}]"), f"entities[{name!r}]"))
             codes = _translated(codes, texts, table, what, name, "in entities")
         else:
             table = _core.Labels(texts)
         ids.fill_column(k, codes, what, name)
         tables.append(table)
     return Cells(names, ids, tables)
+
+
+def _check_names(names: list[str], what: str) -> None:
+    if len(set(names)) < len(names):
+        raise ValueError(f"{what}: two columns have the same name: {', '.join(names)}")
+
+
+def list_of(given: Any, what: str) -> list[Any]:
+    """Of entities: one-dimensional, and not one text or number."""
+    entities = list(given) if hasattr(given, "__iter__") and not isinstance(given, (str, bytes)) else None
+    if entities is None or any(isinstance(entity, (list, tuple, np.ndarray)) for entity in entities):
+        raise ValueError(f"{what}: expected a list of entities, as ids or labels")
+    return entities
 
 
 def _translated(
@@ -229,22 +234,23 @@ def columns_of(X: Any, names: Sequence[str], what: str) -> tuple[list[Any], np.n
     a sparse X."""
     values = None
     if is_tensor(X):
-        stored, values = _stored(X, what)
-        found, columns = None, [np.asarray(column) for column in stored]
+        found = None
+        columns, values = stored(X, what)
     elif is_frame(X):
         found, columns = _columns(X, what)
     else:
-        X = np.asarray(X)
-        _check_table(X, what)
+        X = as_array(X, what)
+        check_table(X, what)
         found = None
-        columns = [X[:, k] if _is_numeric(X) else pd.Series(X[:, k]) for k in range(X.shape[1])]
+        columns = [plain(X[:, k]) if is_numeric(X) else pd.Series(X[:, k]) for k in range(X.shape[1])]
     if found is not None and len(set(names)) == len(names):  # else they are pairs of one mode
+        _check_names(found, what)
         if not set(names) <= set(found):
             raise ValueError(f"{what}: its columns are {', '.join(found)}; expected {', '.join(names)}")
         columns = [columns[found.index(name)] for name in names]
     if len(columns) != len(names):
         raise ValueError(f"{what}: {len(columns)} columns; expected {len(names)}: {', '.join(names)}")
-    return columns, values
+    return list(columns), values
 
 
 def known_cells(X: Any, names: Sequence[str], labels: Sequence[_core.Labels], what: str) -> _core.Ids:
@@ -263,12 +269,13 @@ def known_cells(X: Any, names: Sequence[str], labels: Sequence[_core.Labels], wh
 
 def known_entities(given: Any, labels: _core.Labels, what: str) -> list[int]:
     """Entities of one mode, as ids or labels."""
-    array = np.asarray(given)
-    if array.dtype.kind in "iu":
-        if array.size and (array.min() < 0 or array.max() >= len(labels)):
-            raise ValueError(f"{what}: ids are 0 to {len(labels) - 1}")
-        return [int(i) for i in array]
-    texts = [label_text(label) for label in given]
+    entities = list_of(given, what)
+    if np.asarray(entities).dtype.kind in "iu":
+        for i in entities:
+            if not 0 <= i < len(labels):
+                raise ValueError(f"{what}: there is no id {i}; ids are 0 to {len(labels) - 1}")
+        return [int(i) for i in entities]
+    texts = [label_text(label) for label in entities]
     ids = labels.find(texts)
     for text, i in zip(texts, ids, strict=True):
         if i < 0:
@@ -276,34 +283,35 @@ def known_entities(given: Any, labels: _core.Labels, what: str) -> list[int]:
     return [int(i) for i in ids]
 
 
-def edges_of(matrix: Any) -> np.ndarray:
-    """Of an adjacency matrix: each edge once, also where the matrix has both directions."""
-    coo = matrix.tocoo()
-    pairs = np.stack([coo.row, coo.col], axis=1)[coo.data != 0]
-    return np.unique(np.sort(pairs, axis=1), axis=0)
-
-
 def known_pairs(given: Any, name: str, labels: _core.Labels, what: str) -> _core.Ids:
-    """Pairs of entities of one mode: a table of two columns, or an adjacency matrix of scipy.sparse."""
-    if is_sparse_matrix(given) and tuple(given.shape) != (len(labels), len(labels)):
-        raise ValueError(f"{what}: the matrix is {given.shape[0]} x {given.shape[1]}; {name} has {len(labels)} entities")
+    """Pairs of entities of one mode: a table of two columns, or a sparse adjacency matrix."""
     if is_sparse_matrix(given):
-        given = edges_of(given)
+        if tuple(given.shape) != (len(labels), len(labels)):
+            raise ValueError(
+                f"{what}: the matrix is {given.shape[0]} x {given.shape[1]}; {name} has {len(labels)} entities"
+            )
+        given = edges_of(given, what)
     return known_cells(given, [name, name], [labels, labels], what)
 
 
 def cell_values(y: Any, rows: int, counts: bool) -> np.ndarray:
     """The values of cells: zeros are no ones; without counts everything else is a one."""
     values = np.asarray(y)
+    expected = "0, 1, 2, ..." if counts else "0, or 1 for a one"
     if values.shape != (rows,):
         raise ValueError(f"y has the shape {values.shape}; expected a value for each of the {rows} rows of X")
     if values.dtype.kind not in "iufb":
-        raise ValueError(f"y has the type {values.dtype}; expected numbers: 0, 1" + (", 2, ..." if counts else ""))
+        raise ValueError(f"y: Unknown label type: {values.dtype}; expected numbers: {expected}")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError("y has NaN or inf in it; every cell is 0 or 1" + (" or a larger count" if counts else ""))
+        raise ValueError(f"y has NaN or inf in it; expected numbers: {expected}")
+    if (values < 0).any():
+        raise ValueError(f"y has the negative value {values.min()}; expected numbers: {expected}")
     if not counts:
-        values = values != 0
-    elif (values < 0).any() or (values != np.floor(values)).any():
-        raise ValueError("y: counts are whole numbers, 0 or more")
+        ones: np.ndarray = (values != 0).astype(np.int64)
+        return ones
+    if (values != np.floor(values)).any():
+        raise ValueError(f"y has fractions in it; expected whole numbers: {expected}")
+    if (values > _LARGEST_COUNT).any():
+        raise ValueError(f"y has the value {values.max()}; counts are at most 2^62")
     whole: np.ndarray = values.astype(np.int64)
     return whole

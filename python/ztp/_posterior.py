@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import ByMode, Mode, known_cells, known_entities, mode_number
+from ._input import ByMode, Mode, cell_values, known_cells, known_entities, mode_number
+from ._kinds import is_numeric, is_polars, is_tensor, stored
+from ._tables import read_table
 
 _PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
 
@@ -73,6 +75,7 @@ class Posterior:
 
     def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> None:
         self._n_jobs = n_jobs
+        self._keeps: Any = None  # what the run directory goes with
         self.run_dir = os.fspath(run_dir)
         self._core = _core.Posterior(self.run_dir, threads(n_jobs))
         self.info: dict[str, Any] = json.loads(self._core.info_json)
@@ -132,12 +135,11 @@ class Posterior:
     def _labelled(self, X: Any) -> pd.DataFrame:
         """The labels of cells, a column for each mode."""
         if isinstance(X, pd.DataFrame):
-            columns = X if list(X.columns) != self.mode_names else X[self.mode_names]
-            return columns[[c for c in columns.columns if str(c) in self.mode_names]].copy()
-        if hasattr(X, "get_columns"):
+            return X[[c for c in X.columns if str(c) in self.mode_names]].copy()
+        if is_polars(X):
             return pd.DataFrame({name: X[name].to_list() for name in self.mode_names})
-        array = np.asarray(X) if not hasattr(X, "coords") and not hasattr(X, "tocoo") else _coordinates(X)
-        if array.dtype.kind in "iuf":
+        array = np.stack(stored(X, "X")[0], axis=1) if is_tensor(X) else np.asarray(X)
+        if is_numeric(array):
             return pd.DataFrame(
                 {name: self.entities(k)[array[:, k].astype(np.int64)] for k, name in enumerate(self.mode_names)}
             )
@@ -147,12 +149,14 @@ class Posterior:
         """How good the probabilities are: areas under the ROC and precision-recall curves, log-loss, Brier score,
         calibration error.
 
-        Of cells and their outcomes (0 or 1), of a file of both, or, without any, of the cells that the fit held out.
+        Of cells and their outcomes (0: no one; everything else: a one), of a file of both, or, without any, of the cells that the fit held out.
         """
         if X is None or isinstance(X, (str, os.PathLike)):
             return self._core.evaluate_file("" if X is None else os.fspath(X))
         ids = self._ids(X)
-        return self._core.evaluate(ids, outcomes(y, ids.rows))
+        if y is None:
+            raise ValueError(f"expected y, an outcome (0 or 1) for each of the {ids.rows} cells")
+        return self._core.evaluate(ids, cell_values(y, ids.rows, counts=False).astype(np.uint8))
 
     def ranking(
         self,
@@ -212,6 +216,15 @@ class Posterior:
         if chain is not None or self.n_chains == 1:
             return self._core.mean_weights(self._chain(chain))
         return np.array([mean for _, mean, _ in self._core.match_chains(0)["components"]])
+
+    def parts_of_rates(self, X: Any) -> np.ndarray:
+        """The part that each component has in the rate of each cell, cells x components, at the posterior means of factors
+        and weights."""
+        ids = self._ids(X).to_numpy()
+        parts = np.repeat(self.weights()[np.newaxis], len(ids), axis=0)
+        for k in range(len(self.mode_names)):
+            parts *= self.factor(k)[ids[:, k]]
+        return parts
 
     def _chain(self, chain: int | None) -> int:
         if chain is None:
@@ -284,7 +297,7 @@ class Posterior:
 
     def trace(self) -> pd.DataFrame:
         """What was recorded of each sweep: log-likelihood, occupied components, held-out AUC, ..."""
-        return pd.read_csv(os.path.join(self.run_dir, "trace.tsv"), sep="\t").rename(columns=lambda c: c.lstrip("#"))
+        return read_table(os.path.join(self.run_dir, "trace.tsv"))
 
 
     def to_arviz(self, *, every_sweep: bool = False) -> Any:
@@ -297,24 +310,6 @@ class Posterior:
         from ._arviz import every_sweep_of, kept_draws_of
 
         return every_sweep_of(self) if every_sweep else kept_draws_of(self.run_dir)
-
-
-def outcomes(y: Any, rows: int) -> np.ndarray:
-    """0 or 1 for each cell."""
-    values = np.asarray(y)
-    if y is None or values.shape != (rows,):
-        raise ValueError(f"expected y, an outcome (0 or 1) for each of the {rows} cells")
-    if values.dtype.kind not in "iufb" or not np.isin(values, (0, 1)).all():
-        raise ValueError("y must have zeros and ones alone: whether each cell is a one")
-    return np.ascontiguousarray(values, dtype=np.uint8)
-
-
-def _coordinates(X: Any) -> np.ndarray:
-    """Of what a sparse matrix or array has stored."""
-    if hasattr(X, "tocoo"):
-        X = X.tocoo()
-        return np.stack([X.row, X.col], axis=1)
-    return np.asarray(X.coords).T
 
 
 def _flat(metrics: dict[str, Any], at: Sequence[int]) -> dict[str, Any]:

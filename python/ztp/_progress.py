@@ -36,13 +36,13 @@ class Progress:
         self.listener = _core.Listener(self._on_sweep if self._bar is not None else None, logger.warning, command)
 
     def _on_sweep(self, chain: int, sweep: int, log_likelihood: float, occupied: int, auc: float) -> None:
-        self._bar.n = chain * self._sweeps + sweep
         numbers = {"components": occupied}
         if not math.isnan(log_likelihood):
             numbers["log-likelihood"] = f"{log_likelihood:.6g}"  # type: ignore[assignment]
         if not math.isnan(auc):
             numbers["AUC"] = f"{auc:.4f}"  # type: ignore[assignment]
-        self._bar.set_postfix(numbers)
+        self._bar.set_postfix(numbers, refresh=False)
+        self._bar.update(chain * self._sweeps + sweep - self._bar.n)  # draws ten times a second at most
 
     def __enter__(self) -> _core.Listener:
         return self.listener

@@ -1,7 +1,6 @@
 #include "base/memory.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,9 +10,9 @@
 namespace ztp {
 namespace {
 
-// "Name:  12345 kB" in /proc/meminfo, in bytes.
-double meminfo(const std::string& name) {
-  std::ifstream file("/proc/meminfo");
+// "Name:  12345 kB" in a file of /proc, in bytes.
+double number_named(const std::string& path, const std::string& name) {
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(name + ":")) return 1024 * std::strtod(line.c_str() + name.size() + 1, nullptr);
   return std::numeric_limits<double>::infinity();
@@ -45,14 +44,13 @@ double resident_memory() {
 }
 
 std::uint64_t peak_memory() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  // Not ru_maxrss: a process has inherited that from the one that started it.
+  return static_cast<std::uint64_t>(number_named("/proc/self/status", "VmHWM"));
 }
 
 double memory_of_machine() {
-  return std::min({resident_memory() + meminfo("MemAvailable"), number_in("/sys/fs/cgroup/memory.max"),
-                   number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
+  return std::min({resident_memory() + number_named("/proc/meminfo", "MemAvailable"),
+                   number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
 }
 
 }  // namespace ztp

@@ -113,7 +113,7 @@ void take_ones(Arrays& arrays, bool counts, Dataset& data) {
   arrays.values = {};  // sorting needs the room
   data.lines = data.tensor.nnz();
   require_ones(data, source);
-  finish_ones({source, counts}, data);
+  finish_ones({source, counts, false}, data);
 }
 
 void take_networks(Arrays& arrays, Dataset& data) {
@@ -131,7 +131,7 @@ void take_networks(Arrays& arrays, Dataset& data) {
 }
 
 void take_missing_slices(const Arrays& arrays, Dataset& data) {
-  static const std::string source = "missing_slices";
+  static const std::string source = "missing entities";
   const std::size_t K = data.tensor.order();
   data.missing.slices.resize(K);
   if (arrays.missing_slices.empty()) return;

@@ -41,8 +41,9 @@ void add_to_total(std::int64_t& total, std::int64_t count, const std::string& so
 std::vector<std::string> cell_warnings(const OnesSource& source, std::uint64_t duplicates, std::uint64_t zeros) {
   std::vector<std::string> warnings;
   if (duplicates > 0)
-    warnings.push_back(fmt::format("{}: {} repeated cells {} ('ztp check' lists their lines)", source.name, duplicates,
-                                   source.counts ? "added up" : "merged"));
+    warnings.push_back(fmt::format("{}: {} repeated cells {}{}", source.name, duplicates,
+                                   source.counts ? "added up" : "merged",
+                                   source.lines ? " ('ztp check' lists their lines)" : ""));
   if (zeros > 0) warnings.push_back(fmt::format("{}: {} cells with value zero ignored", source.name, zeros));
   return warnings;
 }

@@ -15,10 +15,11 @@ std::string cell_text(const std::vector<Mode>& modes, const std::uint32_t* cell)
 // Makes labels findable that are not yet.
 void index_labels(std::vector<Mode>& modes, const std::string& source, Pool& pool);
 
-// Where ones are from, for messages, and whether they are counts.
+// Where ones are from, for messages, and whether they are counts and lines of a file.
 struct OnesSource {
   const std::string& name;
   bool counts;
+  bool lines = true;
 };
 // Error, if there are no ones.
 void require_ones(const Dataset& data, const std::string& source);

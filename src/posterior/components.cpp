@@ -77,15 +77,12 @@ std::vector<float> Posterior::mean_factor(std::size_t mode, std::size_t chain) {
   return rows;
 }
 
-std::vector<double> Posterior::Impl::mean_weights(std::size_t chain) const {
-  std::vector<double> means;
-  for (const std::vector<float>& of_component : weights(draws_of(chain))) means.push_back(mean(of_component));
-  return means;
-}
-
 std::vector<double> Posterior::mean_weights(std::size_t chain) {
   impl_->require_rates("mean_weights");
-  return impl_->mean_weights(chain);
+  std::vector<double> means;
+  for (const std::vector<float>& of_component : impl_->weights(impl_->draws_of(chain)))
+    means.push_back(mean(of_component));
+  return means;
 }
 
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {

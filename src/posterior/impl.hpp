@@ -32,13 +32,11 @@ struct Posterior::Impl {
   std::vector<std::size_t> draws_of(std::size_t chain) const;
   // The weights of these draws, component by component.
   std::vector<std::vector<float>> weights(const std::vector<std::size_t>& of_draws) const;
+  // The roots of a mean factor: take_roots.
+  Matrix<float> roots(std::size_t chain, std::size_t k);
 
   // Ranks ones, which come from `source`; options that were checked.
   Ranking rank(const Buffer<std::uint32_t>& ones, const std::string& source, const RankingOptions& options);
-
-  std::vector<double> mean_weights(std::size_t chain) const;  // lambda, over the draws of a chain
-  Matrix<float> roots(std::size_t chain, std::size_t k);      // of the mean factor of mode k: take_roots
-
   // Calls use(coords, count) for the training ones and then those of some files, block by block.
   void for_known_ones(const std::vector<std::string>& files,
                       const std::function<void(const std::uint32_t*, std::size_t)>& use);

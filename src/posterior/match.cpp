@@ -99,8 +99,7 @@ std::vector<ComponentMatch> Posterior::match_components(std::size_t chain, Poste
   impl_->require_rates("match_components");
   other.impl_->require_rates("match_components");
   const std::vector<std::size_t> same = same_modes(modes(), other.modes());
-  const std::vector<double> weights = impl_->mean_weights(chain),
-                            other_weights = other.impl_->mean_weights(other_chain);
+  const std::vector<double> weights = mean_weights(chain), other_weights = other.mean_weights(other_chain);
   Matrix<double> overlap = all_ones(weights.size(), other_weights.size());
   for (std::size_t k = 0; k < same.size(); ++k) {
     const Matrix<float> v =
@@ -114,13 +113,13 @@ Matching Posterior::match_chains(std::size_t reference) {
   impl_->require_rates("match_chains");
   Matching result;
   result.reference = reference;
-  const std::vector<double> weights = impl_->mean_weights(reference);
+  const std::vector<double> weights = mean_weights(reference);
   std::vector<std::vector<double>> other_weights;
   std::vector<Matrix<double>> overlaps;
   for (const DrawsFile::Index& draw : impl_->draws.draws()) {  // chain after chain
     if (draw.chain == reference || (!result.others.empty() && draw.chain == result.others.back())) continue;
     result.others.push_back(draw.chain);
-    other_weights.push_back(impl_->mean_weights(draw.chain));
+    other_weights.push_back(mean_weights(draw.chain));
     overlaps.push_back(all_ones(weights.size(), weights.size()));
   }
   for (std::size_t k = 0; !result.others.empty() && k < modes().size(); ++k) {

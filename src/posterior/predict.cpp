@@ -9,6 +9,7 @@
 #include "store/data.hpp"
 #include "store/run_info.hpp"
 #include "ztp/error.hpp"
+#include "ztp/option_fields.hpp"
 
 namespace ztp {
 namespace {
@@ -33,6 +34,12 @@ Prediction summarise(float* probability, std::size_t draws, double rate) {
   return result;
 }
 
+unsigned checked_threads(unsigned threads) {
+  const double most = fit_option_field("threads").largest;
+  if (threads > most) throw Error(ErrorKind::usage, fmt::format("{} threads: there can be up to {}", threads, most));
+  return threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
 }  // namespace
 
 std::vector<std::size_t> spread(std::size_t total, std::size_t most) {
@@ -54,7 +61,7 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
       info(run_info(dir)),
       rival(is_rival(info.options)),
       modes(load_modes(dir, info)),
-      pool(threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency())),
+      pool(checked_threads(threads)),
       kernel(make_kernel("cpu", pool)),
       draws(dir, info) {}
 

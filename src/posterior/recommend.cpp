@@ -210,8 +210,6 @@ void check_question(const std::vector<std::optional<std::uint32_t>>& given, cons
     if (given[k] && *given[k] >= modes[k].labels.size())
       refuse(
           fmt::format("the id {} of mode {}, which has {} entities", *given[k], modes[k].name, modes[k].labels.size()));
-  if (std::all_of(given.begin(), given.end(), [](const auto& entity) { return entity.has_value(); }))
-    refuse("all modes are given, so that there is nothing to search; leave one open, or predict this cell");
   if (top == 0) refuse("ask for at least one cell");
 }
 
@@ -225,7 +223,7 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
   Question question(impl_->draws, impl_->info, given);
   double reached = 0;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < most_rounds && !question.open().empty(); ++round) {
     const std::vector<std::vector<double>> bound = question.candidate_bounds(impl_->pool);
     const Buffer<std::uint32_t> cells = beam(question.open(), bound, question.cell());
     reached =

@@ -66,6 +66,8 @@ std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<float
 }
 
 void TopSearch::descend(std::size_t level, const std::vector<float>& weight) {
+  if (level == open_.size())
+    return offer(mean_probability(weight.data(), std::vector<float>(weight.size(), 1.0f).data(), scale_, R_));
   const OpenMode& mode = open_[level];
   const std::vector<double> bound = bounds(level, weight);
   std::vector<std::size_t> order(mode.ids.size());

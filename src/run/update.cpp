@@ -102,10 +102,8 @@ void check_ranges(const UpdateOptions& options) {
   check("threads", options.threads, fit_option_field("threads").largest);
 }
 
-// Error, if nothing is new, or more than can be counted.
-void check_news(const std::string& run_dir, const RunInfo& before, const NewData& news, const UpdateSummary& summary) {
-  if (summary.ones + summary.edges == 0)
-    throw Error(ErrorKind::input, fmt::format("{}: nothing in it is new to {}", news.source, run_dir));
+// Error, if there is more than can be counted.
+void check_total(const RunInfo& before, const NewData& news) {
   std::int64_t total = static_cast<std::int64_t>(before.total_count);
   for (const std::int64_t count : news.tensor.counts) add_to_total(total, count, news.source);
 }
@@ -124,7 +122,13 @@ UpdateSummary update_with(const NewsFinder& find_news, const std::string& run_di
   UpdateSummary summary;
   Dataset data = load_data(run_dir, before);
   NewData news = find_news(before, data, summary);
-  check_news(run_dir, before, news, summary);
+  if (summary.ones + summary.edges == 0) {
+    const std::string message = fmt::format("{}: nothing in it is new to {}", news.source, run_dir);
+    if (options.news_required) throw Error(ErrorKind::input, message);
+    summary.warnings.push_back(message);
+    return summary;
+  }
+  check_total(before, news);
   const std::uint64_t found = merge(news, data);
   if (found > 0)
     summary.warnings.push_back(

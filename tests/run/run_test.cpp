@@ -168,7 +168,7 @@ TEST(Recommend, EqualsBruteForce) {
   fit(blocks(12, 3), quick(), dir / "run");
   Posterior posterior(dir / "run", 2);
   const std::size_t top = 15;
-  for (int pattern = 0; pattern < 7; ++pattern) {
+  for (int pattern = 0; pattern < 8; ++pattern) {
     std::vector<std::optional<std::uint32_t>> given(3);
     for (std::size_t k = 0; k < 3; ++k)
       if (pattern >> k & 1) given[k] = static_cast<std::uint32_t>(4 + k);

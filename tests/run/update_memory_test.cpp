@@ -143,6 +143,19 @@ TEST_P(UpdateMemoryTest, EdgesAloneAndOfTheSecondNetwork) {
   EXPECT_EQ(run_info(dir_ / "memory").networks[1].edges, 13u);
 }
 
+TEST_P(UpdateMemoryTest, NothingNewLeavesTheRunAsItIsWhereThatMayBe) {
+  const std::string run = fitted(1);
+  const std::string before = read_text(run + "/draws.nc");
+  UpdateOptions options;
+  options.news_required = false;
+  const UpdateSummary summary = update(run, arrays_of(ones_of(0, 2)), options);
+  EXPECT_EQ(summary.ones, 0u);
+  EXPECT_EQ(summary.known_ones, ones_of(0, 2).size());
+  EXPECT_EQ(summary.warnings, std::vector<std::string>{"X: nothing in it is new to " + run});
+  EXPECT_EQ(read_text(run + "/draws.nc"), before);
+  EXPECT_EQ(run_info(run).updates, 0u);
+}
+
 TEST_P(UpdateMemoryTest, WhatDoesNotFitIsRefused) {
   const std::string run = fitted(1);
   const auto refusal = [&](Arrays arrays, ErrorKind kind) {

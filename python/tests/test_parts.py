@@ -1,0 +1,265 @@
+"""Networks, what is missing, entities and updates; and cells of a model that is fitted."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+import sparse
+
+import ztp
+
+RNG = np.random.default_rng(5)
+X = np.unique(RNG.integers(0, (8, 6), (25, 2)), axis=0)
+FRAME = pd.DataFrame({"user": [f"u{i}" for i in X[:, 0]], "film": [f"f{j}" for j in X[:, 1]]})
+SIZES = {0: 9, 1: 6}  # user 8 has no ones
+ZEROS = np.argwhere(scipy.sparse.coo_array((np.ones(len(X)), tuple(X.T)), shape=(9, 6)).toarray() == 0)
+PAIRS = np.array([[0, 1], [1, 2], [2, 0], [5, 6]])
+
+
+def tiny(**more: Any) -> ztp.TensorFactorization:
+    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "n_jobs": 1} | more))
+
+
+def fitted(**parts: Any) -> list[float]:
+    """Numbers that depend on every draw."""
+    return tiny().fit(X, entities=SIZES, **parts).predict_proba(X)[:, 1].tolist()
+
+
+def refused(match: str, **parts: Any) -> None:
+    with pytest.raises(ValueError, match=match):
+        tiny().fit(X, entities=SIZES, **parts)
+
+
+def test_networks_in_every_form() -> None:
+    ones = np.ones(len(PAIRS))
+    upper = scipy.sparse.coo_array((ones, (PAIRS[:, 0], PAIRS[:, 1])), shape=(9, 9))
+    forms: list[Any] = [
+        PAIRS,
+        PAIRS[:, ::-1],
+        PAIRS.tolist(),
+        np.concatenate([PAIRS, PAIRS[:, ::-1]]),
+        [PAIRS],
+        upper,
+        (upper + upper.T).tocsr(),
+        scipy.sparse.csc_matrix(upper),
+        sparse.COO(PAIRS.T, ones, shape=(9, 9)),
+    ]
+    expected = fitted(networks={0: PAIRS})
+    assert expected != fitted()
+    for form in forms:
+        assert fitted(networks={"mode1": form}) == expected
+
+
+def test_networks_of_labels() -> None:
+    named = PAIRS.astype(object)
+    named[:] = [[f"u{a}", f"u{b}"] for a, b in PAIRS]
+    forms = [pd.DataFrame(named), pd.DataFrame(named, columns=["user", "user"]), named, pl.DataFrame(named.tolist(), orient="row")]
+    numbers = [tiny().fit(FRAME, networks={"user": form}).predict_proba(FRAME)[:, 1].tolist() for form in forms]
+    assert all(one == numbers[0] for one in numbers)
+    with pytest.raises(ValueError, match=r"networks\['user'\]: row 1, column user: 'nobody' is not an entity"):
+        tiny().fit(FRAME, networks={"user": pd.DataFrame({"a": ["u0", "u1"], "b": ["u1", "nobody"]})})
+
+
+def test_several_networks() -> None:
+    model = tiny().fit(X, entities=SIZES, networks={0: [PAIRS, PAIRS[:2]], 1: PAIRS[:1]})
+    assert [network["edges"] for network in model.posterior_.info["networks"]] == [4, 2, 1]
+    assert fitted(networks={0: (PAIRS, PAIRS[:2])}) == fitted(networks={0: [PAIRS, PAIRS[:2]]})
+
+
+def test_wrong_networks(tmp_path: Path) -> None:
+    refused("no mode 'user'", networks={"user": PAIRS})
+    refused("no mode 2", networks={2: PAIRS})
+    refused("no mode True", networks={True: PAIRS})
+    refused("twice", networks={0: PAIRS, "mode1": PAIRS})
+    refused(r"networks\[0\]: 3 columns; expected 2", networks={0: np.zeros((2, 3), int)})
+    refused(r"networks\[0\]: .*1-dimensional", networks={0: [0, 1]})
+    refused(r"networks\[0\]: row 1.*-1", networks={0: [[0, 1], [0, -1]]})
+    refused(r"networks\[0\]: row 1 \(from 0\) has the id 9", networks={0: [[0, 1], [0, 9]]})
+    refused(r"networks\[0\]: the matrix is 3 x 3; mode1 has 9", networks={0: scipy.sparse.eye_array(3)})
+    refused("no edge between two different entities", networks={0: [[1, 1]]})
+    refused("no edge", networks={0: np.zeros((0, 2), int)})
+    refused("is a file and X is not", networks={0: tmp_path / "edges.tsv"})
+    refused("networks is a list; expected a dict", networks=[PAIRS])
+
+
+def test_missing() -> None:
+    cells = ZEROS[:2]
+    expected = fitted(missing=cells)
+    assert expected != fitted()
+    matrix = scipy.sparse.coo_array(([1, 1], tuple(cells.T)), shape=(9, 6))
+    for form in (cells.tolist(), cells.astype(float), cells[::-1], matrix):
+        assert fitted(missing=form) == expected
+    users, films = [f"u{i}" for i in cells[:, 0]], [f"f{j}" for j in cells[:, 1]]
+    frame = pd.DataFrame({"film": films, "more": [0, 0], "user": users})
+    swapped = pl.DataFrame({"user": users, "film": films})
+    assert (
+        tiny().fit(FRAME, missing=frame).predict_proba(FRAME).tolist()
+        == tiny().fit(FRAME, missing=swapped).predict_proba(FRAME).tolist()
+    )
+    refused("missing: 3 columns; expected 2", missing=np.zeros((1, 3), int))
+    refused("missing: .* the id 9", missing=[[9, 0]])
+    refused("missing is a file and X is not", missing="cells.tsv")
+    with pytest.raises(ValueError, match="missing: its columns are user; expected user, film"):
+        tiny().fit(FRAME, missing=frame[["user"]])
+    with pytest.raises(ValueError, match="missing: row 1, column film: 'f99' is not an entity of the mode film"):
+        tiny().fit(FRAME, missing=pd.DataFrame({"user": ["u0", "u0"], "film": ["f0", "f99"]}))
+
+
+def test_missing_entities_and_pairs() -> None:
+    expected = fitted(missing_entities={0: [8]})
+    assert expected != fitted()
+    assert fitted(missing_entities={"mode1": np.array([8])}) == expected
+    users = {"user": [*FRAME["user"].unique(), "eve"]}
+    for eve in (["eve"], np.array(["eve"]), pd.Series(["eve"]), pl.Series(["eve"]), {"eve"}):
+        named = tiny().fit(FRAME, entities=users, missing_entities={"user": eve})
+        assert named.posterior_.info["modes"][0]["missing_entities"] == 1
+    refused("missing entities: .* has . ones in X", missing_entities={0: [7]})
+    refused(r"missing_entities\[0\]: there is no id 9", missing_entities={0: [9]})
+    refused(r"missing_entities\[0\]: there is no id -1", missing_entities={0: [-1]})
+    refused(r"missing_entities\[0\]: there is no entity 'u1'", missing_entities={0: ["u1"]})
+    for wrong in ("8", 8, [[8]], np.zeros((2, 2), int)):
+        refused(r"missing_entities\[0\]: expected a list|there is no entity", missing_entities={0: wrong})
+    some = fitted(networks={0: PAIRS}, missing_pairs={0: [[3, 4]]})
+    assert some != fitted(networks={0: PAIRS})
+    adjacency = scipy.sparse.coo_array(([1, 1], ([3, 4], [4, 3])), shape=(9, 9))
+    assert fitted(networks={0: PAIRS}, missing_pairs={0: adjacency}) == some
+    refused("missing_pairs: the mode mode2 has no network", networks={0: PAIRS}, missing_pairs={1: [[3, 4]]})
+    refused("more of them than networks", networks={0: PAIRS}, missing_pairs={0: [PAIRS, PAIRS]})
+
+
+def test_entities() -> None:
+    model = tiny().fit(X, entities={0: 10, "mode2": np.int64(6)})
+    assert model.posterior_.shape == (10, 6)
+    users = [f"u{i}" for i in range(9)]
+    model = tiny().fit(FRAME, entities={"user": users})
+    assert model.posterior_.entities("user").tolist() == users
+    for wrong in (3, 2**40, "ten", [1, 2], True, 8.0):
+        with pytest.raises(ValueError, match=r"entities\[0\]"):
+            tiny().fit(X, entities={0: wrong})
+    with pytest.raises(ValueError, match="X: row .*, column user: 'u.' is not in entities"):
+        tiny().fit(FRAME, entities={"user": ["u0"]})
+    with pytest.raises(ValueError, match="two labels that are written 'u0'"):
+        tiny().fit(FRAME, entities={"user": [*users, "u0"]})
+    for wrong in (9, "u0"):
+        with pytest.raises(ValueError, match="expected a list of entities"):
+            tiny().fit(FRAME, entities={"user": wrong})
+
+
+# Updates
+
+
+def test_partial_fit_is_fit_at_first() -> None:
+    assert tiny().partial_fit(X).predict_proba(X).tolist() == tiny().fit(X).predict_proba(X).tolist()
+    assert tiny().partial_fit(X, missing=ZEROS[:1]).posterior_.info["missing_cells"] == 1
+    with pytest.raises(ValueError, match="missing: only a first call"):
+        tiny().fit(X).partial_fit(X, missing=[[0, 0]])
+
+
+def test_partial_fit_of_ids() -> None:
+    model = tiny().fit(X, entities=SIZES, networks={0: PAIRS})
+    model.partial_fit(np.array([[9, 0], [0, 7]]))
+    assert model.posterior_.shape == (10, 8)
+    assert model.update_["ones"] == 2 and model.update_["entities"] == {"mode1": 1, "mode2": 2}
+    model.partial_fit(networks={"mode1": [[0, 11]]})
+    assert model.posterior_.shape == (12, 8) and model.update_["edges"] == 1
+    model.partial_fit(sparse.COO([[12], [0]], [1], shape=(20, 20)))
+    assert model.posterior_.shape == (13, 8)
+    before = model.predict_proba(X).tolist()
+    for wrong in ([[0, -1]], [[0, 2**31]], [[0.5, 0]], [[0, np.nan]], [[0, 1, 2]], [["a", "b"]], np.zeros((0, 2))):
+        with pytest.raises(ValueError):
+            model.partial_fit(np.array(wrong))
+    for how in ({"y": [1]}, {"networks": {1: PAIRS}}, {"networks": {0: [PAIRS, PAIRS]}}, {}):
+        with pytest.raises(ValueError):
+            model.partial_fit(**how)
+    with pytest.raises(ValueError, match="there are no ones"):
+        model.partial_fit([[0, 0]], [0])
+    assert model.predict_proba(X).tolist() == before
+
+
+def test_partial_fit_of_labels() -> None:
+    model = tiny().fit(FRAME)
+    new = pd.DataFrame({"user": ["u0", "eve"], "film": ["f99", "f0"]})
+    model.partial_fit(new)
+    assert model.update_["entities"] == {"user": 1, "film": 1}
+    assert model.posterior_.entities("user")[-1] == "eve"
+    assert model.predict(new, intervals=True)["user"].tolist() == ["u0", "eve"]
+    users = len(model.posterior_.entities("user"))
+    with pytest.warns(UserWarning, match="feature names"), pytest.raises(ValueError, match=f"id {users} is new, and"):
+        model.partial_fit(np.array([[users, 0]]))
+
+
+def test_partial_fit_of_nothing_new(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny().fit(X)
+    before = model.predict_proba(X).tolist()
+    model.partial_fit(X[:3])
+    assert "nothing in it is new" in caplog.text
+    assert model.update_["known_ones"] == 3 and model.predict_proba(X).tolist() == before
+
+
+def test_partial_fit_of_counts() -> None:
+    model = tiny(likelihood="count").fit(X, np.arange(len(X)) + 1)
+    total = model.posterior_.info["total_count"]
+    model.partial_fit([[0, 0], [7, 5]], [3, 4])
+    assert model.posterior_.info["total_count"] > total
+
+
+# Cells of a model
+
+
+def test_cells_of_a_model() -> None:
+    model = tiny().fit(FRAME)
+    numbers = model.predict_proba(FRAME)[:, 1].tolist()
+    polars = pl.DataFrame(FRAME.to_dict("list"))
+    assert model.predict_proba(polars)[:, 1].tolist() == numbers
+    assert model.posterior_.predict_proba(polars.select("film", "user")).tolist() == numbers
+    assert model.posterior_.predict(FRAME[["film", "user"]].assign(more=1)).columns.tolist()[:2] == ["film", "user"]
+    ids = np.column_stack([pd.factorize(FRAME[c])[0] for c in FRAME])
+    with pytest.warns(UserWarning, match="feature names"):
+        assert model.predict_proba(ids)[:, 1].tolist() == numbers
+        table = model.predict(ids, intervals=True)
+    assert table[["user", "film"]].to_numpy().tolist() == FRAME.to_numpy().tolist()
+    assert table["probability"].tolist() == numbers
+    assert (table["q05"] <= table["q95"]).all() and (table["sd"] > 0).all()
+    kinds = FRAME.astype({"user": pd.CategoricalDtype(["nobody", *sorted(set(FRAME["user"]))])})
+    assert model.predict_proba(kinds)[:, 1].tolist() == numbers  # a category that no row has may be unknown
+
+
+def test_wrong_cells_of_a_model() -> None:
+    model = tiny().fit(FRAME)
+    with pytest.raises(ValueError, match="X: row 1, column film: 'f99' is not an entity of the mode film"):
+        model.predict(pd.DataFrame({"user": ["u0", "u1"], "film": ["f0", "f99"]}))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(FRAME.rename(columns={"film": "movie"}))
+    with pytest.raises(ValueError, match="its columns are user, movie; expected user, film"):
+        model.posterior_.predict(FRAME.rename(columns={"film": "movie"}))
+    posterior = tiny().fit(X).posterior_
+    for wrong, words in [
+        ([[0, 6]], "6"),
+        ([[0, -1]], "Negative"),
+        ([[0, 0.5]], "whole"),
+        ([[0, 1, 2]], "3 columns; expected 2"),
+        ([0, 1], "1-dimensional"),
+        ([[True, False]], "truth values"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            posterior.predict(wrong)
+    with pytest.raises(ValueError, match="expected y"):
+        posterior.evaluate(X)
+    assert posterior.predict(np.zeros((0, 2), int)).shape == (0, 7)
+    assert posterior.predict_proba(scipy.sparse.eye_array(6)).shape == (6,)
+
+
+def test_warnings_do_not_speak_of_files(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, logger="ztp")
+    twice = np.concatenate([X, X[:2]])
+    tiny().fit(twice, np.arange(len(twice)) > 0, networks={0: np.concatenate([PAIRS, PAIRS])})
+    assert "X: 1 repeated cells merged" in caplog.text or "X: 2 repeated cells merged" in caplog.text
+    assert "ztp check" not in caplog.text and "file" not in caplog.text
+    assert all(record.name == "ztp" for record in caplog.records)

@@ -1,0 +1,129 @@
+"""The parameters of the estimator: the library's options, in scikit-learn's manner."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from . import _core
+from ._posterior import threads
+
+# scikit-learn's names for two of the options.
+SKLEARN_NAMES = {"seed": "random_state", "threads": "n_jobs"}
+
+
+def _dirichlet(value: Any) -> list[str]:
+    """A number for all modes, or a dict with one for some of them."""
+    if isinstance(value, Mapping):
+        return [f"{mode}={number!r}" for mode, number in value.items()]
+    return [str(value)]
+
+
+def options_json(model: Any) -> str:
+    """The parameters of a model, as in options.json of a run. What is None follows from the rest."""
+    options: dict[str, Any] = {}
+    for field in _core.option_fields():
+        name = field["name"]
+        value = getattr(model, SKLEARN_NAMES.get(name, name))
+        if name == "seed":
+            value = _seed(value)
+        elif name == "threads":
+            value = threads(value)
+        elif name == "dirichlet":
+            value = _dirichlet(value)
+        elif isinstance(value, np.generic):
+            value = value.item()
+        elif isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        if value is not None:
+            options[name] = value
+    return json.dumps(options, default=_refuse)
+
+
+def _refuse(value: Any) -> None:
+    raise ValueError(f"a parameter is {value!r}: expected a number or text")
+
+
+def parameters_of(options: Mapping[str, Any], n_jobs: int | None) -> dict[str, Any]:
+    """From options.json of a run back to parameters."""
+    parameters = {SKLEARN_NAMES.get(name, name): value for name, value in options.items()}
+    return parameters | {"n_jobs": n_jobs, "dirichlet": _dirichlet_of(options["dirichlet"])}
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _dirichlet_of(texts: Sequence[str]) -> float | dict[str, float]:
+    """From options.json back to the parameter."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        return float(texts[0])
+    return {mode: float(number) for mode, _, number in (text.rpartition("=") for text in texts)}
+
+
+def _parameter_text() -> str:
+    """The parameters for the docstring, from the library's list of options."""
+    lines = []
+    for field in _core.option_fields():
+        name = SKLEARN_NAMES.get(field["name"], field["name"])
+        default = field["default_text"] or f"{field['default']!r}"
+        lines.append(f"{name} : default {default}\n" + textwrap.indent(textwrap.fill(field["help"], 110), "    "))
+    return "\n".join(lines)
+
+
+DOCSTRING = f"""Bayesian factorization of a sparse binary tensor.
+
+Each cell is a thresholded Poisson count whose rate is a sum of components; Gibbs sampling (batch) or conditional density
+filtering (online) finds non-negative factors, the number of components and calibrated probabilities with uncertainty. The
+cost grows with the number of ones, not with the number of cells.
+
+Parameters
+----------
+{_parameter_text()}
+run_dir : path, default None
+    The run directory to make, which the command line reads as well. Without it there is a temporary one, which goes when
+    the model goes.
+overwrite : bool, default False
+    Whether fit may replace a run directory that is there.
+progress : bool, default None
+    Whether there is a progress bar; None: in a terminal or a notebook.
+
+The help of the options is that of the command line: there --burn-in is burn_in, --seed is random_state, which may also be
+None (another seed each time) or a numpy RandomState, and --threads is n_jobs, as scikit-learn has it: -1 is all cores. The
+draws do not depend on n_jobs. dirichlet is a number, or a dict with one for each mode.
+
+Attributes
+----------
+posterior_ : Posterior
+    The draws, and everything that can be asked of them.
+run_dir_ : str
+    Where they are.
+weights_ : array
+    Expected counts of the components.
+factors_ : list of arrays
+    For each mode, entities x components.
+n_features_in_ : int
+    The number of modes.
+feature_names_in_ : array
+    The modes, where X had names for them.
+classes_ : array
+    0 and 1.
+update_ : dict
+    What was new in the last partial_fit: ones, edges, entities.
+
+Examples
+--------
+>>> import ztp
+>>> world = ztp.simulate((30, 20, 10), 500, rank=3)
+>>> model = ztp.TensorFactorization(rank=5, sweeps=100).fit(world.X)
+>>> model.predict_proba(world.X[:2]).shape
+(2, 2)
+"""
