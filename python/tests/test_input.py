@@ -322,6 +322,20 @@ def test_files(tmp_path: Path) -> None:
     assert tiny().fit(tmp_path / "y.tsv").posterior_.shape == (2, 2, 2)
 
 
+def test_files_of_ids(tmp_path: Path) -> None:
+    """Whose labels are numbers from 1: the same draws as of an array."""
+    lines = "".join(" ".join(str(i + 1) for i in row) + " 1\n" for row in IDS)
+    (tmp_path / "x.tns").write_text(lines)
+    array = tiny().fit(IDS)
+    assert tiny().fit(tmp_path / "x.tns").predict_proba(IDS).tolist() == array.predict_proba(IDS).tolist()
+    pairs = np.unique(IDS[:, :2], axis=0)
+    entries = "".join(f"{i + 1} {j + 1}\n" for i, j in pairs)
+    (tmp_path / "x.mtx").write_text(f"%%MatrixMarket matrix coordinate pattern general\n4 3 {len(pairs)}\n{entries}")
+    matrix = scipy.sparse.coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(4, 3))
+    numbers = [tiny().fit(form).predict_proba(pairs).tolist() for form in (tmp_path / "x.mtx", matrix, matrix.tocsc(), pairs)]
+    assert numbers[0] == numbers[1] == numbers[2] == numbers[3]
+
+
 def test_wrong_files(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="nothing.tsv"):
         tiny().fit(tmp_path / "nothing.tsv")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import ByMode, Mode, cell_values, known_cells, known_entities, mode_number
+from ._input import ByMode, Mode, by_mode, cell_values, known_cells, known_entities, mode_number, whole
 from ._kinds import is_numeric, is_polars, is_tensor, stored
 from ._tables import read_table
 
@@ -127,10 +127,14 @@ class Posterior:
         """A row for each cell: its labels, the probability that it is a one (posterior mean), the posterior sd of that
         probability, its 5 % and 95 % quantiles, and the mean rate (for counts: the expected count)."""
         numbers = self._core.predict(self._ids(X))
-        frame = self._labelled(X)
+        return self._with_predictions(self._labelled(X), numbers)
+
+    def _with_predictions(self, labels: pd.DataFrame, numbers: np.ndarray) -> pd.DataFrame:
         for k, name in enumerate(_PREDICTION):
-            frame[name] = numbers[:, k]
-        return frame
+            if name in labels:
+                raise ValueError(f"the mode {name} has the name of a column of predictions; predict_proba has none")
+            labels[name] = numbers[:, k]
+        return labels
 
     def _labelled(self, X: Any) -> pd.DataFrame:
         """The labels of cells, a column for each mode."""
@@ -175,11 +179,12 @@ class Posterior:
         """
         numbers = [mode_number(mode, self.mode_names) for mode in modes]
         files = [os.fspath(file) for file in filter]
+        at, draws = [whole(k, "at", 1) for k in at], whole(draws, "draws", 0)
         if X is None or isinstance(X, (str, os.PathLike)):
-            found = self._core.rank_file("" if X is None else os.fspath(X), numbers, list(at), files, draws)
+            found = self._core.rank_file("" if X is None else os.fspath(X), numbers, at, files, draws)
         else:
             ids = self._ids(X)
-            found = self._core.rank(ids, np.ones(ids.rows, np.uint8), numbers, list(at), files, draws)
+            found = self._core.rank(ids, np.ones(ids.rows, np.uint8), numbers, at, files, draws)
         rows = [*found["by_mode"], found["all"]]
         index = [self.mode_names[k] for k in found["modes"]] + ["all"]
         return pd.DataFrame([_flat(row, found["at"]) for row in rows], index=pd.Index(index, name="mode"))
@@ -191,14 +196,13 @@ class Posterior:
         column ``because`` has the components that make at least a hundredth of the cell's rate: number and share.
         """
         fixed: list[int | None] = [None] * len(self.mode_names)
-        for mode, entity in given.items():
-            k = mode_number(mode, self.mode_names)
+        for k, (mode, entity) in by_mode(given, self.mode_names, "given").items():
             fixed[k] = known_entities([entity], self._labels[k], f"given[{mode!r}]")[0]
-        found = self._core.recommend(fixed, top)
+        found = self._core.recommend(fixed, whole(top, "top", 1))
         cells = np.array([cell for cell, _, _ in found], dtype=np.int64).reshape(len(found), len(self.mode_names))
         frame = pd.DataFrame({name: self.entities(k)[cells[:, k]] for k, name in enumerate(self.mode_names)})
-        for k, name in enumerate(_PREDICTION):
-            frame[name] = [numbers[k] for _, numbers, _ in found]
+        numbers = np.array([prediction for _, prediction, _ in found]).reshape(len(found), len(_PREDICTION))
+        frame = self._with_predictions(frame, numbers)
         frame["because"] = [{int(r): share for r, share in parts} for _, _, parts in found]
         return frame
 
@@ -241,7 +245,7 @@ class Posterior:
         the other chains: 1 if they all have it just so; NaN with one chain), and for each mode its `top` entities.
         """
         rows = []
-        for component in self._core.components(top, self._chain(chain)):
+        for component in self._core.components(whole(top, "top", 0), self._chain(chain)):
             entities = component.pop("top")
             for k, name in enumerate(self.mode_names):
                 component[name] = ", ".join(str(self._label(k, i)) for i, _ in entities[k])
@@ -254,7 +258,7 @@ class Posterior:
         k = mode_number(mode, self.mode_names)
         rows = [
             (component["component"], place, self._label(k, i), value)
-            for component in self._core.components(top, self._chain(chain))
+            for component in self._core.components(whole(top, "top", 0), self._chain(chain))
             for place, (i, value) in enumerate(component["top"][k], start=1)
         ]
         return pd.DataFrame(rows, columns=["component", "place", self.mode_names[k], "value"])
