@@ -2,7 +2,7 @@
 BUILD := build/release
 PREFIX ?= /usr/local
 # The Python tests have their module built in build/dev, too. Where their virtual environment is gone, the module is left out again.
-CONFIGURE_DEV := cmake --preset dev $(if $(wildcard build/venv/bin/python),,-DZTP_PYTHON=OFF) >/dev/null
+CONFIGURE_DEV := cmake --preset dev $(if $(wildcard build/venv/made-from),,-DZTP_PYTHON=OFF) >/dev/null
 
 .PHONY: all setup demo test python wheel fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize reliability install clean
 

@@ -42,7 +42,7 @@ def test_the_stubs_say_what_everything_is() -> None:
 
 
 def mypy(*arguments: str, cwd: Path) -> str:
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cwd / "cache"), *arguments]
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / "build/.mypy_cache"), *arguments]
     ran = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     return ran.stdout + ran.stderr
 

@@ -25,7 +25,7 @@ class Progress:
     """Listens to a fit of so many chains and sweeps. With show=None the bar is there where someone looks."""
 
     def __init__(self, show: bool | None, chains: int, sweeps: int, command: str) -> None:
-        self._sweeps = sweeps
+        self._sweeps, self._command = sweeps, command
         self._bar: Any = None
         if _someone_looks() if show is None else show:
             with warnings.catch_warnings():
@@ -33,7 +33,6 @@ class Progress:
                 from tqdm.auto import tqdm
 
                 self._bar = tqdm(total=chains * sweeps, unit="sweep", desc="ztp")
-        self.listener = _core.Listener(self._on_sweep if self._bar is not None else None, logger.warning, command)
 
     def _on_sweep(self, chain: int, sweep: int, log_likelihood: float, occupied: int, auc: float) -> None:
         numbers = {"components": occupied}
@@ -45,7 +44,8 @@ class Progress:
         self._bar.update(chain * self._sweeps + sweep - self._bar.n)  # draws ten times a second at most
 
     def __enter__(self) -> _core.Listener:
-        return self.listener
+        # (not kept: with the listener it has, this would be a cycle that nothing collects)
+        return _core.Listener(self._on_sweep if self._bar is not None else None, logger.warning, self._command)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
