@@ -43,6 +43,8 @@ def options_json(model: Any) -> str:
             value = os.fspath(value)
         if value is not None:
             options[name] = value
+        elif field["default"] not in (-1, ""):
+            raise ValueError(f"{name} is None; expected a value, as {field['default']}")
     return json.dumps(options, default=_refuse)
 
 

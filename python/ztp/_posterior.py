@@ -29,6 +29,17 @@ def threads(n_jobs: int | None) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
+def absolute(run_dir: str | os.PathLike[str]) -> str:
+    """The same directory whatever the working directory will be."""
+    return os.path.abspath(os.fspath(run_dir))
+
+
+def run_info(run_dir: str) -> dict[str, Any]:
+    """What was run, also where that has not ended."""
+    info: dict[str, Any] = json.loads(_core.run_info_json(run_dir))
+    return info
+
+
 @dataclass(frozen=True)
 class Diagnosis:
     """Have the chains converged? As ``ztp diagnose`` tells it."""
@@ -76,14 +87,14 @@ class Posterior:
     def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> None:
         self._n_jobs = n_jobs
         self._keeps: Any = None  # what the run directory goes with
-        self.run_dir = os.fspath(run_dir)
+        self.run_dir = absolute(run_dir)
         self._core = _core.Posterior(self.run_dir, threads(n_jobs))
         self.info: dict[str, Any] = json.loads(self._core.info_json)
         self.mode_names: list[str] = self._core.mode_names
         self._labels = [self._core.labels(k) for k in range(len(self.mode_names))]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Posterior, (os.path.abspath(self.run_dir), self._n_jobs)
+        return Posterior, (self.run_dir, self._n_jobs)
 
     def __repr__(self) -> str:
         sizes = " x ".join(f"{len(table)} {name}" for name, table in zip(self.mode_names, self._labels, strict=True))
@@ -108,6 +119,11 @@ class Posterior:
     def rank(self) -> int:
         """Components, those included that are empty."""
         return int(self.info["options"]["rank"])
+
+    @property
+    def counts(self) -> bool:
+        """Whether the data are counts, not ones."""
+        return bool(self.info["options"]["likelihood"] == "count")
 
     def entities(self, mode: Mode) -> np.ndarray:
         """The labels of a mode (by name or position), by id: numbers where the data had numbers, else text."""
