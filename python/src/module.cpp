@@ -2,6 +2,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cctype>
+#include <map>
 #include <new>
 
 #include "bindings.hpp"
@@ -9,6 +10,8 @@
 namespace ztp::python {
 
 std::string in_python_terms(const std::string& message) {
+  static const std::map<std::string, std::string> names = {
+      {"seed", "random_state"}, {"threads", "n_jobs"}, {"out", "run_dir"}, {"force", "overwrite"}};
   std::string result;
   for (std::size_t i = 0; i < message.size();) {
     const bool begins = i == 0 || std::isalnum(static_cast<unsigned char>(message[i - 1])) == 0;
@@ -23,7 +26,8 @@ std::string in_python_terms(const std::string& message) {
       if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-') break;
       name += c == '-' ? '_' : c;
     }
-    result += name == "seed" ? "random_state" : name == "threads" ? "n_jobs" : name;
+    const auto renamed = names.find(name);
+    result += renamed == names.end() ? name : renamed->second;
   }
   return result;
 }

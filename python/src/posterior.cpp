@@ -4,72 +4,12 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
-#include <unistd.h>
-
-#include <memory>
-#include <mutex>
 
 #include "bindings.hpp"
+#include "shared_posterior.hpp"
 
 namespace ztp::python {
 namespace {
-
-// A process that was forked does not have the threads of its parent. It opens the run anew, and leaves alone (for good) what
-// would wait for them.
-class SharedPosterior {
- public:
-  SharedPosterior(std::string run_dir, unsigned threads)
-      : run_dir_(std::move(run_dir)), threads_(threads), opened_(std::make_unique<Opened>(run_dir_, threads_)) {}
-  SharedPosterior(const SharedPosterior&) = delete;
-  SharedPosterior& operator=(const SharedPosterior&) = delete;
-  ~SharedPosterior() {
-    if (opened_->process != getpid()) static_cast<void>(opened_.release());
-  }
-
-  const Posterior& constant() const { return opened_->posterior; }
-  // use(posterior) without Python's lock, one thread at a time.
-  template <class Use>
-  auto call(const Use& use) {
-    Opened& opened = of_this_process();
-    nb::gil_scoped_release released;
-    const std::lock_guard one_at_a_time(opened.mutex);
-    return use(opened.posterior);
-  }
-  // The same with two of them, which may be one.
-  template <class Use>
-  auto call_with(SharedPosterior& other, const Use& use) {
-    if (&other == this) return call([&](Posterior& posterior) { return use(posterior, posterior); });
-    Opened &first = of_this_process(), &second = other.of_this_process();
-    nb::gil_scoped_release released;
-    const std::scoped_lock both(first.mutex, second.mutex);
-    return use(first.posterior, second.posterior);
-  }
-  void require_columns(const Ids& cells) const {
-    const std::size_t modes = constant().modes().size();
-    if (cells.columns() != modes)
-      throw Error(ErrorKind::usage, fmt::format("cells of {} columns; the run has {} modes", cells.columns(), modes));
-  }
-
- private:
-  struct Opened {
-    Opened(const std::string& run_dir, unsigned threads) : posterior(run_dir, threads) {}
-    Posterior posterior;
-    std::mutex mutex;
-    pid_t process = getpid();
-  };
-  Opened& of_this_process() {
-    if (opened_->process != getpid()) {
-      auto fresh = std::make_unique<Opened>(run_dir_, threads_);
-      static_cast<void>(opened_.release());
-      opened_ = std::move(fresh);
-    }
-    return *opened_;
-  }
-
-  std::string run_dir_;
-  unsigned threads_;
-  std::unique_ptr<Opened> opened_;
-};
 
 constexpr std::size_t prediction_columns = 5;
 

@@ -105,6 +105,9 @@ def test_interrupted_fit(planted: ztp.Simulation, failing_bar: Any, caplog: pyte
     for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), model):
         copied.set_params(progress=False).resume()
         assert draws_of(copied.run_dir_) == draws_of(whole.run_dir_)
+    with pytest.raises(ValueError, match="more can be asked for, not fewer"):
+        model.resume(sweeps=5)
+    assert draws_of(model.posterior_.run_dir) == draws_of(whole.run_dir_)  # a refusal changes nothing
     assert model.resume(sweeps=2010).posterior_.info["sweeps"] == 2010
 
 

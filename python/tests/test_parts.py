@@ -1,4 +1,4 @@
-"""Networks, what is missing, entities and updates; and cells of a model that is fitted."""
+"""Networks, what is missing, entities and updates."""
 
 from __future__ import annotations
 
@@ -209,52 +209,6 @@ def test_partial_fit_of_counts() -> None:
     total = model.posterior_.info["total_count"]
     model.partial_fit([[0, 0], [7, 5]], [3, 4])
     assert model.posterior_.info["total_count"] > total
-
-
-# Cells of a model
-
-
-def test_cells_of_a_model() -> None:
-    model = tiny().fit(FRAME)
-    numbers = model.predict_proba(FRAME)[:, 1].tolist()
-    polars = pl.DataFrame(FRAME.to_dict("list"))
-    assert model.predict_proba(polars)[:, 1].tolist() == numbers
-    assert model.posterior_.predict_proba(polars.select("film", "user")).tolist() == numbers
-    assert model.posterior_.predict(FRAME[["film", "user"]].assign(more=1)).columns.tolist()[:2] == ["film", "user"]
-    ids = np.column_stack([pd.factorize(FRAME[c])[0] for c in FRAME])
-    with pytest.warns(UserWarning, match="feature names"):
-        assert model.predict_proba(ids)[:, 1].tolist() == numbers
-        table = model.predict(ids, intervals=True)
-    assert table[["user", "film"]].to_numpy().tolist() == FRAME.to_numpy().tolist()
-    assert table["probability"].tolist() == numbers
-    assert (table["q05"] <= table["q95"]).all() and (table["sd"] > 0).all()
-    kinds = FRAME.astype({"user": pd.CategoricalDtype(["nobody", *sorted(set(FRAME["user"]))])})
-    assert model.predict_proba(kinds)[:, 1].tolist() == numbers  # a category that no row has may be unknown
-
-
-def test_wrong_cells_of_a_model() -> None:
-    model = tiny().fit(FRAME)
-    with pytest.raises(ValueError, match="X: row 1, column film: 'f99' is not an entity of the mode film"):
-        model.predict(pd.DataFrame({"user": ["u0", "u1"], "film": ["f0", "f99"]}))
-    with pytest.raises(ValueError, match="feature names"):
-        model.predict(FRAME.rename(columns={"film": "movie"}))
-    with pytest.raises(ValueError, match="its columns are user, movie; expected user, film"):
-        model.posterior_.predict(FRAME.rename(columns={"film": "movie"}))
-    posterior = tiny().fit(X).posterior_
-    for wrong, words in [
-        ([[0, 6]], "6"),
-        ([[0, -1]], "Negative"),
-        ([[0, 0.5]], "whole"),
-        ([[0, 1, 2]], "3 columns; expected 2"),
-        ([0, 1], "1-dimensional"),
-        ([[True, False]], "truth values"),
-    ]:
-        with pytest.raises(ValueError, match=words):
-            posterior.predict(wrong)
-    with pytest.raises(ValueError, match="expected y"):
-        posterior.evaluate(X)
-    assert posterior.predict(np.zeros((0, 2), int)).shape == (0, 7)
-    assert posterior.predict_proba(scipy.sparse.eye_array(6)).shape == (6,)
 
 
 def test_warnings_do_not_speak_of_files(caplog: pytest.LogCaptureFixture) -> None:

@@ -83,7 +83,7 @@ def test_parameters_are_the_options() -> None:
 
 
 def test_get_params_set_params_clone(planted: ztp.Simulation) -> None:
-    model = tiny(dirichlet={"mode1": 0.2}, run_dir=None).fit(planted.X)
+    model = tiny(dirichlet={"mode1": np.float64(0.2)}, run_dir=None).fit(planted.X)
     copied = clone(model)
     assert copied.get_params() == model.get_params()
     assert not hasattr(copied, "posterior_") and not hasattr(copied, "run_dir_")
@@ -208,7 +208,9 @@ def test_n_jobs(planted: ztp.Simulation) -> None:
         {"rank": 0},
         {"rank": 2.5},
         {"rank": "two"},
-        {"rank": None, "sweeps": -1},
+        {"rank": None},
+        {"sweeps": -1},
+        {"chains": None},
         {"rank": float("nan")},
         {"rank": [2]},
         {"rank": object()},

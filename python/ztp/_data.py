@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import ByMode, Mode, cell_values, mode_number, new_cells
+from ._input import ByMode, Mode, by_mode, cell_values, mode_number, new_cells, whole
 from ._kinds import is_frame, is_tensor
+from ._parameters import seed_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def split(
     zeros_per_one: int = 5,
     mode: Mode | None = None,
     after: int = 0,
-    random_state: int = 1,
+    random_state: int | np.random.RandomState | None = 1,
 ) -> Split:
     """Holds out a part of the data, exactly as ``ztp split`` does.
 
@@ -55,7 +56,7 @@ def split(
         Test zeros for each test one (ones, slices).
     mode, after : mode and id
         slices: whose entities, and the first of those held out.
-    random_state : int
+    random_state : int, RandomState or None
         Another one, another split.
     """
     cells = new_cells(X, "X")
@@ -64,13 +65,15 @@ def split(
     for name, table in zip(cells.names, cells.labels, strict=True):
         arrays.add_mode(name, table)
     values = cells.values if y is None else np.asarray(y)
-    counts = values is not None and bool((values > 1).any())
+    if y is not None and cells.values is not None:
+        raise ValueError("y is given, but a sparse X has its values in it")
+    counts = values is not None and values.dtype.kind in "iuf" and bool((values > 1).any())
     if values is not None:
         arrays.set_values(cell_values(values, cells.ids.rows, counts))
     arrays.set_cells(cells.ids)
     data = _core.make_data(arrays, counts)
     name = "" if mode is None else cells.names[mode_number(mode, cells.names)]
-    parts = data.split(protocol, holdout, zeros_per_one, name, after, random_state)
+    parts = data.split(protocol, holdout, whole(zeros_per_one, "zeros_per_one", 0), name, whole(after, "after", 0), seed_of(random_state))
 
     def shown(ids: np.ndarray) -> Any:
         if not labelled:
@@ -106,12 +109,13 @@ def simulate(
     kind: str = "planted",
     dirichlet: float = 0.1,
     edges: ByMode | None = None,
-    random_state: int = 1,
+    random_state: int | np.random.RandomState | None = 1,
 ) -> Simulation:
     """Simulates a tensor of a shape with exactly so many ones, as ``ztp simulate`` does: `kind` planted (each component a
     block) or model (factors from a Dirichlet prior). `edges` asks for a network of so many edges over a mode."""
     names = [f"mode{k + 1}" for k in range(len(shape))]
-    wanted = [(names[mode_number(mode, names)], int(count)) for mode, count in (edges or {}).items()]
-    made = _core.simulate([int(n) for n in shape], ones, rank, random_state, kind, dirichlet, wanted)
+    wanted = [(names[k], whole(count, f"edges[{mode!r}]", 0)) for k, (mode, count) in by_mode(edges, names, "edges").items()]
+    sizes = [whole(n, "a size of the shape", 1) for n in shape]
+    made = _core.simulate(sizes, whole(ones, "ones", 0), whole(rank, "rank", 0), seed_of(random_state), kind, dirichlet, wanted)
     networks = {names[k]: pairs.astype(np.int64) for k, pairs in made["networks"]}
     return Simulation(made["cells"].astype(np.int64), networks, made["weights"], made["factors"])

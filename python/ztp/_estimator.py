@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +18,7 @@ from ._fresh import arrays_of, fresh_arrays, reading_of
 from ._input import ByMode, Mode, default_names
 from ._kinds import as_array, is_frame, is_tensor
 from ._parameters import DOCSTRING, options_json, parameters_of
-from ._posterior import Diagnosis, Posterior, threads
+from ._posterior import Diagnosis, Posterior, absolute, run_info, threads
 from ._progress import Progress, logger
 
 class TensorFactorization(TransformerMixin, BaseEstimator):
@@ -160,11 +159,11 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         # (whether there are networks is known only now; what has no effect is refused before anything is read)
         _core.check_options(options, bool(networks))
         own = OwnDirectory() if self.run_dir is None else None
-        run_dir = own.run_dir if own is not None else os.fspath(self.run_dir)  # type: ignore[arg-type]
+        run_dir = own.run_dir if self.run_dir is None else absolute(self.run_dir)  # type: ignore[union-attr]
         _core.check_run_dir(run_dir, self.overwrite)
         if isinstance(X, (str, os.PathLike)):
             if y is not None or entities:
-                raise ValueError("X is a file: it has the values and the entities in it, so y and entities are not taken")
+                raise ValueError("X is a file, which has the values and the entities: y and entities are not taken")
             data = _core.read_data(reading_of(X, networks, missing, missing_entities, missing_pairs, reading), options)
         else:
             if reading:
@@ -189,13 +188,17 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         than before, if so many are asked for."""
         if not hasattr(self, "run_dir_"):
             raise NotFittedError("there is no fit to go on with: call fit first")
-        run_dir, asked = self.run_dir_, json.loads(_core.run_info_json(self.run_dir_))["options"]
+        run_dir, asked = self.run_dir_, run_info(self.run_dir_)["options"]
         self.__dict__.pop("posterior_", None)
-        self._sample(
-            lambda listener: _core.resume(run_dir, listener, sweeps or 0, threads(self.n_jobs)),
-            asked["chains"],
-            max(sweeps or 0, asked["sweeps"]),
-        )
+        try:
+            self._sample(
+                lambda listener: _core.resume(run_dir, listener, sweeps or 0, threads(self.n_jobs)),
+                asked["chains"],
+                max(sweeps or 0, asked["sweeps"]),
+            )
+        except BaseException:
+            self._open_if_complete()  # it was, and nothing has begun
+            raise
         return self
 
     def partial_fit(
@@ -223,8 +226,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         posterior = self.posterior_
         if X is not None:
             X = self._checked(X)
-        counts = posterior.info["options"]["likelihood"] == "count"
-        fresh = fresh_arrays(X, y, networks, posterior.mode_names, posterior._labels, counts)
+        fresh = fresh_arrays(X, y, networks, posterior.mode_names, posterior._labels, posterior.counts)
         with Progress(self.progress, posterior.n_chains, sweeps, "ztp.TensorFactorization.partial_fit") as listener:
             self.update_ = _core.update(
                 self.run_dir_, fresh, listener, sweeps, draws, -1 if minibatch is None else minibatch, threads(self.n_jobs)
@@ -248,7 +250,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         X = self._checked(X)
         if intervals:
             return posterior.predict(X)
-        if self._counts():
+        if posterior.counts:
             return posterior.predict(X)["rate"].to_numpy()
         return (posterior.predict_proba(X) > 0.5).astype(np.int64)
 
@@ -320,12 +322,12 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
     def load(cls, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> TensorFactorization:
         """The model of a run directory, as the command line or `fit` with run_dir made it. If that was interrupted, the
         model is not fitted yet, and resume() goes on."""
-        info = json.loads(_core.run_info_json(os.fspath(run_dir)))
-        model = cls(**parameters_of(info["options"], n_jobs), run_dir=os.fspath(run_dir))
+        run_dir = absolute(run_dir)
+        info = run_info(run_dir)
+        model = cls(**parameters_of(info["options"], n_jobs), run_dir=run_dir)
         model._take_names(None, [mode["name"] for mode in info["modes"]])
-        model.run_dir_, model._own_dir = os.fspath(run_dir), None
-        if info["status"] == "complete":
-            model._open()
+        model.run_dir_, model._own_dir = run_dir, None
+        model._open_if_complete()
         return model
 
     # Inside
@@ -375,6 +377,10 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
         self.posterior_ = Posterior(self.run_dir_, self.n_jobs)
         self.posterior_._keeps = self._own_dir  # it may be in use when the model has gone
 
+    def _open_if_complete(self) -> None:
+        if run_info(self.run_dir_)["status"] == "complete":
+            self._open()
+
     def _fitted(self) -> Posterior:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet: call fit first")
@@ -401,7 +407,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
             own = state.pop("_own_dir")
             run_dir = state.pop("run_dir_")
             fitted = state.pop("posterior_", None) is not None
-            state["run"] = {"fitted": fitted, "at": os.path.abspath(run_dir) if own is None else files_of(run_dir)}
+            state["run"] = {"fitted": fitted, "at": run_dir if own is None else files_of(run_dir)}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

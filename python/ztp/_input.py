@@ -56,6 +56,13 @@ def mode_number(mode: Mode, names: Sequence[str]) -> int:
     raise ValueError(f"there is no mode {mode!r}; the modes are {', '.join(names)}, or 0 to {len(names) - 1}")
 
 
+def whole(value: Any, name: str, least: int) -> int:
+    """A whole number that is asked for, as how many of something."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} is {value!r}; expected a whole number, {least} or more")
+    return int(value)
+
+
 def label_text(label: Any) -> str:
     """An entity's name: what a file of the same data would have."""
     if isinstance(label, str):

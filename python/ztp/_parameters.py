@@ -21,7 +21,7 @@ SKLEARN_NAMES = {"seed": "random_state", "threads": "n_jobs"}
 def _dirichlet(value: Any) -> list[str]:
     """A number for all modes, or a dict with one for some of them."""
     if isinstance(value, Mapping):
-        return [f"{mode}={number!r}" for mode, number in value.items()]
+        return [f"{mode}={number}" for mode, number in value.items()]
     return [str(value)]
 
 
@@ -32,7 +32,7 @@ def options_json(model: Any) -> str:
         name = field["name"]
         value = getattr(model, SKLEARN_NAMES.get(name, name))
         if name == "seed":
-            value = _seed(value)
+            value = seed_of(value)
         elif name == "threads":
             value = threads(value)
         elif name == "dirichlet":
@@ -43,6 +43,8 @@ def options_json(model: Any) -> str:
             value = os.fspath(value)
         if value is not None:
             options[name] = value
+        elif field["default"] not in (-1, ""):
+            raise ValueError(f"{name} is None; expected a value, as {field['default']}")
     return json.dumps(options, default=_refuse)
 
 
@@ -56,7 +58,8 @@ def parameters_of(options: Mapping[str, Any], n_jobs: int | None) -> dict[str, A
     return parameters | {"n_jobs": n_jobs, "dirichlet": _dirichlet_of(options["dirichlet"])}
 
 
-def _seed(random_state: Any) -> int:
+def seed_of(random_state: Any) -> int:
+    """scikit-learn's random_state: a number, None for another one each time, or a RandomState."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))

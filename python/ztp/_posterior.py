@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import ByMode, Mode, cell_values, known_cells, known_entities, mode_number
+from ._input import ByMode, Mode, by_mode, cell_values, known_cells, known_entities, mode_number, whole
 from ._kinds import is_numeric, is_polars, is_tensor, stored
 from ._tables import read_table
 
@@ -27,6 +27,17 @@ def threads(n_jobs: int | None) -> int:
         raise ValueError(f"n_jobs is {n_jobs!r}; expected a whole number: 1 or more, or -1 for all cores")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def absolute(run_dir: str | os.PathLike[str]) -> str:
+    """The same directory whatever the working directory will be."""
+    return os.path.abspath(os.fspath(run_dir))
+
+
+def run_info(run_dir: str) -> dict[str, Any]:
+    """What was run, also where that has not ended."""
+    info: dict[str, Any] = json.loads(_core.run_info_json(run_dir))
+    return info
 
 
 @dataclass(frozen=True)
@@ -76,14 +87,14 @@ class Posterior:
     def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> None:
         self._n_jobs = n_jobs
         self._keeps: Any = None  # what the run directory goes with
-        self.run_dir = os.fspath(run_dir)
+        self.run_dir = absolute(run_dir)
         self._core = _core.Posterior(self.run_dir, threads(n_jobs))
         self.info: dict[str, Any] = json.loads(self._core.info_json)
         self.mode_names: list[str] = self._core.mode_names
         self._labels = [self._core.labels(k) for k in range(len(self.mode_names))]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Posterior, (os.path.abspath(self.run_dir), self._n_jobs)
+        return Posterior, (self.run_dir, self._n_jobs)
 
     def __repr__(self) -> str:
         sizes = " x ".join(f"{len(table)} {name}" for name, table in zip(self.mode_names, self._labels, strict=True))
@@ -109,6 +120,11 @@ class Posterior:
         """Components, those included that are empty."""
         return int(self.info["options"]["rank"])
 
+    @property
+    def counts(self) -> bool:
+        """Whether the data are counts, not ones."""
+        return bool(self.info["options"]["likelihood"] == "count")
+
     def entities(self, mode: Mode) -> np.ndarray:
         """The labels of a mode (by name or position), by id: numbers where the data had numbers, else text."""
         table = self._labels[mode_number(mode, self.mode_names)]
@@ -127,10 +143,14 @@ class Posterior:
         """A row for each cell: its labels, the probability that it is a one (posterior mean), the posterior sd of that
         probability, its 5 % and 95 % quantiles, and the mean rate (for counts: the expected count)."""
         numbers = self._core.predict(self._ids(X))
-        frame = self._labelled(X)
+        return self._with_predictions(self._labelled(X), numbers)
+
+    def _with_predictions(self, labels: pd.DataFrame, numbers: np.ndarray) -> pd.DataFrame:
         for k, name in enumerate(_PREDICTION):
-            frame[name] = numbers[:, k]
-        return frame
+            if name in labels:
+                raise ValueError(f"the mode {name} has the name of a column of predictions; predict_proba has none")
+            labels[name] = numbers[:, k]
+        return labels
 
     def _labelled(self, X: Any) -> pd.DataFrame:
         """The labels of cells, a column for each mode."""
@@ -175,11 +195,12 @@ class Posterior:
         """
         numbers = [mode_number(mode, self.mode_names) for mode in modes]
         files = [os.fspath(file) for file in filter]
+        at, draws = [whole(k, "at", 1) for k in at], whole(draws, "draws", 0)
         if X is None or isinstance(X, (str, os.PathLike)):
-            found = self._core.rank_file("" if X is None else os.fspath(X), numbers, list(at), files, draws)
+            found = self._core.rank_file("" if X is None else os.fspath(X), numbers, at, files, draws)
         else:
             ids = self._ids(X)
-            found = self._core.rank(ids, np.ones(ids.rows, np.uint8), numbers, list(at), files, draws)
+            found = self._core.rank(ids, np.ones(ids.rows, np.uint8), numbers, at, files, draws)
         rows = [*found["by_mode"], found["all"]]
         index = [self.mode_names[k] for k in found["modes"]] + ["all"]
         return pd.DataFrame([_flat(row, found["at"]) for row in rows], index=pd.Index(index, name="mode"))
@@ -191,14 +212,13 @@ class Posterior:
         column ``because`` has the components that make at least a hundredth of the cell's rate: number and share.
         """
         fixed: list[int | None] = [None] * len(self.mode_names)
-        for mode, entity in given.items():
-            k = mode_number(mode, self.mode_names)
+        for k, (mode, entity) in by_mode(given, self.mode_names, "given").items():
             fixed[k] = known_entities([entity], self._labels[k], f"given[{mode!r}]")[0]
-        found = self._core.recommend(fixed, top)
+        found = self._core.recommend(fixed, whole(top, "top", 1))
         cells = np.array([cell for cell, _, _ in found], dtype=np.int64).reshape(len(found), len(self.mode_names))
         frame = pd.DataFrame({name: self.entities(k)[cells[:, k]] for k, name in enumerate(self.mode_names)})
-        for k, name in enumerate(_PREDICTION):
-            frame[name] = [numbers[k] for _, numbers, _ in found]
+        numbers = np.array([prediction for _, prediction, _ in found]).reshape(len(found), len(_PREDICTION))
+        frame = self._with_predictions(frame, numbers)
         frame["because"] = [{int(r): share for r, share in parts} for _, _, parts in found]
         return frame
 
@@ -247,7 +267,7 @@ class Posterior:
         the other chains: 1 if they all have it just so; NaN with one chain), and for each mode its `top` entities.
         """
         rows = []
-        for component in self._core.components(top, self._chain(chain)):
+        for component in self._core.components(whole(top, "top", 0), self._chain(chain)):
             entities = component.pop("top")
             for k, name in enumerate(self.mode_names):
                 component[name] = "; ".join(str(self._label(k, i)) for i, _ in entities[k])
@@ -260,7 +280,7 @@ class Posterior:
         k = mode_number(mode, self.mode_names)
         rows = [
             (component["component"], place, self._label(k, i), value)
-            for component in self._core.components(top, self._chain(chain))
+            for component in self._core.components(whole(top, "top", 0), self._chain(chain))
             for place, (i, value) in enumerate(component["top"][k], start=1)
         ]
         return pd.DataFrame(rows, columns=["component", "place", self.mode_names[k], "value"])

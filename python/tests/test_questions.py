@@ -1,0 +1,122 @@
+"""Questions to a model that is fitted, and data to try things on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+
+import ztp
+
+RNG = np.random.default_rng(5)
+X = np.unique(RNG.integers(0, (8, 6), (25, 2)), axis=0)
+FRAME = pd.DataFrame({"user": [f"u{i}" for i in X[:, 0]], "film": [f"f{j}" for j in X[:, 1]]})
+
+
+def tiny(**more: Any) -> ztp.TensorFactorization:
+    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "n_jobs": 1} | more))
+
+
+def test_cells_of_a_model() -> None:
+    model = tiny().fit(FRAME)
+    numbers = model.predict_proba(FRAME)[:, 1].tolist()
+    polars = pl.DataFrame(FRAME.to_dict("list"))
+    assert model.predict_proba(polars)[:, 1].tolist() == numbers
+    assert model.posterior_.predict_proba(polars.select("film", "user")).tolist() == numbers
+    assert model.posterior_.predict(FRAME[["film", "user"]].assign(more=1)).columns.tolist()[:2] == ["film", "user"]
+    ids = np.column_stack([pd.factorize(FRAME[c])[0] for c in FRAME])
+    with pytest.warns(UserWarning, match="feature names"):
+        assert model.predict_proba(ids)[:, 1].tolist() == numbers
+        table = model.predict(ids, intervals=True)
+    assert table[["user", "film"]].to_numpy().tolist() == FRAME.to_numpy().tolist()
+    assert table["probability"].tolist() == numbers
+    assert (table["q05"] <= table["q95"]).all() and (table["sd"] > 0).all()
+    kinds = FRAME.astype({"user": pd.CategoricalDtype(["nobody", *sorted(set(FRAME["user"]))])})
+    assert model.predict_proba(kinds)[:, 1].tolist() == numbers  # a category that no row has may be unknown
+
+
+def test_wrong_cells_of_a_model() -> None:
+    model = tiny().fit(FRAME)
+    with pytest.raises(ValueError, match="X: row 1, column film: 'f99' is not an entity of the mode film"):
+        model.predict(pd.DataFrame({"user": ["u0", "u1"], "film": ["f0", "f99"]}))
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(FRAME.rename(columns={"film": "movie"}))
+    with pytest.raises(ValueError, match="its columns are user, movie; expected user, film"):
+        model.posterior_.predict(FRAME.rename(columns={"film": "movie"}))
+    posterior = tiny().fit(X).posterior_
+    for wrong, words in [
+        ([[0, 6]], "6"),
+        ([[0, -1]], "Negative"),
+        ([[0, 0.5]], "whole"),
+        ([[0, 1, 2]], "3 columns; expected 2"),
+        ([0, 1], "1-dimensional"),
+        ([[True, False]], "truth values"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            posterior.predict(wrong)
+    with pytest.raises(ValueError, match="expected y"):
+        posterior.evaluate(X)
+    assert posterior.predict(np.zeros((0, 2), int)).shape == (0, 7)
+    assert posterior.predict_proba(scipy.sparse.eye_array(6)).shape == (6,)
+
+
+def test_wrong_questions() -> None:
+    posterior = tiny().fit(X).posterior_
+    for question, words in [
+        (lambda: posterior.recommend({"mode1": "a"}), r"given\['mode1'\]: there is no entity 'a'"),
+        (lambda: posterior.recommend({"mode1": -1}), "there is no id -1"),
+        (lambda: posterior.recommend({0: 1, "mode1": 1}), "given has the mode mode1 twice"),
+        (lambda: posterior.recommend([1]), "given is a list; expected a dict"),
+        (lambda: posterior.recommend({0: 1}, top=-1), "top is -1"),
+        (lambda: posterior.components(1.5), "top is 1.5"),
+        (lambda: posterior.top_entities(0, -1), "top is -1"),
+        (lambda: posterior.factor(2), "no mode 2"),
+        (lambda: posterior.factor(0, chain=1), "chain is 1; expected 0 to 0"),
+        (lambda: posterior.ranking(X, at=[-1]), "at is -1"),
+        (lambda: posterior.ranking(X, draws=-1), "draws is -1"),
+        (lambda: posterior.evaluate(), "no held-out cells"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            question()
+    with pytest.raises(OSError, match="nothing.tsv"):
+        posterior.evaluate("nothing.tsv")
+    with pytest.raises(ValueError, match="not a run directory"):
+        ztp.Posterior("nowhere")
+
+
+def test_mode_with_the_name_of_a_prediction() -> None:
+    frame = FRAME.rename(columns={"film": "probability"})
+    model = tiny().fit(frame)
+    assert model.predict(frame).shape == (len(frame),)
+    with pytest.raises(ValueError, match="the mode probability has the name of a column of predictions"):
+        model.predict(frame, intervals=True)
+
+
+def test_wrong_splits_and_simulations() -> None:
+    matrix = scipy.sparse.eye_array(9)
+    for call, words in [
+        (lambda: ztp.split(X, ["a"] * len(X)), "Unknown label type"),
+        (lambda: ztp.split(matrix, np.ones(9)), "a sparse X has its values in it"),
+        (lambda: ztp.split(X, holdout=2), "holdout is 2"),
+        (lambda: ztp.split(X, zeros_per_one=-1), "zeros_per_one is -1"),
+        (lambda: ztp.split(X, protocol="rows"), 'protocol "rows"'),
+        (lambda: ztp.simulate((3, -3), 2), "a size of the shape is -3"),
+        (lambda: ztp.simulate((3, 3), 100), "cannot be reached"),
+        (lambda: ztp.simulate((3, 3), 5, edges={"user": 3}), "no mode 'user'"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            call()
+    state = np.random.RandomState
+    assert ztp.split(X, random_state=state(1)).test.tolist() == ztp.split(X, random_state=state(1)).test.tolist()
+    assert ztp.simulate((5, 5), 9, rank=2, random_state=None).X.shape == (9, 2)
+
+
+def test_words_of_python_in_messages(tmp_path: Path) -> None:
+    tiny(run_dir=tmp_path / "run").fit(X)
+    with pytest.raises(ValueError, match="choose another run_dir, or overwrite to replace it"):
+        tiny(run_dir=tmp_path / "run").fit(X)
