@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def test_ctrl_c_and_resume(planted: ztp.Simulation, tmp_path: Path) -> None:
 class Interrupting(tqdm.auto.tqdm):  # type: ignore[type-arg]
     """A bar that fails after it has been shown twice."""
 
-    error: BaseException = KeyboardInterrupt()
+    error: BaseException
     shown = 0
 
     def set_postfix(self, *arguments: Any, **named: Any) -> None:
@@ -88,9 +89,10 @@ class Interrupting(tqdm.auto.tqdm):  # type: ignore[type-arg]
 
 
 @pytest.fixture
-def failing_bar(monkeypatch: pytest.MonkeyPatch) -> type[Interrupting]:
+def failing_bar(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Interrupting]]:
     monkeypatch.setattr(tqdm.auto, "tqdm", Interrupting)
-    return Interrupting
+    yield Interrupting
+    del Interrupting.error  # with it, what it was raised from
 
 
 def test_interrupted_fit(planted: ztp.Simulation, failing_bar: Any, caplog: pytest.LogCaptureFixture) -> None:
