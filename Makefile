@@ -25,7 +25,7 @@ test:
 	@scripts/python_tests.sh dev
 
 # The Python package: a release build, installed into a fresh virtual environment, and its tests. PYTHON says which interpreter.
-python:
+python: all
 	@scripts/setup.sh python
 	@scripts/python_tests.sh release
 

@@ -25,10 +25,12 @@ install() {
 case "${1:-}" in
   dev)
     venv="build/venv"
+    export ZTP_COMMAND="$PWD/build/dev/ztp"
     settings="-Cbuild-dir=build/dev -Ccmake.build-type=RelWithDebInfo -Ccmake.define.ZTP_TESTS=ON -Ccmake.define.ZTP_PROGRAM=ON
               -Ccmake.define.ZTP_ASSERTIONS=ON" ;;
   release)
     venv="build/python-venv"
+    export ZTP_COMMAND="$PWD/build/release/ztp"
     settings="-Cbuild-dir=build/python"
     rm -rf "$venv" ;;
   *) echo "usage: $0 dev|release" >&2; exit 2 ;;

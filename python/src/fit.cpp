@@ -37,7 +37,8 @@ class Listener {
           [&] { on_sweep_(latest_.chain, latest_.sweep, latest_.log_likelihood, latest_.occupied, latest_.auc_roc); });
   }
   void raise_what_failed() {
-    if (failed_) std::rethrow_exception(failed_);
+    // Not kept: an exception of Python refers to the call, and that to this.
+    if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
   }
 
  private:

@@ -77,6 +77,9 @@ NB_MODULE(_core, module) {
   using namespace ztp::python;
   module.doc() = "The C++ library of ztp, as the package ztp calls it. Not a public interface.";
   module.attr("version") = ztp::version();
+#ifdef NDEBUG
+  nb::set_leak_warnings(false);  // what is alive when Python ends is no concern of users
+#endif
   bind_errors(module);
   module.def(
       "option_fields",

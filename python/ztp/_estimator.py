@@ -18,7 +18,7 @@ from ._fresh import arrays_of, fresh_arrays, reading_of
 from ._input import ByMode, Mode, default_names
 from ._kinds import as_array, is_frame, is_tensor
 from ._parameters import DOCSTRING, options_json, parameters_of
-from ._posterior import Posterior, absolute, run_info, threads
+from ._posterior import Diagnosis, Posterior, absolute, run_info, threads
 from ._progress import Progress, logger
 
 class TensorFactorization(TransformerMixin, BaseEstimator):
@@ -276,6 +276,14 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The columns of `transform`: component1, component2, ..."""
         return np.array([f"component{r + 1}" for r in range(self._fitted().rank)], dtype=object)
+
+    def evaluate(self, X: Any = None, y: Any = None) -> dict[str, float]:
+        """How good the probabilities are, by several measures: see `Posterior.evaluate`."""
+        return self._fitted().evaluate(X, y)
+
+    def diagnose(self) -> Diagnosis:
+        """Have the chains converged? See `Posterior.diagnose`."""
+        return self._fitted().diagnose()
 
     def components(self, top: int = 5) -> pd.DataFrame:
         """A row for each component: see `Posterior.components`."""

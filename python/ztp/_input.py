@@ -269,7 +269,7 @@ def known_cells(X: Any, names: Sequence[str], labels: Sequence[_core.Labels], wh
     for k, column in enumerate(columns):
         if not is_ids(column):
             codes, texts = codes_of(column, what, names[k])
-            where = f"an entity of the mode {names[k]}"
+            where = f"an entity of the mode {names[k]}: these are the ones that fit found in X, or that its entities={{...}} lists"
             column = _translated(codes, texts, labels[k], what, names[k], where)
         ids.fill_column(k, column, what, names[k])
     return ids

@@ -231,6 +231,12 @@ class Posterior:
         k = mode_number(mode, self.mode_names)
         return self._core.mean_factor(k, self._chain(chain) if chain is not None or self.n_chains == 1 else None)
 
+    def factor_frame(self, mode: Mode, chain: int | None = None) -> pd.DataFrame:
+        """`factor` as a frame: a row for each entity, by its label, and a column for each component, by its number (from 1)."""
+        k = mode_number(mode, self.mode_names)
+        index = pd.Index(self.entities(k), name=self.mode_names[k])
+        return pd.DataFrame(self.factor(k, chain), index, pd.RangeIndex(1, self.rank + 1, name="component"))
+
     def weights(self, chain: int | None = None) -> np.ndarray:
         """The components' weights, in the order of `factor`: expected counts, posterior means; of one chain (from 0), or
         means over all of them after matching."""
@@ -265,7 +271,7 @@ class Posterior:
         for component in self._core.components(whole(top, "top", 0), self._chain(chain)):
             entities = component.pop("top")
             for k, name in enumerate(self.mode_names):
-                component[name] = ", ".join(str(self._label(k, i)) for i, _ in entities[k])
+                component[name] = "; ".join(str(self._label(k, i)) for i, _ in entities[k])
             rows.append(component)
         return pd.DataFrame(rows).set_index("component")
 
