@@ -135,7 +135,12 @@ def test_bar_that_fails(planted: ztp.Simulation, failing_bar: Any) -> None:
 # Threads and processes
 
 
-def test_other_threads_run_during_a_fit(planted: ztp.Simulation) -> None:
+@pytest.mark.parametrize("what", ["fit", "predict"])
+def test_other_threads_run(what: str, planted: ztp.Simulation) -> None:
+    model = ztp.TensorFactorization(**OPTIONS, sweeps=3000 if what == "fit" else 20)
+    if what == "predict":
+        model.fit(planted.X)
+    cells = np.tile(planted.X, (500, 1))
     started = threading.Event()
     done = threading.Event()
     steps = 0
@@ -151,7 +156,10 @@ def test_other_threads_run_during_a_fit(planted: ztp.Simulation) -> None:
     thread.start()
     started.wait()
     before, began = steps, time.monotonic()
-    ztp.TensorFactorization(**OPTIONS, sweeps=3000).fit(planted.X)
+    if what == "fit":
+        model.fit(planted.X)
+    else:
+        model.posterior_.predict_proba(cells)
     seconds, made = time.monotonic() - began, steps - before
     done.set()
     thread.join()

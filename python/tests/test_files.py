@@ -48,7 +48,8 @@ def test_files_of_ids(tmp_path: Path) -> None:
     entries = "".join(f"{i + 1} {j + 1}\n" for i, j in pairs)
     (tmp_path / "x.mtx").write_text(f"%%MatrixMarket matrix coordinate pattern general\n4 3 {len(pairs)}\n{entries}")
     matrix = scipy.sparse.coo_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(4, 3))
-    numbers = [tiny().fit(form).predict_proba(pairs).tolist() for form in (tmp_path / "x.mtx", matrix, matrix.tocsc(), pairs)]
+    forms = (tmp_path / "x.mtx", matrix, matrix.tocsc(), pairs)
+    numbers = [tiny().fit(form).predict_proba(pairs).tolist() for form in forms]
     assert numbers[0] == numbers[1] == numbers[2] == numbers[3]
 
 

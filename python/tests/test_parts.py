@@ -60,7 +60,8 @@ def test_networks_in_every_form() -> None:
 def test_networks_of_labels() -> None:
     named = PAIRS.astype(object)
     named[:] = [[f"u{a}", f"u{b}"] for a, b in PAIRS]
-    forms = [pd.DataFrame(named), pd.DataFrame(named, columns=["user", "user"]), named, pl.DataFrame(named.tolist(), orient="row")]
+    polars = pl.DataFrame(named.tolist(), orient="row")
+    forms = [pd.DataFrame(named), pd.DataFrame(named, columns=["user", "user"]), named, polars]
     numbers = [tiny().fit(FRAME, networks={"user": form}).predict_proba(FRAME)[:, 1].tolist() for form in forms]
     assert all(one == numbers[0] for one in numbers)
     with pytest.raises(ValueError, match=r"networks\['user'\]: row 1, column user: 'nobody' is not an entity"):

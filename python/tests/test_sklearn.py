@@ -29,8 +29,8 @@ from ztp import _core
 
 TINY = {"rank": 2, "sweeps": 10, "draws": 5, "n_jobs": 1}
 
-# Checks that make no sense for index data, each with its reason. There is none: scikit-learn makes whole numbers of its data
-# where an estimator says that its columns are categories.
+# Checks that make no sense for index data, each with its reason. There is none: scikit-learn makes whole numbers of its
+# data where an estimator says that its columns are categories.
 LEFT_OUT: dict[str, str] = {}
 
 
@@ -58,8 +58,8 @@ def test_what_is_left_out_is_in_the_docs() -> None:
     ],
 )
 def test_further_checks(check: Any) -> None:
-    """Those that scikit-learn has for its own estimators. (Not check_set_output_transform_pandas, which fits an array and then
-    gives a frame: ids and labels here.)"""
+    """Those that scikit-learn has for its own estimators. (Not check_set_output_transform_pandas, which fits an array and
+    then gives a frame: ids and labels here.)"""
     check("TensorFactorization", tiny())
 
 
@@ -235,7 +235,8 @@ def test_wrong_options(wrong: dict[str, Any], planted: ztp.Simulation) -> None:
 
 def copies_of(model: ztp.TensorFactorization, folder: Path) -> list[ztp.TensorFactorization]:
     joblib.dump(model, folder / "model.joblib")
-    return [pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model), joblib.load(folder / "model.joblib")]
+    loaded = joblib.load(folder / "model.joblib")
+    return [pickle.loads(pickle.dumps(model)), copy.deepcopy(model), copy.copy(model), loaded]
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -271,7 +272,8 @@ def test_pickle_before_fit() -> None:
 @pytest.mark.parametrize("named", [False, True])
 def test_processes(named: bool, planted: ztp.Simulation, tmp_path: Path) -> None:
     model = tiny(run_dir=tmp_path / "run" if named else None).fit(planted.X)
-    parts = joblib.Parallel(n_jobs=2)(joblib.delayed(model.predict_proba)(part) for part in np.array_split(planted.X, 2))
+    halves = np.array_split(planted.X, 2)
+    parts = joblib.Parallel(n_jobs=2)(joblib.delayed(model.predict_proba)(half) for half in halves)
     assert np.concatenate(parts).tolist() == model.predict_proba(planted.X).tolist()
 
 

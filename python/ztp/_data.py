@@ -73,7 +73,8 @@ def split(
     arrays.set_cells(cells.ids)
     data = _core.make_data(arrays, counts)
     name = "" if mode is None else cells.names[mode_number(mode, cells.names)]
-    parts = data.split(protocol, holdout, whole(zeros_per_one, "zeros_per_one", 0), name, whole(after, "after", 0), seed_of(random_state))
+    zeros_per_one, after = whole(zeros_per_one, "zeros_per_one", 0), whole(after, "after", 0)
+    parts = data.split(protocol, holdout, zeros_per_one, name, after, seed_of(random_state))
 
     def shown(ids: np.ndarray) -> Any:
         if not labelled:
@@ -114,8 +115,10 @@ def simulate(
     """Simulates a tensor of a shape with exactly so many ones, as ``ztp simulate`` does: `kind` planted (each component a
     block) or model (factors from a Dirichlet prior). `edges` asks for a network of so many edges over a mode."""
     names = [f"mode{k + 1}" for k in range(len(shape))]
-    wanted = [(names[k], whole(count, f"edges[{mode!r}]", 0)) for k, (mode, count) in by_mode(edges, names, "edges").items()]
+    asked = by_mode(edges, names, "edges")
+    wanted = [(names[k], whole(count, f"edges[{mode!r}]", 0)) for k, (mode, count) in asked.items()]
     sizes = [whole(n, "a size of the shape", 1) for n in shape]
-    made = _core.simulate(sizes, whole(ones, "ones", 0), whole(rank, "rank", 0), seed_of(random_state), kind, dirichlet, wanted)
+    ones, rank = whole(ones, "ones", 0), whole(rank, "rank", 0)
+    made = _core.simulate(sizes, ones, rank, seed_of(random_state), kind, dirichlet, wanted)
     networks = {names[k]: pairs.astype(np.int64) for k, pairs in made["networks"]}
     return Simulation(made["cells"].astype(np.int64), networks, made["weights"], made["factors"])

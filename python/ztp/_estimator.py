@@ -355,7 +355,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
     def _checked(self, X: Any) -> Any:
         """Cells, if scikit-learn finds their shape and names to be those of the fit."""
         if isinstance(X, (str, os.PathLike)):
-            raise ValueError("X is a file, and files are for fit: read it first, as with pandas.read_csv(file, sep='\\t')")
+            raise ValueError("X is a file, and files are for fit: read it, as with pandas.read_csv(file, sep='\\t')")
         if is_tensor(X):
             return X
         if is_frame(X):
@@ -391,7 +391,7 @@ class TensorFactorization(TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # (not tags.input_tags.sparse: that says that a table may come as a sparse one, and here it is the tensor itself)
+        # (not tags.input_tags.sparse: that is for tables that may be sparse ones, and here it is the tensor itself)
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.input_tags.positive_only = True

@@ -183,7 +183,8 @@ def _with_sizes(cells: Cells, entities: ByMode | None, what: str) -> Cells:
         if not isinstance(size, (int, np.integer)) or isinstance(size, bool):
             raise ValueError(f"entities[{mode!r}]: {what} has ids, so this is the number of entities of the mode")
         if not len(cells.labels[k]) <= size <= _LARGEST_MODE:
-            raise ValueError(f"entities[{mode!r}] is {size}; expected {len(cells.labels[k])} or more, as {what} has them")
+            found = len(cells.labels[k])
+            raise ValueError(f"entities[{mode!r}] is {size}; expected {found} or more, as {what} has them")
         cells.labels[k] = _core.Labels.numbered(0, int(size))
     return cells
 

@@ -169,7 +169,8 @@ class Posterior:
         """How good the probabilities are: areas under the ROC and precision-recall curves, log-loss, Brier score,
         calibration error.
 
-        Of cells and their outcomes (0: no one; everything else: a one), of a file of both, or, without any, of the cells that the fit held out.
+        Of cells and their outcomes (0: no one; everything else: a one), of a file of both, or, without any, of the cells
+        that the fit held out.
         """
         if X is None or isinstance(X, (str, os.PathLike)):
             return self._core.evaluate_file("" if X is None else os.fspath(X))
