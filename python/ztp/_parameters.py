@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from . import _core
@@ -16,6 +17,95 @@ from ._posterior import threads
 
 # scikit-learn's names for two of the options.
 SKLEARN_NAMES = {"seed": "random_state", "threads": "n_jobs"}
+
+
+class Parameters(BaseEstimator):
+    """The constructor of the estimator. A test compares it with the library's list of options."""
+
+    def __init__(
+        self,
+        rank: int = 20,
+        *,
+        method: str = "batch",
+        model: str = "ztp",
+        likelihood: str = "binary",
+        sweeps: int = 1000,
+        burn_in: int | None = None,
+        keep_every: int | None = None,
+        draws: int = 100,
+        chains: int = 1,
+        sampler: str = "auto",
+        start: str = "allocation",
+        learn: str | None = None,
+        minibatch: int | None = None,
+        kappa: float = 0.5,
+        t0: float = 0,
+        latent: str = "auto",
+        parameters: str = "auto",
+        inner_draws: int = 1,
+        dirichlet: float | Mapping[str, float] = 0.1,
+        gamma_shape: float = 0.1,
+        beta_concentration: float = 1,
+        beta_mean: float | None = None,
+        network_gamma_shape: float = 0.1,
+        network_beta_concentration: float = 1,
+        network_beta_mean: float | None = None,
+        holdout: float = 0,
+        zeros_per_one: int = 5,
+        test: str | None = None,
+        holdout_as: str = "zero",
+        checkpoint: str = "10m",
+        memory: str | None = None,
+        kernel: str = "cpu",
+        zeros: str = "auto",
+        ridge: float = 1,
+        blocks: int = 4096,
+        random_state: int | np.random.RandomState | None = 1,
+        n_jobs: int | None = -1,
+        run_dir: str | os.PathLike[str] | None = None,
+        overwrite: bool = False,
+        progress: bool | None = None,
+    ) -> None:
+        self.rank = rank
+        self.method = method
+        self.model = model
+        self.likelihood = likelihood
+        self.sweeps = sweeps
+        self.burn_in = burn_in
+        self.keep_every = keep_every
+        self.draws = draws
+        self.chains = chains
+        self.sampler = sampler
+        self.start = start
+        self.learn = learn
+        self.minibatch = minibatch
+        self.kappa = kappa
+        self.t0 = t0
+        self.latent = latent
+        self.parameters = parameters
+        self.inner_draws = inner_draws
+        self.dirichlet = dirichlet
+        self.gamma_shape = gamma_shape
+        self.beta_concentration = beta_concentration
+        self.beta_mean = beta_mean
+        self.network_gamma_shape = network_gamma_shape
+        self.network_beta_concentration = network_beta_concentration
+        self.network_beta_mean = network_beta_mean
+        self.holdout = holdout
+        self.zeros_per_one = zeros_per_one
+        self.test = test
+        self.holdout_as = holdout_as
+        self.checkpoint = checkpoint
+        self.memory = memory
+        self.kernel = kernel
+        self.zeros = zeros
+        self.ridge = ridge
+        self.blocks = blocks
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.run_dir = run_dir
+        self.overwrite = overwrite
+        self.progress = progress
 
 
 def _dirichlet(value: Any) -> list[str]:
