@@ -7,6 +7,7 @@ Needs what `pip install ".[test]"` installs and, but for world, the data sets un
 same versions of the libraries give the same files. Pictures show no rows of data that may not be passed on: of MovieLens sums over many ratings, of
 UMLS facts without their names.
 """
+
 import pathlib
 import re
 import sys

@@ -134,7 +134,9 @@ def reference() -> Iterator[str]:
     )
     names = [name for name in ztp.__all__ if not name.startswith("_")]
     # the model first, then what it gives, then the functions
-    for name in sorted(names, key=lambda name: (name != "TensorFactorization", name != "Posterior", name.islower(), name)):
+    for name in sorted(
+        names, key=lambda name: (name != "TensorFactorization", name != "Posterior", name.islower(), name)
+    ):
         public = getattr(ztp, name)
         if inspect.isclass(public):
             yield from public_class(public)

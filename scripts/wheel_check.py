@@ -73,7 +73,10 @@ def main(order: str) -> None:
     added = sorted(file for file in libraries() - before if not RUNTIME.fullmatch(os.path.basename(file)))
     if order == "alone" and added:
         sys.exit("ztp takes libraries from the system:\n" + "\n".join(added))
-    print(f"{', '.join(modules)}: works" + ("; it loads nothing of the system but the C and C++ runtime" if order == "alone" else ""))
+    print(
+        f"{', '.join(modules)}: works"
+        + ("; it loads nothing of the system but the C and C++ runtime" if order == "alone" else "")
+    )
 
 
 if __name__ == "__main__":

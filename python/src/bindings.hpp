@@ -1,5 +1,5 @@
-// What the parts of the Python module share. Everything here is thin: it turns Python's arrays and callables into what the
-// library takes, and the library's errors into Python's exceptions.
+// What the parts of the Python module share. Everything here is thin: it turns Python's arrays and callables into what
+// the library takes, and the library's errors into Python's exceptions.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -28,8 +28,8 @@ using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 class Ids {
  public:
   Ids(std::size_t rows, std::size_t columns);
-  // From a two-dimensional array of whole numbers, of any type. Returns the largest of each column, plus one. Error (usage)
-  // that names the row for a negative, fractional or too large one; `what` and `columns` are for the message.
+  // From a two-dimensional array of whole numbers, of any type. Returns the largest of each column, plus one. Error
+  // (usage) that names the row for a negative, fractional or too large one; `what` and `columns` are for the message.
   std::vector<std::uint64_t> fill(const AnyArray& array, const std::string& what,
                                   const std::vector<std::string>& columns);
   // The same for one column, from a one-dimensional array.

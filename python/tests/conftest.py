@@ -23,7 +23,12 @@ os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
 @pytest.fixture(scope="session")
 def command() -> Callable[..., str]:
     """Runs the command line program, which ZTP_COMMAND names; else it is looked for where make builds it."""
-    places = [os.environ.get("ZTP_COMMAND"), str(ROOT / "build/release/ztp"), str(ROOT / "build/dev/ztp"), shutil.which("ztp")]
+    places = [
+        os.environ.get("ZTP_COMMAND"),
+        str(ROOT / "build/release/ztp"),
+        str(ROOT / "build/dev/ztp"),
+        shutil.which("ztp"),
+    ]
     program = next((place for place in places if place and os.path.exists(place)), None)
     if program is None:
         pytest.skip("there is no program ztp: build it (make), or name it by ZTP_COMMAND")

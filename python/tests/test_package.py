@@ -74,7 +74,9 @@ again = ztp.TensorFactorization.load(posterior.run_dir).components(top=3)
 def test_a_program_that_uses_it_is_checked(tmp_path: Path) -> None:
     (tmp_path / "use.py").write_text(USE)
     assert mypy("use.py", cwd=tmp_path).startswith("Success")
-    (tmp_path / "wrong.py").write_text(USE + 'posterior.factor(1.5)\nrank: str = posterior.rank\nztp.simulate(3, "many")\n')
+    (tmp_path / "wrong.py").write_text(
+        USE + 'posterior.factor(1.5)\nrank: str = posterior.rank\nztp.simulate(3, "many")\n'
+    )
     assert re.search(r"Found 4 errors in 1 file", mypy("wrong.py", cwd=tmp_path))
 
 

@@ -36,7 +36,7 @@ def friends(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def write(frame: pd.DataFrame, path: Path, header: bool = True) -> Path:
-    with (gzip.open(path, "wt") if path.suffix == ".gz" else open(path, "w")) as file:
+    with gzip.open(path, "wt") if path.suffix == ".gz" else open(path, "w") as file:
         if header:
             file.write("#" + "\t".join(frame.columns) + "\n")
         frame.to_csv(file, sep="\t", header=False, index=False)
@@ -164,7 +164,10 @@ def test_questions(command: Command, frame: pd.DataFrame, tmp_path: Path) -> Non
 
     ranked = told("evaluate", run, "--ranking", "all")
     table = posterior.ranking()
-    assert table.loc["all", "mrr"] == ranked["all"]["mrr"] and table.loc["user", "hits@3"] == ranked["modes"]["user"]["hits"]["3"]
+    assert (
+        table.loc["all", "mrr"] == ranked["all"]["mrr"]
+        and table.loc["user", "hits@3"] == ranked["modes"]["user"]["hits"]["3"]
+    )
     assert posterior.ranking(test[test.iloc[:, 3] == 1])["mrr"].equals(table["mrr"])
 
     components = told("components", run, "--top", 3)
@@ -172,7 +175,9 @@ def test_questions(command: Command, frame: pd.DataFrame, tmp_path: Path) -> Non
     for name in ("weight", "weight_q05", "share", "stability"):
         assert list(mine[name]) == [c[name] for c in components]
     first = posterior.top_entities("film", 3).iloc[:3]
-    assert [(e["label"], e["value"]) for e in components[0]["top"]["film"]] == list(zip(first["film"], first["value"], strict=True))
+    assert [(e["label"], e["value"]) for e in components[0]["top"]["film"]] == list(
+        zip(first["film"], first["value"], strict=True)
+    )
 
     user = frame["user"].iloc[0]
     lines = command("recommend", run, f"user={user}", "--top", 4, "--json").splitlines()

@@ -58,8 +58,8 @@ def test_what_is_left_out_is_in_the_docs() -> None:
     ],
 )
 def test_further_checks(check: Any) -> None:
-    """Those that scikit-learn has for its own estimators. (Not check_set_output_transform_pandas, which fits an array and
-    then gives a frame: ids and labels here.)"""
+    """Those that scikit-learn has for its own estimators. (Not check_set_output_transform_pandas, which fits an array
+    and then gives a frame: ids and labels here.)"""
     check("TensorFactorization", tiny())
 
 
@@ -131,7 +131,6 @@ def test_grid_search_and_cross_validation(cells: tuple[np.ndarray, np.ndarray]) 
     assert search.best_estimator_.score(X, y) > 0.7
     scores = cross_val_score(tiny(), X, y, cv=folds, params={"entities": entities})
     assert scores.shape == (2,) and ((scores >= 0) & (scores <= 1)).all()
-
 
     def area(model: ztp.TensorFactorization, X: np.ndarray, y: np.ndarray) -> float:
         return float(roc_auc_score(y, model.predict_proba(X)[:, 1]))

@@ -8,8 +8,9 @@ Five lines::
     model.predict(cells, intervals=True)  # probabilities with uncertainty
     model.components()                   # what goes together
 
-`TensorFactorization` fits and predicts, in scikit-learn's manner. `Posterior` opens any run directory, also one that the
-command line has made. `split` and `simulate` make data to try things on. What happens is logged by the logger ``ztp``.
+`TensorFactorization` fits and predicts, in scikit-learn's manner. `Posterior` opens any run directory, also one that
+the command line has made. `split` and `simulate` make data to try things on. What happens is logged by the logger
+``ztp``.
 """
 
 from ._core import version as __version__

@@ -26,7 +26,8 @@ def kept_draws_of(run_dir: str) -> Any:
 
 
 def every_sweep_of(posterior: Posterior) -> Any:
-    """What `ztp diagnose` judges: the sweeps after burn-in of the chains that it takes, as many of each as the shortest has."""
+    """What `ztp diagnose` judges: the sweeps after burn-in of the chains that it takes, as many of each as the
+    shortest has."""
     judged = _core.diagnose(posterior.run_dir)
     burn_in = posterior.info["options"]["burn_in"]
     trace = posterior.trace()

@@ -17,8 +17,8 @@ from ._parameters import seed_of
 
 @dataclass(frozen=True)
 class Split:
-    """Training ones and test cells. Fit with ``fit(train, train_y, missing=test)``: then the test cells are not taken for
-    zeros."""
+    """Training ones and test cells. Fit with ``fit(train, train_y, missing=test)``: then the test cells are not taken
+    for zeros."""
 
     train: Any
     """The training ones: ids, or labels where labels were given. Of labels, the columns are categorical and have all
@@ -112,8 +112,9 @@ def simulate(
     edges: ByMode | None = None,
     random_state: int | np.random.RandomState | None = 1,
 ) -> Simulation:
-    """Simulates a tensor of a shape with exactly so many ones, as ``ztp simulate`` does: `kind` planted (each component a
-    block) or model (factors from a Dirichlet prior). `edges` asks for a network of so many edges over a mode."""
+    """Simulates a tensor of a shape with exactly so many ones, as ``ztp simulate`` does: `kind` planted (each
+    component a block) or model (factors from a Dirichlet prior). `edges` asks for a network of so many edges over a
+    mode."""
     names = [f"mode{k + 1}" for k in range(len(shape))]
     asked = by_mode(edges, names, "edges")
     wanted = [(names[k], whole(count, f"edges[{mode!r}]", 0)) for k, (mode, count) in asked.items()]

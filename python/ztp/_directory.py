@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 
 class OwnDirectory:
-    """A temporary directory, which goes with this object: not in a forked child of the process that made it, however."""
+    """A temporary directory, which goes with this object: not in a forked child of the process that made it,
+    however."""
 
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp(prefix="ztp-")

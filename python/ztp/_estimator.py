@@ -96,7 +96,9 @@ class TensorFactorization(TransformerMixin, Parameters):
         for name in ("posterior_", "update_"):
             self.__dict__.pop(name, None)
         self._own_dir, self.run_dir_ = own, run_dir
-        self._sample(lambda listener: _core.fit(data, options, run_dir, listener, self.overwrite), self.chains, self.sweeps)
+        self._sample(
+            lambda listener: _core.fit(data, options, run_dir, listener, self.overwrite), self.chains, self.sweeps
+        )
         return self
 
     def resume(self, sweeps: int | None = None) -> TensorFactorization:
@@ -130,10 +132,10 @@ class TensorFactorization(TransformerMixin, Parameters):
     ) -> TensorFactorization:
         """Takes in new ones (and new edges of the networks) without a look at the old data, as ``ztp update`` does.
 
-        Entities that the model does not know yet become new ones. The first call fits: what fit takes, as `missing`, can
-        be given then. `sweeps` is how often the new data are looked at, `draws` how many draws are kept, `minibatch` how
-        many ones are taken in together at first (a tenth of them). Where nothing is new the model stays as it is, with a
-        warning.
+        Entities that the model does not know yet become new ones. The first call fits: what fit takes, as `missing`,
+        can be given then. `sweeps` is how often the new data are looked at, `draws` how many draws are kept,
+        `minibatch` how many ones are taken in together at first (a tenth of them). Where nothing is new the model
+        stays as it is, with a warning.
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X, y, networks=networks, **first)
@@ -145,7 +147,13 @@ class TensorFactorization(TransformerMixin, Parameters):
         fresh = fresh_arrays(X, y, networks, posterior.mode_names, posterior._labels, posterior.counts)
         with Progress(self.progress, posterior.n_chains, sweeps, "ztp.TensorFactorization.partial_fit") as listener:
             self.update_ = _core.update(
-                self.run_dir_, fresh, listener, sweeps, draws, -1 if minibatch is None else minibatch, threads(self.n_jobs)
+                self.run_dir_,
+                fresh,
+                listener,
+                sweeps,
+                draws,
+                -1 if minibatch is None else minibatch,
+                threads(self.n_jobs),
             )
         for warning in self.update_.pop("warnings"):
             logger.warning(warning)
@@ -171,7 +179,8 @@ class TensorFactorization(TransformerMixin, Parameters):
         return (posterior.predict_proba(X) > 0.5).astype(np.int64)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The area under the ROC curve of the probabilities of cells, given which of them are ones: where y is not 0."""
+        """The area under the ROC curve of the probabilities of cells, given which of them are ones: where y is not
+        0."""
         return float(self._fitted().evaluate(self._checked(X), y)["auc_roc"])
 
     def transform(self, X: Any) -> np.ndarray:
@@ -181,8 +190,9 @@ class TensorFactorization(TransformerMixin, Parameters):
         ----------
         X : mode, or cells as of `predict`
             Of a mode (by name or position) the factors, entities x components: each column is a component's
-            distribution over the entities (posterior mean; of several chains, the mean after matching their components).
-            Of cells the part that each component has in their rates, cells x components, at these posterior means.
+            distribution over the entities (posterior mean; of several chains, the mean after matching their
+            components). Of cells the part that each component has in their rates, cells x components, at these
+            posterior means.
         """
         posterior = self._fitted()
         if isinstance(X, (str, int, np.integer)):

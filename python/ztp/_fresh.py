@@ -146,7 +146,9 @@ class _Growing:
         """The id of an entity of a mode of numbers."""
         first = self.table.first_number
         if not (len(text) <= 10 and text.isdecimal() and str(int(text)) == text and int(text) >= first):
-            raise ValueError(f"{what}: column {self.name}: {text!r}: the entities of this mode are numbers from {first}")
+            raise ValueError(
+                f"{what}: column {self.name}: {text!r}: the entities of this mode are numbers from {first}"
+            )
         return int(text) - first
 
 

@@ -101,7 +101,8 @@ def _columns(X: Any, what: str) -> tuple[list[str], list[Any]]:
 
 
 def codes_of(column: Any, what: str, name: str) -> tuple[np.ndarray, list[str]]:
-    """The distinct labels of a column in order of first appearance (or its categories), and for each row which it has."""
+    """The distinct labels of a column in order of first appearance (or its categories), and for each row which it
+    has."""
     try:
         codes, distinct = _codes_of_polars(column) if is_polars_series(column) else _codes_of_pandas(column)
     except TypeError as error:
@@ -171,7 +172,7 @@ def _tensor_cells(X: Any, what: str) -> Cells:
     ids = _core.Ids(len(values), len(columns))
     for k, column in enumerate(columns):
         ids.fill_column(k, column, what, names[k])
-    for k, size in enumerate(X.shape):
+    for size in X.shape:
         if size > _LARGEST_MODE:
             raise ValueError(f"{what}: its shape is {X.shape}; a mode has at most 2^31 entities")
     return Cells(names, ids, [_core.Labels.numbered(0, n) for n in X.shape], values)
@@ -238,8 +239,8 @@ def is_ids(column: Any) -> bool:
 
 
 def columns_of(X: Any, names: Sequence[str], what: str) -> tuple[list[Any], np.ndarray | None]:
-    """A column for each of the modes so named: arrays of ids where X has numbers, else series of labels. And the values of
-    a sparse X."""
+    """A column for each of the modes so named: arrays of ids where X has numbers, else series of labels. And the
+    values of a sparse X."""
     values = None
     if is_tensor(X):
         found = None
@@ -269,7 +270,10 @@ def known_cells(X: Any, names: Sequence[str], labels: Sequence[_core.Labels], wh
     for k, column in enumerate(columns):
         if not is_ids(column):
             codes, texts = codes_of(column, what, names[k])
-            where = f"an entity of the mode {names[k]}: these are the ones that fit found in X, or that its entities={{...}} lists"
+            where = (
+                f"an entity of the mode {names[k]}: these are the ones that fit found in X, or that its "
+                "entities={...} lists"
+            )
             column = _translated(codes, texts, labels[k], what, names[k], where)
         ids.fill_column(k, column, what, names[k])
     return ids

@@ -57,7 +57,8 @@ def edges_of(matrix: Any, what: str) -> np.ndarray:
 
 
 def plain(array: np.ndarray) -> np.ndarray:
-    """Numbers as the library reads them: of the machine's byte order and whole elements apart. A copy where they are not."""
+    """Numbers as the library reads them: of the machine's byte order and whole elements apart. A copy where they are
+    not."""
     dtype = array.dtype.newbyteorder("=")
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         dtype = np.dtype(np.float64)

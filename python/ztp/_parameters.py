@@ -174,24 +174,24 @@ def _parameter_text() -> str:
 
 DOCSTRING = f"""Bayesian factorization of a sparse binary tensor.
 
-Each cell is a thresholded Poisson count whose rate is a sum of components; Gibbs sampling (batch) or conditional density
-filtering (online) finds non-negative factors, the number of components and calibrated probabilities with uncertainty. The
-cost grows with the number of ones, not with the number of cells.
+Each cell is a thresholded Poisson count whose rate is a sum of components; Gibbs sampling (batch) or conditional
+density filtering (online) finds non-negative factors, the number of components and calibrated probabilities with
+uncertainty. The cost grows with the number of ones, not with the number of cells.
 
 Parameters
 ----------
 {_parameter_text()}
 run_dir : path, default None
-    The run directory to make, which the command line reads as well. Without it there is a temporary one, which goes when
-    the model goes.
+    The run directory to make, which the command line reads as well. Without it there is a temporary one, which goes
+    when the model goes.
 overwrite : bool, default False
     Whether fit may replace a run directory that is there.
 progress : bool, default None
     Whether there is a progress bar; None: in a terminal or a notebook.
 
-The help of the options is that of the command line: there --burn-in is burn_in, --seed is random_state, which may also be
-None (another seed each time) or a numpy RandomState, and --threads is n_jobs, as scikit-learn has it: -1 is all cores. The
-draws do not depend on n_jobs. dirichlet is a number, or a dict with one for each mode.
+The help of the options is that of the command line: there --burn-in is burn_in, --seed is random_state, which may also
+be None (another seed each time) or a numpy RandomState, and --threads is n_jobs, as scikit-learn has it: -1 is all
+cores. The draws do not depend on n_jobs. dirichlet is a number, or a dict with one for each mode.
 
 Attributes
 ----------

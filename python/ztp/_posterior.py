@@ -169,8 +169,8 @@ class Posterior:
         """How good the probabilities are: areas under the ROC and precision-recall curves, log-loss, Brier score,
         calibration error.
 
-        Of cells and their outcomes (0: no one; everything else: a one), of a file of both, or, without any, of the cells
-        that the fit held out.
+        Of cells and their outcomes (0: no one; everything else: a one), of a file of both, or, without any, of the
+        cells that the fit held out.
         """
         if X is None or isinstance(X, (str, os.PathLike)):
             return self._core.evaluate_file("" if X is None else os.fspath(X))
@@ -190,9 +190,9 @@ class Posterior:
     ) -> pd.DataFrame:
         """How high ones stand among all entities that could take their place: filtered MRR, Hits@k, recall@k, NDCG@k.
 
-        A row for each mode whose entity is replaced, and one for all of them. Of cells, a file of them, or the ones that
-        the fit held out. `filter` names files of further ones that are known and not to be counted as rivals; `draws`
-        limits how many are used.
+        A row for each mode whose entity is replaced, and one for all of them. Of cells, a file of them, or the ones
+        that the fit held out. `filter` names files of further ones that are known and not to be counted as rivals;
+        `draws` limits how many are used.
         """
         numbers = [mode_number(mode, self.mode_names) for mode in modes]
         files = [os.fspath(file) for file in filter]
@@ -232,21 +232,22 @@ class Posterior:
         return self._core.mean_factor(k, self._chain(chain) if chain is not None or self.n_chains == 1 else None)
 
     def factor_frame(self, mode: Mode, chain: int | None = None) -> pd.DataFrame:
-        """`factor` as a frame: a row for each entity, by its label, and a column for each component, by its number (from 1)."""
+        """`factor` as a frame: a row for each entity, by its label, and a column for each component, by its number
+        (from 1)."""
         k = mode_number(mode, self.mode_names)
         index = pd.Index(self.entities(k), name=self.mode_names[k])
         return pd.DataFrame(self.factor(k, chain), index, pd.RangeIndex(1, self.rank + 1, name="component"))
 
     def weights(self, chain: int | None = None) -> np.ndarray:
-        """The components' weights, in the order of `factor`: expected counts, posterior means; of one chain (from 0), or
-        means over all of them after matching."""
+        """The components' weights, in the order of `factor`: expected counts, posterior means; of one chain (from 0),
+        or means over all of them after matching."""
         if chain is not None or self.n_chains == 1:
             return self._core.mean_weights(self._chain(chain))
         return np.array([mean for _, mean, _ in self._core.match_chains(0)["components"]])
 
     def parts_of_rates(self, X: Any) -> np.ndarray:
-        """The part that each component has in the rate of each cell, cells x components, at the posterior means of factors
-        and weights."""
+        """The part that each component has in the rate of each cell, cells x components, at the posterior means of
+        factors and weights."""
         ids = self._ids(X).to_numpy()
         parts = np.repeat(self.weights()[np.newaxis], len(ids), axis=0)
         for k in range(len(self.mode_names)):
@@ -263,9 +264,9 @@ class Posterior:
     def components(self, top: int = 5, chain: int = 0) -> pd.DataFrame:
         """A row for each component of a chain (from 0), largest weight first.
 
-        The number of the component (from 1, as the command line shows it), its weight (expected count) with 5 % and 95 %
-        posterior quantiles, the share of the ones that it explains, its stability (how well it agrees with its match in
-        the other chains: 1 if they all have it just so; NaN with one chain), and for each mode its `top` entities.
+        The number of the component (from 1, as the command line shows it), its weight (expected count) with 5 % and 95
+        % posterior quantiles, the share of the ones that it explains, its stability (how well it agrees with its match
+        in the other chains: 1 if they all have it just so; NaN with one chain), and for each mode its `top` entities.
         """
         rows = []
         for component in self._core.components(whole(top, "top", 0), self._chain(chain)):
@@ -276,8 +277,8 @@ class Posterior:
         return pd.DataFrame(rows).set_index("component")
 
     def top_entities(self, mode: Mode, top: int = 10, chain: int = 0) -> pd.DataFrame:
-        """The entities with the largest part of each component: component, place (from 1), entity and value (its part of
-        the component, posterior mean)."""
+        """The entities with the largest part of each component: component, place (from 1), entity and value (its part
+        of the component, posterior mean)."""
         k = mode_number(mode, self.mode_names)
         rows = [
             (component["component"], place, self._label(k, i), value)
@@ -326,13 +327,12 @@ class Posterior:
         """What was recorded of each sweep: log-likelihood, occupied components, held-out AUC, ..."""
         return read_table(os.path.join(self.run_dir, "trace.tsv"))
 
-
     def to_arviz(self, *, every_sweep: bool = False) -> Any:
         """The draws as arviz.InferenceData: draws.nc of the run directory, opened and not yet loaded.
 
         With `every_sweep`, instead what is recorded of every sweep after burn-in: log-likelihood, occupied components,
-        total weight, learned hyperparameters, and the probabilities of the watched cells where those are recorded. These
-        are the numbers that `diagnose` judges: R-hat and effective sizes of ArviZ are the same as its.
+        total weight, learned hyperparameters, and the probabilities of the watched cells where those are recorded.
+        These are the numbers that `diagnose` judges: R-hat and effective sizes of ArviZ are the same as its.
         """
         from ._arviz import every_sweep_of, kept_draws_of
 
