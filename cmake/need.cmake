@@ -1,4 +1,5 @@
-# The libraries that ztp is built with. All that are missing are told at once, with what to do: pip shows no more than this message.
+# The libraries that ztp is built with. All that are missing are told at once, with what to do: pip shows no more than
+# this message.
 set(ZTP_MISSING "")
 
 macro(need_packages)
@@ -28,6 +29,7 @@ endmacro()
 macro(tell_what_is_missing)
   if(ZTP_MISSING)
     list(JOIN ZTP_MISSING ", " missing)
-    message(FATAL_ERROR "Not found: ${missing}. On Debian and its relatives, scripts/setup.sh build installs what ztp is built with.")
+    message(FATAL_ERROR "Not found: ${missing}. On Debian and its relatives, "
+            "scripts/setup.sh build installs what ztp is built with (for Python: scripts/setup.sh python).")
   endif()
 endmacro()

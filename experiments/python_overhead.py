@@ -2,7 +2,7 @@
 """What Python's fit costs beyond the C++ call, in time and memory (docs/python.md).
 
   experiments/python_overhead.py                                 a million ones, ten pairs of fits
-  experiments/python_overhead.py --ones 20000000 --sweeps 2 --pairs 2    memory of many ones
+  experiments/python_overhead.py --ones 20000000 --sweeps 2 --rank 10 --pairs 2    memory of many ones
 
 Run it by a Python that has ztp installed. In turns, so that a machine that is busy for a while slows both: the C++ call
 (bench_fit_arrays: make_dataset and fit, of ids that are in memory) and TensorFactorization.fit of the same ids as an int64 array, each in a

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does a wheel that is installed need nothing of the system but the C and C++ runtime, and get on with other HDF5 libraries?
+"""Does a wheel that is installed need nothing of the system but the C and C++ runtime and zlib, and get on with other HDF5 libraries?
 
     scripts/wheel_check.py alone|first|last
 
@@ -15,7 +15,7 @@ import re
 import sys
 import tempfile
 
-RUNTIME = re.compile(r"(ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libstdc\+\+|libgcc_s)\.so.*")
+RUNTIME = re.compile(r"(ld-linux.*|libc|libm|libdl|librt|libpthread|libresolv|libstdc\+\+|libgcc_s|libz)\.so.*")
 BESIDE_IT = ["numpy", "pandas", "sklearn.base", "sklearn.utils.validation", "tqdm.auto"]
 
 
@@ -75,7 +75,7 @@ def main(order: str) -> None:
         sys.exit("ztp takes libraries from the system:\n" + "\n".join(added))
     print(
         f"{', '.join(modules)}: works"
-        + ("; it loads nothing of the system but the C and C++ runtime" if order == "alone" else "")
+        + ("; it loads nothing of the system but the C and C++ runtime and zlib" if order == "alone" else "")
     )
 
 

@@ -15,7 +15,8 @@ namespace ztp {
 Dataset read_dataset(const ReadOptions& read, const FitOptions& options);
 
 // What a fit calls, where it is set, in the thread that called it. An exception that one of them throws ends the run as
-// stop_requested does, and is thrown by fit, resume or update when the run directory is in order.
+// stop_requested does, and is thrown by fit, resume or update when the run directory is in order. After
+// the last sweep it changes nothing of a fit, which is complete then; an update is dropped.
 struct FitCallbacks {
   std::function<void(const SweepReport&)> on_sweep;    // after every sweep
   std::function<bool()> stop_requested;                // asked between sweeps; true ends the run with a checkpoint

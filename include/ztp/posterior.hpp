@@ -107,7 +107,7 @@ class Posterior {
 
   // Which component of a chain of another run (or of this one) each component of a chain is. Modes are matched by name
   // and entities by label; those that one run alone has count as zeros in the other. Error (config), if the modes have
-  // other names, there are no draws of a chain, or a run is of a rival. Memory: three mean factors of the largest mode.
+  // other names, there are no draws of a chain, or a run is of a rival. Memory: two mean factors of the largest mode.
   std::vector<ComponentMatch> match_components(std::size_t chain, Posterior& other, std::size_t other_chain);
   // All chains that have draws, matched with one of them; the first is as good as any other, and the one that
   // components() shows. Errors as there. Memory: two mean factors of the largest mode, and 8 bytes for each pair of
@@ -115,7 +115,7 @@ class Posterior {
   Matching match_chains(std::size_t reference = 0);
   // The mean factor of a mode over all chains, in the order of the reference: n x R numbers, row after row. Each chain
   // counts as much as it has of the component, so that one that does not have it changes nothing. Error (usage), if the
-  // matching is not of this run.
+  // matching does not fit this run.
   std::vector<float> matched_mean_factor(const Matching& matching, std::size_t mode);
 
   // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed

@@ -21,7 +21,7 @@ struct UpdateOptions {
   std::int64_t minibatch = -1;  // ones filtered together in the first look; -1: a tenth of the new ones
   std::string out;              // another run directory to make; empty: the run itself is replaced
   unsigned threads = 1;         // of reading and of sampling; the draws do not depend on it
-  bool news_required = true;    // nothing new is an error; else a warning, and the run stays as it is
+  bool news_required = true;    // nothing new is an error; else a warning, and nothing is made or changed
 };
 
 // What was new, and what became of the run.

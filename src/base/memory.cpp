@@ -1,9 +1,11 @@
 #include "base/memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <limits>
 
@@ -44,8 +46,11 @@ double resident_memory() {
 }
 
 std::uint64_t peak_memory() {
-  // Not ru_maxrss: a process has inherited that from the one that started it.
-  return static_cast<std::uint64_t>(number_named("/proc/self/status", "VmHWM"));
+  const double bytes = number_named("/proc/self/status", "VmHWM");
+  if (std::isfinite(bytes)) return static_cast<std::uint64_t>(bytes);
+  rusage usage{};  // where there is no /proc. Not better: a process inherits it from the one that started it
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 double memory_of_machine() {

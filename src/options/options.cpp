@@ -17,16 +17,11 @@ using Given = std::vector<const OptionField*>;
   throw Error(ErrorKind::config, fmt::format("{} {}: must be {}", field.flag(), value, allowed));
 }
 
-void check_range(const OptionField& field, double value) {
-  if (!(value >= field.smallest && value <= field.largest))
-    bad_value(field, fmt::format("{}", value), fmt::format("between {} and {}", field.smallest, field.largest));
-}
-
 void check_value(const OptionField& field, const FitOptions& options) {
   if (auto number = std::get_if<std::int64_t FitOptions::*>(&field.member)) {
-    check_range(field, static_cast<double>(options.**number));
+    check_range(field, static_cast<double>(options.**number), field.largest);
   } else if (auto real = std::get_if<double FitOptions::*>(&field.member)) {
-    check_range(field, options.**real);
+    check_range(field, options.**real, field.largest);
   } else if (auto text = std::get_if<std::string FitOptions::*>(&field.member)) {
     const std::string& value = options.**text;
     if (!field.choices.empty() && std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end())
@@ -138,6 +133,11 @@ Learned learned(const FitOptions& options) {
     begin = end + 1;
   }
   return result;
+}
+
+void check_range(const OptionField& field, double value, double largest) {
+  if (!(value >= field.smallest && value <= largest))
+    bad_value(field, fmt::format("{}", value), fmt::format("between {} and {}", field.smallest, largest));
 }
 
 void check_ranges(const FitOptions& options) {

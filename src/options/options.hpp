@@ -1,5 +1,6 @@
 // The options of a fit, as the library sees them.
 #pragma once
+#include "ztp/option_fields.hpp"
 #include "ztp/options.hpp"
 
 namespace ztp {
@@ -11,6 +12,8 @@ struct Learned {
 };
 Learned learned(const FitOptions& options);
 
+// Error (config) that names the option, if a value for it is out of its range, or above `largest`.
+void check_range(const OptionField& field, double value, double largest);
 // Error (config), if an option is out of its range. Unlike check_options this also holds for the completed options of a
 // run.
 void check_ranges(const FitOptions& options);

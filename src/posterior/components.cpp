@@ -65,12 +65,17 @@ std::vector<std::vector<float>> Posterior::Impl::weights(const std::vector<std::
   return weights;
 }
 
+Matrix<float> Posterior::Impl::mean_factor(std::size_t chain, std::size_t k) {
+  if (!means) means.emplace(run_dir, info);
+  return means->factor(chain, k);
+}
+
 std::vector<float> Posterior::mean_factor(std::size_t mode, std::size_t chain) {
   impl_->require_rates("mean_factor");
   if (mode >= impl_->modes.size())
     throw Error(ErrorKind::usage, fmt::format("mean_factor: there is no mode {} (from 0)", mode));
   impl_->draws_of(chain);
-  const Matrix<float> u = load_mean_factor(impl_->run_dir, impl_->info, chain, mode);
+  const Matrix<float> u = impl_->mean_factor(chain, mode);
   std::vector<float> rows;
   rows.reserve(u.rows() * u.columns());
   for (std::size_t j = 0; j < u.rows(); ++j) rows.insert(rows.end(), u.row(j), u.row(j) + u.columns());
@@ -116,7 +121,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
     component.share = share[r] / static_cast<double>(picked.size() * ones.size());
   }
   for (std::size_t k = 0; k < impl_->modes.size(); ++k) {
-    const Matrix<float> u = load_mean_factor(impl_->run_dir, impl_->info, chain, k);
+    const Matrix<float> u = impl_->mean_factor(chain, k);
     for (std::size_t r = 0; r < R; ++r) components[r].top.push_back(top_entities(u, r, top));
   }
   std::stable_sort(components.begin(), components.end(),

@@ -1,5 +1,7 @@
 // What the parts of Posterior share.
 #pragma once
+#include <optional>
+
 #include "base/pool.hpp"
 #include "io/table.hpp"
 #include "kernel/kernel.hpp"
@@ -32,6 +34,7 @@ struct Posterior::Impl {
   std::vector<std::size_t> draws_of(std::size_t chain) const;
   // The weights of these draws, component by component.
   std::vector<std::vector<float>> weights(const std::vector<std::size_t>& of_draws) const;
+  Matrix<float> mean_factor(std::size_t chain, std::size_t k);  // of u; means.nc is opened when first asked for
   // The roots of a mean factor: take_roots.
   Matrix<float> roots(std::size_t chain, std::size_t k);
 
@@ -51,6 +54,7 @@ struct Posterior::Impl {
   Pool pool;
   std::unique_ptr<Kernel> kernel;
   DrawsFile draws;
+  std::optional<MeansFile> means;
   State state;  // the draw that was loaded last
 };
 

@@ -87,10 +87,23 @@ std::vector<std::vector<float>> parts_of_chains(const Matching& matching) {
   return parts;
 }
 
+// Whether a matching has what a run of so many components and chains has.
+bool fits(const Matching& matching, std::size_t R, std::size_t chains) {
+  const auto in_order = [&](const std::vector<ComponentMatch>& matches) {
+    return matches.size() == R && std::all_of(matches.begin(), matches.end(), [&](const ComponentMatch& match) {
+             return match.partner && *match.partner < R;
+           });
+  };
+  return matching.components.size() == R && matching.reference < chains &&
+         matching.matches.size() == matching.others.size() &&
+         std::all_of(matching.others.begin(), matching.others.end(), [&](std::size_t c) { return c < chains; }) &&
+         std::all_of(matching.matches.begin(), matching.matches.end(), in_order);
+}
+
 }  // namespace
 
 Matrix<float> Posterior::Impl::roots(std::size_t chain, std::size_t k) {
-  Matrix<float> u = load_mean_factor(run_dir, info, chain, k);
+  Matrix<float> u = mean_factor(chain, k);
   take_roots(u, pool);
   return u;
 }
@@ -135,10 +148,12 @@ Matching Posterior::match_chains(std::size_t reference) {
 
 std::vector<float> Posterior::matched_mean_factor(const Matching& matching, std::size_t mode) {
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
-  if (mode >= modes().size() || matching.components.size() != R)
-    throw Error(ErrorKind::usage, fmt::format("{}: mode {} and a matching of {} components, but the run has {} modes "
-                                              "and {} components",
-                                              impl_->run_dir, mode, matching.components.size(), modes().size(), R));
+  if (mode >= modes().size())
+    throw Error(ErrorKind::usage, fmt::format("{}: mode {} of {} (from 0)", impl_->run_dir, mode, modes().size()));
+  if (!fits(matching, R, static_cast<std::size_t>(impl_->info.options.chains)))
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: the matching has not the chains and components of this run, {} and {}", impl_->run_dir,
+                            impl_->info.options.chains, R));
   const std::vector<std::vector<float>> parts = parts_of_chains(matching);
   std::vector<float> mean(modes()[mode].labels.size() * R, 0.0f);
   std::vector<std::size_t> column(R);
@@ -146,7 +161,7 @@ std::vector<float> Posterior::matched_mean_factor(const Matching& matching, std:
     const bool other = c < matching.others.size();
     for (std::size_t r = 0; r < R; ++r) column[r] = other ? matching.matches[c][r].partner.value() : r;
     const std::size_t chain = other ? matching.others[c] : matching.reference;
-    const Matrix<float> u = load_mean_factor(impl_->run_dir, impl_->info, chain, mode);
+    const Matrix<float> u = impl_->mean_factor(chain, mode);
     for (std::size_t j = 0; j < u.rows(); ++j)
       for (std::size_t r = 0; r < R; ++r) mean[j * R + r] += parts[c][r] * u.row(j)[column[r]];
   }

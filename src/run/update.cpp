@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/assemble.hpp"
+#include "options/options.hpp"
 #include "run/chains.hpp"
 #include "run/checkpoint.hpp"
 #include "run/news.hpp"
@@ -89,17 +90,14 @@ void check_can_update(const std::string& run_dir, const RunInfo& info) {
 }
 
 void check_ranges(const UpdateOptions& options) {
-  const auto check = [](const char* name, std::int64_t value, double most) {
+  const auto check = [](const char* name, auto value) {
     const OptionField& field = fit_option_field(name);
-    if (static_cast<double>(value) < field.smallest || static_cast<double>(value) > most)
-      throw Error(ErrorKind::config,
-                  fmt::format("{} {}: must be between {} and {}", field.flag(), value, field.smallest, most));
+    check_range(field, static_cast<double>(value), field.largest);
   };
-  check("sweeps", options.sweeps, static_cast<double>(most_update_sweeps));
-  check("draws", options.draws, fit_option_field("draws").largest);
-  if (options.minibatch != UpdateOptions().minibatch)
-    check("minibatch", options.minibatch, fit_option_field("minibatch").largest);
-  check("threads", options.threads, fit_option_field("threads").largest);
+  check_range(fit_option_field("sweeps"), static_cast<double>(options.sweeps), static_cast<double>(most_update_sweeps));
+  check("draws", options.draws);
+  if (options.minibatch != UpdateOptions().minibatch) check("minibatch", options.minibatch);
+  check("threads", options.threads);
 }
 
 // Error, if there is more than can be counted.

@@ -210,16 +210,18 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint
   publish_file(partial, path);
 }
 
-Matrix<float> load_mean_factor(const std::string& run_dir, const RunInfo& info, std::size_t chain, std::size_t k) {
-  const NetcdfFile file = open_checked(run_dir, info, "means.nc");
-  const DrawVariable variable = draw_layout(info).variable(Kind::factor, k);
-  const StoredVariable stored{variable, file.variable(file.group("posterior_mean"), variable.name)};
-  check_room(file, static_cast<double>(variable.floats()));
-  const std::vector<std::size_t> shape = file.shape(stored.in_file);
+MeansFile::MeansFile(const std::string& run_dir, const RunInfo& info)
+    : file_(open_checked(run_dir, info, "means.nc")), layout_(draw_layout(info)), rival_(is_rival(info.options)) {}
+
+Matrix<float> MeansFile::factor(std::size_t chain, std::size_t k) const {
+  const DrawVariable& variable = layout_.variable(Kind::factor, k);
+  const StoredVariable stored{variable, file_.variable(file_.group("posterior_mean"), variable.name)};
+  check_room(file_, static_cast<double>(variable.floats()));
+  const std::vector<std::size_t> shape = file_.shape(stored.in_file);
   if (shape.size() != 3 || shape[1] != variable.rows || shape[2] != variable.columns || chain >= shape[0])
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: sizes differ from options.json", file.path()));
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: sizes differ from options.json", file_.path()));
   Matrix<float> u;
-  read_factor(file, stored, {chain}, {1.0f, !is_rival(info.options)}, u);
+  read_factor(file_, stored, {chain}, {1.0f, !rival_}, u);
   return u;
 }
 

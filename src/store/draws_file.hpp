@@ -48,7 +48,16 @@ class DrawsFile {
 // Makes draws.log again from the draws.nc of a run that was complete and is to go on, if it is not there. `length`: of what it must be.
 void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length);
 
-// The posterior means of one chain, from means.nc: u of mode k, n_k x R, not scaled.
-Matrix<float> load_mean_factor(const std::string& run_dir, const RunInfo& info, std::size_t chain, std::size_t k);
+// means.nc of a run directory: the posterior means of each chain.
+class MeansFile {
+ public:
+  MeansFile(const std::string& run_dir, const RunInfo& info);
+  Matrix<float> factor(std::size_t chain, std::size_t k) const;  // u of mode k, n_k x R, not scaled
+
+ private:
+  NetcdfFile file_;
+  DrawLayout layout_;
+  bool rival_;
+};
 
 }  // namespace ztp

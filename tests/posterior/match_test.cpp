@@ -171,7 +171,7 @@ std::optional<std::size_t> block_of(const std::vector<float>& u, std::size_t R, 
 
 // The block of a component by the first mode of one chain.
 std::optional<std::size_t> block_of(const std::string& run, Posterior& posterior, std::size_t chain, std::size_t r) {
-  const Matrix<float> u = load_mean_factor(run, posterior.info(), chain, 0);
+  const Matrix<float> u = MeansFile(run, posterior.info()).factor(chain, 0);
   std::vector<float> column(u.rows());
   for (std::size_t j = 0; j < u.rows(); ++j) column[j] = u.row(j)[r];
   return block_of(column, 1, 0, posterior.modes()[0].labels);
@@ -230,15 +230,26 @@ TEST(MatchChains, AveragesByWhatChainsHaveInCommon) {
   Matching matching = posterior.match_chains();
   matching.matches[0] = {{0, 2, 0.5, 0, 0.4, 0.1}, {1, 0, 1, 0, 0.6, 0}, {2, 1, 0, 0, 0, 0.9}};
   const std::vector<float> mean = posterior.matched_mean_factor(matching, 1);
-  const Matrix<float> u = load_mean_factor(dir / "run", posterior.info(), 0, 1);
-  const Matrix<float> v = load_mean_factor(dir / "run", posterior.info(), 1, 1);
+  const Matrix<float> u = MeansFile(dir / "run", posterior.info()).factor(0, 1);
+  const Matrix<float> v = MeansFile(dir / "run", posterior.info()).factor(1, 1);
   for (std::size_t j = 0; j < u.rows(); ++j) {
     EXPECT_NEAR(mean[3 * j], (0.4f * u.row(j)[0] + 0.1f * v.row(j)[2]) / 0.5f, 1e-6);  // sqrt(0.4 * 0.1) 0.5 = 0.1
     EXPECT_NEAR(mean[3 * j + 1], u.row(j)[1], 1e-6);
     EXPECT_NEAR(mean[3 * j + 2], u.row(j)[2], 1e-6);
   }
-  EXPECT_TRUE(test::holds(test::error_of([&] { posterior.matched_mean_factor(matching, 3); }, ErrorKind::usage),
-                          "the run has 3 modes"));
+  const auto refusal = [&](const Matching& given, std::size_t mode) {
+    return test::error_of([&] { posterior.matched_mean_factor(given, mode); }, ErrorKind::usage);
+  };
+  EXPECT_TRUE(test::holds(refusal(matching, 3), "mode 3 of 3"));
+  Matching other = matching;  // of another run
+  other.others[0] = 7;
+  EXPECT_TRUE(test::holds(refusal(other, 1), "the matching has not the chains"));
+  other = matching;
+  other.matches[0][1].partner.reset();
+  EXPECT_TRUE(test::holds(refusal(other, 1), "the matching has not the chains"));
+  other = matching;
+  other.matches.clear();
+  EXPECT_TRUE(test::holds(refusal(other, 1), "the matching has not the chains"));
 }
 
 TEST(MatchChains, OfOneChainKnowsNoStability) {
@@ -250,7 +261,7 @@ TEST(MatchChains, OfOneChainKnowsNoStability) {
   for (const Matching::Summary& summary : matching.components)
     EXPECT_TRUE(std::isnan(summary.stability) && std::isnan(summary.weight_sd) && summary.weight_mean > 0);
   const std::vector<float> mean = posterior.matched_mean_factor(matching, 2);
-  const Matrix<float> u = load_mean_factor(dir / "run", posterior.info(), 0, 2);
+  const Matrix<float> u = MeansFile(dir / "run", posterior.info()).factor(0, 2);
   for (std::size_t j = 0; j < u.rows(); ++j) EXPECT_TRUE(std::equal(u.row(j), u.row(j) + 3, &mean[3 * j]));
   EXPECT_TRUE(
       test::holds(test::error_of([&] { posterior.match_chains(1); }, ErrorKind::config), "no draws of chain 2"));
