@@ -240,7 +240,8 @@ void bind_data(nb::module_& module) {
       .def("fill", &Ids::fill, nb::arg("array"), nb::arg("what"), nb::arg("columns"),
            nb::sig("def fill(self, array: numpy.typing.NDArray[typing.Any], what: str, "
                    "columns: collections.abc.Sequence[str]) -> list[int]"),
-           "From a two-dimensional array of whole numbers. Returns the largest of each column, plus one.")
+           "From a two-dimensional array of whole numbers. Returns the largest of each column, plus one.",
+           nb::call_guard<nb::gil_scoped_release>())
       .def("fill_column", &Ids::fill_column, nb::arg("column"), nb::arg("array"), nb::arg("what"), nb::arg("name"),
            nb::sig("def fill_column(self, column: int, array: numpy.typing.NDArray[typing.Any], what: str, "
                    "name: str) -> int"))

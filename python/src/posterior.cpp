@@ -73,6 +73,10 @@ RankingOptions ranking_options(std::vector<std::size_t> modes, std::vector<std::
   options.at = std::move(at);
   options.filter = std::move(filter);
   options.draws = draws;
+  options.progress = [](double) {  // Ctrl-C ends it
+    nb::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  };
   return options;
 }
 
@@ -135,7 +139,7 @@ Dicts as_list(const std::vector<ComponentMatch>& matches) {
 
 // The components of a reference chain with those of the others: pairs of chain and matches; and summaries over chains.
 Dict match_chains(SharedPosterior& self, std::size_t reference) {
-  const Matching matching = self.call([&](Posterior& posterior) { return posterior.match_chains(reference); });
+  const Matching matching = self.call_matched(reference, [](Posterior&, const Matching& found) { return found; });
   nb::list chains, components;
   for (std::size_t i = 0; i < matching.others.size(); ++i)
     chains.append(nb::make_tuple(matching.others[i], as_list(matching.matches[i])));
@@ -235,9 +239,10 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
       .def(
           "mean_factor",
           [](SharedPosterior& self, std::size_t mode, std::optional<std::size_t> chain) {
-            std::vector<float> u = self.call([&](Posterior& p) {
-              return chain ? p.mean_factor(mode, *chain) : p.matched_mean_factor(p.match_chains(), mode);
-            });
+            std::vector<float> u = chain ? self.call([&](Posterior& p) { return p.mean_factor(mode, *chain); })
+                                         : self.call_matched(0, [&](Posterior& p, const Matching& matching) {
+                                             return p.matched_mean_factor(matching, mode);
+                                           });
             const std::size_t n = self.constant().modes().at(mode).labels.size(), R = u.size() / n;
             return owned_array<float>(std::move(u), {n, R});
           },
@@ -256,7 +261,8 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
 
 void bind_posterior(nb::module_& module) {
   nb::class_<SharedPosterior> type(module, "Posterior", "The draws of a run directory.");
-  type.def(nb::init<const std::string&, unsigned>(), nb::arg("run_dir"), nb::arg("threads"))
+  type.def(nb::init<const std::string&, unsigned>(), nb::arg("run_dir"), nb::arg("threads"),
+           nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("info_json", [](const SharedPosterior& self) { return run_info_as_json(self.constant().info()); })
       .def_prop_ro("draws", [](const SharedPosterior& self) { return self.constant().draws(); })
       .def_prop_ro("mode_names",
@@ -285,16 +291,6 @@ void bind_posterior(nb::module_& module) {
         return as_dict(diagnosis);
       },
       nb::arg("run_dir"));
-  module.def(
-      "metrics",
-      [](const Array1<double>& probability, const Array1<std::uint8_t>& outcome) {
-        if (probability.size() != outcome.size())
-          throw Error(ErrorKind::usage, fmt::format("{} outcomes for {} cells", outcome.size(), probability.size()));
-        MetricsCollector collector;
-        for (std::size_t i = 0; i < outcome.size(); ++i) collector.add(probability.data()[i], outcome.data()[i] != 0);
-        return as_dict(collector.finish());
-      },
-      nb::arg("probability"), nb::arg("outcome"));
 }
 
 }  // namespace ztp::python

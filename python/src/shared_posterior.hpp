@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -33,6 +34,17 @@ class SharedPosterior {
     const std::lock_guard one_at_a_time(opened.mutex);
     return use(opened.posterior);
   }
+  // The same with the matching of its chains, which is worked out once.
+  template <class Use>
+  auto call_matched(std::size_t reference, const Use& use) {
+    Opened& opened = of_this_process();
+    nb::gil_scoped_release released;
+    const std::lock_guard one_at_a_time(opened.mutex);
+    auto found = opened.matchings.find(reference);
+    if (found == opened.matchings.end())
+      found = opened.matchings.emplace(reference, opened.posterior.match_chains(reference)).first;
+    return use(opened.posterior, std::as_const(found->second));
+  }
   // The same with two of them, which may be one.
   template <class Use>
   auto call_with(SharedPosterior& other, const Use& use) {
@@ -52,6 +64,7 @@ class SharedPosterior {
   struct Opened {
     Opened(const std::string& run_dir, unsigned threads) : posterior(run_dir, threads) {}
     Posterior posterior;
+    std::map<std::size_t, Matching> matchings;  // by their reference
     std::mutex mutex;
     pid_t process = getpid();
   };

@@ -17,8 +17,8 @@ from ._parameters import seed_of
 
 @dataclass(frozen=True)
 class Split:
-    """Training ones and test cells. Fit with ``fit(train, train_y, missing=test)``: then the test cells are not taken
-    for zeros."""
+    """Training ones and test cells. Fit with ``fit(train, train_y, missing=test, entities=entities)``: then the test
+    cells are not taken for zeros."""
 
     train: Any
     """The training ones: ids, or labels where labels were given. Of labels, the columns are categorical and have all
@@ -29,6 +29,9 @@ class Split:
     """Test cells, ones and zeros."""
     test_y: np.ndarray
     """Which of them are ones."""
+    entities: dict[str, int] | None
+    """Of ids, how many entities each mode has, some of which may be in no training one; of labels, None: the columns
+    have them all."""
 
 
 def split(
@@ -74,7 +77,9 @@ def split(
     data = _core.make_data(arrays, counts)
     name = "" if mode is None else cells.names[mode_number(mode, cells.names)]
     zeros_per_one, after = whole(zeros_per_one, "zeros_per_one", 0), whole(after, "after", 0)
-    parts = data.split(protocol, holdout, zeros_per_one, name, after, seed_of(random_state))
+    if isinstance(holdout, bool) or not isinstance(holdout, (int, float, np.number)):
+        raise ValueError(f"holdout is {holdout!r}; expected a number between 0 and 1")
+    parts = data.split(protocol, float(holdout), zeros_per_one, name, after, seed_of(random_state))
 
     def shown(ids: np.ndarray) -> Any:
         if not labelled:
@@ -85,7 +90,14 @@ def split(
         }
         return pd.DataFrame(columns)
 
-    return Split(shown(parts["train"]), parts["train_y"], shown(parts["test"]), parts["test_y"].astype(np.int64))
+    sizes = {name: len(table) for name, table in zip(cells.names, cells.labels, strict=True)}
+    return Split(
+        shown(parts["train"]),
+        parts["train_y"],
+        shown(parts["test"]),
+        parts["test_y"].astype(np.int64),
+        None if labelled else sizes,
+    )
 
 
 @dataclass(frozen=True)

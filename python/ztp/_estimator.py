@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_array, validate_data
 from . import _core
 from ._directory import OwnDirectory, files_of, write_files
 from ._fresh import arrays_of, fresh_arrays, reading_of
-from ._input import ByMode, Mode, default_names
+from ._input import ByMode, Mode, default_names, mapping, whole
 from ._kinds import as_array, is_frame, is_tensor
 from ._parameters import DOCSTRING, Parameters, options_json, parameters_of
 from ._posterior import Diagnosis, Posterior, absolute, run_info, threads
-from ._progress import Progress, logger
+from ._progress import Progress, logger, tell
 
 
 class TensorFactorization(TransformerMixin, Parameters):
@@ -73,7 +73,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         """
         options = options_json(self)
         # (whether there are networks is known only now; what has no effect is refused before anything is read)
-        _core.check_options(options, bool(networks))
+        _core.check_options(options, len(mapping(networks, "networks")) > 0)
         own = OwnDirectory() if self.run_dir is None else None
         run_dir = own.run_dir if self.run_dir is None else absolute(self.run_dir)  # type: ignore[union-attr]
         _core.check_run_dir(run_dir, self.overwrite)
@@ -89,8 +89,7 @@ class TensorFactorization(TransformerMixin, Parameters):
                 arrays_of(X, y, networks, missing, missing_entities, missing_pairs, entities, self._counts()),
                 self._counts(),
             )
-        for warning in data.warnings:
-            logger.warning(warning)
+        tell(data.warnings)
         self._take_names(X, data.mode_names)
         # Here the old fit, if there was one, is given up.
         for name in ("posterior_", "update_"):
@@ -106,13 +105,14 @@ class TensorFactorization(TransformerMixin, Parameters):
         than before, if so many are asked for."""
         if not hasattr(self, "run_dir_"):
             raise NotFittedError("there is no fit to go on with: call fit first")
+        more = 0 if sweeps is None else whole(sweeps, "sweeps", 1)
         run_dir, asked = self.run_dir_, run_info(self.run_dir_)["options"]
         self.__dict__.pop("posterior_", None)
         try:
             self._sample(
-                lambda listener: _core.resume(run_dir, listener, sweeps or 0, threads(self.n_jobs)),
+                lambda listener: _core.resume(run_dir, listener, more, threads(self.n_jobs)),
                 asked["chains"],
-                max(sweeps or 0, asked["sweeps"]),
+                max(more, asked["sweeps"]),
             )
         except BaseException:
             self._open_if_complete()  # it was, and nothing has begun
@@ -141,22 +141,15 @@ class TensorFactorization(TransformerMixin, Parameters):
             return self.fit(X, y, networks=networks, **first)
         if first:
             raise ValueError(f"{', '.join(first)}: only a first call of partial_fit, which fits, takes this")
+        sweeps, draws = whole(sweeps, "sweeps", 1), whole(draws, "draws", 1)
+        at_first = -1 if minibatch is None else whole(minibatch, "minibatch", 1)
         posterior = self.posterior_
         if X is not None:
             X = self._checked(X)
         fresh = fresh_arrays(X, y, networks, posterior.mode_names, posterior._labels, posterior.counts)
         with Progress(self.progress, posterior.n_chains, sweeps, "ztp.TensorFactorization.partial_fit") as listener:
-            self.update_ = _core.update(
-                self.run_dir_,
-                fresh,
-                listener,
-                sweeps,
-                draws,
-                -1 if minibatch is None else minibatch,
-                threads(self.n_jobs),
-            )
-        for warning in self.update_.pop("warnings"):
-            logger.warning(warning)
+            self.update_ = _core.update(self.run_dir_, fresh, listener, sweeps, draws, at_first, threads(self.n_jobs))
+        tell(self.update_.pop("warnings"))
         self._open()
         return self
 
@@ -175,7 +168,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         if intervals:
             return posterior.predict(X)
         if posterior.counts:
-            return posterior.predict(X)["rate"].to_numpy()
+            return posterior.rates(X)
         return (posterior.predict_proba(X) > 0.5).astype(np.int64)
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -291,6 +284,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         return validate_data(self, X, reset=False, **_leniently(X))
 
     def _sample(self, run: Any, chains: int, sweeps: int) -> None:
+        logger.info("sampling %s chains of %s sweeps into %s", chains, sweeps, self.run_dir_)
         with Progress(self.progress, chains, sweeps, "ztp.TensorFactorization") as listener:
             try:
                 run(listener)

@@ -19,10 +19,10 @@ from ._input import (
     known_cells,
     known_entities,
     known_pairs,
-    label_text,
+    mapping,
     new_cells,
 )
-from ._kinds import edges_of, is_frame, is_sparse_matrix
+from ._kinds import edges_of, is_frame, is_sparse_matrix, is_tensor, stored
 
 
 def _as_list(given: Any) -> list[Any]:
@@ -103,8 +103,11 @@ def arrays_of(
     _add_networks(arrays, cells.names, cells.labels, networks, missing_pairs)
     if missing is not None:
         _refuse_file(missing, "missing")
+        if is_tensor(missing):
+            columns, stored_values = stored(missing, "missing")
+            missing = np.stack(columns, axis=1)[stored_values != 0]
         arrays.set_missing(known_cells(missing, cells.names, cells.labels, "missing"))
-    if missing_entities:
+    if missing_entities is not None:
         slices: list[list[int]] = [[] for _ in cells.names]
         for k, (mode, given) in by_mode(missing_entities, cells.names, "missing_entities").items():
             slices[k] = known_entities(given, cells.labels[k], f"missing_entities[{mode!r}]")
@@ -203,11 +206,13 @@ def reading_of(
         return os.fspath(given)
 
     def assignments(given: ByMode | None, what: str) -> list[str]:
-        return [
-            f"{label_text(mode)}={file(item, f'{what}[{mode!r}]')}"
-            for mode, items in (given or {}).items()
-            for item in (items if isinstance(items, list) else [items])
-        ]
+        texts = []
+        for mode, items in mapping(given, what).items():
+            if not isinstance(mode, str):
+                raise ValueError(f"{what}[{mode!r}]: X is a file, so a mode is given by its name")
+            for item in items if isinstance(items, (list, tuple)) else [items]:
+                texts.append(f"{mode}={file(item, f'{what}[{mode!r}]')}")
+        return texts
 
     options = dict(reading or {})
     for name in options.keys() - {"format", "values", "index_base", "labels"}:

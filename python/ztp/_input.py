@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,19 +70,24 @@ def label_text(label: Any) -> str:
         return label
     if isinstance(label, bytes):
         return label.decode()
-    if isinstance(label, pd.Timestamp) and label == label.normalize():
+    if isinstance(label, datetime.datetime) and label.tzinfo is None and label.time() == datetime.time():
         return str(label.date())
     if isinstance(label, np.generic):
         label = label.item()
     return str(label)
 
 
-def by_mode(given: ByMode | None, names: Sequence[str], what: str) -> dict[int, tuple[Mode, Any]]:
-    """What is given for modes, by their positions, with how each was called."""
+def mapping(given: ByMode | None, what: str) -> Mapping[Any, Any]:
+    """What is given for modes, if it is a dict; nothing is an empty one."""
     if given is not None and not isinstance(given, Mapping):
         raise ValueError(f"{what} is a {type(given).__name__}; expected a dict with something for some of the modes")
+    return {} if given is None else given
+
+
+def by_mode(given: ByMode | None, names: Sequence[str], what: str) -> dict[int, tuple[Mode, Any]]:
+    """What is given for modes, by their positions, with how each was called."""
     found: dict[int, tuple[Mode, Any]] = {}
-    for mode, item in (given or {}).items():
+    for mode, item in mapping(given, what).items():
         k = mode_number(mode, names)
         if k in found:
             raise ValueError(f"{what} has the mode {names[k]} twice: as {found[k][0]!r} and as {mode!r}")
@@ -280,14 +286,8 @@ def known_cells(X: Any, names: Sequence[str], labels: Sequence[_core.Labels], wh
 
 
 def known_entities(given: Any, labels: _core.Labels, what: str) -> list[int]:
-    """Entities of one mode, as ids or labels."""
-    entities = list_of(given, what)
-    if np.asarray(entities).dtype.kind in "iu":
-        for i in entities:
-            if not 0 <= i < len(labels):
-                raise ValueError(f"{what}: there is no id {i}; ids are 0 to {len(labels) - 1}")
-        return [int(i) for i in entities]
-    texts = [label_text(label) for label in entities]
+    """Entities of one mode by their labels. Where X has ids the labels are these numbers."""
+    texts = [label_text(label) for label in list_of(given, what)]
     ids = labels.find(texts)
     for text, i in zip(texts, ids, strict=True):
         if i < 0:

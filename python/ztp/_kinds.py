@@ -12,7 +12,7 @@ import pandas as pd
 
 def is_tensor(X: Any) -> bool:
     """Whether it is the tensor itself, not a table with a row for each one: of scipy.sparse or pydata/sparse."""
-    return hasattr(X, "nnz") and hasattr(X, "shape")
+    return hasattr(X, "nnz") and hasattr(X, "shape") and not is_frame(X)
 
 
 def is_sparse_matrix(X: Any) -> bool:
@@ -47,7 +47,8 @@ def stored(X: Any, what: str) -> tuple[Sequence[np.ndarray], np.ndarray]:
         X = X.tocoo()
     elif hasattr(X, "to_coo"):
         X = X.to_coo()
-    return [np.asarray(column) for column in X.coords], np.asarray(X.data)
+    coordinates = X.coords if hasattr(X, "coords") else (X.row, X.col)
+    return [np.asarray(column) for column in coordinates], np.asarray(X.data)
 
 
 def edges_of(matrix: Any, what: str) -> np.ndarray:

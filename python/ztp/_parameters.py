@@ -144,7 +144,7 @@ def _refuse(value: Any) -> None:
 
 def parameters_of(options: Mapping[str, Any], n_jobs: int | None) -> dict[str, Any]:
     """From options.json of a run back to parameters."""
-    parameters = {SKLEARN_NAMES.get(name, name): value for name, value in options.items()}
+    parameters = {SKLEARN_NAMES.get(n, n): None if value == "" else value for n, value in options.items()}
     return parameters | {"n_jobs": n_jobs, "dirichlet": _dirichlet_of(options["dirichlet"])}
 
 

@@ -47,7 +47,7 @@ class Diagnosis:
     verdict: str
     """good, usable, poor, one chain or too short."""
     predictions: str
-    """The same of the probabilities alone: good, usable or poor."""
+    """The same of the probabilities alone."""
     rank: str
     """The same of the number of components."""
     sentences: list[str]
@@ -96,6 +96,11 @@ class Posterior:
     def __reduce__(self) -> tuple[Any, ...]:
         return Posterior, (self.run_dir, self._n_jobs)
 
+    def __copy__(self) -> Posterior:
+        other = Posterior(self.run_dir, self._n_jobs)
+        other._keeps = self._keeps
+        return other
+
     def __repr__(self) -> str:
         sizes = " x ".join(f"{len(table)} {name}" for name, table in zip(self.mode_names, self._labels, strict=True))
         return f"<ztp.Posterior of {self.run_dir}: {sizes}, {self.n_draws} draws of {self.rank} components>"
@@ -126,7 +131,8 @@ class Posterior:
         return bool(self.info["options"]["likelihood"] == "count")
 
     def entities(self, mode: Mode) -> np.ndarray:
-        """The labels of a mode (by name or position), by id: numbers where the data had numbers, else text."""
+        """The labels of a mode (by name or position), by id: numbers where the data had ids, else text, also where a
+        frame had numbers."""
         table = self._labels[mode_number(mode, self.mode_names)]
         if table.is_numbered:
             return np.arange(table.first_number, table.first_number + len(table))
@@ -138,6 +144,10 @@ class Posterior:
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability that each cell is a one: the mean over the draws."""
         return self._core.predict(self._ids(X))[:, 0]
+
+    def rates(self, X: Any) -> np.ndarray:
+        """The mean rate of each cell over the draws: of counts, the expected count."""
+        return self._core.predict(self._ids(X))[:, 4]
 
     def predict(self, X: Any) -> pd.DataFrame:
         """A row for each cell: its labels, the probability that it is a one (posterior mean), the posterior sd of that
@@ -151,6 +161,12 @@ class Posterior:
                 raise ValueError(f"the mode {name} has the name of a column of predictions; predict_proba has none")
             labels[name] = numbers[:, k]
         return labels
+
+    def _refuse_names(self, *columns: str) -> None:
+        """Frames have a column for each mode beside these."""
+        for name in columns:
+            if name in self.mode_names:
+                raise ValueError(f"the mode {name} has the name of another column; fit with another name for it")
 
     def _labelled(self, X: Any) -> pd.DataFrame:
         """The labels of cells, a column for each mode."""
@@ -209,7 +225,7 @@ class Posterior:
     def recommend(self, given: ByMode, top: int = 10) -> pd.DataFrame:
         """The most probable cells that are not ones of the data, best first, with what speaks for them.
 
-        `given` fixes the entity of some modes, by label (or by id, as a whole number), as ``{"user": "alice"}``. The
+        `given` fixes the entity of some modes, by label (where X had ids, these), as ``{"user": "alice"}``. The
         column ``because`` has the components that make at least a hundredth of the cell's rate: number and share.
         """
         fixed: list[int | None] = [None] * len(self.mode_names)
@@ -220,6 +236,7 @@ class Posterior:
         frame = pd.DataFrame({name: self.entities(k)[cells[:, k]] for k, name in enumerate(self.mode_names)})
         numbers = np.array([prediction for _, prediction, _ in found]).reshape(len(found), len(_PREDICTION))
         frame = self._with_predictions(frame, numbers)
+        self._refuse_names("because")
         frame["because"] = [{int(r): share for r, share in parts} for _, _, parts in found]
         return frame
 
@@ -268,6 +285,7 @@ class Posterior:
         % posterior quantiles, the share of the ones that it explains, its stability (how well it agrees with its match
         in the other chains: 1 if they all have it just so; NaN with one chain), and for each mode its `top` entities.
         """
+        self._refuse_names("component", "weight", "weight_q05", "weight_q95", "share", "stability")
         rows = []
         for component in self._core.components(whole(top, "top", 0), self._chain(chain)):
             entities = component.pop("top")
@@ -280,6 +298,7 @@ class Posterior:
         """The entities with the largest part of each component: component, place (from 1), entity and value (its part
         of the component, posterior mean)."""
         k = mode_number(mode, self.mode_names)
+        self._refuse_names("component", "place", "value")
         rows = [
             (component["component"], place, self._label(k, i), value)
             for component in self._core.components(whole(top, "top", 0), self._chain(chain))

@@ -14,6 +14,12 @@ from . import _core
 logger = logging.getLogger("ztp")
 
 
+def tell(warnings_of_data: list[str]) -> None:
+    """What was odd about data. Cells of the value zero are not: y may have them."""
+    for text in warnings_of_data:
+        logger.log(logging.INFO if text.endswith("with value zero ignored") else logging.WARNING, "%s", text)
+
+
 def _someone_looks() -> bool:
     """In a terminal, or in a notebook."""
     shell = sys.modules.get("IPython")

@@ -1,11 +1,14 @@
 #include "store/netcdf.hpp"
 
 #include <fmt/format.h>
+#include <hdf5.h>
 #include <netcdf.h>
+#include <pthread.h>
 
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <mutex>
 
 #include "ztp/error.hpp"
 
@@ -14,6 +17,25 @@ namespace {
 
 using Slab = NetcdfFile::Slab;
 using Variable = NetcdfFile::Variable;
+
+std::mutex one_at_a_time;
+
+// The netCDF library is for one thread at a time, and several fits or posteriors may be at work in one process. A fork
+// waits for its turn, too: the child could not get one otherwise.
+class Turn {
+ public:
+  Turn() : lock_(one_at_a_time) {
+    static const int forks =
+        pthread_atfork([] { one_at_a_time.lock(); }, [] { one_at_a_time.unlock(); }, [] { one_at_a_time.unlock(); });
+    // HDF5 prints what goes wrong, also what netCDF merely tries, in every thread that does not ask it not to.
+    thread_local const int prints = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    static_cast<void>(forks);
+    static_cast<void>(prints);
+  }
+
+ private:
+  std::lock_guard<std::mutex> lock_;
+};
 
 [[noreturn]] void fail(const std::string& path, int status) {
   if (status > 0) throw Error(ErrorKind::io, fmt::format("{}: {}", path, nc_strerror(status)));
@@ -74,6 +96,7 @@ int get_numbers(Variable v, const Slab& slab, std::int64_t* values) {
 }  // namespace
 
 NetcdfFile NetcdfFile::create(const std::string& path) {
+  const Turn turn;
   keep_no_chunks();
   int id = -1;
   if (const int status = nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &id); status != NC_NOERR)
@@ -82,6 +105,7 @@ NetcdfFile NetcdfFile::create(const std::string& path) {
 }
 
 NetcdfFile NetcdfFile::open(const std::string& path) {
+  const Turn turn;
   keep_no_chunks();
   int id = -1;
   if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR) fail(path, status);
@@ -94,10 +118,13 @@ NetcdfFile::NetcdfFile(NetcdfFile&& other) noexcept
 }
 
 NetcdfFile::~NetcdfFile() {
-  if (id_ >= 0) nc_close(id_);
+  if (id_ < 0) return;
+  const Turn turn;
+  nc_close(id_);
 }
 
 void NetcdfFile::close() {
+  const Turn turn;
   const int id = id_;
   id_ = -1;
   check(nc_close(id));
@@ -110,12 +137,14 @@ void NetcdfFile::check(int status) const {
 }
 
 int NetcdfFile::add_group(const std::string& name) {
+  const Turn turn;
   int group = -1;
   check(nc_def_grp(id_, name.c_str(), &group));
   return group;
 }
 
 int NetcdfFile::add_dimension(int group, const std::string& name, std::size_t size) {
+  const Turn turn;
   int dimension = -1;
   check(nc_def_dim(group, name.c_str(), size, &dimension));
   return dimension;
@@ -124,6 +153,7 @@ int NetcdfFile::add_dimension(int group, const std::string& name, std::size_t si
 NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name, Type type,
                                               const std::vector<int>& dimensions,
                                               const std::vector<std::size_t>& chunk) {
+  const Turn turn;
   Variable variable{group, -1};
   const int count = static_cast<int>(dimensions.size());
   check(nc_def_var(group, name.c_str(), type_in_file(type), count, dimensions.data(), &variable.id));
@@ -134,16 +164,19 @@ NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name
 }
 
 void NetcdfFile::add_attribute(int group, const std::string& name, const std::string& text) {
+  const Turn turn;
   check(nc_put_att_text(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), text.size(), text.data()));
 }
 
 void NetcdfFile::add_attribute(int group, const std::string& name, std::uint64_t number) {
+  const Turn turn;
   const unsigned long long value = number;
   check(nc_put_att_ulonglong(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), NC_UINT64, 1, &value));
 }
 
 template <class Number>
 void NetcdfFile::put(Variable variable, const Slab& slab, const Number* values) {
+  const Turn turn;
   check(put_numbers(variable, slab, values));
 }
 template void NetcdfFile::put(Variable, const Slab&, const float*);
@@ -155,24 +188,28 @@ void NetcdfFile::put_all(Variable variable, const std::vector<std::int64_t>& val
 }
 
 void NetcdfFile::put_all(Variable variable, const std::vector<std::string>& values) {
+  const Turn turn;
   std::vector<const char*> pointers;
   for (const std::string& value : values) pointers.push_back(value.c_str());
   check(nc_put_var_string(variable.group, variable.id, pointers.data()));
 }
 
 int NetcdfFile::group(const std::string& name) const {
+  const Turn turn;
   int group = -1;
   check(nc_inq_grp_ncid(id_, name.c_str(), &group));
   return group;
 }
 
 NetcdfFile::Variable NetcdfFile::variable(int group, const std::string& name) const {
+  const Turn turn;
   Variable variable{group, -1};
   check(nc_inq_varid(group, name.c_str(), &variable.id));
   return variable;
 }
 
 std::vector<std::size_t> NetcdfFile::shape(Variable variable) const {
+  const Turn turn;
   int count = 0;
   check(nc_inq_varndims(variable.group, variable.id, &count));
   std::vector<int> dimensions(static_cast<std::size_t>(count));
@@ -188,6 +225,7 @@ std::vector<std::size_t> NetcdfFile::shape(Variable variable) const {
 
 template <class Number>
 void NetcdfFile::get(Variable variable, const Slab& slab, Number* values) const {
+  const Turn turn;
   check(get_numbers(variable, slab, values));
 }
 template void NetcdfFile::get(Variable, const Slab&, float*) const;
