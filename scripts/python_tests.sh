@@ -58,4 +58,4 @@ CMAKE_GENERATOR=Ninja install --no-build-isolation $settings '.[test]' || fail "
 echo "$made_from" >"$venv/made-from"
 
 # shellcheck disable=SC2086
-"$venv/bin/python" -m pytest -q ${PYTEST:-} python/tests
+"$venv/bin/python" -m pytest -q -n 2 --dist worksteal ${PYTEST:-} python/tests

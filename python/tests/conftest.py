@@ -16,6 +16,11 @@ import ztp  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Tests that run side by side (pytest -n) have a processor each, and fits as many threads as processors.
+if worker := os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw"):
+    processors = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {processors[int(worker) % len(processors)]})
+
 # The same fit makes the same bytes of draws.nc.
 os.environ["SOURCE_DATE_EPOCH"] = "1700000000"
 

@@ -122,8 +122,8 @@ def test_missing_entities_and_pairs() -> None:
         named = tiny().fit(FRAME, entities=users, missing_entities={"user": eve})
         assert named.posterior_.info["modes"][0]["missing_entities"] == 1
     refused("missing entities: .* has . ones in X", missing_entities={0: [7]})
-    refused(r"missing_entities\[0\]: there is no id 9", missing_entities={0: [9]})
-    refused(r"missing_entities\[0\]: there is no id -1", missing_entities={0: [-1]})
+    refused(r"missing_entities\[0\]: there is no entity '9'", missing_entities={0: [9]})
+    refused(r"missing_entities\[0\]: there is no entity '-1'", missing_entities={0: [-1]})
     refused(r"missing_entities\[0\]: there is no entity 'u1'", missing_entities={0: ["u1"]})
     for wrong in ("8", 8, [[8]], np.zeros((2, 2), int)):
         refused(r"missing_entities\[0\]: expected a list|there is no entity", missing_entities={0: wrong})

@@ -69,7 +69,7 @@ def test_wrong_questions() -> None:
     posterior = tiny().fit(X).posterior_
     for question, words in [
         (lambda: posterior.recommend({"mode1": "a"}), r"given\['mode1'\]: there is no entity 'a'"),
-        (lambda: posterior.recommend({"mode1": -1}), "there is no id -1"),
+        (lambda: posterior.recommend({"mode1": -1}), "there is no entity '-1'"),
         (lambda: posterior.recommend({0: 1, "mode1": 1}), "given has the mode mode1 twice"),
         (lambda: posterior.recommend([1]), "given is a list; expected a dict"),
         (lambda: posterior.recommend({0: 1}, top=-1), "top is -1"),

@@ -213,7 +213,7 @@ def test_n_jobs(planted: ztp.Simulation) -> None:
         {"chains": None},
         {"rank": float("nan")},
         {"rank": [2]},
-        {"rank": object()},
+        {"rank": len},
         {"method": "fast"},
         {"kappa": 7.0},
         {"dirichlet": "much"},
