@@ -27,10 +27,11 @@ class Turn {
   Turn() : lock_(one_at_a_time) {
     static const int forks =
         pthread_atfork([] { one_at_a_time.lock(); }, [] { one_at_a_time.unlock(); }, [] { one_at_a_time.unlock(); });
+    // Files are closed when they are done with. What HDF5 does when the program ends crashes after a failed write.
+    static const int at_exit = H5dont_atexit();
     // HDF5 prints what goes wrong, also what netCDF merely tries, in every thread that does not ask it not to.
     thread_local const int prints = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-    static_cast<void>(forks);
-    static_cast<void>(prints);
+    static_cast<void>(forks + at_exit + prints);
   }
 
  private:
