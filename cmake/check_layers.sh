@@ -31,6 +31,7 @@ baselines: store
 run:
 posterior: sampler baselines run
 simulate: options kernel store sampler baselines run posterior
+report: sampler baselines run
 fetch: options model kernel store sampler baselines run posterior simulate
 END
 # The Python module uses the public headers and its own alone.

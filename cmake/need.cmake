@@ -26,6 +26,14 @@ macro(need_modules)
   endforeach()
 endmacro()
 
+# A file in one of some folders, as the variable; what is missing is the package.
+macro(need_file variable name package)
+  find_file(${variable} ${name} PATHS ${ARGN} NO_DEFAULT_PATH)
+  if(NOT ${variable})
+    list(APPEND ZTP_MISSING ${package})
+  endif()
+endmacro()
+
 macro(tell_what_is_missing)
   if(ZTP_MISSING)
     list(JOIN ZTP_MISSING ", " missing)

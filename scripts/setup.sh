@@ -9,7 +9,7 @@
 set -eu
 build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev
        libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libeigen3-dev libcurl4-openssl-dev libarchive-dev
-       libssl-dev ca-certificates"
+       libssl-dev ca-certificates node-d3"
 bench="libbenchmark-dev"
 python="python3 python3-dev python3-venv"
 test="libgtest-dev libboost-dev gzip zstd $python $bench"

@@ -21,6 +21,7 @@ void add_evaluate(CLI::App& app);
 void add_diagnose(CLI::App& app);
 void add_components(CLI::App& app);
 void add_recommend(CLI::App& app);
+void add_report(CLI::App& app);
 void add_info(CLI::App& app);
 void add_bench(CLI::App& app);
 

@@ -33,6 +33,7 @@
 #include "ztp/diagnose.hpp"   // have the chains converged?
 #include "ztp/match.hpp"      // which component of one chain is which of another
 #include "ztp/posterior.hpp"  // predictions, accuracy, components, recommendations
+#include "ztp/report.hpp"     // all of it as a page to look at
 #include "ztp/run_info.hpp"   // what was run
 
 // Everywhere

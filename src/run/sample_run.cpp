@@ -1,20 +1,15 @@
 #include "run/sample_run.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include <charconv>
-#include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <string_view>
 #include <vector>
 
+#include "base/creation_time.hpp"
 #include "base/file.hpp"
 #include "base/memory.hpp"
 #include "io/write_cells.hpp"
@@ -33,24 +28,6 @@ namespace ztp {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Now, or what SOURCE_DATE_EPOCH says: the usual way to ask for files that are the same byte for byte whenever they are
-// made.
-std::time_t time_of_creation() {
-  const char* wanted = std::getenv("SOURCE_DATE_EPOCH");
-  if (wanted == nullptr) return std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  constexpr std::time_t end_of_9999 = 253402300799;
-  const std::string_view text = wanted;
-  std::time_t seconds = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > end_of_9999)
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("the environment variable SOURCE_DATE_EPOCH is \"{}\": it must be a whole number of seconds "
-                    "since 1970, or not be set",
-                    text.substr(0, 40)));
-  return seconds;
-}
 
 // The posterior of the occupied rank, and its mean in each chain.
 void summarise_rank(const DrawLogReader& log, RunInfo& info) {
@@ -88,7 +65,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   RunInfo info;
   info.version = version();
   info.command = command;
-  info.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time_of_creation()));
+  info.created = time_of_creation();
   info.fingerprint = fingerprint_of(data);
   info.options = options;
   const Hyperparameters hyper = hyperparameters(options, data.tensor.modes);

@@ -1,0 +1,9 @@
+#include "report/sections.hpp"
+
+namespace ztp {
+
+Json degrees_section(Source&) {
+  return nullptr;
+}
+
+}  // namespace ztp

@@ -1,0 +1,78 @@
+#include "ztp/report.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/creation_time.hpp"
+#include "base/file.hpp"
+#include "report/compare.hpp"
+#include "report/page.hpp"
+#include "report/sections.hpp"
+#include "ztp/version.hpp"
+
+namespace ztp {
+namespace {
+
+// The last part of a path, whatever stands at its end.
+std::string name_of(const std::string& run_dir) {
+  const std::filesystem::path path = std::filesystem::absolute(run_dir).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+Json made() {
+  return {{"version", version()}, {"time", time_of_creation()}};
+}
+
+ReportSummary write_page(const std::string& file, const std::string& title, const Json& data,
+                         std::vector<std::string> notes) {
+  AtomicFile out(file);
+  out.write(make_page(title, data));
+  const std::uint64_t bytes = out.bytes();
+  out.commit();
+  return {bytes, std::move(notes)};
+}
+
+}  // namespace
+
+ReportSummary write_report(const std::string& run_dir, const std::string& file, const ReportOptions& options) {
+  const auto tell = [&](const char* what) {
+    if (options.progress) options.progress(what);
+  };
+  tell("reading the run");
+  Source source{run_dir, options, Posterior(run_dir, options.threads), {}, {}};
+  source.shown = choose_shown(run_dir, source.posterior, options, source.notes);
+  Json data = {{"kind", "run"}, {"title", name_of(run_dir)}, {"made", made()}};
+  data["run"] = run_section(source);
+  data["modes"] = modes_section(source);
+  tell("components");
+  data["components"] = components_section(source);
+  tell("unseen cells");
+  data["entities"] = entities_section(source);
+  data["diagnostics"] = diagnostics_section(source);
+  tell("held-out cells");
+  data["fit"] = fit_section(source);
+  tell("replicated data");
+  data["degrees"] = degrees_section(source);
+  data["networks"] = networks_section(source);
+  data["notes"] = source.notes;
+  tell("writing");
+  return write_page(file, name_of(run_dir), data, std::move(source.notes));
+}
+
+ReportSummary write_comparison(const std::string& run_dir, const std::string& other_dir, const std::string& file,
+                               const ReportOptions& options) {
+  std::vector<std::string> notes;
+  Json data = {{"kind", "compare"}, {"title", name_of(run_dir) + " and " + name_of(other_dir)}, {"made", made()}};
+  data.update(compare_runs(run_dir, other_dir, options, notes));
+  data["notes"] = notes;
+  return write_page(file, data["title"].get<std::string>(), data, std::move(notes));
+}
+
+bool is_report(const std::string& file) {
+  std::string begin(page_begin.size(), '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return in.gcount() == static_cast<std::streamsize>(begin.size()) && begin == page_begin;
+}
+
+}  // namespace ztp

@@ -1,0 +1,32 @@
+// The parts of a report's data, one function each. src/report/README.md says what the page expects of them.
+#pragma once
+#include <optional>
+
+#include "base/json.hpp"
+#include "report/shown.hpp"
+#include "ztp/posterior.hpp"
+#include "ztp/report.hpp"
+
+namespace ztp {
+
+// What all sections are made from.
+struct Source {
+  std::string run_dir;
+  const ReportOptions& options;
+  Posterior posterior;
+  Shown shown;
+  std::vector<std::string> notes;  // what was left out
+
+  bool rates() const { return !is_rival(posterior.info().options); }  // it has components
+};
+
+Json run_section(Source& source);          // what was fitted, on what, with what
+Json modes_section(Source& source);        // labels, ones and overall parts of the entities
+Json components_section(Source& source);   // components, their places in the map, entities, lines
+Json entities_section(Source& source);     // profiles, and unseen cells with reasons
+Json diagnostics_section(Source& source);  // verdict, quantities, traces, ranks
+Json fit_section(Source& source);          // held-out cells: metrics and curves
+Json degrees_section(Source& source);      // of the data and of replicates drawn from the posterior
+Json networks_section(Source& source);     // edges, cold starts, weights of the components
+
+}  // namespace ztp
