@@ -68,9 +68,10 @@ class Posterior {
   Posterior(Posterior&&) noexcept;
   Posterior& operator=(Posterior&&) noexcept;
 
-  const RunInfo& info() const;             // what the directory said when it was opened
-  const std::vector<Mode>& modes() const;  // names and labels, by id
-  std::size_t draws() const;               // kept ones, all chains together
+  const RunInfo& info() const;              // what the directory said when it was opened
+  const std::vector<Mode>& modes() const;   // names and labels, by id
+  std::size_t draws() const;                // kept ones, all chains together
+  std::vector<std::size_t> chains() const;  // those that have draws, from 0
 
   // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells. Memory: one draw, and 256 MiB at most for
   // probabilities.
@@ -104,6 +105,9 @@ class Posterior {
   // in the order of draws.nc. Errors as of components.
   std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
   std::vector<double> mean_weights(std::size_t chain = 0);
+  // beta of a network (from 0) in the draws of one chain, component by component. Errors as of components; usage, if there is
+  // no such network.
+  std::vector<std::vector<float>> network_weights(std::size_t network, std::size_t chain = 0);
 
   // Which component of a chain of another run (or of this one) each component of a chain is. Modes are matched by name
   // and entities by label; those that one run alone has count as zeros in the other. Error (config), if the modes have
