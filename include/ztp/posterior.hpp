@@ -68,9 +68,10 @@ class Posterior {
   Posterior(Posterior&&) noexcept;
   Posterior& operator=(Posterior&&) noexcept;
 
-  const RunInfo& info() const;             // what the directory said when it was opened
-  const std::vector<Mode>& modes() const;  // names and labels, by id
-  std::size_t draws() const;               // kept ones, all chains together
+  const RunInfo& info() const;              // what the directory said when it was opened
+  const std::vector<Mode>& modes() const;   // names and labels, by id
+  std::size_t draws() const;                // kept ones, all chains together
+  std::vector<std::size_t> chains() const;  // those that have draws, from 0
 
   // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells. Memory: one draw, and 256 MiB at most for
   // probabilities.
@@ -86,6 +87,8 @@ class Posterior {
   Metrics evaluate(const std::string& file = "");
   // The same with cells that are in memory.
   Metrics evaluate(const TestCells& cells);
+  // What evaluate makes its metrics of: for curves.
+  MetricsCollector collect(const std::string& file = "");
 
   // Ranks the ones of a file (labels, and a last column 0 or 1 or none; zeros are ignored) among all entities of a mode. Without a
   // file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are more), up to 64 MiB of draws or one
@@ -104,6 +107,9 @@ class Posterior {
   // in the order of draws.nc. Errors as of components.
   std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
   std::vector<double> mean_weights(std::size_t chain = 0);
+  // beta of a network (from 0) in the draws of one chain, component by component. Errors as of components; usage, if there is
+  // no such network.
+  std::vector<std::vector<float>> network_weights(std::size_t network, std::size_t chain = 0);
 
   // Which component of a chain of another run (or of this one) each component of a chain is. Modes are matched by name
   // and entities by label; those that one run alone has count as zeros in the other. Error (config), if the modes have

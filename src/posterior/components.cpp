@@ -56,10 +56,11 @@ std::vector<std::size_t> Posterior::Impl::draws_of(std::size_t chain) const {
   return mine;
 }
 
-std::vector<std::vector<float>> Posterior::Impl::weights(const std::vector<std::size_t>& of_draws) const {
+std::vector<std::vector<float>> Posterior::Impl::weights(const std::vector<std::size_t>& of_draws,
+                                                         std::size_t network) const {
   std::vector<std::vector<float>> weights(static_cast<std::size_t>(info.options.rank));
   for (const std::size_t i : of_draws) {
-    const std::vector<double> log_weight = draws.log_weights(i);
+    const std::vector<double> log_weight = draws.log_weights(i, network);
     for (std::size_t r = 0; r < weights.size(); ++r) weights[r].push_back(static_cast<float>(std::exp(log_weight[r])));
   }
   return weights;
@@ -88,6 +89,20 @@ std::vector<double> Posterior::mean_weights(std::size_t chain) {
   for (const std::vector<float>& of_component : impl_->weights(impl_->draws_of(chain)))
     means.push_back(mean(of_component));
   return means;
+}
+
+std::vector<std::vector<float>> Posterior::network_weights(std::size_t network, std::size_t chain) {
+  impl_->require_rates("network_weights");
+  if (network >= impl_->info.networks.size())
+    throw Error(ErrorKind::usage, fmt::format("network_weights: there is no network {} (from 0)", network));
+  return impl_->weights(impl_->draws_of(chain), network + 1);
+}
+
+std::vector<std::size_t> Posterior::chains() const {
+  std::vector<std::size_t> chains;
+  for (const DrawsFile::Index& draw : impl_->draws.draws())  // chain after chain
+    if (chains.empty() || draw.chain != chains.back()) chains.push_back(draw.chain);
+  return chains;
 }
 
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {

@@ -32,8 +32,8 @@ struct Posterior::Impl {
                MetricsCollector& collector);
   // The draws of a chain. Error (config), if there are none.
   std::vector<std::size_t> draws_of(std::size_t chain) const;
-  // The weights of these draws, component by component.
-  std::vector<std::vector<float>> weights(const std::vector<std::size_t>& of_draws) const;
+  // The weights of these draws, component by component; those of a network, from 1.
+  std::vector<std::vector<float>> weights(const std::vector<std::size_t>& of_draws, std::size_t network = 0) const;
   Matrix<float> mean_factor(std::size_t chain, std::size_t k);  // of u; means.nc is opened when first asked for
   // The roots of a mean factor: take_roots.
   Matrix<float> roots(std::size_t chain, std::size_t k);

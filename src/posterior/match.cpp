@@ -129,10 +129,10 @@ Matching Posterior::match_chains(std::size_t reference) {
   const std::vector<double> weights = mean_weights(reference);
   std::vector<std::vector<double>> other_weights;
   std::vector<Matrix<double>> overlaps;
-  for (const DrawsFile::Index& draw : impl_->draws.draws()) {  // chain after chain
-    if (draw.chain == reference || (!result.others.empty() && draw.chain == result.others.back())) continue;
-    result.others.push_back(draw.chain);
-    other_weights.push_back(mean_weights(draw.chain));
+  for (const std::size_t chain : chains()) {
+    if (chain == reference) continue;
+    result.others.push_back(chain);
+    other_weights.push_back(mean_weights(chain));
     overlaps.push_back(all_ones(weights.size(), weights.size()));
   }
   for (std::size_t k = 0; !result.others.empty() && k < modes().size(); ++k) {

@@ -140,7 +140,7 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
     check_shape(file_, in_file, shape);
     return StoredVariable{variable, in_file};
   };
-  lambda_ = stored(Kind::weight, 0);
+  for (std::size_t m = 0; m <= info.networks.size(); ++m) weights_.push_back(stored(Kind::weight, m));
   for (std::size_t k = 0; k < info.modes.size(); ++k) factors_.push_back(stored(Kind::factor, k));
   if (!probabilities_) intercept_ = stored(Kind::learned, 0);
   std::vector<std::int64_t> sweeps(grid[0] * grid[1]);
@@ -152,9 +152,10 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
   check_room(file_, factor_floats(layout_));
 }
 
-std::vector<double> DrawsFile::log_weights(std::size_t i) const {
+std::vector<double> DrawsFile::log_weights(std::size_t i, std::size_t network) const {
+  const StoredVariable& weights = weights_[network];
   std::vector<double> values(layout_.R);
-  file_.get(lambda_.in_file, slab_of(lambda_.variable, lead(i), 0, 1), values.data());
+  file_.get(weights.in_file, slab_of(weights.variable, lead(i), 0, 1), values.data());
   for (double& value : values) {
     if (!(value >= 0 && std::isfinite(value)))
       throw Error(ErrorKind::input, fmt::format("{}: damaged: a weight", file_.path()));

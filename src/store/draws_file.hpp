@@ -31,8 +31,8 @@ class DrawsFile {
   const std::vector<Index>& draws() const { return draws_; }  // all there are, chain after chain
   void load(std::size_t i, State& state) const;               // fills u (times n_k) and the weights; p is not read
   void load_factor(std::size_t i, std::size_t k, Matrix<float>& u) const;
-  std::vector<double> log_weights(std::size_t i) const;  // log lambda
-  double intercept(std::size_t i) const;                 // of a rival
+  std::vector<double> log_weights(std::size_t i, std::size_t network = 0) const;  // log lambda; from 1, log beta of it
+  double intercept(std::size_t i) const;                                          // of a rival
 
  private:
   std::vector<std::size_t> lead(std::size_t i) const { return {draws_[i].chain, draws_[i].draw}; }
@@ -40,7 +40,8 @@ class DrawsFile {
   bool probabilities_;  // factors are, as they are of ztp
   NetcdfFile file_;
   DrawLayout layout_;
-  StoredVariable lambda_, intercept_;
+  std::vector<StoredVariable> weights_;  // of the tensor, and of each network
+  StoredVariable intercept_;
   std::vector<StoredVariable> factors_;
   std::vector<Index> draws_;
 };

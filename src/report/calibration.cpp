@@ -1,0 +1,158 @@
+#include "report/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/curves.hpp"
+#include "report/percent.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::uint64_t fewest = 30;     // ones, and zeros: with fewer nothing is judged
+constexpr double tolerated_odds = 1.25;  // beyond an end of the interval: right enough for any use
+constexpr double like_enough = 1.5;      // shares of ones that are taken for the same
+
+double odds(double p) {
+  return p / (1 - p);
+}
+
+double from_odds(double o) {
+  return std::isinf(o) ? 1 : o / (1 + o);
+}
+
+// The part of a share among cells if there are `times` as many zeros.
+double with_more_zeros(double share, double times) {
+  return from_odds(odds(share) / times);
+}
+
+// Cells that were observed when the fit held some out.
+double observed_cells(const RunInfo& info) {
+  double cells = 1;
+  for (const RunInfo::ModeInfo& mode : info.modes) cells *= mode.size - mode.missing_entities;
+  const std::uint64_t tested = info.options.holdout_as == "missing" ? info.test_ones + info.test_zeros : 0;
+  return cells - static_cast<double>(info.missing_cells - std::min(info.missing_cells, tested));
+}
+
+// What the share of ones must be among cells that have this probability, if the model is right about the data it has seen.
+double expected_share(double probability, const TestDesign& design) {
+  const double known = 1 - design.part_of_ones;
+  if (!design.missing) return std::min(1.0, probability / known);  // of the ones, so many were seen, and no more zeros
+  return design.zeros == TestDesign::Zeros::drawn ? with_more_zeros(probability, known) : probability;
+}
+
+enum class Off { no, low, high };
+
+Off compare(const ReliabilityBin& bin) {
+  if (odds(bin.expected) * tolerated_odds < odds(bin.low)) return Off::low;
+  if (odds(bin.expected) > odds(bin.high) * tolerated_odds) return Off::high;
+  return Off::no;
+}
+
+std::string example(const ReliabilityBin& bin) {
+  return fmt::format("of cells that it gives {}, {} are ones ({} to {} with 90 % certainty)", percent(bin.probability),
+                     percent(bin.share), percent(bin.low), percent(bin.high));
+}
+
+// The bin whose probability is nearest to 30 %, where most of the differences could be seen.
+const ReliabilityBin& typical(const std::vector<ReliabilityBin>& bins) {
+  const auto distance = [](const ReliabilityBin& bin) { return std::abs(std::log(odds(bin.probability) / odds(0.3))); };
+  return *std::min_element(bins.begin(), bins.end(), [&](const ReliabilityBin& a, const ReliabilityBin& b) {
+    const bool a_thin = a.ones < 5, b_thin = b.ones < 5;
+    return a_thin != b_thin ? b_thin : distance(a) < distance(b);
+  });
+}
+
+std::string about_design(const TestDesign& design) {
+  if (design.part_of_ones < 0.01 || (design.missing && design.zeros != TestDesign::Zeros::drawn)) return "";
+  return fmt::format(
+      " The fit did not know {} of the ones, which are those tested{}: its probabilities must be that much too low, "
+      "which is allowed for.",
+      percent(design.part_of_ones), design.missing ? "" : ", and took them for zeros");
+}
+
+}  // namespace
+
+TestDesign design_of(const RunInfo& info, bool own, std::uint64_t ones, std::uint64_t zeros) {
+  TestDesign design;
+  const double known_ones = static_cast<double>(info.ones), tested = static_cast<double>(ones);
+  const double all_zeros = observed_cells(info) - known_ones - tested;
+  const double part_of_zeros = static_cast<double>(zeros) / all_zeros;
+  design.part_of_ones = tested / (tested + known_ones);
+  design.missing = own && info.options.holdout_as == "missing";
+  design.zero_stands_for = design.part_of_ones / part_of_zeros;
+  // Shares of ones that differ by chance alone do, too, where there are few.
+  const double expected = (tested + static_cast<double>(zeros)) * (tested + known_ones) / (observed_cells(info));
+  const bool alike = design.zero_stands_for > 1 / like_enough && design.zero_stands_for < like_enough;
+  if (alike || std::abs(tested - expected) < 4 * std::sqrt(expected))
+    design.zeros = TestDesign::Zeros::as_ones;
+  else if (own && info.options.test.empty() && info.updates == 0 && zeros > 0)
+    design.zeros = TestDesign::Zeros::drawn;
+  return design;
+}
+
+std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesign& design, bool weighted) {
+  std::vector<CalibrationBin> bins = cells.calibration_bins();
+  if (weighted) {  // as much room for the ones as for the zeros, or most bins would be of zeros alone
+    double ones = 0, zeros = 0;
+    for (const CalibrationBin& bin : bins) {
+      ones += static_cast<double>(bin.ones);
+      zeros += static_cast<double>(bin.zeros);
+    }
+    if (zeros > 0) bins = cells.calibration_bins(ones / zeros);
+  }
+  const double times = weighted ? design.zero_stands_for : 1;
+  std::vector<ReliabilityBin> result;
+  for (const CalibrationBin& bin : bins) {
+    const double ones = static_cast<double>(bin.ones), zeros = times * static_cast<double>(bin.zeros);
+    ReliabilityBin point;
+    point.probability =
+        (bin.probability_of_ones + times * (bin.probability - bin.probability_of_ones)) / (ones + zeros);
+    point.expected = expected_share(point.probability, design);
+    point.share = ones / (ones + zeros);
+    // Ones and zeros are two samples. Given how many cells there are in all, the ones are binomial, and the odds of their
+    // share are those of the tensor times a constant.
+    const auto [low, high] = wilson_interval(bin.ones, bin.ones + bin.zeros);
+    point.low = with_more_zeros(low, times);
+    point.high = with_more_zeros(high, times);
+    point.ones = bin.ones;
+    point.zeros = bin.zeros;
+    result.push_back(point);
+  }
+  return result;
+}
+
+CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, const TestDesign& design) {
+  std::uint64_t ones = 0, zeros = 0;
+  for (const ReliabilityBin& bin : bins) {
+    ones += bin.ones;
+    zeros += bin.zeros;
+  }
+  if (design.zeros == TestDesign::Zeros::unknown)
+    return {"unknown",
+            fmt::format("Calibration cannot be judged: {} of the test cells are ones, which is not the share of the "
+                        "tensor, and how they were drawn is not known. Hold cells out with --holdout, or whole cells "
+                        "with 'ztp split --protocol cells' and give them as --test.",
+                        percent(static_cast<double>(ones) / static_cast<double>(ones + zeros)))};
+  if (ones < fewest || zeros < fewest)
+    return {"unknown",
+            fmt::format("Calibration cannot be judged from {} ones and {} zeros: hold out more.", ones, zeros)};
+  std::size_t low = 0, high = 0;
+  const ReliabilityBin* worst = nullptr;
+  for (const ReliabilityBin& bin : bins) {
+    const Off off = compare(bin);
+    low += off == Off::low;
+    high += off == Off::high;
+    if (off != Off::no && (worst == nullptr || bin.ones > worst->ones)) worst = &bin;
+  }
+  const std::string design_note = about_design(design);
+  if (10 * (low + high) <= bins.size())
+    return {"yes", fmt::format("Probabilities can be taken literally: {}.{}", example(typical(bins)), design_note)};
+  const char* how = high == 0 ? "too low" : low == 0 ? "too high" : "too low in places and too high in others";
+  return {"no", fmt::format("Probabilities are {}, though their order may be right: {}.{}", how, example(*worst),
+                            design_note)};
+}
+
+}  // namespace ztp
