@@ -1,5 +1,7 @@
 #include "report/options_shown.hpp"
 
+#include <fmt/format.h>
+
 namespace ztp {
 
 std::vector<const OptionField*> options_with_effect(const RunInfo& info) {
@@ -15,11 +17,11 @@ std::vector<const OptionField*> options_with_effect(const RunInfo& info) {
 
 bool was_changed(const OptionField& field, const RunInfo& info) {
   if (!field.is_changed(info.options)) return false;
-  const std::string flag = " " + field.flag();
-  const std::size_t at = info.command.find(flag);
-  const bool typed = at != std::string::npos &&
-                     std::string_view(" =").find((info.command + " ")[at + flag.size()]) != std::string_view::npos;
-  return !field.is_filled_in() || typed;
+  const std::string command = fmt::format(" {} ", info.command);
+  const auto typed = [&](const char* end) {
+    return command.find(fmt::format(" {}{}", field.flag(), end)) != std::string::npos;
+  };
+  return !field.is_filled_in() || typed(" ") || typed("=");
 }
 
 }  // namespace ztp
