@@ -45,6 +45,19 @@ struct Component {
   std::vector<std::vector<Entity>> top;  // for each mode, largest first
 };
 
+// Where a number of the factors is: u of an entity of a mode in a component, from 0 as a column of mean_factor.
+struct FactorPlace {
+  std::size_t mode = 0;
+  std::uint32_t entity = 0;
+  std::size_t component = 0;
+};
+
+// The 5 % and 95 % quantiles of something.
+struct Interval {
+  double q05 = 0;
+  double q95 = 0;
+};
+
 // A cell that recommend has found.
 struct Recommendation {
   std::vector<std::uint32_t> cell;  // an entity for each mode
@@ -107,6 +120,9 @@ class Posterior {
   // in the order of draws.nc. Errors as of components.
   std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
   std::vector<double> mean_weights(std::size_t chain = 0);
+  // How certain numbers of the factors are, over the draws of one chain. Takes a pass over them for every 256 MiB of values. Errors as of
+  // components; usage, if a place is none.
+  std::vector<Interval> factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain = 0);
   // beta of a network (from 0) in the draws of one chain, component by component. Errors as of components; usage, if there is
   // no such network.
   std::vector<std::vector<float>> network_weights(std::size_t network, std::size_t chain = 0);
@@ -129,6 +145,9 @@ class Posterior {
   // (config), if the search would need more than 8 GiB; also for a rival.
   void recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                  const std::function<bool(const Recommendation&)>& yield);
+  // Why cells are as probable as they are: the parts of recommend, for any cells. One pass over the draws of the first chain that has
+  // any: components of different chains do not correspond. Memory: 8 bytes for each cell and component. Error (config) for a rival.
+  std::vector<std::vector<Recommendation::Part>> explain(const std::uint32_t* coords, std::size_t count);
 
  private:
   struct Impl;

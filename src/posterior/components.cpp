@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t draws_for_shares = 10;
 constexpr std::size_t ones_for_shares = 200000;
+constexpr std::size_t floats_for_intervals = std::size_t{64} << 20;
 
 std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t r, std::size_t top) {
   std::vector<std::uint32_t> ids(u.rows());
@@ -24,6 +25,24 @@ std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t 
   std::vector<Component::Entity> result;
   for (std::size_t i = 0; i < count; ++i) result.push_back({ids[i], static_cast<double>(u.row(ids[i])[r])});
   return result;
+}
+
+// The part of the rate of each of these ones that each component has, summed over the ones.
+std::vector<double> sum_of_shares(const Rates& rates, const SparseTensor& tensor, const std::vector<std::size_t>& ones,
+                                  Pool& pool) {
+  const Blocks blocks{ones.size(), 4096};
+  std::vector<std::vector<double>> sums(blocks.count(), std::vector<double>(rates.R, 0.0));
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    std::vector<double> parts;
+    for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
+      const double z = rate_parts(rates, tensor.cell(ones[e]), parts);
+      for (std::size_t r = 0; z > 0 && r < rates.R; ++r) sums[b][r] += parts[r] / z;  // (M4)
+    }
+  });
+  std::vector<double> total(rates.R, 0.0);  // block by block: the same for any number of threads
+  for (const std::vector<double>& of_block : sums)
+    for (std::size_t r = 0; r < rates.R; ++r) total[r] += of_block[r];
+  return total;
 }
 
 double mean(const std::vector<float>& values) {
@@ -91,6 +110,43 @@ std::vector<double> Posterior::mean_weights(std::size_t chain) {
   return means;
 }
 
+std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain) {
+  impl_->require_rates("factor_intervals");
+  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
+  for (const FactorPlace& place : places)
+    if (place.mode >= modes().size() || place.entity >= modes()[place.mode].labels.size() || place.component >= R)
+      throw Error(ErrorKind::usage, fmt::format("factor_intervals: there is no entity {} in component {} of mode {}",
+                                                place.entity, place.component, place.mode));
+  const std::vector<std::size_t> mine = impl_->draws_of(chain);
+  std::vector<Interval> result(places.size());
+  const std::size_t D = mine.size(), at_a_time = std::max<std::size_t>(1, floats_for_intervals / D);
+  std::vector<float> values;  // place by place
+  Matrix<float> u;
+  for (std::size_t first = 0; first < places.size(); first += at_a_time) {
+    const std::size_t count = std::min(at_a_time, places.size() - first);
+    values.resize(count * D);
+    std::vector<bool> asked(modes().size(), false);
+    for (std::size_t i = 0; i < count; ++i) asked[places[first + i].mode] = true;
+    for (std::size_t d = 0; d < D; ++d)
+      for (std::size_t k = 0; k < asked.size(); ++k) {
+        if (!asked[k]) continue;
+        impl_->draws.load_factor(mine[d], k, u);  // times n
+        for (std::size_t i = 0; i < count; ++i)
+          if (const FactorPlace& place = places[first + i]; place.mode == k)
+            values[i * D + d] = u.row(place.entity)[place.component] / static_cast<float>(u.rows());
+      }
+    const Blocks blocks{count, 1024};
+    impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
+      for (std::size_t i = blocks.begin(b); i < blocks.end(b); ++i) {
+        float* of_place = values.data() + i * D;
+        std::sort(of_place, of_place + D);
+        result[first + i] = {quantile(of_place, D, 0.05), quantile(of_place, D, 0.95)};
+      }
+    });
+  }
+  return result;
+}
+
 std::vector<std::vector<float>> Posterior::network_weights(std::size_t network, std::size_t chain) {
   impl_->require_rates("network_weights");
   if (network >= impl_->info.networks.size())
@@ -110,17 +166,14 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
   const std::vector<std::size_t> mine = impl_->draws_of(chain);
   std::vector<std::vector<float>> weights = impl_->weights(mine);
-  std::vector<double> share(R, 0.0), parts;
+  std::vector<double> share(R, 0.0);
   const SparseTensor tensor = sample_of_ones(impl_->run_dir, impl_->info, ones_for_shares);
   const std::vector<std::size_t> ones = spread(tensor.nnz(), ones_for_shares);
   const std::vector<std::size_t> picked = spread(mine.size(), draws_for_shares);
   for (const std::size_t pick : picked) {
     impl_->draws.load(mine[pick], impl_->state);
-    const Rates rates = tensor_rates(impl_->state);
-    for (const std::size_t e : ones) {
-      const double z = rate_parts(rates, tensor.cell(e), parts);
-      for (std::size_t r = 0; z > 0 && r < R; ++r) share[r] += parts[r] / z;  // (M4)
-    }
+    const std::vector<double> sums = sum_of_shares(tensor_rates(impl_->state), tensor, ones, impl_->pool);
+    for (std::size_t r = 0; r < R; ++r) share[r] += sums[r];
   }
 
   const Matching matching = match_chains(chain);

@@ -172,30 +172,12 @@ double reached_by(const std::vector<double>& score, const Buffer<std::uint32_t>&
   return unseen[top - 1];
 }
 
-// Of each cell, the rate that each component has, summed over the draws of the first chain: components of different chains do
-// not correspond.
-std::vector<std::vector<double>> mean_rate_parts(const DrawsFile& draws, State& state,
-                                                 const Buffer<std::uint32_t>& coords, std::size_t count) {
-  std::vector<std::vector<double>> sum(count);
-  std::vector<double> parts;
-  for (std::size_t i = 0; i < draws.draws().size() && draws.draws()[i].chain == draws.draws()[0].chain; ++i) {
-    draws.load(i, state);
-    const Rates rates = tensor_rates(state);
-    for (std::size_t e = 0; e < count; ++e) {
-      rate_parts(rates, coords.data() + e * state.u.size(), parts);
-      sum[e].resize(parts.size(), 0.0);
-      for (std::size_t r = 0; r < parts.size(); ++r) sum[e][r] += parts[r];
-    }
-  }
-  return sum;
-}
-
 // Components with at least a hundredth of the rate, largest first.
-std::vector<Recommendation::Part> largest_parts(const std::vector<double>& rate) {
+std::vector<Recommendation::Part> largest_parts(const double* rate, std::size_t R) {
   double total = 0;
-  for (const double part : rate) total += part;
+  for (std::size_t r = 0; r < R; ++r) total += rate[r];
   std::vector<Recommendation::Part> parts;
-  for (std::size_t r = 0; r < rate.size(); ++r)
+  for (std::size_t r = 0; r < R; ++r)
     if (rate[r] > 0.01 * total) parts.push_back({r + 1, rate[r] / total});
   std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
   return parts;
@@ -247,10 +229,33 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
     Buffer<std::uint32_t> coords;
     for (std::size_t e = 0; e < count; ++e) coords.append(found[first + e].cell.data(), order);
     const std::vector<Prediction> predictions = predict(coords.data(), count);
-    const std::vector<std::vector<double>> rate = mean_rate_parts(impl_->draws, impl_->state, coords, count);
+    const std::vector<std::vector<Recommendation::Part>> parts = explain(coords.data(), count);
     for (std::size_t e = 0; e < count; ++e)
-      if (!yield({found[first + e].cell, predictions[e], largest_parts(rate[e])})) return;
+      if (!yield({found[first + e].cell, predictions[e], parts[e]})) return;
   }
+}
+
+std::vector<std::vector<Recommendation::Part>> Posterior::explain(const std::uint32_t* coords, std::size_t count) {
+  impl_->require_rates("explain");
+  impl_->check_cells(coords, count);
+  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank), order = impl_->modes.size();
+  const Blocks blocks{count, 256};
+  Buffer<double> sum(count * R);  // of the rate that each component has, over the draws
+  std::fill(sum.begin(), sum.end(), 0.0);
+  for (const std::size_t i : impl_->draws_of(chains().front())) {
+    impl_->draws.load(i, impl_->state);
+    const Rates rates = tensor_rates(impl_->state);
+    impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
+      std::vector<double> parts;
+      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
+        rate_parts(rates, coords + e * order, parts);
+        for (std::size_t r = 0; r < R; ++r) sum[e * R + r] += parts[r];
+      }
+    });
+  }
+  std::vector<std::vector<Recommendation::Part>> result(count);
+  for (std::size_t e = 0; e < count; ++e) result[e] = largest_parts(sum.data() + e * R, R);
+  return result;
 }
 
 }  // namespace ztp

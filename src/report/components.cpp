@@ -1,9 +1,199 @@
+#include <algorithm>
+#include <numeric>
+
+#include "posterior/overlap.hpp"
+#include "report/listed.hpp"
+#include "report/numbers.hpp"
+#include "report/relevance.hpp"
+#include "report/scaling.hpp"
 #include "report/sections.hpp"
 
 namespace ztp {
+namespace {
 
-Json components_section(Source&) {
-  return nullptr;
+constexpr int digits_of_bar = 6, digits_of_interval = 4, digits_of_place = 4;
+
+// The listed components of the chain that is shown: what all parts of the section need.
+struct Listed {
+  explicit Listed(Source& source)
+      : chain(chain_shown(source.posterior)),
+        weights(source.posterior.mean_weights(chain)),
+        columns(listed_components(source.posterior)) {}
+  std::size_t chain;
+  std::vector<double> weights;       // of all components
+  std::vector<std::size_t> columns;  // of the factors, from 0: those that are listed, largest weight first
+};
+
+Json list_of(Source& source, const Listed& listed) {
+  const std::vector<bool> network_only = network_only_components(source.posterior);
+  const std::vector<Component> all = source.posterior.components(0, listed.chain);
+  Json list = Json::array();
+  for (const std::size_t r : listed.columns) {
+    const Component& c =
+        *std::find_if(all.begin(), all.end(), [&](const Component& one) { return one.number == r + 1; });
+    list.push_back({{"number", c.number},
+                    {"weight", number(c.weight)},
+                    {"q05", number(c.weight_q05)},
+                    {"q95", number(c.weight_q95)},
+                    {"share", number(c.share)},
+                    {"stability", number(c.stability)},
+                    {"network_only", static_cast<bool>(network_only[r])}});
+  }
+  return list;
+}
+
+// How different the components are in a mode: 1 - their Bhattacharyya overlap, the square of a distance.
+Matrix<double> differences(const std::vector<float>& u, const Listed& listed, Pool& pool) {
+  const std::size_t R = listed.weights.size(), L = listed.columns.size(), n = u.size() / R;
+  Matrix<float> roots(n, L);
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t i = 0; i < L; ++i) roots.row(j)[i] = u[j * R + listed.columns[i]];
+  take_roots(roots, pool);
+  Matrix<double> result(L, L);
+  for (std::size_t i = 0; i < L; ++i) std::fill_n(result.row(i), L, 1.0);
+  multiply_by_overlaps(roots, roots, pool, result);
+  for (std::size_t i = 0; i < L; ++i)
+    for (std::size_t j = 0; j < L; ++j) result.row(i)[j] = i == j ? 0 : 1 - result.row(i)[j];
+  return result;
+}
+
+Json map_of(const Matrix<double>& squared) {
+  Json places = Json::array();
+  for (const auto& place : classical_scaling(squared)) places.push_back(numbers(place, digits_of_place));
+  return places;
+}
+
+// Latent counts that each component has in a mode, from the ones and from the mode's networks: an edge has two ends.
+std::vector<double> counts_in_mode(Source& source, std::size_t k, const Listed& listed) {
+  std::vector<double> counts = listed.weights;
+  const auto& networks = source.posterior.info().networks;
+  for (std::size_t m = 0; m < networks.size(); ++m) {
+    if (networks[m].mode != k) continue;
+    const auto beta = source.posterior.network_weights(m, listed.chain);
+    for (std::size_t r = 0; r < counts.size(); ++r)
+      counts[r] += 2 * std::accumulate(beta[r].begin(), beta[r].end(), 0.0) / static_cast<double>(beta[r].size());
+  }
+  return counts;
+}
+
+// a of a mode: as it was given, or the mean of what was learned.
+double dirichlet_of(const RunInfo& info, std::size_t k) {
+  for (const auto& [name, value] : info.learned)
+    if (name == "dirichlet_" + info.modes[k].name) return value;
+  return info.modes[k].dirichlet;
+}
+
+// For each listed component the shown entities of a mode that its list may have.
+std::vector<std::vector<EntityPart>> choose_bars(Source& source, std::size_t k, const std::vector<float>& u,
+                                                 const Listed& listed) {
+  const std::vector<std::uint32_t>& ids = source.shown.modes[k].ids;
+  const std::size_t R = listed.weights.size(), L = listed.columns.size(), n = u.size() / R;
+  const double prior = dirichlet_of(source.posterior.info(), k);
+  const std::vector<double> counts = counts_in_mode(source, k, listed);
+  std::vector<double> largest(L, 0.0), overall;
+  for (const std::uint32_t id : ids) {
+    overall.push_back(overall_part(u.data() + id * R, listed.weights));
+    for (std::size_t i = 0; i < L; ++i)
+      largest[i] = std::max(largest[i], static_cast<double>(u[id * R + listed.columns[i]]));
+  }
+  std::vector<std::vector<EntityPart>> parts(L);
+  for (std::size_t i = 0; i < L; ++i) {
+    const OwnCounts own(prior, n, counts[listed.columns[i]]);
+    const double least = OwnCounts::least(own(largest[i]));
+    for (std::size_t place = 0; place < ids.size(); ++place) {
+      const double value = static_cast<double>(u[ids[place] * R + listed.columns[i]]);
+      if (value > 0 && overall[place] > 0 && own(value) >= least)
+        parts[i].push_back({ids[place], value, overall[place]});
+    }
+    parts[i] = first_by_relevance(parts[i], entities_of_component);
+  }
+  return parts;
+}
+
+// All shown entities, in their order, of each listed component.
+std::vector<std::vector<EntityPart>> choose_lines(Source& source, std::size_t k, const std::vector<float>& u,
+                                                  const Listed& listed) {
+  std::vector<std::vector<EntityPart>> parts(listed.columns.size());
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    for (const std::uint32_t id : source.shown.modes[k].ids)
+      parts[i].push_back({id, static_cast<double>(u[id * listed.weights.size() + listed.columns[i]]), 0});
+  return parts;
+}
+
+// Entities of a mode in a component, and where their intervals are.
+struct Series {
+  std::vector<EntityPart> parts;
+  std::size_t first = 0;
+};
+
+// The intervals of all bars and lines: they are asked for together, so that there is one pass over the draws.
+class Intervals {
+ public:
+  std::vector<Series> add(std::size_t k, const Listed& listed, std::vector<std::vector<EntityPart>> parts) {
+    std::vector<Series> series;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      series.push_back({std::move(parts[i]), places_.size()});
+      for (const EntityPart& part : series.back().parts) places_.push_back({k, part.id, listed.columns[i]});
+    }
+    return series;
+  }
+  void find(Posterior& posterior, std::size_t chain) { found_ = posterior.factor_intervals(places_, chain); }
+
+  Json json(const Series& series, int digits) const {
+    std::vector<double> value, low, high;
+    for (std::size_t e = 0; e < series.parts.size(); ++e) {
+      value.push_back(series.parts[e].value);
+      low.push_back(found_[series.first + e].q05);
+      high.push_back(found_[series.first + e].q95);
+    }
+    return {{"value", numbers(value, digits)},
+            {"q05", numbers(low, digits_of_interval)},
+            {"q95", numbers(high, digits_of_interval)}};
+  }
+
+ private:
+  std::vector<FactorPlace> places_;
+  std::vector<Interval> found_;
+};
+
+}  // namespace
+
+Json components_section(Source& source) {
+  if (!source.rates()) return nullptr;
+  const Listed listed(source);
+  const std::size_t K = source.shown.modes.size(), L = listed.columns.size();
+  Json section = {{"chain", listed.chain + 1},
+                  {"empty", listed.weights.size() - L},
+                  {"list", list_of(source, listed)},
+                  {"similarity", {{"all", nullptr}, {"modes", Json::array()}}}};
+  Intervals intervals;
+  std::vector<std::vector<Series>> bars, lines(K);  // by mode and index; no lines of a mode without order
+  Matrix<double> all(L, L);
+  for (std::size_t k = 0; k < K; ++k) {
+    const std::vector<float> u = source.posterior.mean_factor(k, listed.chain);
+    const Matrix<double> squared = differences(u, listed, source.pool);
+    for (std::size_t i = 0; i < L; ++i)
+      for (std::size_t j = 0; j < L; ++j) all.row(i)[j] += squared.row(i)[j] / static_cast<double>(K);
+    section["similarity"]["modes"].push_back(map_of(squared));
+    bars.push_back(intervals.add(k, listed, choose_bars(source, k, u, listed)));
+    if (source.shown.modes[k].ordered) lines[k] = intervals.add(k, listed, choose_lines(source, k, u, listed));
+  }
+  section["similarity"]["all"] = map_of(all);
+  intervals.find(source.posterior, listed.chain);
+  section["bars"] = section["lines"] = Json::array();
+  for (std::size_t i = 0; i < L; ++i) {
+    Json of_bars = Json::array(), of_lines = Json::array();
+    for (std::size_t k = 0; k < K; ++k) {
+      Json entity = Json::array();
+      for (const EntityPart& part : bars[k][i].parts) entity.push_back(source.shown.modes[k].place_of(part.id).value());
+      of_bars.push_back({{"entity", std::move(entity)}});
+      of_bars.back().update(intervals.json(bars[k][i], digits_of_bar));
+      of_lines.push_back(lines[k].empty() ? Json() : intervals.json(lines[k][i], digits_of_interval));
+    }
+    section["bars"].push_back(std::move(of_bars));
+    section["lines"].push_back(std::move(of_lines));
+  }
+  return section;
 }
 
 }  // namespace ztp

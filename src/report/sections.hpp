@@ -1,8 +1,10 @@
 // The parts of a report's data, one function each. src/report/README.md says what the page expects of them.
 #pragma once
-#include <optional>
+#include <algorithm>
+#include <thread>
 
 #include "base/json.hpp"
+#include "base/pool.hpp"
 #include "report/shown.hpp"
 #include "ztp/posterior.hpp"
 #include "ztp/report.hpp"
@@ -16,6 +18,7 @@ struct Source {
   Posterior posterior;
   Shown shown;
   std::vector<std::string> notes;  // what was left out
+  Pool pool{options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())};
 
   bool rates() const { return !is_rival(posterior.info().options); }  // it has components
 };

@@ -13,15 +13,27 @@ namespace ztp {
 // Places are counted within the shown entities of a mode: the page knows no other numbers.
 struct Shown {
   struct ModeEntities {
-    std::vector<std::uint32_t> ids;   // place to id; ascending
-    std::vector<std::uint64_t> ones;  // training ones of every entity, by id
-    bool ordered = false;             // periods, days: drawn as a line
+    std::vector<std::uint32_t> ids;         // place to id: ascending, or of an ordered mode in its order
+    std::vector<std::uint64_t> ones;        // training ones of every entity, by id
+    std::vector<std::uint32_t> neighbours;  // likewise, in the mode's networks; empty if it has none
+    bool ordered = false;                   // periods, days: drawn as a line
     std::optional<std::uint32_t> place_of(std::uint32_t id) const;
+    std::vector<std::uint32_t> places;  // id to place + 1, or 0
   };
   std::vector<ModeEntities> modes;
 };
 
+// Error (usage), if the options name a mode that is none.
 Shown choose_shown(const std::string& run_dir, Posterior& posterior, const ReportOptions& options,
                    std::vector<std::string>& notes);
+
+// How many entities of modes of these sizes are shown, if at most `most` are: small modes as a whole, and of large ones equally many.
+std::vector<std::size_t> fair_shares(const std::vector<std::size_t>& sizes, std::size_t most);
+
+// As many of these components have as top entities, whatever else is shown: what `ztp components` can be compared with.
+inline constexpr std::size_t entities_of_component = 30;
+
+// Entities without ones that are worth a look, since their neighbours speak for them; most neighbours first.
+std::vector<std::uint32_t> cold_starts(const Shown::ModeEntities& mode, std::size_t most);
 
 }  // namespace ztp
