@@ -17,10 +17,11 @@ std::vector<const OptionField*> options_with_effect(const RunInfo& info) {
 
 bool was_changed(const OptionField& field, const RunInfo& info) {
   if (!field.is_changed(info.options)) return false;
-  const std::string words = fmt::format(" {} ", info.command);
-  const bool typed = words.find(fmt::format(" {} ", field.flag())) != std::string::npos ||
-                     words.find(fmt::format(" {}=", field.flag())) != std::string::npos;
-  return !field.is_filled_in() || typed;
+  const std::string command = fmt::format(" {} ", info.command);
+  const auto typed = [&](const char* end) {
+    return command.find(fmt::format(" {}{}", field.flag(), end)) != std::string::npos;
+  };
+  return !field.is_filled_in() || typed(" ") || typed("=");
 }
 
 }  // namespace ztp
