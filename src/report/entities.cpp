@@ -1,9 +1,98 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/listed.hpp"
+#include "report/numbers.hpp"
 #include "report/sections.hpp"
+#include "report/unseen.hpp"
 
 namespace ztp {
+namespace {
 
-Json entities_section(Source&) {
-  return nullptr;
+constexpr double least_share = 0.01;
+constexpr std::size_t most_components = 12;
+constexpr int digits_of_share = 3, digits_of_probability = 4;
+
+// Which components the shown entities of a mode belong to: the parts of their expected counts.
+Json profiles(Source& source, std::size_t k, const std::vector<std::size_t>& listed) {
+  const std::size_t chain = chain_shown(source.posterior);
+  const std::vector<double> weights = source.posterior.mean_weights(chain);
+  const std::vector<float> u = source.posterior.mean_factor(k, chain);
+  const std::size_t R = weights.size();
+  Json start = {0}, component = Json::array(), share = Json::array();
+  std::vector<std::pair<double, std::size_t>> shares;
+  for (const std::uint32_t id : source.shown.modes[k].ids) {
+    double total = 0;
+    for (std::size_t r = 0; r < R; ++r) total += weights[r] * static_cast<double>(u[id * R + r]);
+    shares.clear();
+    for (std::size_t i = 0; i < listed.size(); ++i) {
+      const double part = weights[listed[i]] * static_cast<double>(u[id * R + listed[i]]) / total;
+      if (part >= least_share) shares.emplace_back(part, i);
+    }
+    std::sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    shares.resize(std::min(shares.size(), most_components));
+    for (const auto& [part, i] : shares) {
+      component.push_back(i);
+      share.push_back(number(part, digits_of_share));
+    }
+    start.push_back(component.size());
+  }
+  return {{"start", std::move(start)}, {"component", std::move(component)}, {"share", std::move(share)}};
+}
+
+// A cell as the page has it: places, and the labels of entities that have none.
+Json cell_json(const Source& source, const std::uint32_t* cell) {
+  Json result = Json::array();
+  for (std::size_t k = 0; k < source.shown.modes.size(); ++k) {
+    const std::optional<std::uint32_t> place = source.shown.modes[k].place_of(cell[k]);
+    if (place)
+      result.push_back(*place);
+    else
+      result.push_back(source.posterior.modes()[k].labels[cell[k]]);
+  }
+  return result;
+}
+
+Json unseen_json(const Source& source, const UnseenCells& unseen, std::size_t e,
+                 const std::vector<std::size_t>& index_of) {
+  const Prediction& prediction = unseen.predictions[e];
+  Json why = Json::array();
+  for (const Recommendation::Part& part : unseen.parts[e])
+    if (const std::size_t index = index_of[part.component - 1]; index != SIZE_MAX)
+      why.push_back({index, number(part.share, digits_of_share)});
+  return {{"cell", cell_json(source, unseen.cells.data() + e * source.shown.modes.size())},
+          {"probability", number(prediction.probability)},
+          {"sd", number(prediction.sd, digits_of_probability)},
+          {"q05", number(prediction.q05, digits_of_probability)},
+          {"q95", number(prediction.q95, digits_of_probability)},
+          {"why", std::move(why)}};
+}
+
+}  // namespace
+
+Json entities_section(Source& source) {
+  if (!source.rates()) return nullptr;
+  const std::vector<std::size_t> listed = listed_components(source.posterior);
+  std::vector<std::size_t> index_of(static_cast<std::size_t>(source.posterior.info().options.rank), SIZE_MAX);
+  for (std::size_t i = 0; i < listed.size(); ++i) index_of[listed[i]] = i;
+  const UnseenCells unseen = find_unseen(source.run_dir, source.posterior, source.shown, source.pool);
+  Json modes = Json::array();
+  for (std::size_t k = 0; k < source.shown.modes.size(); ++k) {
+    Json mode = profiles(source, k, listed), of_place = Json::object();
+    for (const UnseenCells::Entity& entity : unseen.modes[k]) {
+      Json cells = Json::array();
+      for (const std::size_t e : entity.cells) cells.push_back(unseen_json(source, unseen, e, index_of));
+      of_place.get_ref<Json::object_t&>().emplace_back(
+          fmt::format("{}", source.shown.modes[k].place_of(entity.id).value()), std::move(cells));
+    }
+    mode["unseen"] = std::move(of_place);
+    mode["unseen_of"] = unseen.modes[k].size();
+    modes.push_back(std::move(mode));
+  }
+  return modes;
 }
 
 }  // namespace ztp

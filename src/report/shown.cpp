@@ -9,13 +9,12 @@
 #include "io/file_cells.hpp"
 #include "report/listed.hpp"
 #include "report/order.hpp"
+#include "report/top_rows.hpp"
 #include "store/data.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
-
-constexpr std::size_t cold_starts_shown = 200;
 
 // The modes of that name, a place for each; Error (usage) for other names.
 std::vector<bool> modes_named(const std::vector<std::string>& names, const std::vector<Mode>& modes, const char* flag) {
@@ -46,7 +45,10 @@ void decide_order(const std::vector<Mode>& modes, const ReportOptions& options, 
 // One pass over the ones, wherever they are.
 void count_ones(const std::string& run_dir, const Posterior& posterior, Shown& shown) {
   const std::size_t K = shown.modes.size();
-  for (std::size_t k = 0; k < K; ++k) shown.modes[k].ones.assign(posterior.modes()[k].labels.size(), 0);
+  for (std::size_t k = 0; k < K; ++k) {
+    shown.modes[k].ones.assign(posterior.modes()[k].labels.size(), 0);
+    shown.modes[k].neighbours.assign(posterior.modes()[k].labels.size(), 0);
+  }
   const Dataset data = load_data(run_dir, posterior.info());
   for_ones(data, [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) {
     for (std::size_t e = 0; e < count; ++e)
@@ -54,7 +56,6 @@ void count_ones(const std::string& run_dir, const Posterior& posterior, Shown& s
   });
   for (const Network& network : data.networks) {
     Shown::ModeEntities& mode = shown.modes[network.mode];
-    mode.neighbours.resize(mode.ones.size(), 0);
     for (const std::uint32_t end : network.edges) ++mode.neighbours[end];
   }
 }
@@ -70,31 +71,15 @@ std::vector<std::uint32_t> largest(std::vector<std::uint32_t> ids, const Numbers
   return ids;
 }
 
-// The top entities of all listed components: one pass over the rows of the mean factor.
+// The top entities of all listed components.
 std::vector<std::uint32_t> top_entities(Posterior& posterior, std::size_t k) {
   const std::vector<std::size_t> listed = listed_components(posterior);
   if (listed.empty()) return {};
   const std::vector<float> u = posterior.mean_factor(k, chain_shown(posterior));
-  const std::size_t R = static_cast<std::size_t>(posterior.info().options.rank), n = u.size() / R;
-  using Entry = std::pair<float, std::uint32_t>;
-  const auto before = [](const Entry& a, const Entry& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  };
-  std::vector<std::vector<Entry>> best(listed.size());  // heaps, the worst of the best on top
-  for (std::uint32_t j = 0; j < n; ++j)
-    for (std::size_t i = 0; i < listed.size(); ++i) {
-      const Entry entry{u[j * R + listed[i]], j};
-      if (best[i].size() == entities_of_component) {
-        if (!before(entry, best[i].front())) continue;
-        std::pop_heap(best[i].begin(), best[i].end(), before);
-        best[i].pop_back();
-      }
-      best[i].push_back(entry);
-      std::push_heap(best[i].begin(), best[i].end(), before);
-    }
+  const std::size_t R = static_cast<std::size_t>(posterior.info().options.rank);
   std::vector<std::uint32_t> ids;
-  for (const std::vector<Entry>& of_component : best)
-    for (const Entry& entry : of_component) ids.push_back(entry.second);
+  for (const std::vector<std::uint32_t>& of_component : top_rows(u, R, listed, entities_of_component))
+    ids.insert(ids.end(), of_component.begin(), of_component.end());
   return ids;
 }
 
@@ -118,8 +103,8 @@ std::vector<std::size_t> fair_shares(const std::vector<std::size_t>& sizes, std:
 
 std::vector<std::uint32_t> cold_starts(const Shown::ModeEntities& mode, std::size_t most) {
   std::vector<std::uint32_t> ids;
-  for (std::uint32_t id = 0; id < mode.neighbours.size(); ++id)
-    if (mode.ones[id] == 0 && mode.neighbours[id] > 0) ids.push_back(id);
+  for (std::uint32_t id = 0; id < mode.ones.size(); ++id)
+    if (mode.ones[id] == 0) ids.push_back(id);
   return largest(std::move(ids), mode.neighbours, most);
 }
 
@@ -152,8 +137,8 @@ Shown choose_shown(const std::string& run_dir, Posterior& posterior, const Repor
     if (mode.ids.size() < sizes[k])
       notes.push_back(fmt::format(
           "Shown are {} of the {} entities of {}: the {} with most ones, those that a component has most of, "
-          "and some without ones that have neighbours. --entities N shows more.",
-          mode.ids.size(), sizes[k], modes[k].name, shares[k]));
+          "and up to {} without ones. --entities N shows more.",
+          mode.ids.size(), sizes[k], modes[k].name, shares[k], cold_starts_shown));
   }
   return shown;
 }

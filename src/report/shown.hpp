@@ -15,7 +15,7 @@ struct Shown {
   struct ModeEntities {
     std::vector<std::uint32_t> ids;         // place to id: ascending, or of an ordered mode in its order
     std::vector<std::uint64_t> ones;        // training ones of every entity, by id
-    std::vector<std::uint32_t> neighbours;  // likewise, in the mode's networks; empty if it has none
+    std::vector<std::uint32_t> neighbours;  // likewise, edges in the networks of the mode
     bool ordered = false;                   // periods, days: drawn as a line
     std::optional<std::uint32_t> place_of(std::uint32_t id) const;
     std::vector<std::uint32_t> places;  // id to place + 1, or 0
@@ -33,7 +33,8 @@ std::vector<std::size_t> fair_shares(const std::vector<std::size_t>& sizes, std:
 // As many of these components have as top entities, whatever else is shown: what `ztp components` can be compared with.
 inline constexpr std::size_t entities_of_component = 30;
 
-// Entities without ones that are worth a look, since their neighbours speak for them; most neighbours first.
+// Entities without ones: what is said of them comes from their neighbours. Most neighbours first.
+inline constexpr std::size_t cold_starts_shown = 200;  // of a mode
 std::vector<std::uint32_t> cold_starts(const Shown::ModeEntities& mode, std::size_t most);
 
 }  // namespace ztp
