@@ -21,13 +21,23 @@ function fitting(text, width, size = 12) {
   return cut(text, low);
 }
 
+// The powers of ten of a logarithmic scale that has two of them.
+function decades(scale) {
+  if (!scale.base) return null;
+  const [low, high] = scale.domain().map(Math.log10);
+  const powers = d3.range(Math.ceil(low - 1e-9), Math.floor(high + 1e-9) + 1).map((power) => 10 ** power);
+  return powers.length > 1 ? powers : null;
+}
+
 // Margins, axes with few ticks, a light grid and names. Returns the group to draw into.
 function axes(svg, width, height, {x, y, xName, yName, xTicks, yTicks, xFormat, yFormat, margin = {}, grid = true}) {
-  const m = {top: 8, right: 12, bottom: xName ? 40 : 24, left: 48, ...margin};
+  const m = {top: 8, right: 12, bottom: xName ? 40 : 24, left: yName ? 58 : 48, ...margin};
   x.range([m.left, width - m.right]);
   y.range([height - m.bottom, m.top]);
   const xAxis = d3.axisBottom(x).tickSizeOuter(0).ticks(xTicks || Math.max(2, Math.round(width / 90)));
   const yAxis = d3.axisLeft(y).tickSizeOuter(0).ticks(yTicks || Math.max(2, Math.round(height / 45)));
+  for (const [scale, axis] of [[x, xAxis], [y, yAxis]])
+    if (decades(scale)) axis.tickValues(decades(scale));
   if (xFormat) xAxis.tickFormat(xFormat);
   if (yFormat) yAxis.tickFormat(yFormat);
   if (grid) yAxis.tickSizeInner(-(width - m.left - m.right));

@@ -79,7 +79,11 @@ function figure(spec) {
           "data"));
   const noteBox = h("p", {class: "note"});
   const element =
-      h("figure", {class: spec.small ? "small" : null}, h("figcaption", {}, heading, buttons), noteBox, box);
+      h("figure",
+        {class: spec.small ? "small" :
+             spec.wide     ? "wide" :
+                             null},
+        h("figcaption", {}, heading, buttons), noteBox, box);
   for (const button of buttons.children)
     button.setAttribute(
         "aria-label", `Download ${button.textContent === "SVG" ? "the picture (SVG)" : "the data (TSV)"}: ${name()}`);

@@ -30,7 +30,10 @@ function compareView(section) {
           table(["", a.title, b.title], rows, {numeric: [1, 2], caption: "The two runs side by side", id: "sides"})),
         weightsFigure()),
       h("h3", {}, "Options that differ"),
-      report.options.length ? table(["option", a.title, b.title], report.options, {caption: "Options that differ"}) :
+      report.options.length ? table(
+                                  ["option", a.title, b.title],
+                                  report.options.map((row) => row.map((text) => (text === null ? missing : text))),
+                                  {caption: "Options that differ"}) :
                               h("p", {class: "note"}, "None: the two fits have the same options."),
       report.notes.length ? h("div", {class: "notes"}, h("ul", {}, report.notes.map((note) => h("li", {}, note)))) :
                             "");

@@ -118,7 +118,7 @@ function componentsView(section) {
         .attr("dy", "0.35em")
         .attr("text-anchor", "middle")
         .style("font-size", (i) => `${Math.max(8, Math.min(14, places[i].r))}px`)
-        .text((i) => (places[i].r < 8 ? "" : c.list[i].number));
+        .text((i) => (places[i].r < 4 * String(c.list[i].number).length ? "" : c.list[i].number));
     withTooltip(item, componentLines);
     pressable(item, (i) => `Component ${componentLines(i).join(", ")}`, select);
     item.attr("aria-pressed", (i) => String(i === state.index));
@@ -250,6 +250,7 @@ function lineFigure(mode, k, index, small = false) {
           mode.labels[peak]}, ${percent(value[peak], 2)} of the component.`;
     },
     height: small ? 110 : 190,
+    wide: !small,
     draw: (svg, width, height) => drawLine(svg, width, height, mode, of(), small),
     data: () => [
         ["entity", "value", "q05", "q95", "overall"],

@@ -5,6 +5,10 @@ function verdictGrade(r, ess) {
   return r <= 1.01 && ess >= 400 ? "good" : r <= 1.05 && ess >= 100 ? "fair" : "bad";
 }
 
+function rHat(q) {
+  return q.r_hat === "inf" ? Infinity : q.r_hat === null ? -Infinity : q.r_hat;
+}
+
 function quantityName(q) {
   return q.cell ? `cell ${q.cell.join(", ")}` : q.name;
 }
@@ -16,7 +20,7 @@ function occupiedFigure(small = false) {
     small,
     label: `Columns: posterior of the number of occupied components. ${
         posterior.map(([n, p]) => `${n}: ${percent(p)}`).join("; ")}`,
-    height: small ? 150 : 240,
+    height: small ? 246 : 240,
     draw: (svg, width, height) => columns(svg, width, height, posterior, {xName: "components that the ones use"}),
     data: () => [["components", "probability"], ...posterior],
   });
@@ -41,7 +45,7 @@ function occupiedByChain() {
         xName: "components that the ones use",
         grid: false,
         margin: {left: 62},
-        yFormat: (c) => `chain ${report.diagnostics.chains[c] + 1}`,
+        yFormat: (c) => `chain ${report.diagnostics.chains[c]}`,
         xFormat: (v) => (Number.isInteger(v) ? count(v) : "")
       });
       const most = d3.max(chains.flat(), (p) => p[1]);
@@ -55,16 +59,16 @@ function occupiedByChain() {
                        .attr("cx", (p) => x(p[0]))
                        .attr("cy", (p) => y(p[2]))
                        .attr("r", (p) => 10 * Math.sqrt(p[1] / most))
-                       .attr("fill", (p) => chainColor(p[2]));
+                       .attr("fill", (p) => chainColor(report.diagnostics.chains[p[2]] - 1));
       withTooltip(
           item,
           (p) =>
-              [`chain ${report.diagnostics.chains[p[2]] + 1}: ${p[0]} components`,
+              [`chain ${report.diagnostics.chains[p[2]]}: ${p[0]} components`,
                `in ${percent(p[1])} of its sweeps after burn-in`]);
     },
     data: () => [
         ["chain", "components", "probability"],
-        ...chains.flatMap((pairs, c) => pairs.map((p) => [report.diagnostics.chains[c] + 1, ...p]))],
+        ...chains.flatMap((pairs, c) => pairs.map((p) => [report.diagnostics.chains[c], ...p]))],
   });
 }
 
@@ -120,17 +124,19 @@ function traceFigure(chosen) {
 let figureClips = 0;
 
 function ranksFigure(chosen) {
-  const chains = report.diagnostics.chains.length;
+  const halves = () => chosen().of === "halves";
+  const partName = (c) => (halves() ? `${["first", "second"][c]} half` : `chain ${report.diagnostics.chains[c]}`);
+  const color = (c) => chainColor(halves() ? 5 * c : report.diagnostics.chains[c] - 1);
   return figure({
     title: () => `Rank plots: ${chosen().name}`,
     label: () => `For each chain a histogram of the ranks of its draws among those of all chains. ${
         chosen().bins.map((bins, c) => `Chain ${c + 1}: from ${d3.min(bins)} to ${d3.max(bins)} a bin`).join("; ")}`,
-    note: chains > 1 ?
-        "The ranks of a chain's draws among those of all chains: flat where chains agree; the dashed line is the expectation." :
-        "There is one chain: its ranks are flat by construction.",
-    height: (width) => Math.ceil(chains / (width > 560 ? 2 : 1)) * 120 + 8,
+    note: () =>
+        (halves() ? "There is one chain. The ranks of each half among all draws: flat where they agree." :
+                    "The ranks of a chain's draws among those of all chains: flat where they agree."),
+    height: (width) => Math.ceil(chosen().bins.length / (width > 420 ? 2 : 1)) * 120 + 8,
     draw: (svg, width) => {
-      const across = width > 560 ? 2 : 1, wide = width / across;
+      const across = width > 420 ? 2 : 1, wide = width / across;
       const most = d3.max(chosen().bins.flat());
       chosen().bins.forEach((bins, c) => {
         const group =
@@ -138,16 +144,12 @@ function ranksFigure(chosen) {
         const x = d3.scaleLinear().domain([0, bins.length]).range([8, wide - 12]);
         const y = d3.scaleLinear().domain([0, most]).range([100, 22]);
         const expected = d3.sum(bins) / bins.length;
-        group.append("text")
-            .attr("class", "label")
-            .attr("x", 8)
-            .attr("y", 14)
-            .text(`chain ${report.diagnostics.chains[c] + 1}`);
+        group.append("text").attr("class", "label").attr("x", 8).attr("y", 14).text(partName(c));
         const item = group.selectAll("rect")
                          .data(bins)
                          .join("rect")
                          .attr("class", "column")
-                         .attr("fill", chainColor(c))
+                         .attr("fill", color(c))
                          .attr("x", (b, i) => x(i) + 0.5)
                          .attr("width", x(1) - x(0) - 1)
                          .attr("y", (b) => y(b))
@@ -161,24 +163,28 @@ function ranksFigure(chosen) {
             .attr("y2", y(expected));
       });
     },
-    data:
-        () => [["chain", "bin", "draws"], ...chosen().bins.flatMap((bins, c) => bins.map((b, i) => [c + 1, i + 1, b]))],
+    data: () => [
+        ["chain", "bin", "draws"], ...chosen().bins.flatMap((bins, c) => bins.map((b, i) => [partName(c), i + 1, b]))],
   });
 }
 
 function quantitiesTable() {
   const rows = report.diagnostics.quantities;
-  let sortBy = null, down = true;
+  // The worst cells first, and no more of them than one reads, until asked for.
+  const few = 12;
+  const worst = [...rows.filter((q) => !q.cell), ...rows.filter((q) => q.cell).sort((a, b) => rHat(b) - rHat(a))];
+  let sortBy = null, down = true, all = false;
   const names = ["quantity", "mean", "sd", "mcse", "R-hat", "bulk ESS", "tail ESS", "ESS/s"];
   const keys = [null, "mean", "sd", "mcse", "r_hat", "ess_bulk", "ess_tail", "ess_per_second"];
   const box = h("div", {});
   const digits = (q) => (q.mcse > 0 ? Math.max(0, Math.min(8, 1 - Math.floor(Math.log10(q.mcse)))) : 4);
-  const value = (q) => (q[sortBy] === "inf" ? Infinity : q[sortBy] === null ? -Infinity : q[sortBy]);
+  const value = (q) => (sortBy === "r_hat" ? rHat(q) : q[sortBy] === null ? -Infinity : q[sortBy]);
   function fill() {
-    const sorted = sortBy ? [...rows].sort((a, b) => (down ? value(b) - value(a) : value(a) - value(b))) : rows;
+    const sorted = sortBy ? [...rows].sort((a, b) => (down ? value(b) - value(a) : value(a) - value(b))) : worst;
+    const shown = all ? sorted : sorted.slice(0, rows.filter((q) => !q.cell).length + few);
     const element = table(
         names,
-        sorted.map(
+        shown.map(
             (q) =>
                 [h("span", {}, quantityName(q),
                    q.outcome === null || q.outcome === undefined ?
@@ -207,7 +213,16 @@ function quantitiesTable() {
           },
             names[i], sortBy === keys[i] ? (down ? " ▾" : " ▴") : ""));
     });
-    box.replaceChildren(element);
+    const more =
+        h("button", {
+          type: "button",
+          onclick: () => {
+            all = !all;
+            fill();
+          }
+        },
+          all ? "Show fewer" : `Show all ${count(rows.length)}`);
+    box.replaceChildren(element, rows.length > shown.length || all ? more : "");
   }
   fill();
   const save = () => download(
@@ -252,8 +267,9 @@ function diagnosticsView(section) {
                          "Quantity "),
                        choice) :
                      "",
-      names.length && d.chains.length > 1 ?
-          legend(d.chains.map((chain, c) => ({name: `chain ${chain + 1}`, color: chainColor(c), dash: chainDash(c)}))) :
+      names.length && d.traces[0].chains.length > 1 ?
+          legend(d.traces[0].chains.map(
+              (chain, c) => ({name: `chain ${c + 1}`, color: chainColor(c), dash: chainDash(c)}))) :
           "",
       h("div", {class: "columns"}, plots), quantitiesTable(),
       h("div", {class: "columns"}, d.occupied.posterior.length ? occupiedFigure() : "", occupiedByChain() || ""));

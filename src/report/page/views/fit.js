@@ -7,7 +7,7 @@ function rocFigure(level = "h3", small = false) {
     small,
     level,
     label: `ROC curve of the test cells: area ${fixed(f.metrics.auc_roc, 4)}.`,
-    height: (width) => (small ? 200 : Math.min(360, Math.max(220, width * 0.8))),
+    height: (width) => (small ? 246 : Math.min(360, Math.max(220, width * 0.8))),
     draw: (svg, width, height) => drawRates(
         svg, width, height, f.roc, "false positive rate", "true positive rate", [[0, 0], [1, 1]],
         `AUC ${fixed(f.metrics.auc_roc, 4)}`),
@@ -86,7 +86,9 @@ function reliabilityFigure(bins, title, note) {
         yFormat: some,
         margin: {left: 70}
       });
-      curve(group, [[x.domain()[0], y.domain()[0]], [1, 1]], x, y, "var(--overall)", "4 4");
+      // What would be right: the diagonal, and a little off it where the fit took held-out ones for zeros.
+      const right = bins.map((b) => [Math.max(b.probability, least), Math.max(b.expected, least)]);
+      curve(group, right, x, y, "var(--overall)", "4 4");
       const item = group.selectAll("g.bin")
                        .data(bins)
                        .join("g")
@@ -115,7 +117,7 @@ function reliabilityFigure(bins, title, note) {
 }
 
 function degreeFigure(mode, d) {
-  const word = report.run.likelihood === "count" ? "counts" : "ones";
+  const word = report.degrees.counts ? "counts" : "ones";
   return figure({
     title: `Degrees: ${mode.name}`,
     note: `${percent(d.inside, 0)} of the data's points are within the 90 % band of the replicates.`,
@@ -126,7 +128,7 @@ function degreeFigure(mode, d) {
     draw: (svg, width, height) => {
       const x = d3.scaleLog().domain([1, Math.max(2, d3.max(d.degree))]);
       const top = Math.max(2, d3.max(d.observed), d3.max(d.high));
-      const y = d3.scaleLog().domain([0.8, top]).clamp(true).nice();
+      const y = d3.scaleLog().domain([0.7, 1.2 * top]).clamp(true);
       const some = (v) => (Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? count(v) : "");
       const group = axes(svg, width, height, {
         x,
@@ -137,7 +139,7 @@ function degreeFigure(mode, d) {
         yFormat: some,
         margin: {left: 58}
       });
-      const up = (v) => Math.max(v, 0.8);
+      const up = (v) => Math.max(v, 0.7);
       band(group, d.degree.map((v, i) => [v, up(d.low[i]), up(d.high[i])]), x, y, "var(--accent)");
       curve(group, d.degree.map((v, i) => [v, up(d.middle[i])]), x, y, "var(--accent)", "4 3");
       const item = group.selectAll("circle")
@@ -171,8 +173,8 @@ function fitView(section) {
         h("div", {class: "columns three"}, rocFigure(), precisionRecallFigure(),
           f.weighted ?
               reliabilityFigure(
-                  f.weighted, "Reliability, weighted to the tensor",
-                  "Zeros were drawn: each counts for as many as it stands for. On the dashed line: calibrated.") :
+                  f.weighted, "Reliability",
+                  "On the dashed line: calibrated. Zeros were drawn, so each counts for those it stands for.") :
               reliabilityFigure(
                   f.reliability, "Reliability",
                   "On the dashed line: calibrated. Bins of equal size, 90 % intervals.")));

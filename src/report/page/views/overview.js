@@ -15,7 +15,7 @@ function converged() {
   if (!d)
     return ["unknown", "Does not apply", `A ${report.run.model} fit is a point, it has no chains that could converge.`];
   const [grade, words] = verdictWords[d.verdict];
-  return [grade, words, d.sentences.join(" ")];
+  return [grade, words, d.sentences];
 }
 
 function calibrated() {
@@ -50,7 +50,7 @@ function componentsReal() {
           full} Whether another start would find the same ones cannot be told from one chain: fit with --chains 4.`
     ];
   const found = judged.filter((component) => component.stability >= stable).length;
-  const grade = found === judged.length ? "good" : found >= 0.7 * judged.length ? "fair" : "bad";
+  const grade = found === judged.length ? "good" : found >= 0.5 * judged.length ? "fair" : "bad";
   const text = found === judged.length ?
       "Every one of them is found by the other chains, too" :
       `${found} of them ${found === 1 ? "is" : "are"} found by the other chains, too; read the other ${
@@ -71,12 +71,14 @@ const gradeWords = {
   unknown: "unknown"
 };
 
-function verdictCard(question, [grade, words, text], link) {
+// With `brief`, of several sentences the first and the last: what is wrong, and what helps.
+function verdictCard(question, [grade, words, text], link, brief = false) {
+  const sentences = brief && Array.isArray(text) && text.length > 2 ? [text[0], text[text.length - 1]] : [text].flat();
   return h(
       "article", {class: `verdict ${grade}`},
       h("h3", {}, h("span", {class: "mark", role: "img", "aria-label": gradeWords[grade]}, gradeMarks[grade]),
         ` ${question}`),
-      h("p", {class: "answer"}, words), h("p", {}, text, " ", h("a", {href: `#${link}`}, "See why")));
+      h("p", {class: "answer"}, words), h("p", {}, sentences.join(" "), " ", h("a", {href: `#${link}`}, "See why")));
 }
 
 function whatWasFitted() {
@@ -112,14 +114,12 @@ function metricTiles() {
 function componentStrip() {
   const list = report.components.list;
   const shown = list.slice(0, 10);
-  const rest = list.length > shown.length ? ` The other ${list.length - shown.length} are under Components.` : "";
+  const rest = list.length > shown.length ? ` ${list.length - shown.length} more under Components.` : "";
   return figure({
     title: "The largest components",
     label: `Bars: weights of the ${shown.length} largest components. ${
         shown.map((c, i) => `${c.number}, ${componentName(i)}: ${fixed(c.weight, 1)}`).join("; ")}`,
-    note: `Weight: expected number of ${
-        report.run.likelihood === "count" ? "counts" :
-                                            "latent counts"} with a 90 % interval. Press one to look into it.${rest}`,
+    note: `By expected count, with 90 % intervals.${rest}`,
     height: barsHeight(shown.length),
     interactive: true,
     draw: (svg, width) => bars(
@@ -147,11 +147,10 @@ function overviewView(section) {
   section.append(
       whatWasFitted(),
       h("div", {class: "verdicts"},
-        verdictCard("Has it converged?", converged(), report.diagnostics ? "diagnostics" : "provenance"),
+        verdictCard("Has it converged?", converged(), report.diagnostics ? "diagnostics" : "provenance", true),
         verdictCard("Are its probabilities calibrated?", calibrated(), "fit"),
         verdictCard("How many components are real?", componentsReal(), report.components ? "cards" : "provenance")),
-      metricTiles() || "",
-      h("div", {class: "columns wide-left"}, report.components ? componentStrip() : "", h("div", {}, side)),
+      metricTiles() || "", h("div", {class: "columns glance"}, report.components ? componentStrip() : "", side),
       report.notes.length ? h("div", {class: "notes"}, h("h3", {}, "What this report leaves out"),
                               h("ul", {}, report.notes.map((note) => h("li", {}, note)))) :
                             "");
