@@ -84,7 +84,7 @@ function reliabilityFigure(bins, title, note) {
         yName: "share of ones that happened",
         xFormat: some,
         yFormat: some,
-        margin: {left: 70}
+        margin: {left: 70, right: 22}
       });
       // What would be right: the diagonal, and a little off it where the fit took held-out ones for zeros.
       const right = bins.map((b) => [Math.max(b.probability, least), Math.max(b.expected, least)]);
