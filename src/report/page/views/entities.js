@@ -193,6 +193,11 @@ function whyBar(why) {
   return h("div", {}, svg.node(), h("div", {}, links));
 }
 
+// The label of an entity of a cell: its place, or the label itself where the report leaves the entity out.
+function labelOf(k, entity) {
+  return typeof entity === "string" ? entity : report.modes[k].labels[entity];
+}
+
 function unseenFigure(k, place) {
   const mode = report.modes[k];
   const cells = report.entities[k].unseen[place];
@@ -205,7 +210,7 @@ function unseenFigure(k, place) {
               plural(report.entities[k].unseen_of, mode.name, mode.name)}, those with most ones. For this one:`),
         h("code", {class: "command"}, command));
   const others = report.modes.map((m, i) => i).filter((i) => i !== k);
-  const text = (d) => others.map((i) => visible(report.modes[i].labels[d.cell[i]])).join(" · ");
+  const text = (d) => others.map((i) => visible(labelOf(i, d.cell[i]))).join(" · ");
   const most = d3.max(cells, (d) => d.q95);
   const plot = figure({
     title: "Its most probable unseen cells",
@@ -232,7 +237,7 @@ function unseenFigure(k, place) {
         [...report.modes.map((m) => m.name), "probability", "sd", "q05", "q95", "why"],
         ...cells.map(
             (d) =>
-                [...d.cell.map((p, i) => report.modes[i].labels[p]), d.probability, d.sd, d.q05, d.q95,
+                [...d.cell.map((p, i) => labelOf(i, p)), d.probability, d.sd, d.q05, d.q95,
                  d.why.map(([r, share]) => `${report.components.list[r].number}:${(100 * share).toFixed(0)}%`)
                      .join(" ")])],
   });
@@ -241,13 +246,13 @@ function unseenFigure(k, place) {
   ];
   const rows = cells.map(
       (d) =>
-          [...others.map(
-               (i) =>
-                   h("a", {
-                     href: `#entities/${encodeURIComponent(report.modes[i].name)}/${
-                         encodeURIComponent(report.modes[i].labels[d.cell[i]])}`
-                   },
-                     visible(report.modes[i].labels[d.cell[i]]))),
+          [...others.map((i) => {
+            const label = labelOf(i, d.cell[i]);
+            if (typeof d.cell[i] === "string") return visible(label);
+            return h(
+                "a", {href: `#entities/${encodeURIComponent(report.modes[i].name)}/${encodeURIComponent(label)}`},
+                visible(label));
+          }),
            percent(d.probability), `${percent(d.q05)} to ${percent(d.q95)}`, whyBar(d.why)]);
   return h(
       "div", {}, plot,
