@@ -46,11 +46,11 @@ FITS = {
     "plain": "small/tensor.tsv --labels small/labels --rank 4 --sweeps 60",
     "rival": "small/tensor.tsv --labels small/labels --model logistic --rank 3 --sweeps 40 --holdout 0.2",
     "count": "counts.tsv --likelihood count --rank 4 --sweeps 60 --holdout 0.2",
+    "few": "dense.tsv --rank 1 --sweeps 20",  # the report has few of its entities
     "pair": "pair/tensor.tsv --rank 1 --sweeps 60 --holdout 0.1",
     "online": "small/tensor.tsv --labels small/labels --network mode1=small/network-mode1.tsv --method online --rank 4 --sweeps 80 --holdout 0.2",
 }
 COMPARED = "compared"  # world and other
-FEW = "few"  # world, with the largest of its entities alone
 
 
 class Made:
@@ -81,6 +81,7 @@ class Made:
             ),
             "pair": lambda path: self.ztp("simulate", "--dims", "12,9", "--ones", 40, "--rank", 2, "--out", path),
             "counts.tsv": self._counts,
+            "dense.tsv": self._dense,
         }
         return self.once(name, makers[name])
 
@@ -89,19 +90,24 @@ class Made:
         rows = [f"{line}\t{1 + i % 4}" for i, line in enumerate(lines[1:])]
         path.write_text("\n".join([f"{lines[0]}\tcount", *rows]) + "\n")
 
+    def _dense(self, path: Path) -> None:
+        """Everybody has the first hundred things, so unseen cells have others, which have fewer ones."""
+        cells = [f"user{i}\tthing{j}" for i in range(30) for j in range(200) if j < 100 or (i + j) % 4]
+        path.write_text("\n".join(["#user\tthing", *cells]) + "\n")
+
     def run(self, name: str) -> Path:
         words = FITS[name].split()
         self.data(words[0].split("/")[0])
         words = [word.replace("=", f"={self.folder}/") if "=" in word else word for word in words]
-        words = [str(self.folder / word) if word.startswith(("world/", "small/", "pair/", "counts")) else word for word in words]
+        words = [str(self.folder / word) if word.startswith(("world/", "small/", "pair/", "counts", "dense")) else word for word in words]
         return self.once(f"{name}-run", lambda path: self.ztp("fit", *words, "--out", path))
 
     def report(self, name: str) -> Path:
         """The report of a run, or of the two that are compared."""
         if name == COMPARED:
             words = ["--compare", self.run("world"), self.run("other")]
-        elif name == FEW:
-            words = [self.run("world"), "--entities", 40]
+        elif name == "few":
+            words = [self.run("few"), "--entities", 40]
         else:
             words = [self.run(name)]
         return self.once(f"{name}.html", lambda path: self.ztp("report", *words, "-o", path))
