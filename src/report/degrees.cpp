@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "io/file_cells.hpp"
 #include "posterior/impl.hpp"
@@ -104,12 +103,11 @@ Json degrees_section(Source& source) {
   const Dataset data = load_data(source.run_dir, info);
   const bool counts = has_counts(info.options);
   const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
-  Pool pool(source.options.threads > 0 ? source.options.threads : std::max(1u, std::thread::hardware_concurrency()));
   State state;
   std::vector<Degrees> replicates;
   for (const std::size_t i : spread(draws.draws().size(), affordable)) {
     draws.load(i, state);
-    replicates.push_back(replicated_degrees(state, plan, static_cast<std::uint32_t>(replicates.size()), pool));
+    replicates.push_back(replicated_degrees(state, plan, static_cast<std::uint32_t>(replicates.size()), source.pool));
   }
   const Degrees observed = observed_degrees(data, counts);
   Json modes = Json::array();
