@@ -42,7 +42,7 @@ double observed_cells(const RunInfo& info) {
 double expected_share(double probability, const TestDesign& design) {
   const double known = 1 - design.part_of_ones;
   if (!design.missing) return std::min(1.0, probability / known);  // of the ones, so many were seen, and no more zeros
-  return design.zeros == TestDesign::Zeros::drawn ? with_more_zeros(probability, known) : probability;
+  return with_more_zeros(probability, known / (1 - design.part_of_zeros));
 }
 
 // How far beyond the interval of the share the expected one is.
@@ -100,11 +100,11 @@ std::string about_design(const TestDesign& design) {
 TestDesign design_of(const RunInfo& info, bool own, std::uint64_t ones, std::uint64_t zeros) {
   TestDesign design;
   const double known_ones = static_cast<double>(info.ones), tested = static_cast<double>(ones);
-  const double all_zeros = observed_cells(info) - known_ones - tested;
-  const double part_of_zeros = static_cast<double>(zeros) / all_zeros;
+  const double all_zeros = std::max(observed_cells(info) - known_ones - tested, static_cast<double>(zeros));
+  design.part_of_zeros = all_zeros > 0 ? static_cast<double>(zeros) / all_zeros : 0;
   design.part_of_ones = tested / (tested + known_ones);
   design.missing = own && info.options.holdout_as == "missing";
-  design.zero_stands_for = design.part_of_ones / part_of_zeros;
+  design.zero_stands_for = design.part_of_ones / design.part_of_zeros;
   // Shares of ones that differ by chance alone do, too, where there are few.
   const double expected = (tested + static_cast<double>(zeros)) * (tested + known_ones) / (observed_cells(info));
   const bool alike = design.zero_stands_for > 1 / like_enough && design.zero_stands_for < like_enough;

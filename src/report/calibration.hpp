@@ -18,6 +18,7 @@ struct TestDesign {
   };
   Zeros zeros = Zeros::unknown;
   double part_of_ones = 0;     // of all ones of the tensor, the part that is tested, and that the fit did not know
+  double part_of_zeros = 0;    // the same of the zeros
   double zero_stands_for = 1;  // drawn: how many zeros, where each tested one stands for one
   bool missing = false;        // the fit did not take the test cells for zeros but for unknown
 };
