@@ -85,7 +85,7 @@ TEST(Reliability, OfAPerfectModelIsGoodWhateverWasHeldOut) {
 TEST(Reliability, OfAModelThatIsWrongIsBad) {
   for (const auto protocol : {World::Protocol::ones_and_drawn_zeros, World::Protocol::cells})
     for (const auto& [wrong, word] :
-         {std::pair{&too_high, "are too high"}, {&too_low, "are too low"}, {&too_sure, "too low in places"}}) {
+         {std::pair{&too_high, "are too high"}, {&too_low, "are too low"}, {&too_sure, "are too high"}}) {
       World world;
       world.protocol = protocol;
       world.wrong = wrong;
