@@ -91,7 +91,7 @@ function reliabilityFigure(bins, title, note) {
         y,
         xName: "probability that the model says",
         yName: "share of ones that happened",
-        margin: {left: 72},
+        margin: {left: 72, right: 22},
       });
       // Few enough to be read.
       const words = svg.selectAll(".axis.x .tick").nodes();
