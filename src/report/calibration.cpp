@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint64_t fewest = 30;     // ones, and zeros: with fewer nothing is judged
 constexpr double tolerated = 0.05;       // part of the ones that may be expected in the wrong places
+constexpr double too_wide = 0.2;         // intervals, in the same measure: they could hide anything
 constexpr double tolerated_odds = 1.25;  // beyond an end of the interval: nothing to speak of
 constexpr double like_enough = 1.5;      // shares of ones that are taken for the same
 
@@ -150,11 +151,12 @@ std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesig
 CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, const TestDesign& design) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t ones = 0, zeros = 0;
-  double misplaced = 0;
+  double misplaced = 0, uncertain = 0;
   for (const ReliabilityBin& bin : bins) {
     ones += bin.ones;
     zeros += bin.zeros;
     misplaced += bin.stands_for * distance(bin);
+    uncertain += bin.stands_for * (bin.high - bin.low) / 2;
   }
   if (design.zeros == TestDesign::Zeros::unknown)
     return {"unknown",
@@ -167,7 +169,14 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
     return {"unknown",
             fmt::format("Calibration cannot be judged from {} ones and {} zeros: hold out more.", ones, zeros), none};
   misplaced /= static_cast<double>(ones);
+  uncertain /= static_cast<double>(ones);
   const std::string off = about_bins(bins, too_high, "high") + about_bins(bins, too_low, "low") + about_design(design);
+  if (misplaced <= tolerated && uncertain > too_wide)
+    return {"unknown",
+            fmt::format(
+                "Nothing speaks against taking probabilities literally, but the test cells are too few to tell: {}.{}",
+                example(typical(bins)), off),
+            misplaced};
   if (misplaced <= tolerated)
     return {"yes", fmt::format("Probabilities can be taken literally: {}.{}", example(typical(bins)), off), misplaced};
   return {"no", fmt::format("Probabilities cannot all be taken literally.{}", off), misplaced};
