@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/file.hpp"
+#include "base/random.hpp"
 #include "errors.hpp"
 #include "report/compare.hpp"
 #include "report/listed.hpp"
