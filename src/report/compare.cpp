@@ -117,9 +117,9 @@ Json component_shown(const ComparedRun& run, const Component* component, double 
     top.push_back(std::move(of_mode));
   }
   return {{"number", component->number},
-          {"weight", number(component->weight)},
-          {"q05", number(component->weight_q05)},
-          {"q95", number(component->weight_q95)},
+          {"weight", number(component->weight, precise)},
+          {"q05", number(component->weight_q05, precise)},
+          {"q95", number(component->weight_q95, precise)},
           {"share", number(component->share, 4)},
           {"weight_share", number(weight_share, 4)},
           {"top", std::move(top)}};

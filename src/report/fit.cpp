@@ -33,7 +33,7 @@ Json bins_shown(const std::vector<ReliabilityBin>& bins) {
 
 Json metrics_shown(const Metrics& metrics) {
   Json result = Json::object();
-  for (const MetricField& field : metric_fields()) result[field.key] = number(metrics.*field.member);
+  for (const MetricField& field : metric_fields()) result[field.key] = number(metrics.*field.member, precise);
   return result;
 }
 

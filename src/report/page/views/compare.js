@@ -194,7 +194,12 @@ function matchesView(section) {
   fill();
   return {
     show([number]) {
-      const target = number === undefined ? null : document.getElementById(`match-${number}`);
+      if (number === undefined) return;
+      if (!document.getElementById(`match-${number}`) && only.checked) {
+        only.checked = false;
+        fill();
+      }
+      const target = document.getElementById(`match-${number}`);
       if (target) setTimeout(() => target.scrollIntoView({block: "start"}), 30);
     },
   };
