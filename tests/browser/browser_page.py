@@ -41,6 +41,7 @@ class Page:
         begin = time.monotonic()
         browser.get(f"{file.as_uri()}{'#' if address else ''}{address}")
         self.wait(lambda: self.script("return document.documentElement.dataset.ready") == "yes", "the page is ready")
+        self.frames()
         self.seconds_to_ready = time.monotonic() - begin
 
     def look(self, width: int, dark: bool) -> None:
@@ -116,9 +117,10 @@ class Page:
 
     def hover(self, element: WebElement) -> list[str]:
         """The lines of the tooltip while the mouse is there."""
-        self.script("arguments[0].scrollIntoView({block: 'center'})", element)
-        self.frames()
+        # The driver scrolls to the element, which hides a tooltip: so there is a second, small move.
         ActionChains(self.browser, duration=0).move_to_element(element).perform()
+        self.frames()
+        ActionChains(self.browser, duration=0).move_by_offset(1, 0).perform()
         self.wait(lambda: not self.script("return document.getElementById('tooltip').hidden"), "a tooltip")
         return self.script("return Array.from(document.getElementById('tooltip').children, (line) => line.textContent)")
 

@@ -16,7 +16,7 @@ function svgText(svg) {
     element.removeAttribute("tabindex");
   });
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.setAttribute("style", `background:${getComputedStyle(document.body).backgroundColor}`);
+  copy.setAttribute("style", `background:${getComputedStyle(document.documentElement).backgroundColor}`);
   return `<?xml version="1.0" encoding="utf-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
 }
 
