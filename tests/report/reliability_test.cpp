@@ -95,8 +95,7 @@ TEST(Reliability, OfAModelThatIsWrongIsBad) {
     }
 }
 
-// Seed 7. In each bin the interval must have the true share, a mean of known probabilities: all but five of twenty, or fewer; by
-// chance it would be more with a probability of 2e-3.
+// Seed 7. 90 % intervals of a perfect model: at least 14 of 20 have what it expects. By chance fewer do with a probability of 2e-3.
 TEST(Reliability, WeightedSharesAreThoseOfTheTensor) {
   World world;
   world.draw();
