@@ -158,7 +158,9 @@ INSTANTIATE_TEST_SUITE_P(Modes, OrdersTest, testing::Values(2, 4));
 // More is found where more is asked for, and the first cells stay the first.
 TEST_F(EntitiesTest, PromisingCellsUntilThereAreEnoughZeros) {
   const PromisingCells promising(source_->posterior);
-  const PromisingCells::Found few = promising.of(0, 3, 5), many = promising.of(0, 3, 50), all = promising.of(0, 3, 1e9);
+  PromisingCells::Scratch scratch;
+  const PromisingCells::Found few = promising.of(0, 3, 5, scratch), many = promising.of(0, 3, 50, scratch),
+                              all = promising.of(0, 3, 1e9, scratch);
   EXPECT_GE(few.cells.size() / 3, 5u);
   EXPECT_LT(few.cells.size(), many.cells.size());
   EXPECT_FALSE(few.all);
