@@ -50,6 +50,7 @@ FITS = {
     "online": "small/tensor.tsv --labels small/labels --network mode1=small/network-mode1.tsv --method online --rank 4 --sweeps 80 --holdout 0.2",
 }
 COMPARED = "compared"  # world and other
+FEW = "few"  # world, with the largest of its entities alone
 
 
 class Made:
@@ -97,5 +98,10 @@ class Made:
 
     def report(self, name: str) -> Path:
         """The report of a run, or of the two that are compared."""
-        runs = ["--compare", self.run("world"), self.run("other")] if name == COMPARED else [self.run(name)]
-        return self.once(f"{name}.html", lambda path: self.ztp("report", *runs, "-o", path))
+        if name == COMPARED:
+            words = ["--compare", self.run("world"), self.run("other")]
+        elif name == FEW:
+            words = [self.run("world"), "--entities", 40]
+        else:
+            words = [self.run(name)]
+        return self.once(f"{name}.html", lambda path: self.ztp("report", *words, "-o", path))

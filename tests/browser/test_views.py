@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import quote
 
 import pytest
-from made_reports import COMPARED, FITS
+from made_reports import COMPARED, FEW, FITS
 
+CELLS = "return Array.from(document.querySelectorAll('#unseen tbody tr'), (row) => [row.cells[0].textContent, row.cells[1].textContent])"
 LOOKS = [(1280, False), (1280, True), (400, False), (400, True)]
 
 VIEWS = ["overview", "components", "cards", "entities", "diagnostics", "fit", "provenance"]
 WITH_NETWORK = [*VIEWS[:6], "networks", "provenance"]
 EXPECTED = {
     "world": WITH_NETWORK,
+    FEW: WITH_NETWORK,
     "online": WITH_NETWORK,
     "rival": ["overview", "diagnostics", "fit", "provenance"],
     COMPARED: ["compare", "matches", "provenance"],
 }
 
 
-@pytest.mark.parametrize("name", [*(name for name in FITS if name != "other"), COMPARED])
+@pytest.mark.parametrize("name", [*(name for name in FITS if name != "other"), FEW, COMPARED])
 def test_every_view_looks_right(name, made, open):
     page = open(made.report(name))
     assert page.views() == EXPECTED.get(name, VIEWS)
@@ -33,6 +36,22 @@ def test_every_view_looks_right(name, made, open):
             assert page.texts(""), f"{view} is empty"
     assert faults == {}
     assert page.complaints() == []
+
+
+def test_entities_that_are_left_out_have_their_names(made, open):
+    page = open(made.report(FEW), address="entities")
+    shown = [label for mode in page.data["modes"] for label in mode["labels"]]
+    assert len(shown) == 40
+    strangers = set()
+    for mode in page.data["modes"]:
+        for label in mode["labels"]:
+            page.go(f"entities/{mode['name']}/{quote(label, safe='')}")
+            assert page.one(".entity-name").text == label
+            strangers |= {name for row in page.script(CELLS) for name in row if name not in shown}
+    assert strangers, "no cell has an entity that is left out"
+    assert not strangers & {"undefined", "null", ""}
+    countries = (made.folder / "world/labels/country.txt").read_text().splitlines()
+    assert strangers & set(countries)
 
 
 @pytest.mark.parametrize("name", ["world", COMPARED])

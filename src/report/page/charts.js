@@ -53,13 +53,13 @@ function axes(svg, width, height, {x, y, xName, yName, xTicks, yTicks, xFormat, 
         .attr("x", (m.left + width - m.right) / 2)
         .attr("y", height - 6)
         .attr("text-anchor", "middle")
-        .text(xName);
+        .text(fitting(xName, width - m.left - m.right, 11));
   if (yName)
     svg.append("text")
         .attr("class", "axis-name")
         .attr("transform", `translate(11,${(m.top + height - m.bottom) / 2}) rotate(-90)`)
         .attr("text-anchor", "middle")
-        .text(yName);
+        .text(fitting(yName, height - m.top - m.bottom, 11));
   return svg.append("g");
 }
 

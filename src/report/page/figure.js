@@ -135,16 +135,20 @@ function hideTooltip() {
   tooltip.hidden = true;
 }
 
-// Lines (the first is a heading) that a selection shows; each of its elements gets them from its datum.
+// Lines (the first is a heading) that a selection shows; each of its elements gets them from its datum. What can be focused shows them then, too.
+// One listener for all: browsers stop with Tab at every part of a drawing that listens to the focus itself.
 function withTooltip(selection, lines) {
   return selection.on("mousemove.tip", (d) => showTooltip(lines(d), d3.event.clientX, d3.event.clientY))
-      .on("mouseleave.tip blur.tip", hideTooltip)
-      .on("focus.tip", function(d) {
-        if (!this.matches(":focus-visible")) return;
-        const box = this.getBoundingClientRect();
-        showTooltip(lines(d), box.left + box.width / 2, box.top + box.height / 2);
-      });
+      .on("mouseleave.tip", hideTooltip)
+      .property("tip", (d) => () => lines(d));
 }
+
+addEventListener("focusin", ({target}) => {
+  if (!target.tip || !target.matches(":focus-visible")) return;
+  const box = target.getBoundingClientRect();
+  showTooltip(target.tip(), box.left + box.width / 2, box.top + box.height / 2);
+});
+addEventListener("focusout", hideTooltip);
 
 // Something that is pressed, with the mouse or Enter and the space bar.
 function pressable(selection, label, press, role = "button") {
