@@ -4,15 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "report/curves.hpp"
-#include "report/percent.hpp"
+#include "report/words.hpp"
 
 namespace ztp {
 namespace {
 
 constexpr std::uint64_t fewest = 30;     // ones, and zeros: with fewer nothing is judged
-constexpr double tolerated_odds = 1.25;  // beyond an end of the interval: right enough for any use
+constexpr double tolerated = 0.05;       // part of the ones that may be expected in the wrong places
+constexpr double too_wide = 0.2;         // intervals, in the same measure: they could hide anything
+constexpr double tolerated_odds = 1.25;  // beyond an end of the interval: nothing to speak of
 constexpr double like_enough = 1.5;      // shares of ones that are taken for the same
 
 double odds(double p) {
@@ -40,15 +43,20 @@ double observed_cells(const RunInfo& info) {
 double expected_share(double probability, const TestDesign& design) {
   const double known = 1 - design.part_of_ones;
   if (!design.missing) return std::min(1.0, probability / known);  // of the ones, so many were seen, and no more zeros
-  return design.zeros == TestDesign::Zeros::drawn ? with_more_zeros(probability, known) : probability;
+  return with_more_zeros(probability, known / (1 - design.part_of_zeros));
 }
 
-enum class Off { no, low, high };
+// How far beyond the interval of the share the expected one is.
+double distance(const ReliabilityBin& bin) {
+  return std::max({0.0, bin.low - bin.expected, bin.expected - bin.high});
+}
 
-Off compare(const ReliabilityBin& bin) {
-  if (odds(bin.expected) * tolerated_odds < odds(bin.low)) return Off::low;
-  if (odds(bin.expected) > odds(bin.high) * tolerated_odds) return Off::high;
-  return Off::no;
+bool too_low(const ReliabilityBin& bin) {
+  return odds(bin.expected) * tolerated_odds < odds(bin.low);
+}
+
+bool too_high(const ReliabilityBin& bin) {
+  return odds(bin.expected) > odds(bin.high) * tolerated_odds;
 }
 
 std::string example(const ReliabilityBin& bin) {
@@ -56,20 +64,35 @@ std::string example(const ReliabilityBin& bin) {
                      percent(bin.share), percent(bin.low), percent(bin.high));
 }
 
-// The bin whose probability is nearest to 30 %, where most of the differences could be seen.
+// The bin whose probability is nearest to 30 %, with some ones.
 const ReliabilityBin& typical(const std::vector<ReliabilityBin>& bins) {
-  const auto distance = [](const ReliabilityBin& bin) { return std::abs(std::log(odds(bin.probability) / odds(0.3))); };
+  const auto from_30 = [](const ReliabilityBin& bin) { return std::abs(std::log(odds(bin.probability) / odds(0.3))); };
   return *std::min_element(bins.begin(), bins.end(), [&](const ReliabilityBin& a, const ReliabilityBin& b) {
-    const bool a_thin = a.ones < 5, b_thin = b.ones < 5;
-    return a_thin != b_thin ? b_thin : distance(a) < distance(b);
+    const bool thin_a = a.ones < 5, thin_b = b.ones < 5;
+    return thin_a != thin_b ? thin_b : from_30(a) < from_30(b);
   });
+}
+
+// " Those from 60 % to 80 % are too low: of cells that it gives 66 %, ...", if some bins are.
+std::string about_bins(const std::vector<ReliabilityBin>& bins, bool (*off)(const ReliabilityBin&), const char* how) {
+  const ReliabilityBin *first = nullptr, *last = nullptr, *most = nullptr;
+  for (const ReliabilityBin& bin : bins) {
+    if (!off(bin)) continue;
+    if (first == nullptr) first = &bin;
+    last = &bin;
+    if (most == nullptr || bin.stands_for * distance(bin) > most->stands_for * distance(*most)) most = &bin;
+  }
+  if (first == nullptr) return "";
+  const std::string from = percent(first->probability), to = percent(last->probability);
+  const std::string range = from == to ? fmt::format("of about {}", to) : fmt::format("from {} to {}", from, to);
+  return fmt::format(" Those {} are too {}: {}.", range, how, example(*most));
 }
 
 std::string about_design(const TestDesign& design) {
   if (design.part_of_ones < 0.01 || (design.missing && design.zeros != TestDesign::Zeros::drawn)) return "";
   return fmt::format(
-      " The fit did not know {} of the ones, which are those tested{}: its probabilities must be that much too low, "
-      "which is allowed for.",
+      " The fit did not know the tested ones, {} of all{}, so that it must give a little too little: that is "
+      "allowed for.",
       percent(design.part_of_ones), design.missing ? "" : ", and took them for zeros");
 }
 
@@ -78,11 +101,11 @@ std::string about_design(const TestDesign& design) {
 TestDesign design_of(const RunInfo& info, bool own, std::uint64_t ones, std::uint64_t zeros) {
   TestDesign design;
   const double known_ones = static_cast<double>(info.ones), tested = static_cast<double>(ones);
-  const double all_zeros = observed_cells(info) - known_ones - tested;
-  const double part_of_zeros = static_cast<double>(zeros) / all_zeros;
+  const double all_zeros = std::max(observed_cells(info) - known_ones - tested, static_cast<double>(zeros));
+  design.part_of_zeros = all_zeros > 0 ? static_cast<double>(zeros) / all_zeros : 0;
   design.part_of_ones = tested / (tested + known_ones);
   design.missing = own && info.options.holdout_as == "missing";
-  design.zero_stands_for = design.part_of_ones / part_of_zeros;
+  design.zero_stands_for = design.part_of_ones / design.part_of_zeros;
   // Shares of ones that differ by chance alone do, too, where there are few.
   const double expected = (tested + static_cast<double>(zeros)) * (tested + known_ones) / (observed_cells(info));
   const bool alike = design.zero_stands_for > 1 / like_enough && design.zero_stands_for < like_enough;
@@ -112,6 +135,7 @@ std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesig
         (bin.probability_of_ones + times * (bin.probability - bin.probability_of_ones)) / (ones + zeros);
     point.expected = expected_share(point.probability, design);
     point.share = ones / (ones + zeros);
+    point.stands_for = ones + zeros;
     // Ones and zeros are two samples. Given how many cells there are in all, the ones are binomial, and the odds of their
     // share are those of the tensor times a constant.
     const auto [low, high] = wilson_interval(bin.ones, bin.ones + bin.zeros);
@@ -125,34 +149,37 @@ std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesig
 }
 
 CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, const TestDesign& design) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t ones = 0, zeros = 0;
+  double misplaced = 0, uncertain = 0;
   for (const ReliabilityBin& bin : bins) {
     ones += bin.ones;
     zeros += bin.zeros;
+    misplaced += bin.stands_for * distance(bin);
+    uncertain += bin.stands_for * (bin.high - bin.low) / 2;
   }
   if (design.zeros == TestDesign::Zeros::unknown)
     return {"unknown",
             fmt::format("Calibration cannot be judged: {} of the test cells are ones, which is not the share of the "
                         "tensor, and how they were drawn is not known. Hold cells out with --holdout, or whole cells "
                         "with 'ztp split --protocol cells' and give them as --test.",
-                        percent(static_cast<double>(ones) / static_cast<double>(ones + zeros)))};
+                        percent(static_cast<double>(ones) / static_cast<double>(ones + zeros))),
+            none};
   if (ones < fewest || zeros < fewest)
     return {"unknown",
-            fmt::format("Calibration cannot be judged from {} ones and {} zeros: hold out more.", ones, zeros)};
-  std::size_t low = 0, high = 0;
-  const ReliabilityBin* worst = nullptr;
-  for (const ReliabilityBin& bin : bins) {
-    const Off off = compare(bin);
-    low += off == Off::low;
-    high += off == Off::high;
-    if (off != Off::no && (worst == nullptr || bin.ones > worst->ones)) worst = &bin;
-  }
-  const std::string design_note = about_design(design);
-  if (10 * (low + high) <= bins.size())
-    return {"yes", fmt::format("Probabilities can be taken literally: {}.{}", example(typical(bins)), design_note)};
-  const char* how = high == 0 ? "too low" : low == 0 ? "too high" : "too low in places and too high in others";
-  return {"no", fmt::format("Probabilities are {}, though their order may be right: {}.{}", how, example(*worst),
-                            design_note)};
+            fmt::format("Calibration cannot be judged from {} ones and {} zeros: hold out more.", ones, zeros), none};
+  misplaced /= static_cast<double>(ones);
+  uncertain /= static_cast<double>(ones);
+  const std::string off = about_bins(bins, too_high, "high") + about_bins(bins, too_low, "low") + about_design(design);
+  if (misplaced <= tolerated && uncertain > too_wide)
+    return {"unknown",
+            fmt::format(
+                "Nothing speaks against taking probabilities literally, but the test cells are too few to tell: {}.{}",
+                example(typical(bins)), off),
+            misplaced};
+  if (misplaced <= tolerated)
+    return {"yes", fmt::format("Probabilities can be taken literally: {}.{}", example(typical(bins)), off), misplaced};
+  return {"no", fmt::format("Probabilities cannot all be taken literally.{}", off), misplaced};
 }
 
 }  // namespace ztp

@@ -18,6 +18,7 @@ struct TestDesign {
   };
   Zeros zeros = Zeros::unknown;
   double part_of_ones = 0;     // of all ones of the tensor, the part that is tested, and that the fit did not know
+  double part_of_zeros = 0;    // the same of the zeros
   double zero_stands_for = 1;  // drawn: how many zeros, where each tested one stands for one
   bool missing = false;        // the fit did not take the test cells for zeros but for unknown
 };
@@ -33,6 +34,7 @@ struct ReliabilityBin {
   double low = 0;  // of the share, 90 % interval
   double high = 0;
   std::uint64_t ones = 0, zeros = 0;  // test cells
+  double stands_for = 0;              // cells of the tensor, where a tested one stands for one
 };
 // weighted: zeros that were drawn count for what they stand for.
 std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesign& design, bool weighted);
@@ -40,6 +42,8 @@ std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesig
 struct CalibrationVerdict {
   std::string calibrated;  // "yes", "no", "unknown"
   std::string sentence;
+  double misplaced =
+      0;  // part of the ones that the model expects where they are not, beyond what may be chance; NaN: unknown
 };
 CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, const TestDesign& design);
 

@@ -5,7 +5,7 @@
 
 #include "report/compare.hpp"
 #include "report/options_shown.hpp"
-#include "report/percent.hpp"
+#include "report/words.hpp"
 
 namespace ztp {
 namespace {
@@ -26,8 +26,9 @@ std::string about_data(const ComparedRun& a, const ComparedRun& b) {
   const RunInfo &of_a = a.posterior.info(), &of_b = b.posterior.info();
   if (of_a.fingerprint == of_b.fingerprint) return "Both were fitted to the same data.";
   const bool split = of_a.ones + of_a.test_ones == of_b.ones + of_b.test_ones && of_a.test_ones + of_b.test_ones > 0;
-  return fmt::format("They were fitted to different data: {} ones in {}, {} in {}{}.", of_a.ones, a.title, of_b.ones,
-                     b.title, split ? "; with the held-out ones they are as many, so it may be another split" : "");
+  return fmt::format("They were fitted to different data: {} ones in {}, {} in {}{}.", grouped(of_a.ones), a.title,
+                     grouped(of_b.ones), b.title,
+                     split ? "; with the held-out ones they are as many, so it may be another split" : "");
 }
 
 std::string about_options(const RunInfo& a, const RunInfo& b) {
@@ -64,54 +65,60 @@ std::string about_accuracy(const ComparedRun& a, const ComparedRun& b, bool test
   for (const MetricField& field : metric_fields())
     parts.push_back(fmt::format("{} {:.{}f} and {:.{}f}", field.title, *a.metrics.*field.member, field.digits,
                                 *b.metrics.*field.member, field.digits));
-  return fmt::format("On the same {} test cells: {} (of {} and {}).", a.metrics->ones + a.metrics->zeros,
+  return fmt::format("On the same {} test cells: {} (of {} and {}).", grouped(a.metrics->ones + a.metrics->zeros),
                      fmt::join(parts, ", "), a.title, b.title);
 }
 
-void about_components(const ComparedRun& a, const ComparedRun& b, const std::vector<ComparedPair>& pairs,
-                      double agreement, std::vector<std::string>& sentences) {
+std::string about_components(const ComparedRun& a, const ComparedRun& b, const std::vector<ComparedPair>& pairs,
+                             double agreement) {
   std::size_t equal = 0, similar = 0;
   for (const ComparedPair& pair : pairs) {
     equal += pair.overlap > same;
     similar += pair.overlap > alike && pair.overlap <= same;
   }
-  sentences.push_back(fmt::format(
-      "{} of the {} components in use of {} and {} of {} are the same in both (overlap above {}){}; weighted by size, "
-      "{} of both models is the same.",
-      equal, a.components.size(), a.title, b.components.size(), b.title, same,
-      similar > 0 ? fmt::format(", and {} are similar (above {})", similar, alike) : "", percent(agreement)));
-  std::size_t named = 0, others = 0;
-  for (const ComparedPair& pair : pairs) {  // largest first
-    if (pair.overlap > alike) continue;
-    const auto say = [&](const Component* component, double share, const ComparedRun& run, const ComparedRun& other) {
-      if (component == nullptr) return;
-      if (named == most_named) {
-        ++others;
-        return;
-      }
-      ++named;
-      sentences.push_back(fmt::format(
-          "Component {} of {} ({} of its weight) has no counterpart in {}{}.", component->number, run.title,
-          percent(share), other.title,
-          pair.a != nullptr && pair.b != nullptr ? fmt::format(": the nearest overlaps by {:.2f}", pair.overlap) : ""));
-    };
-    say(pair.a, pair.share_a, a, b);
-    say(pair.b, pair.share_b, b, a);
+  return fmt::format(
+      "{} components are the same in both (overlap above {}), of {} in use in {} and {} in {}{}. Weighted by size, {} "
+      "of "
+      "both models is the same.",
+      equal, same, a.components.size(), a.title, b.components.size(), b.title,
+      similar > 0 ? fmt::format("; {} more are similar (above {})", similar, alike) : "", percent(agreement));
+}
+
+// Those of `run` that have no counterpart, largest first.
+std::string about_unmatched(const ComparedRun& run, const ComparedRun& other, const std::vector<ComparedPair>& pairs,
+                            bool first) {
+  std::vector<std::string> parts;
+  std::size_t others = 0;
+  for (const ComparedPair& pair : pairs) {
+    const Component *mine = first ? pair.a : pair.b, *theirs = first ? pair.b : pair.a;
+    if (mine == nullptr || pair.overlap > alike) continue;
+    if (parts.size() == most_named) {
+      ++others;
+      continue;
+    }
+    parts.push_back(fmt::format(
+        "{} ({} of its weight{})", mine->number, percent(first ? pair.share_a : pair.share_b),
+        theirs != nullptr ? fmt::format("; the nearest is {}, overlap {:.2f}", theirs->number, pair.overlap) : ""));
   }
-  if (others > 0) sentences.push_back(fmt::format("The same is true of {} smaller ones.", others));
+  if (parts.empty()) return "";
+  return fmt::format("Components of {} without a counterpart in {}: {}{}.", run.title, other.title,
+                     fmt::join(parts, ", "), others > 0 ? fmt::format(", and {} smaller ones", others) : "");
 }
 
 }  // namespace
 
 std::vector<std::string> compare_in_words(const ComparedRun& a, const ComparedRun& b,
                                           const std::vector<ComparedPair>& pairs, double agreement, bool test_same) {
-  std::vector<std::string> sentences = {about_data(a, b)};
-  for (const std::string& sentence : {about_entities(a), about_entities(b)})
-    if (!sentence.empty()) sentences.push_back(sentence);
-  sentences.push_back(about_options(a.posterior.info(), b.posterior.info()));
-  sentences.push_back(about_rank(a, b));
-  sentences.push_back(about_accuracy(a, b, test_same));
-  about_components(a, b, pairs, agreement, sentences);
+  std::vector<std::string> sentences = {about_data(a, b),
+                                        about_entities(a),
+                                        about_entities(b),
+                                        about_options(a.posterior.info(), b.posterior.info()),
+                                        about_rank(a, b),
+                                        about_accuracy(a, b, test_same),
+                                        about_components(a, b, pairs, agreement),
+                                        about_unmatched(a, b, pairs, true),
+                                        about_unmatched(b, a, pairs, false)};
+  std::erase(sentences, "");
   return sentences;
 }
 

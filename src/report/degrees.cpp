@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "io/file_cells.hpp"
 #include "posterior/impl.hpp"
@@ -16,11 +15,26 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t most_replicates = 20, fewest_replicates = 4;
-constexpr double points_of_all = 6e6;   // of all replicates, unless that makes too few of them
+constexpr double points_of_all = 12e6;  // of all replicates, unless that makes too few of them
 constexpr double points_of_one = 40e6;  // of one: beyond, it would take too long
 constexpr std::size_t most_degrees = 40;
 
 using Degrees = std::vector<std::vector<std::uint64_t>>;  // by mode and entity
+
+// How many entities of a mode have each degree, ascending: much shorter than the list of all degrees.
+using Histogram = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+std::vector<Histogram> histograms(Degrees degrees) {
+  std::vector<Histogram> result(degrees.size());
+  for (std::size_t k = 0; k < degrees.size(); ++k) {
+    std::sort(degrees[k].begin(), degrees[k].end());
+    for (const std::uint64_t degree : degrees[k]) {
+      if (result[k].empty() || result[k].back().first != degree) result[k].emplace_back(degree, 0);
+      ++result[k].back().second;
+    }
+  }
+  return result;
+}
 
 Degrees observed_degrees(const Dataset& data, bool counts) {
   Degrees degrees;
@@ -47,23 +61,23 @@ std::vector<std::uint64_t> degrees_to_show(std::uint64_t largest) {
 }
 
 // How many entities have at least so many ones, for each degree of a grid.
-std::vector<float> at_least(std::vector<std::uint64_t> degrees, const std::vector<std::uint64_t>& grid) {
-  std::sort(degrees.begin(), degrees.end());
-  std::vector<float> result;
-  for (const std::uint64_t degree : grid)
-    result.push_back(static_cast<float>(degrees.end() - std::lower_bound(degrees.begin(), degrees.end(), degree)));
+std::vector<float> at_least(const Histogram& histogram, const std::vector<std::uint64_t>& grid) {
+  std::vector<float> result(grid.size(), 0);
+  std::size_t i = histogram.size(), entities = 0;
+  for (std::size_t g = grid.size(); g-- > 0;) {
+    while (i > 0 && histogram[i - 1].first >= grid[g]) entities += histogram[--i].second;
+    result[g] = static_cast<float>(entities);
+  }
   return result;
 }
 
-Json mode_shown(const std::vector<std::uint64_t>& observed,
-                const std::vector<const std::vector<std::uint64_t>*>& replicates) {
-  std::uint64_t largest = *std::max_element(observed.begin(), observed.end());
-  for (const auto* degrees : replicates)
-    largest = std::max(largest, *std::max_element(degrees->begin(), degrees->end()));
+Json mode_shown(const Histogram& observed, const std::vector<const Histogram*>& replicates) {
+  std::uint64_t largest = observed.back().first;
+  for (const Histogram* histogram : replicates) largest = std::max(largest, histogram->back().first);
   const std::vector<std::uint64_t> grid = degrees_to_show(largest);
   const std::vector<float> of_data = at_least(observed, grid);
   std::vector<std::vector<float>> of_replicates;
-  for (const auto* degrees : replicates) of_replicates.push_back(at_least(*degrees, grid));
+  for (const Histogram* histogram : replicates) of_replicates.push_back(at_least(*histogram, grid));
   Json low = Json::array(), middle = Json::array(), high = Json::array();
   std::size_t inside = 0;
   for (std::size_t g = 0; g < grid.size(); ++g) {
@@ -104,18 +118,18 @@ Json degrees_section(Source& source) {
   const Dataset data = load_data(source.run_dir, info);
   const bool counts = has_counts(info.options);
   const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
-  Pool pool(source.options.threads > 0 ? source.options.threads : std::max(1u, std::thread::hardware_concurrency()));
   State state;
-  std::vector<Degrees> replicates;
+  std::vector<std::vector<Histogram>> replicates;
   for (const std::size_t i : spread(draws.draws().size(), affordable)) {
     draws.load(i, state);
-    replicates.push_back(replicated_degrees(state, plan, static_cast<std::uint32_t>(replicates.size()), pool));
+    const auto number = static_cast<std::uint32_t>(replicates.size());
+    replicates.push_back(histograms(replicated_degrees(state, plan, number, source.pool)));
   }
-  const Degrees observed = observed_degrees(data, counts);
+  const std::vector<Histogram> observed = histograms(observed_degrees(data, counts));
   Json modes = Json::array();
   for (std::size_t k = 0; k < observed.size(); ++k) {
-    std::vector<const std::vector<std::uint64_t>*> of_mode;
-    for (const Degrees& replicate : replicates) of_mode.push_back(&replicate[k]);
+    std::vector<const Histogram*> of_mode;
+    for (const std::vector<Histogram>& replicate : replicates) of_mode.push_back(&replicate[k]);
     modes.push_back(mode_shown(observed[k], of_mode));
   }
   return {{"replicates", replicates.size()}, {"counts", counts}, {"modes", modes}};

@@ -67,6 +67,7 @@ Json fit_section(Source& source) {
           {"reliability", bins_shown(plain)},
           {"weighted", weighted ? bins_shown(corrected) : Json(nullptr)},
           {"calibrated", verdict.calibrated},
+          {"misplaced", number(verdict.misplaced, 3)},
           {"verdict", verdict.sentence}};
 }
 

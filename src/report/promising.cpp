@@ -10,14 +10,15 @@
 namespace ztp {
 namespace {
 
-constexpr std::size_t most_components = 16;  // of an entity in each chain
-constexpr double least_rate = 1e-3;          // of a component, relative to the entity's first
-constexpr std::size_t entities_of_mode =
-    100;  // that are combined with each other, and cells that more modes are added to
-constexpr std::size_t top_of_pairs = 1024,
-                      top_of_more = 128;  // of each component: with two modes there is nothing to combine
-constexpr std::size_t most_bytes = std::size_t{2}
-                                   << 30;  // of factors; with more chains than fit, the first ones have to do
+// Of an entity and a chain, and how small the largest rate of the last of them may be, relative to that of the first.
+constexpr std::size_t most_components = 24;
+constexpr double least_rate = 1e-3;
+// Of each component and mode, what is looked at; of a mode, what is combined with others, and cells to which a further mode is added. With two
+// modes there is nothing to combine.
+constexpr std::size_t top_of_more = 128, entities_of_mode = 64;
+constexpr std::size_t top_of_pairs = 512, entities_of_pairs = 1024;
+// Of factors: with more chains than fit, the first ones have to do.
+constexpr std::size_t most_bytes = std::size_t{2} << 30;
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 
 // 1 - exp(-z) to 3 % or better, the order kept: this is called a hundred million times.
@@ -70,16 +71,36 @@ std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mo
   return main;
 }
 
-// Whatever is at the top of a main component.
-std::vector<std::uint32_t> PromisingCells::candidates(std::size_t mode, const std::vector<Main>& main) const {
-  std::vector<std::uint32_t> ids;
-  std::vector<bool> taken(chains_[0].u[mode].size() / R_, false);
-  for (const Main& one : main)
-    for (const std::uint32_t id : chains_[one.chain].top[mode][one.component])
-      if (!taken[id]) {
-        taken[id] = true;
-        ids.push_back(id);
+// The entities that give most with the best of all other modes, among those at the top of a main component. What an entity has of components
+// at whose top it is not is left out here: few numbers are looked at, and what is left out is small.
+std::vector<std::uint32_t> PromisingCells::candidates(std::size_t mode, const std::vector<Main>& main,
+                                                      Scratch& scratch) const {
+  std::vector<double>&z = scratch.rate, &probability = scratch.probability;
+  z.resize(std::max(z.size(), chains_[0].u[mode].size() / R_), 0.0);
+  probability.resize(z.size(), 0.0);
+  std::vector<std::uint32_t> ids, of_chain;
+  for (std::size_t begin = 0, end; begin < main.size(); begin = end) {
+    const Chain& chain = chains_[main[begin].chain];
+    of_chain.clear();
+    for (end = begin; end < main.size() && main[end].chain == main[begin].chain; ++end)
+      for (const std::uint32_t id : chain.top[mode][main[end].component]) {
+        if (z[id] == 0) of_chain.push_back(id);
+        z[id] += main[end].rate * static_cast<double>(chain.u[mode][id * R_ + main[end].component]);
       }
+    for (const std::uint32_t id : of_chain) {
+      if (z[id] == 0) continue;  // a second time
+      if (probability[id] == 0) ids.push_back(id);
+      probability[id] += chain.part * about_probability(z[id]);
+      z[id] = 0;
+    }
+  }
+  const std::size_t count = std::min(ids.size(), K_ == 2 ? entities_of_pairs : entities_of_mode);
+  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
+                    [&](std::uint32_t a, std::uint32_t b) {
+                      return probability[a] != probability[b] ? probability[a] > probability[b] : a < b;
+                    });
+  for (const std::uint32_t id : ids) probability[id] = 0;
+  ids.resize(count);
   return ids;
 }
 
@@ -128,27 +149,20 @@ PromisingCells::Beam PromisingCells::extended(const Beam& beam, std::size_t mode
   return result;
 }
 
-PromisingCells::Found PromisingCells::of(std::size_t mode, std::uint32_t entity, double zeros) const {
+PromisingCells::Found PromisingCells::of(std::size_t mode, std::uint32_t entity, double zeros, Scratch& scratch) const {
   const std::vector<Main> main = main_components(mode, entity);
   if (main.empty()) return {{}, true};
-  Beam start;
-  start.cells.assign(K_, 0);
-  start.cells[mode] = entity;
-  start.product.assign(main.size(), 1.0f);
-  start.probability = {1};
   Beam beam;
+  beam.cells.assign(K_, 0);
+  beam.cells[mode] = entity;
+  beam.product.assign(main.size(), 1.0f);
+  beam.probability = {1};
   std::size_t chosen = 0;
   for (std::size_t k = 0; k < K_; ++k) {
     if (k == mode) continue;
     const bool last = ++chosen == K_ - 1;
-    std::vector<std::uint32_t> ids = candidates(k, main);
-    if (K_ > 2) {  // those that are good with the best of all other modes
-      const Beam best = extended(start, k, ids, main, entities_of_mode, no_limit);
-      ids.clear();
-      for (std::size_t i = 0; i < best.size(); ++i) ids.push_back(best.cells[i * K_ + k]);
-    }
-    beam =
-        extended(chosen == 1 ? start : beam, k, ids, main, last ? SIZE_MAX : entities_of_mode, last ? zeros : no_limit);
+    beam = extended(beam, k, candidates(k, main, scratch), main, last ? SIZE_MAX : entities_of_mode,
+                    last ? zeros : no_limit);
   }
   return {std::move(beam.cells), beam.all};
 }

@@ -16,8 +16,12 @@ class PromisingCells {
     std::vector<std::uint32_t> cells;  // x K, most probable first, by the mean factors
     bool all = false;                  // that the search has
   };
-  // As many that, if the model is right, so many of them are zeros. May be called by several threads at once.
-  Found of(std::size_t mode, std::uint32_t entity, double zeros) const;
+  // Zeros for each entity of a mode, and zeros again afterwards: large modes have no time to make them for each call.
+  struct Scratch {
+    std::vector<double> rate, probability;
+  };
+  // As many that, if the model is right, so many of them are zeros. May be called by several threads at once, each with its scratch.
+  Found of(std::size_t mode, std::uint32_t entity, double zeros, Scratch& scratch) const;
 
  private:
   // A chain whose factors are divided by the largest number of their column, and its weights multiplied by them.
@@ -41,7 +45,7 @@ class PromisingCells {
     std::size_t size() const { return probability.size(); }
   };
   std::vector<Main> main_components(std::size_t mode, std::uint32_t entity) const;
-  std::vector<std::uint32_t> candidates(std::size_t mode, const std::vector<Main>& main) const;
+  std::vector<std::uint32_t> candidates(std::size_t mode, const std::vector<Main>& main, Scratch& scratch) const;
   // All cells with each of these entities, and of these the most probable: at most so many, and with no more zeros among them.
   Beam extended(const Beam& beam, std::size_t mode, const std::vector<std::uint32_t>& ids,
                 const std::vector<Main>& main, std::size_t most, double zeros) const;

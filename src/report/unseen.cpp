@@ -51,10 +51,11 @@ Buffer<std::uint32_t> find_candidates(const Dataset& data, const PromisingCells&
   double zeros = candidates;
   for (int round = 0; round < most_rounds && !asked.empty(); ++round, zeros *= 4) {
     std::vector<PromisingCells::Found> found(asked.size());
-    const Blocks blocks{asked.size(), 8};
+    const Blocks blocks{asked.size(), 64};
     pool.for_blocks(blocks.count(), [&](std::size_t b) {
+      PromisingCells::Scratch scratch;
       for (std::size_t i = blocks.begin(b); i < blocks.end(b); ++i)
-        found[i] = promising.of(asked[i].mode, asked[i].id, zeros);
+        found[i] = promising.of(asked[i].mode, asked[i].id, zeros, scratch);
     });
     Buffer<std::uint32_t> cells;
     for (const PromisingCells::Found& of_entity : found) cells.append(of_entity.cells.data(), of_entity.cells.size());

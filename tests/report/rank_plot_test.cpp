@@ -26,7 +26,8 @@ TEST(RankPlot, EqualDrawsShareARank) {
   EXPECT_EQ(rank_plot({{}}), (std::vector<std::vector<std::uint64_t>>{std::vector<std::uint64_t>(20, 0)}));
 }
 
-// Seed 11. A p-value below 1e-4 for one of four chains: a false alarm of at most 4e-4. The draws of a chain that lies elsewhere must be seen.
+// Seed 11. A p-value below 1e-4 for one of four chains: a false alarm of at most 4e-4. A chain that lies
+// elsewhere must be seen.
 TEST(RankPlot, OfIndependentDrawsIsEven) {
   Stream stream(stream_key(11, 0, Purpose::simulate), 0, 0);
   ChainDraws draws(4, std::vector<double>(1000));

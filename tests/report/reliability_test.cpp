@@ -67,7 +67,7 @@ double too_sure(double p) {
   return p * p / (p * p + 0.02 * (1 - p));  // low ones lower, high ones higher
 }
 
-// Seeds 7 to 11. More than two of twenty bins would have to be off by a quarter of their odds beyond a 90 % interval: some 1e-4 at most.
+// Seeds 7 to 11. Of 400 worlds, with the seeds 7 to 106, the largest misplaced part was 0.027, where 0.05 is tolerated.
 TEST(Reliability, OfAPerfectModelIsGoodWhateverWasHeldOut) {
   for (std::uint64_t seed = 7; seed < 12; ++seed)
     for (const bool missing : {false, true})
@@ -77,7 +77,7 @@ TEST(Reliability, OfAPerfectModelIsGoodWhateverWasHeldOut) {
         world.missing = missing;
         world.seed = seed;
         const CalibrationVerdict verdict = world.verdict();
-        EXPECT_EQ(verdict.calibrated, "yes") << verdict.sentence;
+        EXPECT_EQ(verdict.calibrated, "yes") << verdict.sentence << verdict.misplaced;
         EXPECT_TRUE(holds(verdict.sentence, "of cells that it gives"));
       }
 }
@@ -85,7 +85,7 @@ TEST(Reliability, OfAPerfectModelIsGoodWhateverWasHeldOut) {
 TEST(Reliability, OfAModelThatIsWrongIsBad) {
   for (const auto protocol : {World::Protocol::ones_and_drawn_zeros, World::Protocol::cells})
     for (const auto& [wrong, word] :
-         {std::pair{&too_high, "are too high"}, {&too_low, "are too low"}, {&too_sure, "too low in places"}}) {
+         {std::pair{&too_high, "are too high"}, {&too_low, "are too low"}, {&too_sure, "are too high"}}) {
       World world;
       world.protocol = protocol;
       world.wrong = wrong;
@@ -95,8 +95,7 @@ TEST(Reliability, OfAModelThatIsWrongIsBad) {
     }
 }
 
-// Seed 7. In each bin the interval must have the true share, a mean of known probabilities: all but five of twenty, or fewer; by
-// chance it would be more with a probability of 2e-3.
+// Seed 7. 90 % intervals of a perfect model: at least 14 of 20 have what it expects. By chance fewer do with a probability of 2e-3.
 TEST(Reliability, WeightedSharesAreThoseOfTheTensor) {
   World world;
   world.draw();
@@ -130,6 +129,10 @@ TEST(Reliability, IsNotJudgedWhereItCannotBe) {
   const CalibrationVerdict of_few = judge_calibration(reliability(few, design, false), design);
   EXPECT_EQ(of_few.calibrated, "unknown");
   EXPECT_TRUE(holds(of_few.sentence, "from 10 ones and 10 zeros"));
+  for (int i = 0; i < 100; ++i) few.add(0.005 * i, i % 4 == 0);
+  const CalibrationVerdict of_some = judge_calibration(reliability(few, design, false), design);
+  EXPECT_EQ(of_some.calibrated, "unknown");
+  EXPECT_TRUE(holds(of_some.sentence, "too few to tell"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/file.hpp"
+#include "base/random.hpp"
 #include "errors.hpp"
 #include "report/compare.hpp"
 #include "report/listed.hpp"
@@ -19,7 +20,8 @@
 namespace ztp {
 namespace {
 
-// Blocks of 10 users, items and days, half of whose cells are ones; users of a block know each other, and so does one who has done nothing.
+// Blocks of 10 users, items and days, half of whose cells are ones; users of a block know each other, and one of them
+// knows a user who has done nothing.
 Dataset data_of(std::uint64_t seed) {
   Dataset data;
   for (const char* name : {"user", "item", "day"}) data.tensor.modes.push_back({name, LabelTable()});
@@ -80,9 +82,9 @@ class SectionsTest : public testing::Test {
     FitOptions plain = options_of(3);
     plain.chains = 1;
     plain.holdout = 0;
-    Dataset one_mode_of_one = data_of(5);
-    one_mode_of_one.networks.clear();
-    fit(std::move(one_mode_of_one), plain, *dir_ / "plain");
+    Dataset without_network = data_of(5);
+    without_network.networks.clear();
+    fit(std::move(without_network), plain, *dir_ / "plain");
     for (const char* model : {"logistic", "quad"}) {
       FitOptions rival = options_of(3);
       rival.model = model;

@@ -96,8 +96,8 @@ function barsHeight(items, legend = true) {
 function bars(
     svg, width, items,
     {most, color = "var(--accent)", valueWidth = 62, format = (v) => percent(v, 2), axis = true} = {}) {
-  const labelWidth =
-      Math.min(210, Math.max(70, Math.min(0.42 * width, 12 + d3.max(items, (d) => textWidth(visible(d.label))) || 0)));
+  const wanted = 12 + (d3.max(items, (d) => textWidth(visible(d.label))) || 0);
+  const labelWidth = Math.max(70, Math.min(320, 0.42 * width, wanted));
   const largest = most || d3.max(items, (d) => Math.max(d.value, d.high || 0, d.overall || 0)) || 1;
   const x = d3.scaleLinear().domain([0, largest]).range([labelWidth + 6, width - valueWidth]);
   if (axis) {

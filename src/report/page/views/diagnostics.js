@@ -16,7 +16,7 @@ function quantityName(q) {
 function occupiedFigure(small = false) {
   const {posterior} = report.diagnostics.occupied;
   return figure({
-    title: "Occupied components: posterior",
+    title: small ? "Occupied components" : "Occupied components: posterior",
     small,
     label: `Columns: posterior of the number of occupied components. ${
         posterior.map(([n, p]) => `${n}: ${percent(p)}`).join("; ")}`,
@@ -38,7 +38,7 @@ function occupiedByChain() {
     height: 30 + 26 * chains.length + 30,
     draw: (svg, width, height) => {
       const x = d3.scaleLinear().domain([d3.min(numbers) - 1, d3.max(numbers) + 1]);
-      const y = d3.scalePoint().domain(d3.range(chains.length)).padding(0.6);
+      const y = d3.scalePoint().domain(d3.range(chains.length).reverse()).padding(0.6);
       const group = axes(svg, width, height, {
         x,
         y,
@@ -189,8 +189,8 @@ function quantitiesTable() {
                 [h("span", {}, quantityName(q),
                    q.outcome === null || q.outcome === undefined ?
                        "" :
-                       h("span", {class: "hint"}, q.outcome ? " a held-out one" : " a held-out zero"),
-                   q.chosen ? h("span", {class: "hint"}, ` ${q.chosen}`) : ""),
+                       h("span", {class: "hint"}, q.outcome ? ", a held-out one" : ", a held-out zero"),
+                   q.chosen ? h("span", {class: "hint"}, `, ${q.chosen}`) : ""),
                  fixed(q.mean, digits(q)), short(q.sd), short(q.mcse),
                  q.constant ? "constant" :
                               h("span", {class: `grade ${verdictGrade(q.r_hat, Math.min(q.ess_bulk, q.ess_tail))}`},
@@ -256,7 +256,7 @@ function diagnosticsView(section) {
       },
         names.map((n) => h("option", {}, n)));
   section.append(
-      verdictCard("Has it converged?", converged(), "overview"),
+      verdictCard("Has it converged?", converged(), null),
       h("p", {class: "facts"},
         `${plural(d.chains.length, "chain")} after burn-in, ${plural(d.draws, "draw")} each, ${
             seconds(d.seconds)} of sampling.`),

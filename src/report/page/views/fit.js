@@ -4,6 +4,7 @@ function rocFigure(level = "h3", small = false) {
   const f = report.fit;
   return figure({
     title: "ROC curve",
+    note: small ? null : "How many of the ones are found, at how many false alarms. Dashed: guessing.",
     small,
     level,
     label: `ROC curve of the test cells: area ${fixed(f.metrics.auc_roc, 4)}.`,
@@ -20,6 +21,7 @@ function precisionRecallFigure() {
   const chance = f.ones / (f.ones + f.zeros);
   return figure({
     title: "Precision and recall",
+    note: "How many of those it names are ones, and how many of the ones it names. Dashed: guessing.",
     label: `Precision-recall curve of the test cells: area ${fixed(f.metrics.auc_pr, 4)}; guessing gives ${
         fixed(chance, 4)}.`,
     height: (width) => Math.min(360, Math.max(220, width * 0.8)),
@@ -55,64 +57,69 @@ function drawRates(svg, width, height, points, xName, yName, chance, text) {
   });
 }
 
-// Probabilities of sparse tensors are small: logarithms show them, and bins without ones stand at the lower edge.
+// Odds on a logarithmic scale: probabilities near nothing and near one have as much room as those between.
+function oddsScale(low, high) {
+  const odds = (v) => Math.log(v / (1 - v));
+  const linear = d3.scaleLinear().domain([odds(low), odds(high)]).clamp(true);
+  const scale = (v) => linear(odds(Math.max(low, Math.min(high, v))));
+  const small = d3.range(Math.ceil(Math.log10(low) - 1e-9), 0).map((power) => 10 ** power);
+  scale.domain = () => [low, high];
+  scale.range = (range) => (range ? (linear.range(range), scale) : linear.range());
+  scale.copy = () => scale;
+  scale.ticks = () => [...small, 0.5, ...small.map((v) => 1 - v).reverse()].filter((v) => v >= low && v <= high);
+  scale.tickFormat = () => (v) => `${Number((100 * v).toPrecision(v > 0.5 ? 8 : 1))} %`;
+  return scale;
+}
+
+// Bins with ones alone or none stand at the edge.
 function reliabilityFigure(bins, title, note) {
+  const all = bins.flatMap((b) => [b.probability, b.share]).filter((v) => v > 0 && v < 1);
+  const low = Math.max(1e-8, Math.min(0.05, (d3.min(all) || 0.01) / 2));
+  const high = Math.min(1 - 1e-4, Math.max(0.95, 1 - (1 - (d3.max(all) || 0.99)) / 2));
   return figure({
     title,
     note,
     label: `Reliability diagram, ${bins.length} bins. ${
         bins.filter((b, i) => i % 4 === 0)
-            .map((b) => `said ${short(b.probability)}, happened ${short(b.share)}`)
+            .map((b) => `said ${percent(b.probability, 2)}, happened ${percent(b.share, 2)}`)
             .join("; ")}`,
-    height: (width) => Math.min(420, Math.max(260, width * 0.85)),
+    height: (width) => Math.min(360, Math.max(240, width * 0.8)),
     draw: (svg, width, height) => {
-      const positive = bins.flatMap((b) => [b.probability, b.share]).filter((v) => v > 0);
-      const least = Math.max(1e-7, d3.min(positive) / 2 || 1e-3);
-      const scale = () =>
-          (least < 0.02 ? d3.scaleLog() : d3.scaleLinear()).domain([least < 0.02 ? least : 0, 1]).clamp(true);
-      const x = scale(), y = scale();
-      const tick = (v) =>
-          (v >= 0.01 ? `${Number((100 * v).toPrecision(2))} %` : `${Number((100 * v).toPrecision(1))} %`);
-      const some = (v) =>
-          (least < 0.02 ?
-               (Math.log10(v) % 1 === 0 || Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? tick(v) : "") :
-               tick(v));
+      const x = oddsScale(low, high), y = oddsScale(low, high);
       const group = axes(svg, width, height, {
         x,
         y,
         xName: "probability that the model says",
         yName: "share of ones that happened",
-        xFormat: some,
-        yFormat: some,
-        margin: {left: 70, right: 22}
+        margin: {left: 72, right: 22},
       });
+      // Few enough to be read.
+      const words = svg.selectAll(".axis.x .tick").nodes();
+      const every = Math.ceil(words.length * 52 / (width - 84));
+      words.forEach((tick, i) => (i % every ? tick.remove() : null));
       // What would be right: the diagonal, and a little off it where the fit took held-out ones for zeros.
-      const right = bins.map((b) => [Math.max(b.probability, least), Math.max(b.expected, least)]);
-      curve(group, right, x, y, "var(--overall)", "4 4");
+      curve(group, bins.map((b) => [b.probability, b.expected]), x, y, "var(--overall)", "4 4");
       const item = group.selectAll("g.bin")
                        .data(bins)
                        .join("g")
                        .attr("class", "bin")
-                       .attr("transform", (b) => `translate(${x(Math.max(b.probability, least))},0)`);
-      item.append("line")
-          .attr("class", "range")
-          .attr("y1", (b) => y(Math.max(b.low, least)))
-          .attr("y2", (b) => y(Math.max(b.high, least)));
+                       .attr("transform", (b) => `translate(${x(b.probability)},0)`);
+      item.append("line").attr("class", "range").attr("y1", (b) => y(b.low)).attr("y2", (b) => y(b.high));
       item.append("circle")
           .attr("class", "dot")
           .attr("r", 4.5)
-          .attr("cy", (b) => y(Math.max(b.share, least)))
+          .attr("cy", (b) => y(b.share))
           .attr("fill", "var(--accent)");
       withTooltip(
           item,
           (b) =>
               [`said ${percent(b.probability, 2)}`,
                `happened ${percent(b.share, 2)} [${percent(b.low, 2)}, ${percent(b.high, 2)}]`,
-               plural(b.cells, "cell")]);
+               `${percent(b.expected, 2)} would be right`, plural(b.cells, "cell")]);
     },
     data: () => [
-        ["probability", "share", "low", "high", "cells"],
-        ...bins.map((b) => [b.probability, b.share, b.low, b.high, b.cells])],
+        ["probability", "expected", "share", "low", "high", "cells"],
+        ...bins.map((b) => [b.probability, b.expected, b.share, b.low, b.high, b.cells])],
   });
 }
 
@@ -167,7 +174,7 @@ function fitView(section) {
   if (f) {
     const where = f.source === "held out" ? "that the fit held out" : `of ${f.source}`;
     section.append(
-        verdictCard("Are its probabilities calibrated?", calibrated(), "overview"), metricTiles(),
+        verdictCard("Are its probabilities calibrated?", calibrated(), null), metricTiles(),
         h("p", {class: "note"}, `${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} ${where}: the numbers of `,
           h("code", {}, `ztp evaluate ${quoted(report.run.directory)}`), "."),
         h("div", {class: "columns three"}, rocFigure(), precisionRecallFigure(),

@@ -78,7 +78,8 @@ function verdictCard(question, [grade, words, text], link, brief = false) {
       "article", {class: `verdict ${grade}`},
       h("h3", {}, h("span", {class: "mark", role: "img", "aria-label": gradeWords[grade]}, gradeMarks[grade]),
         ` ${question}`),
-      h("p", {class: "answer"}, words), h("p", {}, sentences.join(" "), " ", h("a", {href: `#${link}`}, "See why")));
+      h("p", {class: "answer"}, words),
+      h("p", {}, sentences.join(" "), " ", link ? h("a", {href: `#${link}`}, "See why") : ""));
 }
 
 function whatWasFitted() {
