@@ -66,7 +66,7 @@ function searchField(choose) {
     oninput: show,
     onkeydown: key,
     onfocus: show,
-    onblur: () => setTimeout(close, 150)
+    onblur: () => setTimeout(() => document.activeElement === input || close(), 150)
   });
   function close() {
     list.hidden = true;
