@@ -98,6 +98,7 @@ def test_tooltips_of_other_plots(world):
     assert page.hover(page.figure("Reliability").find_elements(By.CSS_SELECTOR, "g.bin circle")[0]) == [
         f"said {percent(b[0]['probability'], 2)}",
         f"happened {percent(b[0]['share'], 2)} [{percent(b[0]['low'], 2)}, {percent(b[0]['high'], 2)}]",
+        f"{percent(b[0]['expected'], 2)} would be right",
         f"{count(b[0]['cells'])} cells",
     ]
     page.leave()
