@@ -48,9 +48,13 @@ class Page:
         """Another size of the window, or other colours."""
         # Height: all of a phone, or a laptop's.
         self.browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride", {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
         )
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}, {"name": "prefers-reduced-motion", "value": "reduce"}]
+        scheme = [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]
         self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
 
     def script(self, text: str, *arguments: object) -> Any:
@@ -65,7 +69,9 @@ class Page:
 
     def frames(self) -> None:
         """Waits until what was asked for is drawn: observers of sizes speak between two frames."""
-        self.browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(arguments[0])))")
+        self.browser.execute_async_script(
+            "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(arguments[0])))"
+        )
 
     def go(self, address: str) -> None:
         # A view that only its observers fill needs a frame or two.
@@ -76,7 +82,9 @@ class Page:
         return self.script("return location.hash.slice(1)")
 
     def views(self) -> list[str]:
-        return self.script("return Array.from(document.querySelectorAll('nav a'), (link) => link.getAttribute('href').slice(1))")
+        return self.script(
+            "return Array.from(document.querySelectorAll('nav a'), (link) => link.getAttribute('href').slice(1))"
+        )
 
     def all(self, selector: str) -> list[WebElement]:
         """Those of the view that is seen."""
@@ -90,7 +98,8 @@ class Page:
     def texts(self, selector: str) -> list[str]:
         """Also of what is not in the window, and of plots."""
         return self.script(
-            "return Array.from(document.querySelectorAll(arguments[0]), (e) => e.textContent)", f"main > section:not([hidden]) {selector}"
+            "return Array.from(document.querySelectorAll(arguments[0]), (e) => e.textContent)",
+            f"main > section:not([hidden]) {selector}",
         )
 
     def figure(self, title: str) -> WebElement:
@@ -125,7 +134,9 @@ class Page:
         return self.script("return Array.from(document.getElementById('tooltip').children, (line) => line.textContent)")
 
     def leave(self) -> None:
-        ActionChains(self.browser, duration=0).move_to_element(self.browser.find_element(By.CSS_SELECTOR, ".brand")).perform()
+        ActionChains(self.browser, duration=0).move_to_element(
+            self.browser.find_element(By.CSS_SELECTOR, ".brand")
+        ).perform()
         self.wait(lambda: self.script("return document.getElementById('tooltip').hidden"), "no tooltip")
 
     def keys(self, *keys: str) -> None:
@@ -138,7 +149,9 @@ class Page:
 
     def complaints(self) -> list[str]:
         """What the browser has said since the last time: errors, warnings, what the policy has refused."""
-        return [entry["message"] for entry in self.browser.get_log("browser") if entry["level"] not in ("DEBUG", "INFO")]
+        return [
+            entry["message"] for entry in self.browser.get_log("browser") if entry["level"] not in ("DEBUG", "INFO")
+        ]
 
     def requests(self) -> list[str]:
         """Addresses of everything that was asked for since the last time."""

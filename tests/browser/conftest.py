@@ -34,7 +34,14 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chro
     # Both are named, so Selenium does not look for any, in the network least of all.
     options.binary_location = program(shutil.which("chromium") or shutil.which("google-chrome"), "Chromium", install)
     driver = program(shutil.which("chromedriver"), "chromedriver", install)
-    for argument in ["headless=new", "no-sandbox", "disable-gpu", "hide-scrollbars", "disable-dev-shm-usage", "force-device-scale-factor=1"]:
+    for argument in [
+        "headless=new",
+        "no-sandbox",
+        "disable-gpu",
+        "hide-scrollbars",
+        "disable-dev-shm-usage",
+        "force-device-scale-factor=1",
+    ]:
         options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     # Only the requests: the protocol's other messages would fill the log.

@@ -99,7 +99,10 @@ class Made:
         words = FITS[name].split()
         self.data(words[0].split("/")[0])
         words = [word.replace("=", f"={self.folder}/") if "=" in word else word for word in words]
-        words = [str(self.folder / word) if word.startswith(("world/", "small/", "pair/", "counts", "dense")) else word for word in words]
+        words = [
+            str(self.folder / word) if word.startswith(("world/", "small/", "pair/", "counts", "dense")) else word
+            for word in words
+        ]
         return self.once(f"{name}-run", lambda path: self.ztp("fit", *words, "--out", path))
 
     def report(self, name: str) -> Path:

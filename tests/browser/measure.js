@@ -9,7 +9,8 @@ function faultsOfLayout() {
     faults.push(`the page is ${root.scrollWidth} wide, the window ${innerWidth}: ${
         wide.slice(0, 3).map((e) => `${e.tagName}.${e.className}`).join(" ")}`);
   }
-  const described = (text) => `"${text.textContent}" of ${text.closest("figure, .verdict, table, li")?.querySelector("h3, h4")?.textContent}`;
+  const described = (text) =>
+      `"${text.textContent}" of ${text.closest("figure, .verdict, table, li")?.querySelector("h3, h4")?.textContent}`;
   for (const svg of document.querySelectorAll("main > section:not([hidden]) .plot > svg")) {
     const frame = svg.getBoundingClientRect();
     if (frame.width === 0) faults.push(`an empty plot: ${svg.getAttribute("aria-label")}`);
@@ -19,11 +20,13 @@ function faultsOfLayout() {
       if (box.left < frame.left - room || box.right > frame.right + room || box.top < frame.top - room ||
           box.bottom > frame.bottom + room)
         faults.push(`${described(text)} is cut off by ${
-            Math.round(Math.max(frame.left - box.left, box.right - frame.right, frame.top - box.top, box.bottom - frame.bottom))} px`);
+            Math.round(Math.max(
+                frame.left - box.left, box.right - frame.right, frame.top - box.top, box.bottom - frame.bottom))} px`);
     // Words that cross: those of one axis, axes and their names, names of nodes.
     const groups = [
-      ...Array.from(svg.querySelectorAll(".axis"), (axis) => axis.querySelectorAll("text")), svg.querySelectorAll(".axis-name, .axis text"),
-      svg.querySelectorAll(".node-label"), svg.querySelectorAll(".bar text")
+      ...Array.from(svg.querySelectorAll(".axis"), (axis) => axis.querySelectorAll("text")),
+      svg.querySelectorAll(".axis-name, .axis text"), svg.querySelectorAll(".node-label"),
+      svg.querySelectorAll(".bar text")
     ];
     for (const group of groups) {
       const words = Array.from(group).filter((text) => boxes.has(text));

@@ -86,7 +86,9 @@ def test_the_keyboard_shows_tooltips_and_follows_links(made, open):
             break
     label = page.script("return document.activeElement.querySelector('.label').textContent")
     assert not page.script("return document.getElementById('tooltip').hidden")
-    assert page.script("return document.querySelector('#tooltip strong').textContent").startswith(label.removesuffix("…"))
+    assert page.script("return document.querySelector('#tooltip strong').textContent").startswith(
+        label.removesuffix("…")
+    )
     page.keys(Keys.ESCAPE)
     assert page.script("return document.getElementById('tooltip').hidden")
     page.keys(Keys.ENTER)

@@ -106,11 +106,15 @@ def test_the_data_are_those_that_are_shown(made, open, downloads):
     assert [label for label, _ in shown] == [row[0] for row in body[: len(shown)]]
     head, *body = saved("Map of the components")
     for row, c in zip(body, page.data["components"]["list"], strict=True):
-        assert [float(row[i]) for i in (0, 2, 3, 4, 5, 6)] == [c[key] for key in ("number", "weight", "q05", "q95", "share", "stability")]
+        assert [float(row[i]) for i in (0, 2, 3, 4, 5, 6)] == [
+            c[key] for key in ("number", "weight", "q05", "q95", "share", "stability")
+        ]
     page.go("entities/country/France")
     head, *body = saved("Its most probable unseen cells")
     assert head == ["country", "organisation", "period", "probability", "sd", "q05", "q95", "why"]
-    assert [percent(float(row[3])) for row in body] == [number for _, number in page.bars("Its most probable unseen cells")]
+    assert [percent(float(row[3])) for row in body] == [
+        number for _, number in page.bars("Its most probable unseen cells")
+    ]
     assert all(row[0] == "France" for row in body)
     page.go("fit")
     head, *body = saved("ROC curve")
@@ -120,9 +124,9 @@ def test_the_data_are_those_that_are_shown(made, open, downloads):
     head, *body = rows(text)
     assert head == ["quantity", "mean", "sd", "mcse", "r_hat", "ess_bulk", "ess_tail", "ess_per_second"]
     for row, q in zip(body, page.data["diagnostics"]["quantities"], strict=True):
-        assert row[1:] == ["" if q[key] is None else f"{q[key]}" for key in head[1:]] or [float(x) if x else None for x in row[1:]] == [
-            q[key] for key in head[1:]
-        ]
+        assert row[1:] == ["" if q[key] is None else f"{q[key]}" for key in head[1:]] or [
+            float(x) if x else None for x in row[1:]
+        ] == [q[key] for key in head[1:]]
 
 
 def test_a_picture_keeps_its_colours_in_the_dark(made, open, downloads):

@@ -47,7 +47,12 @@ def hostile(made, ztp):
         # Two blocks, so that every entity has neighbours and unseen cells.
         for i, label in enumerate(LABELS):
             rows += [f"{label}\t{LABELS[j]}\tt{j % 5}" for j in range(i % 2, len(LABELS), 2) if (i + j) % 3]
-        text = "\n".join(rows).encode() + b"\n" + b"\n".join(BROKEN + f"\t{LABELS[j]}\tt{j % 5}".encode() for j in range(0, 12, 2)) + b"\n"
+        text = (
+            "\n".join(rows).encode()
+            + b"\n"
+            + b"\n".join(BROKEN + f"\t{LABELS[j]}\tt{j % 5}".encode() for j in range(0, 12, 2))
+            + b"\n"
+        )
         path.write_bytes(text)
 
     data = made.once("hostile.tsv", make_data)
@@ -70,7 +75,10 @@ def test_every_view_opens_and_nothing_runs(hostile, made, open, ztp):
     assert page.script("return document.querySelectorAll('main img, main script, main b').length") == 0
     assert page.script("return document.title").endswith(f"{RUN} · ztp report")
     assert RUN in page.script("return document.getElementById('title').textContent")
-    compared = made.once("hostile-compared.html", lambda path: ztp("report", "--compare", made.folder / RUN, made.folder / RUN, "-o", path))
+    compared = made.once(
+        "hostile-compared.html",
+        lambda path: ztp("report", "--compare", made.folder / RUN, made.folder / RUN, "-o", path),
+    )
     page = open(compared)
     for view in page.views():
         page.go(view)
@@ -94,7 +102,10 @@ def test_an_entity_is_found_and_shown(label, hostile, open):
     page.script("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))", field, label)
     hits = page.texts("#hits li span:first-child")
     assert label in hits
-    page.script("document.querySelectorAll('#hits li')[arguments[0]].dispatchEvent(new MouseEvent('mousedown'))", hits.index(label))
+    page.script(
+        "document.querySelectorAll('#hits li')[arguments[0]].dispatchEvent(new MouseEvent('mousedown'))",
+        hits.index(label),
+    )
     page.frames()
     assert page.script("return document.querySelector('.entity-name').textContent") == label
     # As a link of another one, and the same by going back.

@@ -34,12 +34,16 @@ def by_relevance(page: Page, index: int, k: int, relevance: float) -> list[tuple
         value, overall = bars["value"][i], mode["overall"][bars["entity"][i]]
         return relevance * math.log(value) + (1 - relevance) * math.log(value / overall)
 
-    order = sorted((i for i, value in enumerate(bars["value"]) if value > 0), key=lambda i: (-score(i), bars["entity"][i]))
+    order = sorted(
+        (i for i, value in enumerate(bars["value"]) if value > 0), key=lambda i: (-score(i), bars["entity"][i])
+    )
     return [(mode["labels"][bars["entity"][i]], bars["value"][i]) for i in order]
 
 
 def circles(page: Page) -> list[str]:
-    return page.script("return Array.from(document.querySelectorAll('g.component'), (g) => g.getAttribute('transform'))")
+    return page.script(
+        "return Array.from(document.querySelectorAll('g.component'), (g) => g.getAttribute('transform'))"
+    )
 
 
 def heading(page: Page) -> str:
@@ -51,14 +55,20 @@ def test_the_slider_reorders_the_bars(world):
     index = component(page, 2)
     orders = set()
     for relevance in (0, 0.5, 1):
-        page.script("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))", page.one("#relevance"), relevance)
+        page.script(
+            "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))",
+            page.one("#relevance"),
+            relevance,
+        )
         page.frames()
         assert page.one("output").text == f"{relevance:.1f}"
         for k, mode in ((0, "country"), (1, "organisation")):
             shown = page.bars(mode)
             wanted = by_relevance(page, index, k, relevance)[: len(shown)]
             assert [number for _, number in shown] == [percent(value, 2) for _, value in wanted]
-            assert all(full.startswith(label.removesuffix("…")) for (label, _), (full, _) in zip(shown, wanted, strict=True))
+            assert all(
+                full.startswith(label.removesuffix("…")) for (label, _), (full, _) in zip(shown, wanted, strict=True)
+            )
             orders.add((mode, tuple(shown)))
     assert len(orders) == 6, "the slider changes nothing"
     page.one("#relevance").send_keys(Keys.ARROW_LEFT)  # and from the keyboard
@@ -130,12 +140,20 @@ def test_a_circle_chooses_its_component(world):
 def test_arrow_keys_on_the_map(world):
     page = world("components")
     page.script("document.querySelector('g.component').focus()")
-    for key, index in ((Keys.ARROW_RIGHT, 1), (Keys.ARROW_DOWN, 2), (Keys.ARROW_LEFT, 1), (Keys.ARROW_UP, 0), (Keys.ARROW_LEFT, -1)):
+    for key, index in (
+        (Keys.ARROW_RIGHT, 1),
+        (Keys.ARROW_DOWN, 2),
+        (Keys.ARROW_LEFT, 1),
+        (Keys.ARROW_UP, 0),
+        (Keys.ARROW_LEFT, -1),
+    ):
         page.keys(key)
         wanted = number_of(page, index)
         page.wait(lambda wanted=wanted: page.address() == f"components/{wanted}", f"component {wanted}")
         # The focus goes along, or the next key would go nowhere.
-        page.wait(lambda wanted=wanted: page.script("return document.activeElement.dataset.key") == str(wanted), "the focus")
+        page.wait(
+            lambda wanted=wanted: page.script("return document.activeElement.dataset.key") == str(wanted), "the focus"
+        )
     page.script("document.querySelector('g.component').focus()")
     page.keys(Keys.ENTER)
     page.wait(lambda: page.address() == f"components/{number_of(page, 0)}", "the first component")
@@ -207,7 +225,9 @@ def test_search(world):
     assert len(hits) > 3
     page.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ARROW_UP)
     assert page.one("#hits li[aria-selected=true]").text.startswith(hits[-1])
-    assert page.one("#search").get_attribute("aria-activedescendant") == page.one("#hits li[aria-selected=true]").get_attribute("id")
+    assert page.one("#search").get_attribute("aria-activedescendant") == page.one(
+        "#hits li[aria-selected=true]"
+    ).get_attribute("id")
     page.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
     page.frames()
     assert entity() == hits[1]
@@ -345,7 +365,10 @@ def test_addresses_open_directly_and_the_back_button_works(world):
     page.wait(lambda: page.address() == "components/3", "the component again")
 
 
-@pytest.mark.parametrize("address", ["components/99", "components/x", "nonsense", "entities/country/Atlantis", "entities/nothing/at all", "%"])
+@pytest.mark.parametrize(
+    "address",
+    ["components/99", "components/x", "nonsense", "entities/country/Atlantis", "entities/nothing/at all", "%"],
+)
 def test_addresses_that_lead_nowhere(address, world):
     page = world(address)
     assert page.one("").is_displayed()
@@ -377,4 +400,7 @@ def test_only_matches_that_differ(made, open):
     page.frames()
     number = page.address().removeprefix("matches/")
     card = page.one(f"#match-{number}")
-    page.wait(lambda: 0 <= page.script("return arguments[0].getBoundingClientRect().top", card) < 800, "the card in the window")
+    page.wait(
+        lambda: 0 <= page.script("return arguments[0].getBoundingClientRect().top", card) < 800,
+        "the card in the window",
+    )

@@ -16,7 +16,9 @@ def test_components_and_their_top_entities(name, made, open, ztp):
     expected = ztp.json("components", made.run(name), "--top", 14)
     page = open(made.report(name), address="components")
     list_of_page = page.data["components"]["list"]
-    assert sorted(c["number"] for c in list_of_page if not c["network_only"]) == sorted(c["component"] for c in expected)
+    assert sorted(c["number"] for c in list_of_page if not c["network_only"]) == sorted(
+        c["component"] for c in expected
+    )
     modes = [mode["name"] for mode in page.data["modes"] if not mode["ordered"]]
     for c in expected:
         page.go(f"components/{c['component']}")
@@ -36,7 +38,9 @@ def test_components_and_their_top_entities(name, made, open, ztp):
 def test_cards(made, open, ztp):
     expected = {c["component"]: c for c in ztp.json("components", made.run("world"), "--top", 6)}
     page = open(made.report("world"), address="cards")
-    page.script("window.dispatchEvent(new Event('beforeprint')); location.hash = 'cards'")  # so that all cards are there
+    page.script(
+        "window.dispatchEvent(new Event('beforeprint')); location.hash = 'cards'"
+    )  # so that all cards are there
     facts = page.script(
         "return Array.from(document.querySelectorAll('.card'), (card) => [card.dataset.component, card.querySelector('.facts').textContent,"
         " card.querySelector('.badge').textContent, Array.from(card.querySelectorAll('.bar .number'), (n) => n.textContent)])"
@@ -63,7 +67,10 @@ def test_metrics(name, made, open, ztp):
         assert tiles == printed
     ones, zeros = cells.replace(" ones", "").replace(" zeros", "").split(", ")
     assert page.texts(".tile-note") == [f"Of {ones} ones and {zeros} zeros that the fit has not seen."]
-    assert page.script("return document.querySelector('#view-fit figure .inside').textContent") == f"AUC {printed['AUC-ROC']}"
+    assert (
+        page.script("return document.querySelector('#view-fit figure .inside').textContent")
+        == f"AUC {printed['AUC-ROC']}"
+    )
 
 
 @pytest.mark.parametrize("name", ["world", "plain", "rival"])
@@ -81,11 +88,21 @@ def test_diagnostics(name, made, open, ztp):
     )
 
     def row(name: str, quantity: dict) -> list[str]:
-        q = {key: six(value) if isinstance(value, float) and key != "mean" else value for key, value in quantity.items()}
+        q = {
+            key: six(value) if isinstance(value, float) and key != "mean" else value for key, value in quantity.items()
+        }
         digits = max(0, min(8, 1 - math.floor(math.log10(q["mcse"])))) if q["mcse"] else 4
         r_hat = "constant" if q["constant"] else fixed(None if q["r_hat"] is None else float(q["r_hat"]), 3)
         ess = [fixed(q[key], 0) for key in ("ess_bulk", "ess_tail")]
-        return [name, fixed(q["mean"], digits), short(q["sd"]), short(q["mcse"]), r_hat, *ess, short(q["ess_per_second"])]
+        return [
+            name,
+            fixed(q["mean"], digits),
+            short(q["sd"]),
+            short(q["mcse"]),
+            r_hat,
+            *ess,
+            short(q["ess_per_second"]),
+        ]
 
     assert sorted(rows) == sorted(row(*one) for one in expected)
     assert all(sentence in page.one(".verdict").text for sentence in told["sentences"])
@@ -114,7 +131,9 @@ def test_unseen_cells(name, given, made, open, ztp):
             f"{percent(low)} to {percent(high)}",
             [f"{part['component']} {percent(part['share'], 0)}" for part in cell["why"][:4]],
         ]
-    assert [number for _, number in page.bars("Its most probable unseen cells")] == [percent(six(c["probability"])) for c in expected]
+    assert [number for _, number in page.bars("Its most probable unseen cells")] == [
+        percent(six(c["probability"])) for c in expected
+    ]
 
 
 @pytest.mark.parametrize("name", ["world", "rival", "count", "online"])
@@ -140,7 +159,9 @@ def test_provenance(name, made, open, ztp):
 
 def test_comparison(made, open, ztp):
     page = open(made.report("compared"), address="matches")
-    runs = [{c["component"]: c for c in ztp.json("components", made.run(name), "--top", 1)} for name in ("world", "other")]
+    runs = [
+        {c["component"]: c for c in ztp.json("components", made.run(name), "--top", 1)} for name in ("world", "other")
+    ]
     cards = page.script(
         "return Array.from(document.querySelectorAll('.card .facts'), (facts) => Array.from(facts.childNodes).filter((n) => n.data)"
         ".map((n) => n.data))"
@@ -159,7 +180,9 @@ def test_comparison(made, open, ztp):
             assert lines[i] == f"{title}: component {c['component']}, {weight}, {share} of all"
     assert sum(len(run) for run in runs) == sum((m["a"] is not None) + (m["b"] is not None) for m in matches)
     page.go("compare")
-    sides = page.script("return Array.from(document.querySelectorAll('#sides tbody tr'), (row) => Array.from(row.cells, (c) => c.textContent))")
+    sides = page.script(
+        "return Array.from(document.querySelectorAll('#sides tbody tr'), (row) => Array.from(row.cells, (c) => c.textContent))"
+    )
     printed = {}
     for name in ("world", "other"):
         for line in ztp("evaluate", made.run(name)).splitlines():

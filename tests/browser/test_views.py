@@ -66,7 +66,11 @@ def test_nothing_is_fetched(name, made, open):
 def test_nothing_in_the_file_could_be_fetched(name, made):
     text = made.report(name).read_text()
     places = [r"\bsrc\s*=", r"\bhref\s*=", r"\burl\(", r"@import", r"\bimport\s*\(", r"\bfrom\s*", r"\baction\s*="]
-    found = [match.group(0) for place in places for match in re.finditer(place + r"\s*[\"'`(]?\s*(?:https?:)?//[^\s\"')]*", text)]
+    found = [
+        match.group(0)
+        for place in places
+        for match in re.finditer(place + r"\s*[\"'`(]?\s*(?:https?:)?//[^\s\"')]*", text)
+    ]
     assert found == []
     assert "default-src 'none'" in text
 
@@ -82,7 +86,6 @@ def test_all_views_are_printed(name, made, open):
     page = open(made.report(name))
     first = page.views()[0]
     made_at_printing = """
-        addEventListener("beforeprint", () => setTimeout(() => {}), {once: true});
         window.printed = null;
         addEventListener("beforeprint", () => {
           window.printed = Array.from(document.querySelectorAll("main > section"), (section) => ({
@@ -99,7 +102,11 @@ def test_all_views_are_printed(name, made, open):
         assert section["children"] > 1, view
         assert section["waiting"] == 0, view
         assert section["empty"] == 0, view
-    cards, number = ("matches", page.data["matches"]) if name == COMPARED else ("cards", page.data["components"]["list"])
+    cards, number = (
+        ("matches", page.data["matches"]) if name == COMPARED else ("cards", page.data["components"]["list"])
+    )
     assert printed[cards]["cards"] == len(number)
     # And all is as it was.
-    assert page.script("return Array.from(document.querySelectorAll('main > section:not([hidden])'), (s) => s.id)") == [f"view-{first}"]
+    assert page.script("return Array.from(document.querySelectorAll('main > section:not([hidden])'), (s) => s.id)") == [
+        f"view-{first}"
+    ]
