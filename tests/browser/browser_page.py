@@ -102,6 +102,14 @@ class Page:
             f"main > section:not([hidden]) {selector}",
         )
 
+    def rows(self, table: str) -> list[list[str]]:
+        """The texts of a table's cells."""
+        return self.script(
+            "return Array.from(document.querySelectorAll(`${arguments[0]} tbody tr`),"
+            " (row) => Array.from(row.cells, (cell) => cell.textContent))",
+            table,
+        )
+
     def figure(self, title: str) -> WebElement:
         """The plot whose title begins so."""
         for element in self.all("figure"):

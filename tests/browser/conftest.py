@@ -1,4 +1,4 @@
-"""Reports in a real browser: runs that are made once and shared by all workers of pytest, a Chromium for each worker, and an opener."""
+"""Reports in a real browser: runs that all workers of pytest share, a Chromium for each of them, and an opener."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from browser_page import Page
-from made_reports import Made, Ztp, program
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+
+from browser_page import Page
+from made_reports import Made, Ztp, program
 
 
 @pytest.fixture(scope="session")
@@ -64,3 +65,8 @@ def opener(browser: webdriver.Chrome) -> Iterator[Callable[..., Page]]:
     if pages:
         complaints = pages[-1].complaints()
         assert complaints == [], complaints
+
+
+@pytest.fixture
+def world(made: Made, open: Callable[..., Page]) -> Callable[[str], Page]:
+    return lambda address: open(made.report("world"), address=address)

@@ -39,16 +39,18 @@ class Ztp:
         return json.loads(self(*arguments, "--json"))
 
 
-# What `ztp fit` is given for each run, beside --out. Draws are a function of the seed, so every number is the same every time.
+# What `ztp fit` is given for each run, beside --out. Draws are a function of the seed: every number is the same every time.
 FITS = {
-    "world": "world/tensor.tsv --labels world/labels --network country=world/network-country.tsv --rank 12 --sweeps 150 --chains 2 --holdout 0.1",
+    "world": "world/tensor.tsv --labels world/labels --network country=world/network-country.tsv"
+    " --rank 12 --sweeps 150 --chains 2 --holdout 0.1",
     "other": "world/tensor.tsv --labels world/labels --rank 8 --sweeps 40 --holdout 0.1 --seed 5",
     "plain": "small/tensor.tsv --labels small/labels --rank 4 --sweeps 60",
     "rival": "small/tensor.tsv --labels small/labels --model logistic --rank 3 --sweeps 40 --holdout 0.2",
     "count": "counts.tsv --likelihood count --rank 4 --sweeps 60 --holdout 0.2",
     "few": "dense.tsv --rank 1 --sweeps 20",  # the report has few of its entities
     "pair": "pair/tensor.tsv --rank 1 --sweeps 60 --holdout 0.1",
-    "online": "small/tensor.tsv --labels small/labels --network mode1=small/network-mode1.tsv --method online --rank 4 --sweeps 80 --holdout 0.2",
+    "online": "small/tensor.tsv --labels small/labels --network mode1=small/network-mode1.tsv"
+    " --method online --rank 4 --sweeps 80 --holdout 0.2",
 }
 COMPARED = "compared"  # world and other
 

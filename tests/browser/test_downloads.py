@@ -7,10 +7,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from browser_page import Page
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
+
+from browser_page import Page
 from shown import percent
 
 

@@ -1,4 +1,4 @@
-"""Labels, names of modes and of the run come from anybody: they are shown as text, whatever they are, and lead where they say."""
+"""Labels and names of modes and runs come from anybody: they are shown as text, and lead where they say."""
 
 from __future__ import annotations
 

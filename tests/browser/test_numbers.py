@@ -6,6 +6,7 @@ import json
 import math
 
 import pytest
+
 from shown import count, fixed, percent, short, six
 
 WITH_COMPONENTS = ["world", "count", "pair", "online"]
@@ -149,9 +150,7 @@ def test_provenance(name, made, open, ztp):
     assert facts["Draws kept"] == count(info["draws"])
     assert facts["Began"] == info["created"].replace("T", " ").replace("Z", " UTC")
     assert facts["Held out"] == f"{count(info['test_ones'])} ones, {count(info['test_zeros'])} zeros"
-    shown = page.script(
-        "return Array.from(document.querySelectorAll('[aria-label=Options] tbody tr'), (row) => Array.from(row.cells, (c) => c.textContent))"
-    )
+    shown = page.rows("[aria-label=Options]")
     options = dict(shown)
     for key in ("rank", "sweeps", "seed", "holdout"):
         assert float(options[key]) == info["options"][key]
@@ -180,9 +179,7 @@ def test_comparison(made, open, ztp):
             assert lines[i] == f"{title}: component {c['component']}, {weight}, {share} of all"
     assert sum(len(run) for run in runs) == sum((m["a"] is not None) + (m["b"] is not None) for m in matches)
     page.go("compare")
-    sides = page.script(
-        "return Array.from(document.querySelectorAll('#sides tbody tr'), (row) => Array.from(row.cells, (c) => c.textContent))"
-    )
+    sides = page.rows("#sides")
     printed = {}
     for name in ("world", "other"):
         for line in ztp("evaluate", made.run(name)).splitlines():

@@ -1,10 +1,11 @@
-"""Every view of every kind of report opens, in any width and colours, without a complaint of the browser, and asks nobody for anything."""
+"""Every view of every kind of report opens, in any width and colours, without a complaint, and asks nobody for anything."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
+
 from made_reports import COMPARED, FITS
 
 LOOKS = [(1280, False), (1280, True), (400, False), (400, True)]
@@ -89,9 +90,10 @@ def test_all_views_are_printed(name, made, open):
         window.printed = null;
         addEventListener("beforeprint", () => {
           window.printed = Array.from(document.querySelectorAll("main > section"), (section) => ({
-            hidden: section.hidden, children: section.children.length, waiting: section.querySelectorAll(".waiting").length,
-            cards: section.querySelectorAll(".card").length,
-            empty: Array.from(section.querySelectorAll(".plot")).filter((plot) => !plot.querySelector("svg *")).length}));
+            hidden: section.hidden, children: section.children.length,
+            waiting: section.querySelectorAll(".waiting").length, cards: section.querySelectorAll(".card").length,
+            empty: Array.from(section.querySelectorAll(".plot")).filter((plot) => !plot.querySelector("svg *")).length
+          }));
         }, {once: true});"""
     page.script(made_at_printing)
     pdf = page.browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"]
