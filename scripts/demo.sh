@@ -20,6 +20,9 @@ echo
 echo "Memberships the fit was not shown (a tenth was held out) that it thinks most probable for Switzerland, 2020-24:"
 "$ztp" recommend "$demo/run" country=Switzerland period=2020-24 --top 5
 echo
-echo "The run directory is $demo/run. Try:"
+"$ztp" report "$demo/run" -o "$demo/report.html" >/dev/null
+echo "The run directory is $demo/run. Look at it in a browser, which needs no network:"
+echo "  $PWD/$demo/report.html"
+echo "Try:"
 echo "  $ztp recommend $demo/run country=Turkey --top 5"
 echo "  $ztp info $demo/run"

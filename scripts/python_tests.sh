@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the Python package, installs it into a virtual environment with what its tests need, and runs them.
-#   scripts/python_tests.sh dev       with what is built in build/dev (make test). The environment stays for the next time, as long as
-#                                     pyproject.toml is the same
+#   scripts/python_tests.sh dev       with what is built in build/dev (make test), and the tests of reports in a browser. The environment stays
+#                                     for the next time, as long as pyproject.toml is the same
 #   scripts/python_tests.sh release   a release build, in build/python, and always a fresh environment (make python)
 # PYTHON is the interpreter (python3), PYTEST has options for pytest.
 set -eu
@@ -25,11 +25,13 @@ install() {
 case "${1:-}" in
   dev)
     venv="build/venv"
+    tests="python/tests tests/browser"
     export ZTP_COMMAND="$PWD/build/dev/ztp"
     settings="-Cbuild-dir=build/dev -Ccmake.build-type=RelWithDebInfo -Ccmake.define.ZTP_TESTS=ON -Ccmake.define.ZTP_PROGRAM=ON
               -Ccmake.define.ZTP_ASSERTIONS=ON" ;;
   release)
     venv="build/python-venv"
+    tests="python/tests"
     export ZTP_COMMAND="$PWD/build/release/ztp"
     settings="-Cbuild-dir=build/python"
     rm -rf "$venv" ;;
@@ -55,7 +57,9 @@ echo "Building and installing the Python package"
 # The generator of the presets, so that build/dev stays one tree for both.
 # shellcheck disable=SC2086  # the settings are words on purpose
 CMAKE_GENERATOR=Ninja install --no-build-isolation $settings '.[test]' || fail "the package or what it needs was not installed (see above)"
+# Has the current axe-core in it, which looks for barriers in pages. The browser that it drives elsewhere is not needed.
+[ "$tests" = python/tests ] || install --no-deps axe-playwright-python || fail "axe-playwright-python cannot be had"
 echo "$made_from" >"$venv/made-from"
 
 # shellcheck disable=SC2086
-"$venv/bin/python" -m pytest -q -n 2 --dist worksteal ${PYTEST:-} python/tests
+"$venv/bin/python" -m pytest -q -n 2 --dist worksteal ${PYTEST:-} $tests

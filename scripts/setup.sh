@@ -12,7 +12,9 @@ build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-js
        libssl-dev ca-certificates node-d3"
 bench="libbenchmark-dev"
 python="python3 python3-dev python3-venv"
-test="libgtest-dev libboost-dev gzip zstd $python $bench"
+# The report is tried in a real browser; text has no width without a font.
+browser="chromium chromium-driver fonts-dejavu-core"
+test="libgtest-dev libboost-dev gzip zstd $python $bench $browser"
 
 case "${1:-build}" in
   build) wanted="$build" ;;

@@ -11,7 +11,7 @@
 namespace ztp::app {
 namespace {
 
-struct Given {
+struct CheckFlags {
   ReadOptions read;
   FitOptions options;
   bool json = false;
@@ -81,7 +81,7 @@ void print_text(const CheckReport& report, const FitOptions& options) {
 }  // namespace
 
 void add_check(CLI::App& app) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<CheckFlags>();
   CLI::App* command = app.add_subcommand("check", "What is in a file, what is odd about it, what a fit will take");
   add_data_flags(*command, given->read, true);
   FitOptions& options = given->options;

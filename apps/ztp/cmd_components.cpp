@@ -14,7 +14,7 @@
 namespace ztp::app {
 namespace {
 
-struct Given {
+struct ComponentsFlags {
   std::string run;
   std::size_t top = 10, component = 0, chain = 1;
   std::vector<std::string> modes;
@@ -23,7 +23,7 @@ struct Given {
 };
 
 // Which modes to show, in the order of the tensor.
-std::vector<std::size_t> chosen_modes(const Given& given, const std::vector<Mode>& modes) {
+std::vector<std::size_t> chosen_modes(const ComponentsFlags& given, const std::vector<Mode>& modes) {
   std::vector<std::size_t> chosen;
   std::vector<std::string> names;
   for (const Mode& mode : modes) names.push_back(mode.name);
@@ -68,7 +68,7 @@ nlohmann::ordered_json as_json(const Component& c, const std::vector<Mode>& mode
   return json;
 }
 
-void run_components(const Given& given) {
+void run_components(const ComponentsFlags& given) {
   Posterior posterior(given.run, given.threads);
   const std::vector<std::size_t> chosen = chosen_modes(given, posterior.modes());
   if (given.component > static_cast<std::size_t>(posterior.info().options.rank))
@@ -96,7 +96,7 @@ void run_components(const Given& given) {
 }  // namespace
 
 void add_components(CLI::App& app) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<ComponentsFlags>();
   CLI::App* command = app.add_subcommand("components", "The components by weight, with their top entities");
   command->add_option("RUN", given->run, "the run directory")->required();
   command->add_option("--top", given->top, "entities of each mode")->check(CLI::Range(1, 1000000000));

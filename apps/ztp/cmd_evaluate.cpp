@@ -17,7 +17,7 @@
 namespace ztp::app {
 namespace {
 
-struct Given {
+struct EvaluateFlags {
   std::string run, test;
   unsigned threads = 0;
   bool json = false;
@@ -124,7 +124,7 @@ void print_table(const Ranking& ranking, const std::vector<Mode>& modes) {
   }
 }
 
-void run_ranking(const Given& given, Posterior& posterior) {
+void run_ranking(const EvaluateFlags& given, Posterior& posterior) {
   RankingOptions options = given.options;
   options.modes = modes_named(*given.ranking, posterior.modes());
   Ranking ranking;
@@ -139,7 +139,7 @@ void run_ranking(const Given& given, Posterior& posterior) {
     print_table(ranking, posterior.modes());
 }
 
-void run_evaluate(const Given& given) {
+void run_evaluate(const EvaluateFlags& given) {
   Posterior posterior(given.run, given.threads);
   if (given.test.empty() && posterior.info().test_ones + posterior.info().test_zeros == 0)
     throw Error(ErrorKind::usage,
@@ -152,7 +152,7 @@ void run_evaluate(const Given& given) {
     print_table(metrics);
 }
 
-void add_ranking_flags(CLI::App& command, Given& given) {
+void add_ranking_flags(CLI::App& command, EvaluateFlags& given) {
   CLI::Option* ranking = command.add_option("--ranking", given.ranking,
                                             "rank test ones among all entities of these modes: MODE,MODE,... or all");
   command.add_option("--at", given.options.at, "with --ranking: the k of Hits@k, recall@k and NDCG@k")
@@ -173,7 +173,7 @@ void add_ranking_flags(CLI::App& command, Given& given) {
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<EvaluateFlags>();
   CLI::App* command = app.add_subcommand("evaluate", "How good the predictions of test cells are");
   command->add_option("RUN", given->run, "the run directory")->required();
   command->add_option("TEST", given->test, "labels and a last column 0 or 1")

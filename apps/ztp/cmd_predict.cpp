@@ -14,7 +14,7 @@
 namespace ztp::app {
 namespace {
 
-struct Given {
+struct PredictFlags {
   std::string run, cells;
   unsigned threads = 0;
   bool json = false;
@@ -48,7 +48,7 @@ std::string json_line(const Posterior& posterior, const std::uint32_t* cell, con
   return json_text(json) + "\n";
 }
 
-void run_predict(const Given& given) {
+void run_predict(const PredictFlags& given) {
   Posterior posterior(given.run, given.threads);
   const bool counts = has_counts(posterior.info().options);
   std::string header;  // printed with the first cells: a file that cannot be read prints nothing
@@ -70,7 +70,7 @@ void run_predict(const Given& given) {
 }  // namespace
 
 void add_predict(CLI::App& app) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<PredictFlags>();
   CLI::App* command = app.add_subcommand("predict", "Probabilities of cells, with uncertainty");
   command->add_option("RUN", given->run, "the run directory")->required();
   command->add_option("CELLS", given->cells, "a file of labels, one cell a line; - is standard input")->required();

@@ -14,7 +14,7 @@
 namespace ztp::app {
 namespace {
 
-struct Given {
+struct RecommendFlags {
   std::string run;
   std::vector<std::string> fixed;
   std::size_t top = 10;
@@ -22,7 +22,7 @@ struct Given {
   unsigned threads = 0;
 };
 
-std::vector<std::optional<std::uint32_t>> fixed_entities(const Given& given, const std::vector<Mode>& modes) {
+std::vector<std::optional<std::uint32_t>> fixed_entities(const RecommendFlags& given, const std::vector<Mode>& modes) {
   std::vector<std::optional<std::uint32_t>> entities(modes.size());
   for (const std::string& item : given.fixed) {
     const auto [name, label] = split_assignment(item, "recommend RUN", "LABEL");
@@ -61,7 +61,7 @@ std::string as_line(const Recommendation& item, const std::vector<Mode>& modes) 
   return line;
 }
 
-void run_recommend(const Given& given) {
+void run_recommend(const RecommendFlags& given) {
   Posterior posterior(given.run, given.threads);
   const auto fixed = fixed_entities(given, posterior.modes());
   std::string header;
@@ -82,7 +82,7 @@ void run_recommend(const Given& given) {
 }  // namespace
 
 void add_recommend(CLI::App& app) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<RecommendFlags>();
   CLI::App* command = app.add_subcommand("recommend", "The most probable unseen cells, and why");
   command->add_option("RUN", given->run, "the run directory")->required();
   command->add_option("GIVEN", given->fixed, "MODE=LABEL: what is given; modes not named are left open");

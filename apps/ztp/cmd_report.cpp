@@ -55,22 +55,26 @@ void run_report(Given& given) {
 void add_report(CLI::App& app) {
   auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("report", "One HTML file to look at: components, entities, fit, diagnostics");
-  command->add_option("RUN", given->runs, "the run directory; with --compare two of them")->required()->expected(1, 2);
+  command->add_option("RUN", given->runs, "the run directory; with --compare two of them")->required()->expected(1, -1);
   command->add_option("-o,--out", given->file, "the file; an earlier report is replaced");
-  command->add_flag("--compare", given->compare, "two runs: matched components side by side, and what differs");
+  CLI::Option* compare =
+      command->add_flag("--compare", given->compare, "two runs: matched components side by side, and what differs");
   command->add_option("--test", given->options.test, "judge with these cells: labels and a last column 0 or 1")
       ->default_str("the cells the fit held out");
   command
       ->add_option("--ordered", given->options.ordered,
                    "this mode has an order, as days have: draw it as a line (repeatable)")
       ->allow_extra_args(false)
-      ->default_str("those whose labels look like it");
+      ->default_str("those whose labels look like it")
+      ->excludes(compare);
   command->add_option("--unordered", given->options.unordered, "this mode has none (repeatable)")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->excludes(compare);
   command
       ->add_option("--entities", given->options.entities,
                    "at most so many, of all modes together: those with most ones")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{10000000}));
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10000000}))
+      ->excludes(compare);
   command->add_flag("--force", given->force, "replace a file that is not a report");
   add_threads_flag(*command, given->options.threads);
   command->footer(

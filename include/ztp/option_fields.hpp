@@ -29,6 +29,10 @@ struct OptionField {
 
   std::string flag() const;  // "--burn-in"
   bool used_by(const std::string& model) const;
+  // Whether a complete run has another value than the default although none was given.
+  bool is_filled_in() const;
+  bool is_changed(const FitOptions& options) const;   // it has not the value of its default
+  std::string text(const FitOptions& options) const;  // its value
 };
 
 // In the order of FitOptions.

@@ -100,6 +100,8 @@ class Posterior {
   Metrics evaluate(const std::string& file = "");
   // The same with cells that are in memory.
   Metrics evaluate(const TestCells& cells);
+  // What evaluate makes its metrics of: for curves.
+  MetricsCollector collect(const std::string& file = "");
 
   // Ranks the ones of a file (labels, and a last column 0 or 1 or none; zeros are ignored) among all entities of a mode. Without a
   // file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are more), up to 64 MiB of draws or one

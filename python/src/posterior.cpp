@@ -282,6 +282,30 @@ void bind_posterior(nb::module_& module) {
       "run_info_json", [](const std::string& run_dir) { return run_info_as_json(run_info(run_dir)); },
       nb::arg("run_dir"));
   module.def(
+      "write_report",
+      [](const std::string& run_dir, const std::string& file, const std::string& test, std::vector<std::string> ordered,
+         std::vector<std::string> unordered, std::size_t entities, unsigned threads) {
+        ReportOptions options;
+        options.test = test;
+        options.ordered = std::move(ordered);
+        options.unordered = std::move(unordered);
+        options.entities = entities;
+        options.threads = threads;
+        return write_report(run_dir, file, options).notes;
+      },
+      nb::arg("run_dir"), nb::arg("file"), nb::arg("test"), nb::arg("ordered"), nb::arg("unordered"),
+      nb::arg("entities"), nb::arg("threads"), nb::call_guard<nb::gil_scoped_release>());
+  module.def(
+      "write_comparison",
+      [](const std::string& run_dir, const std::string& other_dir, const std::string& file, unsigned threads) {
+        ReportOptions options;
+        options.threads = threads;
+        return write_comparison(run_dir, other_dir, file, options).notes;
+      },
+      nb::arg("run_dir"), nb::arg("other_dir"), nb::arg("file"), nb::arg("threads"),
+      nb::call_guard<nb::gil_scoped_release>());
+  module.def("is_report", &is_report, nb::arg("file"));
+  module.def(
       "diagnose",
       [](const std::string& run_dir) {
         const Diagnosis diagnosis = [&] {

@@ -216,6 +216,10 @@ class TensorFactorization(TransformerMixin, Parameters):
         """The most probable cells that are not known ones: see `Posterior.recommend`."""
         return self._fitted().recommend(given, top)
 
+    def report(self, file: str | os.PathLike[str] = "report.html", **how: Any) -> str:
+        """Writes one page to look at: see `Posterior.report`."""
+        return self._fitted().report(file, **how)
+
     def to_arviz(self, **how: Any) -> Any:
         """The draws as arviz.InferenceData: see `Posterior.to_arviz`."""
         return self._fitted().to_arviz(**how)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -59,6 +60,14 @@ class Diagnosis:
 
     def __str__(self) -> str:
         return "\n".join([f"verdict: {self.verdict}", *self.sentences])
+
+
+def _report_path(file: str | os.PathLike[str]) -> str:
+    """Where a report may be written: what is there already must be one."""
+    path = os.fspath(file)
+    if os.path.exists(path) and not _core.is_report(path):
+        raise FileExistsError(f"{path} is there already, and no report of ztp: name another file")
+    return path
 
 
 class Posterior:
@@ -309,6 +318,39 @@ class Posterior:
     def _label(self, k: int, i: int) -> Any:
         table = self._labels[k]
         return table.first_number + i if table.is_numbered else table.name(i)
+
+    def report(
+        self,
+        file: str | os.PathLike[str] = "report.html",
+        *,
+        test: str | os.PathLike[str] | None = None,
+        ordered: Sequence[str] = (),
+        unordered: Sequence[str] = (),
+        entities: int = 100_000,
+    ) -> str:
+        """Writes all of it as one page to look at, which opens in any browser without a network, as ``ztp report``.
+
+        Judged are the cells that the fit held out, or those of the file `test` (labels and a last column 0 or 1).
+        Modes that look like days or years are drawn as lines: `ordered` and `unordered` name those that do not look
+        like what they are. Of more than so many `entities` the page has those with most ones. What it leaves out is
+        a warning. An earlier report is replaced, any other file is a FileExistsError. Returns the path.
+        """
+        path = _report_path(file)
+        test_file = "" if test is None else os.fspath(test)
+        notes = _core.write_report(
+            self.run_dir, path, test_file, list(ordered), list(unordered), whole(entities, "entities", 1), threads(self._n_jobs)
+        )
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        return path
+
+    def compare(self, other: Posterior, file: str | os.PathLike[str] = "comparison.html") -> str:
+        """Writes this run and another side by side, components matched, as one page: what is the same, and what
+        differs. As ``ztp report --compare``. Returns the path."""
+        path = _report_path(file)
+        for note in _core.write_comparison(self.run_dir, other.run_dir, path, threads(self._n_jobs)):
+            warnings.warn(note, stacklevel=2)
+        return path
 
     def match_chains(self, reference: int = 0) -> pd.DataFrame:
         """Which component of each other chain is which of the reference: the one-to-one matching of largest overlap.

@@ -42,6 +42,7 @@ enum class Purpose : std::uint32_t {
   polya_gamma = 23,      // its latent variables, index = cell
   rival_rows = 24,       // its factors, mode = k, index = row; mode = K: weights and intercept
   rival_weights = 25,    // its shrinkage
+  replicates = 26,       // data drawn from the posterior, sweep = replicate, mode = k or K, index = (component, points)
 };
 
 struct StreamKey {

@@ -251,24 +251,36 @@ bool OptionField::used_by(const std::string& model) const {
   return models.empty() || (" " + models + " ").find(" " + model + " ") != std::string::npos;
 }
 
+bool OptionField::is_filled_in() const {
+  static const FitOptions untouched;
+  const auto* of_text = std::get_if<std::string FitOptions::*>(&member);
+  return !default_text.empty() || (of_text != nullptr && untouched.**of_text == "auto");
+}
+
+bool OptionField::is_changed(const FitOptions& options) const {
+  static const FitOptions untouched;
+  return std::visit([&](auto at) { return options.*at != untouched.*at; }, member);
+}
+
+std::string OptionField::text(const FitOptions& options) const {
+  return std::visit(
+      [&](auto at) {
+        using Value = std::remove_cvref_t<decltype(options.*at)>;
+        if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+          return fmt::format("{}", fmt::join(options.*at, " "));
+        else
+          return fmt::format("{}", options.*at);
+      },
+      member);
+}
+
 std::string options_as_markdown() {
-  const FitOptions defaults;
   std::string text =
       "# Options of `ztp fit`\n\nMade by `ztp fit --options-markdown` from the one list that the flags, the checks "
       "and\n"
       "`options.json` come from.\n\n| flag | default | models | meaning |\n|---|---|---|---|\n";
   for (const OptionField& field : fit_option_fields()) {
-    std::string value = field.default_text;
-    if (value.empty())
-      std::visit(
-          [&](auto member) {
-            using Value = std::remove_cvref_t<decltype(defaults.*member)>;
-            if constexpr (std::is_same_v<Value, std::vector<std::string>>)
-              value = fmt::format("{}", fmt::join(defaults.*member, " "));
-            else
-              value = fmt::format("{}", defaults.*member);
-          },
-          field.member);
+    const std::string value = field.default_text.empty() ? field.text({}) : field.default_text;
     text += fmt::format("| `{}` | {} | {} | {} |\n", field.flag(), value.empty() ? "none" : value,
                         field.models.empty() ? "all" : field.models, field.help);
   }

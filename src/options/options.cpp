@@ -29,20 +29,11 @@ void check_value(const OptionField& field, const FitOptions& options) {
   }
 }
 
-// Whether a complete run has another value than the default although none was given.
-bool is_filled_in(const OptionField& field) {
-  static const FitOptions untouched;
-  const auto* text = std::get_if<std::string FitOptions::*>(&field.member);
-  return !field.default_text.empty() || (text != nullptr && untouched.**text == "auto");
-}
-
 // Those that are not at their defaults.
 Given changed(const FitOptions& options) {
-  static const FitOptions untouched;
   Given fields;
   for (const OptionField& field : fit_option_fields())
-    if (std::visit([&](auto member) { return options.*member != untouched.*member; }, field.member))
-      fields.push_back(&field);
+    if (field.is_changed(options)) fields.push_back(&field);
   return fields;
 }
 
@@ -155,7 +146,7 @@ void check_options(const FitOptions& options, const std::vector<const OptionFiel
 void check_options(const FitOptions& options, bool networks) {
   Given given = changed(options);
   for (const OptionField* field : given) check_value(*field, options);
-  std::erase_if(given, [](const OptionField* field) { return is_filled_in(*field); });  // a run may be fitted again
+  std::erase_if(given, [](const OptionField* field) { return field->is_filled_in(); });  // a run may be fitted again
   check_options(options, given, networks);
 }
 

@@ -17,7 +17,7 @@ void Posterior::Impl::collect(const std::uint32_t* coords, const std::uint8_t* o
   for (std::size_t e = 0; e < count; ++e) collector.add(mean[e], outcome[e] != 0);
 }
 
-Metrics Posterior::evaluate(const std::string& file) {
+MetricsCollector Posterior::collect(const std::string& file) {
   TableReader reader(test_table(file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file, impl_->modes),
                      impl_->pool);
   MetricsCollector collector;
@@ -33,7 +33,11 @@ Metrics Posterior::evaluate(const std::string& file) {
     if (cells.size() >= cells_for_means) flush();
   }
   if (cells.size() > 0) flush();
-  return collector.finish();
+  return collector;
+}
+
+Metrics Posterior::evaluate(const std::string& file) {
+  return collect(file).finish();
 }
 
 Metrics Posterior::evaluate(const TestCells& cells) {

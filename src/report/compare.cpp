@@ -1,9 +1,252 @@
 #include "report/compare.hpp"
 
-namespace ztp {
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
 
-Json compare_runs(const std::string&, const std::string&, const ReportOptions&, std::vector<std::string>&) {
-  return Json::object();
+#include "base/file.hpp"
+#include "base/hash.hpp"
+#include "posterior/overlap.hpp"
+#include "report/describe.hpp"
+#include "report/listed.hpp"
+#include "report/metrics_shown.hpp"
+#include "report/numbers.hpp"
+#include "report/options_shown.hpp"
+#include "store/data.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::size_t top_entities = 10, most_differences = 6;
+
+std::string name_of(const std::string& run_dir) {
+  const std::filesystem::path path = std::filesystem::absolute(run_dir).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
+bool has_test_cells(const RunInfo& info) {
+  return info.test_ones + info.test_zeros > 0;
+}
+
+// A number that two files have in common if they have the same lines, in whatever order.
+std::uint64_t lines_in_any_order(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw_io("open", file);
+  std::uint64_t sum = 0;
+  for (std::string line; std::getline(in, line);) sum += XXH3_64bits(line.data(), line.size());
+  return sum;
+}
+
+bool same_test_cells(const ComparedRun& a, const ComparedRun& b, const ReportOptions& options) {
+  if (!options.test.empty()) return true;
+  const RunInfo &of_a = a.posterior.info(), &of_b = b.posterior.info();
+  return has_test_cells(of_a) && of_a.test_ones == of_b.test_ones && of_a.test_zeros == of_b.test_zeros &&
+         lines_in_any_order(own_test_file(a.run_dir, of_a)) == lines_in_any_order(own_test_file(b.run_dir, of_b));
+}
+
+ComparedRun open_run(const std::string& run_dir, const ReportOptions& options) {
+  ComparedRun run{run_dir, name_of(run_dir), Posterior(run_dir, options.threads), 0, {}, {}, {}, {}};
+  run.chain = chain_shown(run.posterior);
+  return run;
+}
+
+void examine(ComparedRun& run, const ReportOptions& options) {
+  run.diagnosis = diagnose(run.run_dir);
+  if (!options.test.empty() || has_test_cells(run.posterior.info())) run.metrics = run.posterior.evaluate(options.test);
+  run.components = run.posterior.components(top_entities, run.chain);
+  std::erase_if(run.components, [](const Component& component) { return component.weight < weight_of_empty; });
+}
+
+// For each mode of a the one of b with the same name. match_components has seen that there is one.
+std::vector<std::size_t> modes_of_other(const Posterior& a, const Posterior& b) {
+  std::vector<std::size_t> result;
+  for (const Mode& mode : a.modes())
+    result.push_back(static_cast<std::size_t>(
+        std::find_if(b.modes().begin(), b.modes().end(), [&](const Mode& other) { return other.name == mode.name; }) -
+        b.modes().begin()));
+  return result;
+}
+
+// For each entity of a mode the same one of another run.
+std::vector<std::optional<std::uint32_t>> same_entities(const LabelTable& labels, const LabelTable& others) {
+  std::vector<std::optional<std::uint32_t>> result;
+  std::string scratch;
+  for (std::uint32_t j = 0; j < labels.size(); ++j) result.push_back(others.find(labels.name(j, scratch)));
+  return result;
+}
+
+std::vector<ComparedPair> pair_up(const ComparedRun& a, const ComparedRun& b,
+                                  const std::vector<ComponentMatch>& matches) {
+  std::vector<ComparedPair> pairs;
+  std::vector<const Component*> taken;
+  for (const ComponentMatch& match : matches) {
+    ComparedPair pair;
+    pair.a = a.component(match.component);
+    pair.b = match.partner ? b.component(*match.partner) : nullptr;
+    pair.share_a = match.weight_share;
+    pair.share_b = match.partner_weight_share;
+    if (pair.a == nullptr) continue;
+    if (pair.b != nullptr) {
+      taken.push_back(pair.b);
+      pair.overlap = match.overlap;
+      pair.agreement = match.agreement;
+    }
+    pairs.push_back(pair);
+  }
+  double weight = 0;
+  for (const Component& component : b.components) weight += component.weight;
+  for (const Component& component : b.components)
+    if (std::find(taken.begin(), taken.end(), &component) == taken.end())
+      pairs.push_back({nullptr, &component, 0, component.weight / weight, 0, 0});
+  std::stable_sort(pairs.begin(), pairs.end(), [](const ComparedPair& x, const ComparedPair& y) {
+    return std::max(x.share_a, x.share_b) > std::max(y.share_a, y.share_b);
+  });
+  return pairs;
+}
+
+// modes: those of the run in the order in which they are shown.
+Json component_shown(const ComparedRun& run, const Component* component, double weight_share,
+                     const std::vector<std::size_t>& modes) {
+  if (component == nullptr) return nullptr;
+  Json top = Json::array();
+  for (const std::size_t k : modes) {
+    Json of_mode = Json::array();
+    for (const Component::Entity& entity : component->top[k])
+      of_mode.push_back({run.posterior.modes()[k].labels[entity.id], number(entity.value, 4)});
+    top.push_back(std::move(of_mode));
+  }
+  return {{"number", component->number},
+          {"weight", number(component->weight, precise)},
+          {"q05", number(component->weight_q05, precise)},
+          {"q95", number(component->weight_q95, precise)},
+          {"share", number(component->share, 4)},
+          {"weight_share", number(weight_share, 4)},
+          {"top", std::move(top)}};
+}
+
+// The entities whose parts differ most, for each pair of components that has both.
+std::vector<Json> differences_of_mode(ComparedRun& a, std::size_t k, ComparedRun& b, std::size_t l,
+                                      const std::vector<ComparedPair>& pairs) {
+  const LabelTable &labels = a.posterior.modes()[k].labels, &others = b.posterior.modes()[l].labels;
+  const auto in_b = same_entities(labels, others), in_a = same_entities(others, labels);
+  a.only.push_back(static_cast<std::uint32_t>(std::count(in_b.begin(), in_b.end(), std::nullopt)));
+  b.only[l] = static_cast<std::uint32_t>(std::count(in_a.begin(), in_a.end(), std::nullopt));
+  const std::vector<float> u = a.posterior.mean_factor(k, a.chain), v = b.posterior.mean_factor(l, b.chain);
+  const std::size_t R = u.size() / labels.size(), S = v.size() / others.size();
+  struct Difference {
+    float size, in_a, in_b;
+    std::string label;
+  };
+  std::vector<Json> result;
+  for (const ComparedPair& pair : pairs) {
+    Json of_pair = Json::array();
+    std::vector<Difference> most;  // largest first
+    const auto offer = [&](float x, float y, const LabelTable& table, std::uint32_t id) {
+      const float size = std::abs(x - y);
+      if (size == 0 || (most.size() == most_differences && size <= most.back().size)) return;
+      if (most.size() == most_differences) most.pop_back();
+      const auto place = std::upper_bound(most.begin(), most.end(), size,
+                                          [](float value, const Difference& other) { return value > other.size; });
+      most.insert(place, {size, x, y, table[id]});
+    };
+    if (pair.a != nullptr && pair.b != nullptr) {
+      const std::size_t r = pair.a->number - 1, s = pair.b->number - 1;
+      for (std::uint32_t j = 0; j < in_b.size(); ++j) offer(u[j * R + r], in_b[j] ? v[*in_b[j] * S + s] : 0, labels, j);
+      for (std::uint32_t j = 0; j < in_a.size(); ++j)
+        if (!in_a[j]) offer(0, v[j * S + s], others, j);
+    }
+    for (const Difference& difference : most)
+      of_pair.push_back({difference.label, number(static_cast<double>(difference.in_a), 4),
+                         number(static_cast<double>(difference.in_b), 4)});
+    result.push_back(std::move(of_pair));
+  }
+  return result;
+}
+
+Json options_that_differ(const RunInfo& a, const RunInfo& b) {
+  const auto in_a = options_with_effect(a), in_b = options_with_effect(b);
+  const auto value = [](const auto& fields, const OptionField& field, const RunInfo& info) -> Json {
+    if (std::find(fields.begin(), fields.end(), &field) == fields.end()) return nullptr;
+    return field.text(info.options);
+  };
+  Json result = Json::array();
+  for (const OptionField& field : fit_option_fields()) {
+    Json of_a = value(in_a, field, a), of_b = value(in_b, field, b);
+    if (of_a != of_b) result.push_back({field.name, std::move(of_a), std::move(of_b)});
+  }
+  return result;
+}
+
+Json run_shown(const ComparedRun& run, bool test_same) {
+  const RunInfo& info = run.posterior.info();
+  Json occupied = Json::array(), modes = Json::array();
+  for (const auto& [components, probability] : info.rank) occupied.push_back({components, number(probability)});
+  for (std::size_t k = 0; k < info.modes.size(); ++k)
+    modes.push_back({{"name", info.modes[k].name}, {"size", info.modes[k].size}, {"only", run.only[k]}});
+  const std::size_t used = run.components.size();
+  return {{"title", run.title},
+          {"run", describe_run(run.run_dir, info)},
+          {"verdict", verdict_name(run.diagnosis.verdict)},
+          {"sentences", run.diagnosis.sentences},
+          {"metrics", run.metrics ? metrics_shown(*run.metrics) : Json(nullptr)},
+          {"test_same", test_same},
+          {"occupied", occupied},
+          {"components", {{"used", used}, {"empty", static_cast<std::size_t>(info.options.rank) - used}}},
+          {"modes", modes}};
+}
+
+}  // namespace
+
+const Component* ComparedRun::component(std::size_t r) const {
+  const auto found = std::find_if(components.begin(), components.end(),
+                                  [&](const Component& component) { return component.number == r + 1; });
+  return found == components.end() ? nullptr : &*found;
+}
+
+Json compare_runs(const std::string& run_dir, const std::string& other_dir, const ReportOptions& options,
+                  std::vector<std::string>&) {
+  ComparedRun a = open_run(run_dir, options), b = open_run(other_dir, options);
+  if (a.title == b.title) {
+    a.title = run_dir;
+    b.title = other_dir;
+  }
+  const std::vector<ComponentMatch> matches = a.posterior.match_components(a.chain, b.posterior, b.chain);
+  double agreement = 0;
+  for (const ComponentMatch& match : matches) agreement += common_weight(match);
+  if (options.progress) options.progress("the first run");
+  examine(a, options);
+  if (options.progress) options.progress("the other run");
+  examine(b, options);
+  const std::vector<ComparedPair> pairs = pair_up(a, b, matches);
+
+  const std::size_t K = a.posterior.modes().size();
+  const std::vector<std::size_t> other_modes = modes_of_other(a.posterior, b.posterior);
+  std::vector<std::size_t> own_modes(K);
+  std::iota(own_modes.begin(), own_modes.end(), std::size_t{0});
+  b.only.resize(K);
+  std::vector<std::vector<Json>> differences;
+  for (std::size_t k = 0; k < K; ++k) differences.push_back(differences_of_mode(a, k, b, other_modes[k], pairs));
+  Json shown = Json::array();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    Json differs = Json::array();
+    for (std::size_t k = 0; k < K; ++k) differs.push_back(std::move(differences[k][i]));
+    shown.push_back({{"a", component_shown(a, pairs[i].a, pairs[i].share_a, own_modes)},
+                     {"b", component_shown(b, pairs[i].b, pairs[i].share_b, other_modes)},
+                     {"overlap", number(pairs[i].overlap, 4)},
+                     {"agreement", number(pairs[i].agreement, 4)},
+                     {"differs", std::move(differs)}});
+  }
+  const bool test_same = same_test_cells(a, b, options);
+  Json runs = Json::array();
+  runs.push_back(run_shown(a, test_same));
+  runs.push_back(run_shown(b, test_same));
+  return {{"runs", std::move(runs)},
+          {"titles", metric_titles()},
+          {"options", options_that_differ(a.posterior.info(), b.posterior.info())},
+          {"matches", std::move(shown)},
+          {"agreement", number(agreement, 4)},
+          {"sentences", compare_in_words(a, b, pairs, agreement, test_same)}};
 }
 
 }  // namespace ztp

@@ -33,9 +33,9 @@ Json list_of(Source& source, const Listed& listed) {
     const Component& c =
         *std::find_if(all.begin(), all.end(), [&](const Component& one) { return one.number == r + 1; });
     list.push_back({{"number", c.number},
-                    {"weight", number(c.weight)},
-                    {"q05", number(c.weight_q05)},
-                    {"q95", number(c.weight_q95)},
+                    {"weight", number(c.weight, precise)},
+                    {"q05", number(c.weight_q05, precise)},
+                    {"q95", number(c.weight_q95, precise)},
                     {"share", number(c.share)},
                     {"stability", number(c.stability)},
                     {"network_only", static_cast<bool>(network_only[r])}});

@@ -1,9 +1,138 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "io/file_cells.hpp"
+#include "posterior/impl.hpp"
+#include "report/numbers.hpp"
+#include "report/replicate.hpp"
 #include "report/sections.hpp"
+#include "store/data.hpp"
+#include "store/draws_file.hpp"
 
 namespace ztp {
+namespace {
 
-Json degrees_section(Source&) {
-  return nullptr;
+constexpr std::size_t most_replicates = 20, fewest_replicates = 4;
+constexpr double points_of_all = 12e6;  // of all replicates, unless that makes too few of them
+constexpr double points_of_one = 40e6;  // of one: beyond, it would take too long
+constexpr std::size_t most_degrees = 40;
+
+using Degrees = std::vector<std::vector<std::uint64_t>>;  // by mode and entity
+
+// How many entities of a mode have each degree, ascending: much shorter than the list of all degrees.
+using Histogram = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+std::vector<Histogram> histograms(Degrees degrees) {
+  std::vector<Histogram> result(degrees.size());
+  for (std::size_t k = 0; k < degrees.size(); ++k) {
+    std::sort(degrees[k].begin(), degrees[k].end());
+    for (const std::uint64_t degree : degrees[k]) {
+      if (result[k].empty() || result[k].back().first != degree) result[k].emplace_back(degree, 0);
+      ++result[k].back().second;
+    }
+  }
+  return result;
+}
+
+Degrees observed_degrees(const Dataset& data, bool counts) {
+  Degrees degrees;
+  for (const Mode& mode : data.tensor.modes) degrees.emplace_back(mode.labels.size(), 0);
+  const std::size_t K = degrees.size();
+  for_ones(data, [&](const std::uint32_t* cells, const std::int64_t* count, std::size_t ones) {
+    for (std::size_t e = 0; e < ones; ++e)
+      for (std::size_t k = 0; k < K; ++k)
+        degrees[k][cells[e * K + k]] += counts && count != nullptr ? static_cast<std::uint64_t>(count[e]) : 1;
+  });
+  return degrees;
+}
+
+// From 1 to a little above the largest, evenly spread in logarithms, none twice.
+std::vector<std::uint64_t> degrees_to_show(std::uint64_t largest) {
+  const double top = std::max(2.0, std::ceil(1.1 * static_cast<double>(largest)));
+  std::vector<std::uint64_t> grid;
+  for (std::size_t i = 0; i < most_degrees; ++i) {
+    const double part = static_cast<double>(i) / static_cast<double>(most_degrees - 1);
+    const auto degree = static_cast<std::uint64_t>(std::llround(std::exp(part * std::log(top))));
+    if (grid.empty() || degree > grid.back()) grid.push_back(degree);
+  }
+  return grid;
+}
+
+// How many entities have at least so many ones, for each degree of a grid.
+std::vector<float> at_least(const Histogram& histogram, const std::vector<std::uint64_t>& grid) {
+  std::vector<float> result(grid.size(), 0);
+  std::size_t i = histogram.size(), entities = 0;
+  for (std::size_t g = grid.size(); g-- > 0;) {
+    while (i > 0 && histogram[i - 1].first >= grid[g]) entities += histogram[--i].second;
+    result[g] = static_cast<float>(entities);
+  }
+  return result;
+}
+
+Json mode_shown(const Histogram& observed, const std::vector<const Histogram*>& replicates) {
+  std::uint64_t largest = observed.back().first;
+  for (const Histogram* histogram : replicates) largest = std::max(largest, histogram->back().first);
+  const std::vector<std::uint64_t> grid = degrees_to_show(largest);
+  const std::vector<float> of_data = at_least(observed, grid);
+  std::vector<std::vector<float>> of_replicates;
+  for (const Histogram* histogram : replicates) of_replicates.push_back(at_least(*histogram, grid));
+  Json low = Json::array(), middle = Json::array(), high = Json::array();
+  std::size_t inside = 0;
+  for (std::size_t g = 0; g < grid.size(); ++g) {
+    std::vector<float> numbers;
+    for (const auto& of_replicate : of_replicates) numbers.push_back(of_replicate[g]);
+    std::sort(numbers.begin(), numbers.end());
+    // Of few replicates the extremes are nearer to these quantiles than anything between them.
+    const bool few = numbers.size() < most_replicates;
+    const double from = quantile(numbers.data(), numbers.size(), few ? 0 : 0.05);
+    const double to = quantile(numbers.data(), numbers.size(), few ? 1 : 0.95);
+    low.push_back(number(from));
+    middle.push_back(number(quantile(numbers.data(), numbers.size(), 0.5)));
+    high.push_back(number(to));
+    inside += static_cast<double>(of_data[g]) >= from && static_cast<double>(of_data[g]) <= to;
+  }
+  return {{"degree", grid}, {"observed", numbers(of_data, 9)},
+          {"low", low},     {"middle", middle},
+          {"high", high},   {"inside", number(static_cast<double>(inside) / static_cast<double>(grid.size()))}};
+}
+
+}  // namespace
+
+Json degrees_section(Source& source) {
+  if (!source.rates()) return nullptr;
+  const RunInfo& info = source.posterior.info();
+  const DrawsFile draws(source.run_dir, info);
+  double points = 0;
+  for (const std::size_t i : spread(draws.draws().size(), most_replicates))
+    points = std::max(points, points_expected(draws.log_weights(i)));
+  if (points > points_of_one) {
+    source.notes.push_back(
+        fmt::format("Degrees of replicated data are left out: {:.0f} million points would have to be drawn for each.",
+                    points / 1e6));
+    return nullptr;
+  }
+  const std::size_t affordable = static_cast<std::size_t>(
+      std::clamp(points_of_all / points, static_cast<double>(fewest_replicates), static_cast<double>(most_replicates)));
+  const Dataset data = load_data(source.run_dir, info);
+  const bool counts = has_counts(info.options);
+  const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
+  State state;
+  std::vector<std::vector<Histogram>> replicates;
+  for (const std::size_t i : spread(draws.draws().size(), affordable)) {
+    draws.load(i, state);
+    const auto number = static_cast<std::uint32_t>(replicates.size());
+    replicates.push_back(histograms(replicated_degrees(state, plan, number, source.pool)));
+  }
+  const std::vector<Histogram> observed = histograms(observed_degrees(data, counts));
+  Json modes = Json::array();
+  for (std::size_t k = 0; k < observed.size(); ++k) {
+    std::vector<const Histogram*> of_mode;
+    for (const std::vector<Histogram>& replicate : replicates) of_mode.push_back(&replicate[k]);
+    modes.push_back(mode_shown(observed[k], of_mode));
+  }
+  return {{"replicates", replicates.size()}, {"counts", counts}, {"modes", modes}};
 }
 
 }  // namespace ztp

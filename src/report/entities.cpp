@@ -12,7 +12,7 @@ namespace {
 
 constexpr double least_share = 0.01;
 constexpr std::size_t most_components = 12;
-constexpr int digits_of_share = 3, digits_of_probability = 4;
+constexpr int digits_of_profile = 3;  // there are many of them
 
 // Which components the shown entities of a mode belong to: the parts of their expected counts.
 Json profiles(Source& source, std::size_t k, const std::vector<std::size_t>& listed) {
@@ -36,7 +36,7 @@ Json profiles(Source& source, std::size_t k, const std::vector<std::size_t>& lis
     shares.resize(std::min(shares.size(), most_components));
     for (const auto& [part, i] : shares) {
       component.push_back(i);
-      share.push_back(number(part, digits_of_share));
+      share.push_back(number(part, digits_of_profile));
     }
     start.push_back(component.size());
   }
@@ -62,12 +62,12 @@ Json unseen_json(const Source& source, const UnseenCells& unseen, std::size_t e,
   Json why = Json::array();
   for (const Recommendation::Part& part : unseen.parts[e])
     if (const std::size_t index = index_of[part.component - 1]; index != SIZE_MAX)
-      why.push_back({index, number(part.share, digits_of_share)});
+      why.push_back({index, number(part.share)});
   return {{"cell", cell_json(source, unseen.cells.data() + e * source.shown.modes.size())},
           {"probability", number(prediction.probability)},
-          {"sd", number(prediction.sd, digits_of_probability)},
-          {"q05", number(prediction.q05, digits_of_probability)},
-          {"q95", number(prediction.q95, digits_of_probability)},
+          {"sd", number(prediction.sd)},
+          {"q05", number(prediction.q05)},
+          {"q95", number(prediction.q95)},
           {"why", std::move(why)}};
 }
 

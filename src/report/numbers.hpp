@@ -9,6 +9,9 @@
 
 namespace ztp {
 
+// Digits of numbers that are shown with a fixed number of decimals, as the program prints them: six could be rounded the other way.
+constexpr int precise = 12;
+
 // JSON has neither NaN nor infinity: null, and the text "inf".
 inline Json number(double value, int digits = 6) {
   if (std::isnan(value)) return nullptr;

@@ -23,12 +23,10 @@ Json made() {
   return {{"version", version()}, {"time", time_of_creation()}};
 }
 
-ReportSummary write_page(const std::string& file, const std::string& title, const Json& data,
-                         std::vector<std::string> notes) {
-  AtomicFile out(file);
-  out.write(make_page(title, data));
-  const std::uint64_t bytes = out.bytes();
-  out.commit();
+ReportSummary finish(AtomicFile& file, const Json& data, std::vector<std::string> notes) {
+  file.write(make_page(data["title"].get<std::string>(), data));
+  const std::uint64_t bytes = file.bytes();
+  file.commit();
   return {bytes, std::move(notes)};
 }
 
@@ -38,6 +36,7 @@ ReportSummary write_report(const std::string& run_dir, const std::string& file, 
   const auto tell = [&](const char* what) {
     if (options.progress) options.progress(what);
   };
+  AtomicFile out(file);  // one that cannot be written is told before the work
   tell("reading the run");
   Source source{run_dir, options, Posterior(run_dir, options.threads), {}, {}};
   source.shown = choose_shown(run_dir, source.posterior, options, source.notes);
@@ -56,16 +55,17 @@ ReportSummary write_report(const std::string& run_dir, const std::string& file, 
   data["networks"] = networks_section(source);
   data["notes"] = source.notes;
   tell("writing");
-  return write_page(file, name_of(run_dir), data, std::move(source.notes));
+  return finish(out, data, std::move(source.notes));
 }
 
 ReportSummary write_comparison(const std::string& run_dir, const std::string& other_dir, const std::string& file,
                                const ReportOptions& options) {
+  AtomicFile out(file);
   std::vector<std::string> notes;
   Json data = {{"kind", "compare"}, {"title", name_of(run_dir) + " and " + name_of(other_dir)}, {"made", made()}};
   data.update(compare_runs(run_dir, other_dir, options, notes));
   data["notes"] = notes;
-  return write_page(file, data["title"].get<std::string>(), data, std::move(notes));
+  return finish(out, data, std::move(notes));
 }
 
 bool is_report(const std::string& file) {

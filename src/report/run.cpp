@@ -1,9 +1,72 @@
+#include <fmt/format.h>
+
+#include "report/describe.hpp"
+#include "report/numbers.hpp"
+#include "report/options_shown.hpp"
 #include "report/sections.hpp"
 
 namespace ztp {
+namespace {
 
-Json run_section(Source&) {
-  return nullptr;
+Json chains_of(const RunInfo& info) {
+  Json chains = Json::array();
+  for (const RunInfo::ChainStatus& chain : info.chains)
+    chains.push_back({{"sweeps", chain.sweeps},
+                      {"seconds", number(chain.seconds)},
+                      {"log_likelihood", number(chain.log_likelihood, 10)},
+                      {"occupied", chain.occupied},
+                      {"occupied_mean", number(chain.occupied_mean)},
+                      {"network_only", chain.network_only}});
+  return chains;
+}
+
+}  // namespace
+
+double volume_of(const RunInfo& info) {
+  double volume = 1;
+  for (const RunInfo::ModeInfo& mode : info.modes) volume *= mode.size;
+  return volume;
+}
+
+Json describe_run(const std::string& run_dir, const RunInfo& info) {
+  double seconds = 0;
+  for (const RunInfo::ChainStatus& chain : info.chains) seconds += chain.seconds;
+  Json learned = Json::array(), options = Json::array(), changed = Json::array();
+  for (const auto& [name, mean] : info.learned) learned.push_back({name, number(mean)});
+  for (const OptionField* field : options_with_effect(info)) {
+    options.push_back({field->name, field->text(info.options)});
+    if (was_changed(*field, info)) changed.push_back(field->name);
+  }
+  return {{"directory", run_dir},
+          {"status", info.status},
+          {"version", info.version},
+          {"command", info.command},
+          {"created", info.created},
+          {"fingerprint", info.fingerprint},
+          {"method", info.options.method},
+          {"model", info.options.model},
+          {"likelihood", info.options.likelihood},
+          {"seed", fmt::format("{}", info.options.seed)},
+          {"updates", info.updates},
+          {"ones", info.ones},
+          {"volume", number(volume_of(info))},
+          {"density", number(static_cast<double>(info.ones) / volume_of(info))},
+          {"total_count", info.total_count},
+          {"missing_cells", info.missing_cells},
+          {"test_ones", info.test_ones},
+          {"test_zeros", info.test_zeros},
+          {"draws", info.draws},
+          {"chains", chains_of(info)},
+          {"seconds", number(seconds)},
+          {"peak_memory", info.peak_memory},
+          {"rank", info.options.rank},
+          {"options", options},
+          {"changed", changed},
+          {"learned", learned}};
+}
+
+Json run_section(Source& source) {
+  return describe_run(source.run_dir, source.posterior.info());
 }
 
 }  // namespace ztp

@@ -42,7 +42,8 @@ expect 3 "long: no draws yet; 'ztp resume long' goes on" "$ztp" recommend long m
 
 # ---- signals: the sweep is finished, and each has its exit code ----------------------------------------------------------
 for signal in INT:130 TERM:143 HUP:129; do
-  "$ztp" resume long >/dev/null 2>log.txt &
+  # As if at a terminal: under nohup, and in the background of a script, some of them would be ignored.
+  env --default-signal="${signal%:*}" "$ztp" resume long >/dev/null 2>log.txt &
   pid=$!
   sleep 0.3  # it cuts the trace to its checkpoint first
   lines long $(($(wc -l <long/trace.tsv) + 5)) $pid

@@ -1,0 +1,215 @@
+// ---- views/compare.js: two runs beside each other.
+
+function sideNames() {
+  return report.runs.map((run) => run.title);
+}
+
+const sideColors = ["var(--accent)", "var(--second)"];
+
+function sideLegend() {
+  return legend(sideNames().map((name, i) => ({name, color: sideColors[i], shape: "bar"})));
+}
+
+function compareView(section) {
+  const [a, b] = report.runs;
+  const both = (name, of) => [name, of(a), of(b)];
+  const rows = [
+    both("components in use", (run) => `${run.components.used} of ${run.components.used + run.components.empty}`),
+    both("training ones", (run) => count(run.run.ones)), both("verdict", (run) => run.verdict || missing),
+    both("draws", (run) => count(run.run.draws)), both("time", (run) => seconds(run.run.seconds)),
+    both("data fingerprint", (run) => run.run.fingerprint),
+    ...report.titles.map(
+        ([key, title, digits]) => both(title, (run) => (run.metrics ? fixed(run.metrics[key], digits) : missing)))
+  ];
+  section.append(
+      h("p", {class: "lead"}, h("strong", {}, `${percent(report.agreement, 0)} of the two models is the same.`),
+        ` ${a.title} and ${b.title}, component by component.`),
+      h("ul", {class: "findings"}, report.sentences.map((sentence) => h("li", {}, sentence))),
+      h("div", {class: "columns"},
+        h("div", {}, h("h3", {}, "Side by side"),
+          table(["", a.title, b.title], rows, {numeric: [1, 2], caption: "The two runs side by side", id: "sides"})),
+        weightsFigure()),
+      h("h3", {}, "Options that differ"),
+      report.options.length ? table(
+                                  ["option", a.title, b.title],
+                                  report.options.map((row) => row.map((text) => (text === null ? missing : text))),
+                                  {caption: "Options that differ"}) :
+                              h("p", {class: "note"}, "None: the two fits have the same options."),
+      report.notes.length ? h("div", {class: "notes"}, h("ul", {}, report.notes.map((note) => h("li", {}, note)))) :
+                            "");
+}
+
+// Weight shares of matched components against each other: on the line they are the same.
+function weightsFigure() {
+  const matched = report.matches.filter((m) => m.a && m.b);
+  const [nameA, nameB] = sideNames();
+  return figure({
+    title: "Matched components: weight shares",
+    note:
+        "Full: the same component (overlap 0.8 or more). Hollow: they differ. On the dashed line both runs give it the same weight.",
+    label: `Points: ${plural(matched.length, "pair")} of matched components, their shares of the weight in both runs.`,
+    height: (width) => Math.min(420, Math.max(260, width * 0.75)),
+    interactive: true,
+    draw: (svg, width, height) => {
+      const most = d3.max(matched, (m) => Math.max(m.a.weight_share, m.b.weight_share)) || 1;
+      const least = Math.max(1e-6, d3.min(matched, (m) => Math.min(m.a.weight_share, m.b.weight_share)) / 1.5 || 1e-3);
+      const scale = () => (most / least > 30 ? d3.scaleLog().domain([least, most * 1.2]) : d3.scaleLinear().domain([
+                            0, most * 1.1
+                          ])).clamp(true);
+      const x = scale(), y = scale();
+      const format = (v) =>
+          (most / least > 30 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9 ?
+               "" :
+               `${Number((100 * v).toPrecision(2))} %`);
+      const group = axes(
+          svg, width, height, {x, y, xName: nameA, yName: nameB, xFormat: format, yFormat: format, margin: {left: 64}});
+      curve(group, [[x.domain()[0], x.domain()[0]], [x.domain()[1], x.domain()[1]]], x, y, "var(--overall)", "4 4");
+      const item = group.selectAll("circle")
+                       .data(matched)
+                       .join("circle")
+                       .attr("class", (m) => `dot${m.overlap < 0.8 ? " hollow" : ""}`)
+                       .attr("data-key", (m) => m.a.number)
+                       .attr("r", 6)
+                       .attr("cx", (m) => x(m.a.weight_share))
+                       .attr("cy", (m) => y(m.b.weight_share))
+                       .attr("fill", "var(--accent)");
+      withTooltip(
+          item,
+          (m) =>
+              [matchName(m), `${nameA}: ${percent(m.a.weight_share)} of the weight`,
+               `${nameB}: ${percent(m.b.weight_share)}`, `overlap ${fixed(m.overlap, 2)}`]);
+      pressable(
+          item, (m) => `${matchName(m)}: overlap ${fixed(m.overlap, 2)}`, (m) => goTo("matches", m.a.number), "link");
+    },
+    data: () => [
+        [`component of ${nameA}`, `component of ${nameB}`, "share a", "share b", "overlap", "agreement"],
+        ...report.matches.map(
+            (m) =>
+                [m.a && m.a.number, m.b && m.b.number, m.a && m.a.weight_share, m.b && m.b.weight_share, m.overlap,
+                 m.agreement])],
+  });
+}
+
+function matchName(m) {
+  const side = m.a || m.b;
+  return side.top.map((entities) => (entities.length ? cut(visible(entities[0][0]), 24) : ""))
+      .filter((text) => text)
+      .join(" · ");
+}
+
+// Bars of both runs for the entities that are top in either.
+function pairBars(m, k, mode) {
+  const values = new Map();
+  for (const [i, side] of [m.a, m.b].entries())
+    for (const [label, value] of side ? side.top[k] : []) {
+      if (!values.has(label)) values.set(label, [0, 0]);
+      values.get(label)[i] = value;
+    }
+  // An entity that is top in one run alone has its value of the other in `differs`, or nearly none.
+  for (const [label, a, b] of m.differs ? m.differs[k] : [])
+    if (values.has(label)) values.set(label, [a, b]);
+  const items = [...values.entries()].sort((p, q) => d3.max(q[1]) - d3.max(p[1])).slice(0, 8);
+  return figure({
+    title: mode,
+    small: true,
+    level: "h4",
+    label: `Bars of both runs. ${
+        items.slice(0, 4).map(([label, v]) => `${label}: ${percent(v[0], 2)} and ${percent(v[1], 2)}`).join("; ")}`,
+    height: items.length * 24 + 6,
+    draw: (svg, width) => {
+      const labelWidth = Math.min(0.42 * width, 190, 12 + d3.max(items, ([label]) => textWidth(visible(label))) || 60);
+      const x =
+          d3.scaleLinear().domain([0, d3.max(items, (d) => d3.max(d[1])) || 1]).range([labelWidth + 6, width - 50]);
+      const row = svg.selectAll("g")
+                      .data(items)
+                      .join("g")
+                      .attr("class", "bar")
+                      .attr("transform", (d, i) => `translate(0,${i * 24})`);
+      row.append("rect").attr("class", "hit").attr("width", width).attr("height", 24);
+      row.append("text")
+          .attr("class", "label")
+          .attr("x", labelWidth)
+          .attr("y", 16)
+          .attr("text-anchor", "end")
+          .text(([label]) => fitting(visible(label), labelWidth - 4));
+      for (const i of [0, 1])
+        row.append("rect")
+            .attr("class", "value")
+            .attr("fill", sideColors[i])
+            .attr("x", x(0))
+            .attr("y", 4 + 8 * i)
+            .attr("height", 7)
+            .attr("width", (d) => Math.max(0, x(d[1][i]) - x(0)));
+      row.append("text")
+          .attr("class", "number")
+          .attr("x", width - 44)
+          .attr("y", 16)
+          .text((d) => percent(d3.max(d[1]), 1));
+      withTooltip(
+          row,
+          ([
+            label, v
+          ]) => [visible(label), `${sideNames()[0]}: ${percent(v[0], 2)}`, `${sideNames()[1]}: ${percent(v[1], 2)}`]);
+    },
+    data: () => [["entity", ...sideNames()], ...items.map(([label, v]) => [label, ...v])],
+  });
+}
+
+function matchCard(m) {
+  const modes = report.runs[0].modes.map((mode) => mode.name);
+  const side = (s, i) =>
+      (s ? `${sideNames()[i]}: component ${s.number}, weight ${fixed(s.weight, 1)} [${fixed(s.q05, 1)}, ${
+               fixed(s.q95, 1)}], ${percent(s.weight_share)} of all` :
+           `${sideNames()[i]}: has nothing like it`);
+  const same = !m.a || !m.b ? ["bad", "in one run only"] :
+      m.overlap >= 0.8      ? ["good", `overlap ${fixed(m.overlap, 2)}`] :
+      m.overlap >= 0.4      ? ["fair", `overlap ${fixed(m.overlap, 2)}`] :
+                              ["bad", `overlap ${fixed(m.overlap, 2)}`];
+  const moved = m.a && m.b && m.differs ?
+      m.differs
+          .map(
+              (entities, k) => entities.filter(([, a, b]) => Math.abs(a - b) >= 0.02)
+                                   .slice(0, 3)
+                                   .map(([label, a, b]) => `${visible(label)} ${percent(a)} → ${percent(b)}`))
+          .flat() :
+      [];
+  return h(
+      "article", {class: "card wide", id: `match-${m.a ? m.a.number : `b${m.b.number}`}`},
+      h("header", {}, h("h3", {}, matchName(m)), h("span", {class: `badge ${same[0]}`}, same[1])),
+      h("p", {class: "facts"}, side(m.a, 0), h("br"), side(m.b, 1)),
+      moved.length ? h("p", {class: "note"}, `Differs most: ${moved.join("; ")}`) : "",
+      h("div", {class: "columns three"}, modes.map((mode, k) => pairBars(m, k, mode))));
+}
+
+function matchesView(section) {
+  const only = h("input", {type: "checkbox", id: "only-different", onchange: fill});
+  const grid = h("div", {class: "stack"});
+  function fill() {
+    grid.replaceChildren(
+        ...report.matches.filter((m) => !only.checked || !m.a || !m.b || m.overlap < 0.8).map(matchCard));
+    if (grid.children.length === 0) grid.append(h("p", {class: "note"}, "All components are the same in both runs."));
+  }
+  section.append(h("div", {class: "controls"}, only, h("label", { for: "only-different"
+                   }, "only those that differ")), sideLegend(), grid);
+  fill();
+  return {
+    show([number]) {
+      if (number === undefined) return;
+      if (!document.getElementById(`match-${number}`) && only.checked) {
+        only.checked = false;
+        fill();
+      }
+      const target = document.getElementById(`match-${number}`);
+      if (target) setTimeout(() => target.scrollIntoView({block: "start"}), 30);
+    },
+  };
+}
+
+function compareProvenanceView(section) {
+  for (const run of report.runs)
+    section.append(
+        h("h3", {}, run.title), factList(runFacts(run.run)),
+        table(
+            ["chain", "sweeps", "time", "log-likelihood", "occupied, last", "occupied, mean", "network only"],
+            chainRows(run.run), {numeric: [0, 1, 2, 3, 4, 5, 6], caption: `Chains of ${run.title}`}));
+}

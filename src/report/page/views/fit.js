@@ -1,0 +1,207 @@
+// ---- views/fit.js: how good the predictions of unseen cells are, and whether the model makes data like those it was given.
+
+function rocFigure(level = "h3", small = false) {
+  const f = report.fit;
+  return figure({
+    title: "ROC curve",
+    note: small ? null : "How many of the ones are found, at how many false alarms. Dashed: guessing.",
+    small,
+    level,
+    label: `ROC curve of the test cells: area ${fixed(f.metrics.auc_roc, 4)}.`,
+    height: (width) => (small ? 246 : Math.min(360, Math.max(220, width * 0.8))),
+    draw: (svg, width, height) => drawRates(
+        svg, width, height, f.roc, "false positive rate", "true positive rate", [[0, 0], [1, 1]],
+        `AUC ${fixed(f.metrics.auc_roc, 4)}`),
+    data: () => [["false_positive_rate", "true_positive_rate"], ...f.roc],
+  });
+}
+
+function precisionRecallFigure() {
+  const f = report.fit;
+  const chance = f.ones / (f.ones + f.zeros);
+  return figure({
+    title: "Precision and recall",
+    note: "How many of those it names are ones, and how many of the ones it names. Dashed: guessing.",
+    label: `Precision-recall curve of the test cells: area ${fixed(f.metrics.auc_pr, 4)}; guessing gives ${
+        fixed(chance, 4)}.`,
+    height: (width) => Math.min(360, Math.max(220, width * 0.8)),
+    draw: (svg, width, height) => drawRates(
+        svg, width, height, f.pr, "recall", "precision", [[0, chance], [1, chance]],
+        `AUC ${fixed(f.metrics.auc_pr, 4)}`),
+    data: () => [["recall", "precision"], ...f.pr],
+  });
+}
+
+function drawRates(svg, width, height, points, xName, yName, chance, text) {
+  const x = d3.scaleLinear().domain([0, 1]), y = d3.scaleLinear().domain([0, 1.02]);
+  const group = axes(svg, width, height, {x, y, xName, yName, xTicks: 5, yTicks: 5});
+  curve(group, chance, x, y, "var(--overall)", "4 4");
+  curve(group, points, x, y, "var(--accent)");
+  group.append("text")
+      .attr("class", "inside")
+      .attr("x", x(0.97))
+      .attr("y", y(0.08))
+      .attr("text-anchor", "end")
+      .text(text);
+  const nearest = d3.bisector((p) => p[0]).left;
+  const hit = group.append("rect")
+                  .attr("class", "hit")
+                  .attr("x", x(0))
+                  .attr("width", x(1) - x(0))
+                  .attr("y", y(1))
+                  .attr("height", y(0) - y(1));
+  withTooltip(hit, () => {
+    const at = x.invert(d3.event.clientX - svg.node().getBoundingClientRect().left);
+    const p = points[Math.max(0, Math.min(points.length - 1, nearest(points, at)))];
+    return [`${yName} ${fixed(p[1], 3)}`, `${xName} ${fixed(p[0], 3)}`];
+  });
+}
+
+// Odds on a logarithmic scale: probabilities near nothing and near one have as much room as those between.
+function oddsScale(low, high) {
+  const odds = (v) => Math.log(v / (1 - v));
+  const linear = d3.scaleLinear().domain([odds(low), odds(high)]).clamp(true);
+  const scale = (v) => linear(odds(Math.max(low, Math.min(high, v))));
+  const small = d3.range(Math.ceil(Math.log10(low) - 1e-9), 0).map((power) => 10 ** power);
+  scale.domain = () => [low, high];
+  scale.range = (range) => (range ? (linear.range(range), scale) : linear.range());
+  scale.copy = () => scale;
+  scale.ticks = () => [...small, 0.5, ...small.map((v) => 1 - v).reverse()].filter((v) => v >= low && v <= high);
+  scale.tickFormat = () => (v) => `${Number((100 * v).toPrecision(v > 0.5 ? 8 : 1))} %`;
+  return scale;
+}
+
+// Bins with ones alone or none stand at the edge.
+function reliabilityFigure(bins, title, note) {
+  const all = bins.flatMap((b) => [b.probability, b.share]).filter((v) => v > 0 && v < 1);
+  const low = Math.max(1e-8, Math.min(0.05, (d3.min(all) || 0.01) / 2));
+  const high = Math.min(1 - 1e-4, Math.max(0.95, 1 - (1 - (d3.max(all) || 0.99)) / 2));
+  return figure({
+    title,
+    note,
+    label: `Reliability diagram, ${bins.length} bins. ${
+        bins.filter((b, i) => i % 4 === 0)
+            .map((b) => `said ${percent(b.probability, 2)}, happened ${percent(b.share, 2)}`)
+            .join("; ")}`,
+    height: (width) => Math.min(360, Math.max(240, width * 0.8)),
+    draw: (svg, width, height) => {
+      const x = oddsScale(low, high), y = oddsScale(low, high);
+      const group = axes(svg, width, height, {
+        x,
+        y,
+        xName: "probability that the model says",
+        yName: "share of ones that happened",
+        margin: {left: 72, right: 22},
+      });
+      // Few enough to be read.
+      const words = svg.selectAll(".axis.x .tick").nodes();
+      const every = Math.ceil(words.length * 52 / (width - 84));
+      words.forEach((tick, i) => (i % every ? tick.remove() : null));
+      // What would be right: the diagonal, and a little off it where the fit took held-out ones for zeros.
+      curve(group, bins.map((b) => [b.probability, b.expected]), x, y, "var(--overall)", "4 4");
+      const item = group.selectAll("g.bin")
+                       .data(bins)
+                       .join("g")
+                       .attr("class", "bin")
+                       .attr("transform", (b) => `translate(${x(b.probability)},0)`);
+      item.append("line").attr("class", "range").attr("y1", (b) => y(b.low)).attr("y2", (b) => y(b.high));
+      item.append("circle")
+          .attr("class", "dot")
+          .attr("r", 4.5)
+          .attr("cy", (b) => y(b.share))
+          .attr("fill", "var(--accent)");
+      withTooltip(
+          item,
+          (b) =>
+              [`said ${percent(b.probability, 2)}`,
+               `happened ${percent(b.share, 2)} [${percent(b.low, 2)}, ${percent(b.high, 2)}]`,
+               `${percent(b.expected, 2)} would be right`, plural(b.cells, "cell")]);
+    },
+    data: () => [
+        ["probability", "expected", "share", "low", "high", "cells"],
+        ...bins.map((b) => [b.probability, b.expected, b.share, b.low, b.high, b.cells])],
+  });
+}
+
+function degreeFigure(mode, d) {
+  const word = report.degrees.counts ? "counts" : "ones";
+  return figure({
+    title: `Degrees: ${mode.name}`,
+    note: `${percent(d.inside, 0)} of the data's points are within the 90 % band of the replicates.`,
+    label: `How many entities of ${mode.name} have at least so many ${word}: the data, and ${
+        report.degrees.replicates} data sets drawn from the model. ${
+        percent(d.inside, 0)} of the points are within the band.`,
+    height: 230,
+    draw: (svg, width, height) => {
+      const x = d3.scaleLog().domain([1, Math.max(2, d3.max(d.degree))]);
+      const top = Math.max(2, d3.max(d.observed), d3.max(d.high));
+      const y = d3.scaleLog().domain([0.7, 1.2 * top]).clamp(true);
+      const some = (v) => (Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? count(v) : "");
+      const group = axes(svg, width, height, {
+        x,
+        y,
+        xName: `${word} of an entity, at least`,
+        yName: "entities",
+        xFormat: some,
+        yFormat: some,
+        margin: {left: 58}
+      });
+      const up = (v) => Math.max(v, 0.7);
+      band(group, d.degree.map((v, i) => [v, up(d.low[i]), up(d.high[i])]), x, y, "var(--accent)");
+      curve(group, d.degree.map((v, i) => [v, up(d.middle[i])]), x, y, "var(--accent)", "4 3");
+      const item = group.selectAll("circle")
+                       .data(d.degree.map((v, i) => [v, d.observed[i], i]).filter((p) => p[1] > 0))
+                       .join("circle")
+                       .attr("class", "dot")
+                       .attr("r", 3)
+                       .attr("fill", "var(--text)")
+                       .attr("cx", (p) => x(p[0]))
+                       .attr("cy", (p) => y(p[1]));
+      withTooltip(
+          item,
+          (p) =>
+              [`${plural(p[1], "entity", "entities")} with ${count(p[0])} ${word} or more`,
+               `replicates: ${short(d.middle[p[2]])} [${short(d.low[p[2]])}, ${short(d.high[p[2]])}]`]);
+    },
+    data: () => [
+        ["at_least", "observed", "low", "middle", "high"],
+        ...d.degree.map((v, i) => [v, d.observed[i], d.low[i], d.middle[i], d.high[i]])],
+  });
+}
+
+function fitView(section) {
+  const f = report.fit;
+  if (f) {
+    const where = f.source === "held out" ? "that the fit held out" : `of ${f.source}`;
+    section.append(
+        verdictCard("Are its probabilities calibrated?", calibrated(), null), metricTiles(),
+        h("p", {class: "note"}, `${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} ${where}: the numbers of `,
+          h("code", {}, `ztp evaluate ${quoted(report.run.directory)}`), "."),
+        h("div", {class: "columns three"}, rocFigure(), precisionRecallFigure(),
+          f.weighted ?
+              reliabilityFigure(
+                  f.weighted, "Reliability",
+                  "On the dashed line: calibrated. Zeros were drawn, so each counts for those it stands for.") :
+              reliabilityFigure(
+                  f.reliability, "Reliability",
+                  "On the dashed line: calibrated. Bins of equal size, 90 % intervals.")));
+  } else {
+    section.append(h(
+        "p", {class: "lead"},
+        "No cells were held out, so nothing tells how good predictions are. Fit with --holdout 0.1, or make the report with --test FILE."));
+  }
+  if (report.degrees) {
+    section.append(
+        h("h3", {}, "Does the model make data like these?"),
+        h("p", {class: "note"},
+          `Posterior predictive check: ${
+              report.degrees
+                  .replicates} data sets are drawn from the model, each from another posterior draw, and compared with the data the fit was given.`),
+        legend([
+          {name: "data", color: "var(--text)", dash: "2 4"},
+          {name: "replicates: median", color: "var(--accent)", dash: "4 3"},
+          {name: "90 % of the replicates", color: "var(--accent)", shape: "band"}
+        ]),
+        h("div", {class: "columns three"}, report.degrees.modes.map((d, k) => degreeFigure(report.modes[k], d))));
+  }
+}

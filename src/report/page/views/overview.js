@@ -1,0 +1,158 @@
+// ---- views/overview.js: what was fitted, on what, how good it is, in one screen and in plain words.
+
+const stable = 0.7;  // the stability from which a component counts as found by the other chains, too
+
+const verdictWords = {
+  good: ["good", "Converged", "The chains agree."],
+  usable: ["fair", "Nearly converged", ""],
+  poor: ["bad", "Not converged", ""],
+  "one chain": ["unknown", "Not known: one chain", ""],
+  "too short": ["unknown", "Not known: too few draws", ""],
+};
+
+function converged() {
+  const d = report.diagnostics;
+  if (!d)
+    return ["unknown", "Does not apply", `A ${report.run.model} fit is a point, it has no chains that could converge.`];
+  const [grade, words] = verdictWords[d.verdict];
+  return [grade, words, d.sentences];
+}
+
+function calibrated() {
+  const f = report.fit;
+  if (!f)
+    return [
+      "unknown", "Not known", "No cells were held out. Fit with --holdout 0.1, or make the report with --test FILE."
+    ];
+  const words = {yes: ["good", "Calibrated"], no: ["bad", "Not calibrated"], unknown: [
+                   "unknown", "Cannot be told"
+                 ]}[f.calibrated];
+  return [...words, f.verdict];
+}
+
+function componentsReal() {
+  const c = report.components;
+  if (!c)
+    return [
+      "unknown", "Does not apply",
+      `The factors of a ${report.run.model} fit have either sign: they do not read as components.`
+    ];
+  const used = c.list.filter((component) => !component.network_only);
+  const all = used.length + c.empty;
+  const inUse = `${used.length} of ${plural(all, "component")} ${
+      used.length === 1 ? "is" : "are"} in use; the prior has emptied ${c.empty === 0 ? "none" : c.empty}.`;
+  const full = c.empty === 0 ? " All are in use, so there may be more than the rank allows: try a larger --rank." : "";
+  const judged = used.filter((component) => component.stability !== null);
+  if (judged.length === 0)
+    return [
+      "unknown", `${used.length} in use`,
+      `${inUse}${
+          full} Whether another start would find the same ones cannot be told from one chain: fit with --chains 4.`
+    ];
+  const found = judged.filter((component) => component.stability >= stable).length;
+  const grade = found === judged.length ? "good" : found >= 0.5 * judged.length ? "fair" : "bad";
+  const text = found === judged.length ?
+      "Every one of them is found by the other chains, too" :
+      `${found} of them ${found === 1 ? "is" : "are"} found by the other chains, too; read the other ${
+          judged.length - found} with care`;
+  return [grade, `${found} of ${used.length} are stable`, `${inUse} ${text} (stability ${stable} or more).${full}`];
+}
+
+const gradeMarks = {
+  good: "✓",
+  fair: "!",
+  bad: "✗",
+  unknown: "?"
+};
+const gradeWords = {
+  good: "good",
+  fair: "fair",
+  bad: "bad",
+  unknown: "unknown"
+};
+
+// With `brief`, of several sentences the first and the last: what is wrong, and what helps.
+function verdictCard(question, [grade, words, text], link, brief = false) {
+  const sentences = brief && Array.isArray(text) && text.length > 2 ? [text[0], text[text.length - 1]] : [text].flat();
+  return h(
+      "article", {class: `verdict ${grade}`},
+      h("h3", {}, h("span", {class: "mark", role: "img", "aria-label": gradeWords[grade]}, gradeMarks[grade]),
+        ` ${question}`),
+      h("p", {class: "answer"}, words),
+      h("p", {}, sentences.join(" "), " ", link ? h("a", {href: `#${link}`}, "See why") : ""));
+}
+
+function whatWasFitted() {
+  const r = report.run;
+  const sizes = report.modes.map((mode) => `${count(mode.size)} ${mode.name}`).join(" × ");
+  const networks = report.networks && report.networks.length ? ` and ${plural(report.networks.length, "network")}` : "";
+  const how = r.model !== "ztp" ? `by its rival ${r.model}` :
+      r.method === "online" ? "by online filtering" :
+                              "by Gibbs sampling";
+  return h(
+      "p", {class: "lead"},
+      h("strong", {}, `${plural(r.ones, r.likelihood === "count" ? "positive count" : "one")} in ${sizes}`),
+      ` (${percent(r.density, r.density < 0.001 ? 4 : 2)} of the cells)${networks}, fitted with up to ${
+          r.rank} components ${how}: ${plural(r.chains.length, "chain")}, `,
+      `${plural(r.draws, "draw")} kept, ${seconds(r.seconds)}.`,
+      r.status === "complete" ? null : h("strong", {}, ` The run is ${r.status}.`));
+}
+
+function metricTiles() {
+  const f = report.fit;
+  const tiles = f ? f.titles.map(([key, title, digits]) => [key, title, fixed(f.metrics[key], digits)]) : [];
+  if (tiles.length === 0) return null;
+  return h(
+      "div", {class: "tiles", role: "group", "aria-label": "Accuracy on held-out cells"},
+      tiles.map(
+          ([key, title, text]) =>
+              h("a", {class: "tile", href: "#fit", "data-metric": key}, h("span", {class: "big"}, text),
+                h("span", {}, title))),
+      h("p", {class: "tile-note"},
+        `Of ${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} that the fit has not seen.`));
+}
+
+function componentStrip() {
+  const list = report.components.list;
+  const shown = list.slice(0, 10);
+  const rest = list.length > shown.length ? ` ${list.length - shown.length} more under Components.` : "";
+  return figure({
+    title: "The largest components",
+    label: `Bars: weights of the ${shown.length} largest components. ${
+        shown.map((c, i) => `${c.number}, ${componentName(i)}: ${fixed(c.weight, 1)}`).join("; ")}`,
+    note: `By expected count, with 90 % intervals.${rest}`,
+    height: barsHeight(shown.length),
+    interactive: true,
+    draw: (svg, width) => bars(
+        svg, width, shown.map((c, i) => ({
+                                key: c.number,
+                                label: `${c.number}  ${componentName(i)}`,
+                                value: c.weight,
+                                low: c.q05,
+                                high: c.q95,
+                                press: () => goTo("components", c.number),
+                                name: `Component ${c.number}, ${componentName(i)}: weight ${fixed(c.weight, 1)}`,
+                                lines: () => componentLines(i),
+                              })),
+        {format: Object.assign((v) => fixed(v, 1), {axis: (v) => short(v)}), valueWidth: 58}),
+    data: () => [
+        ["component", "name", "weight", "q05", "q95", "share", "stability"],
+        ...list.map((c, i) => [c.number, componentName(i), c.weight, c.q05, c.q95, c.share, c.stability])],
+  });
+}
+
+function overviewView(section) {
+  const side = [];
+  if (report.fit) side.push(rocFigure("h3", true));
+  if (report.diagnostics && report.diagnostics.occupied.posterior.length) side.push(occupiedFigure(true));
+  section.append(
+      whatWasFitted(),
+      h("div", {class: "verdicts"},
+        verdictCard("Has it converged?", converged(), report.diagnostics ? "diagnostics" : "provenance", true),
+        verdictCard("Are its probabilities calibrated?", calibrated(), "fit"),
+        verdictCard("How many components are real?", componentsReal(), report.components ? "cards" : "provenance")),
+      metricTiles() || "", h("div", {class: "columns glance"}, report.components ? componentStrip() : "", side),
+      report.notes.length ? h("div", {class: "notes"}, h("h3", {}, "What this report leaves out"),
+                              h("ul", {}, report.notes.map((note) => h("li", {}, note)))) :
+                            "");
+}

@@ -1,0 +1,185 @@
+#include "report/calibration.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/curves.hpp"
+#include "report/words.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr std::uint64_t fewest = 30;     // ones, and zeros: with fewer nothing is judged
+constexpr double tolerated = 0.05;       // part of the ones that may be expected in the wrong places
+constexpr double too_wide = 0.2;         // intervals, in the same measure: they could hide anything
+constexpr double tolerated_odds = 1.25;  // beyond an end of the interval: nothing to speak of
+constexpr double like_enough = 1.5;      // shares of ones that are taken for the same
+
+double odds(double p) {
+  return p / (1 - p);
+}
+
+double from_odds(double o) {
+  return std::isinf(o) ? 1 : o / (1 + o);
+}
+
+// The part of a share among cells if there are `times` as many zeros.
+double with_more_zeros(double share, double times) {
+  return from_odds(odds(share) / times);
+}
+
+// Cells that were observed when the fit held some out.
+double observed_cells(const RunInfo& info) {
+  double cells = 1;
+  for (const RunInfo::ModeInfo& mode : info.modes) cells *= mode.size - mode.missing_entities;
+  const std::uint64_t tested = info.options.holdout_as == "missing" ? info.test_ones + info.test_zeros : 0;
+  return cells - static_cast<double>(info.missing_cells - std::min(info.missing_cells, tested));
+}
+
+// What the share of ones must be among cells that have this probability, if the model is right about the data it has seen.
+double expected_share(double probability, const TestDesign& design) {
+  const double known = 1 - design.part_of_ones;
+  if (!design.missing) return std::min(1.0, probability / known);  // of the ones, so many were seen, and no more zeros
+  return with_more_zeros(probability, known / (1 - design.part_of_zeros));
+}
+
+// How far beyond the interval of the share the expected one is.
+double distance(const ReliabilityBin& bin) {
+  return std::max({0.0, bin.low - bin.expected, bin.expected - bin.high});
+}
+
+bool too_low(const ReliabilityBin& bin) {
+  return odds(bin.expected) * tolerated_odds < odds(bin.low);
+}
+
+bool too_high(const ReliabilityBin& bin) {
+  return odds(bin.expected) > odds(bin.high) * tolerated_odds;
+}
+
+std::string example(const ReliabilityBin& bin) {
+  return fmt::format("of cells that it gives {}, {} are ones ({} to {} with 90 % certainty)", percent(bin.probability),
+                     percent(bin.share), percent(bin.low), percent(bin.high));
+}
+
+// The bin whose probability is nearest to 30 %, with some ones.
+const ReliabilityBin& typical(const std::vector<ReliabilityBin>& bins) {
+  const auto from_30 = [](const ReliabilityBin& bin) { return std::abs(std::log(odds(bin.probability) / odds(0.3))); };
+  return *std::min_element(bins.begin(), bins.end(), [&](const ReliabilityBin& a, const ReliabilityBin& b) {
+    const bool thin_a = a.ones < 5, thin_b = b.ones < 5;
+    return thin_a != thin_b ? thin_b : from_30(a) < from_30(b);
+  });
+}
+
+// " Those from 60 % to 80 % are too low: of cells that it gives 66 %, ...", if some bins are.
+std::string about_bins(const std::vector<ReliabilityBin>& bins, bool (*off)(const ReliabilityBin&), const char* how) {
+  const ReliabilityBin *first = nullptr, *last = nullptr, *most = nullptr;
+  for (const ReliabilityBin& bin : bins) {
+    if (!off(bin)) continue;
+    if (first == nullptr) first = &bin;
+    last = &bin;
+    if (most == nullptr || bin.stands_for * distance(bin) > most->stands_for * distance(*most)) most = &bin;
+  }
+  if (first == nullptr) return "";
+  const std::string from = percent(first->probability), to = percent(last->probability);
+  const std::string range = from == to ? fmt::format("of about {}", to) : fmt::format("from {} to {}", from, to);
+  return fmt::format(" Those {} are too {}: {}.", range, how, example(*most));
+}
+
+std::string about_design(const TestDesign& design) {
+  if (design.part_of_ones < 0.01 || (design.missing && design.zeros != TestDesign::Zeros::drawn)) return "";
+  return fmt::format(
+      " The fit did not know the tested ones, {} of all{}, so that it must give a little too little: that is "
+      "allowed for.",
+      percent(design.part_of_ones), design.missing ? "" : ", and took them for zeros");
+}
+
+}  // namespace
+
+TestDesign design_of(const RunInfo& info, bool own, std::uint64_t ones, std::uint64_t zeros) {
+  TestDesign design;
+  const double known_ones = static_cast<double>(info.ones), tested = static_cast<double>(ones);
+  const double all_zeros = std::max(observed_cells(info) - known_ones - tested, static_cast<double>(zeros));
+  design.part_of_zeros = all_zeros > 0 ? static_cast<double>(zeros) / all_zeros : 0;
+  design.part_of_ones = tested / (tested + known_ones);
+  design.missing = own && info.options.holdout_as == "missing";
+  design.zero_stands_for = design.part_of_ones / design.part_of_zeros;
+  // Shares of ones that differ by chance alone do, too, where there are few.
+  const double expected = (tested + static_cast<double>(zeros)) * (tested + known_ones) / (observed_cells(info));
+  const bool alike = design.zero_stands_for > 1 / like_enough && design.zero_stands_for < like_enough;
+  if (alike || std::abs(tested - expected) < 4 * std::sqrt(expected))
+    design.zeros = TestDesign::Zeros::as_ones;
+  else if (own && info.options.test.empty() && info.updates == 0 && zeros > 0)
+    design.zeros = TestDesign::Zeros::drawn;
+  return design;
+}
+
+std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesign& design, bool weighted) {
+  std::vector<CalibrationBin> bins = cells.calibration_bins();
+  if (weighted) {  // as much room for the ones as for the zeros, or most bins would be of zeros alone
+    double ones = 0, zeros = 0;
+    for (const CalibrationBin& bin : bins) {
+      ones += static_cast<double>(bin.ones);
+      zeros += static_cast<double>(bin.zeros);
+    }
+    if (zeros > 0) bins = cells.calibration_bins(ones / zeros);
+  }
+  const double times = weighted ? design.zero_stands_for : 1;
+  std::vector<ReliabilityBin> result;
+  for (const CalibrationBin& bin : bins) {
+    const double ones = static_cast<double>(bin.ones), zeros = times * static_cast<double>(bin.zeros);
+    ReliabilityBin point;
+    point.probability =
+        (bin.probability_of_ones + times * (bin.probability - bin.probability_of_ones)) / (ones + zeros);
+    point.expected = expected_share(point.probability, design);
+    point.share = ones / (ones + zeros);
+    point.stands_for = ones + zeros;
+    // Ones and zeros are two samples. Given how many cells there are in all, the ones are binomial, and the odds of their
+    // share are those of the tensor times a constant.
+    const auto [low, high] = wilson_interval(bin.ones, bin.ones + bin.zeros);
+    point.low = with_more_zeros(low, times);
+    point.high = with_more_zeros(high, times);
+    point.ones = bin.ones;
+    point.zeros = bin.zeros;
+    result.push_back(point);
+  }
+  return result;
+}
+
+CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, const TestDesign& design) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t ones = 0, zeros = 0;
+  double misplaced = 0, uncertain = 0;
+  for (const ReliabilityBin& bin : bins) {
+    ones += bin.ones;
+    zeros += bin.zeros;
+    misplaced += bin.stands_for * distance(bin);
+    uncertain += bin.stands_for * (bin.high - bin.low) / 2;
+  }
+  if (design.zeros == TestDesign::Zeros::unknown)
+    return {"unknown",
+            fmt::format("Calibration cannot be judged: {} of the test cells are ones, which is not the share of the "
+                        "tensor, and how they were drawn is not known. Hold cells out with --holdout, or whole cells "
+                        "with 'ztp split --protocol cells' and give them as --test.",
+                        percent(static_cast<double>(ones) / static_cast<double>(ones + zeros))),
+            none};
+  if (ones < fewest || zeros < fewest)
+    return {"unknown",
+            fmt::format("Calibration cannot be judged from {} ones and {} zeros: hold out more.", ones, zeros), none};
+  misplaced /= static_cast<double>(ones);
+  uncertain /= static_cast<double>(ones);
+  const std::string off = about_bins(bins, too_high, "high") + about_bins(bins, too_low, "low") + about_design(design);
+  if (misplaced <= tolerated && uncertain > too_wide)
+    return {"unknown",
+            fmt::format(
+                "Nothing speaks against taking probabilities literally, but the test cells are too few to tell: {}.{}",
+                example(typical(bins)), off),
+            misplaced};
+  if (misplaced <= tolerated)
+    return {"yes", fmt::format("Probabilities can be taken literally: {}.{}", example(typical(bins)), off), misplaced};
+  return {"no", fmt::format("Probabilities cannot all be taken literally.{}", off), misplaced};
+}
+
+}  // namespace ztp

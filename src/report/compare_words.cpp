@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "report/compare.hpp"
+#include "report/options_shown.hpp"
+#include "report/words.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr double same = 0.8;   // an overlap above it: the same component
+constexpr double alike = 0.5;  // above it: a similar one
+constexpr std::size_t most_named = 5;
+
+std::string about_entities(const ComparedRun& run) {
+  std::vector<std::string> parts;
+  const RunInfo& info = run.posterior.info();
+  for (std::size_t k = 0; k < info.modes.size(); ++k)
+    if (run.only[k] > 0) parts.push_back(fmt::format("{} of {}", run.only[k], info.modes[k].name));
+  return parts.empty() ? "" : fmt::format("Entities that {} alone has: {}.", run.title, fmt::join(parts, ", "));
+}
+
+std::string about_data(const ComparedRun& a, const ComparedRun& b) {
+  const RunInfo &of_a = a.posterior.info(), &of_b = b.posterior.info();
+  if (of_a.fingerprint == of_b.fingerprint) return "Both were fitted to the same data.";
+  const bool split = of_a.ones + of_a.test_ones == of_b.ones + of_b.test_ones && of_a.test_ones + of_b.test_ones > 0;
+  return fmt::format("They were fitted to different data: {} ones in {}, {} in {}{}.", grouped(of_a.ones), a.title,
+                     grouped(of_b.ones), b.title,
+                     split ? "; with the held-out ones they are as many, so it may be another split" : "");
+}
+
+std::string about_options(const RunInfo& a, const RunInfo& b) {
+  const auto in_a = options_with_effect(a), in_b = options_with_effect(b);
+  std::vector<std::string> parts;
+  for (const OptionField* field : in_a)
+    if (std::find(in_b.begin(), in_b.end(), field) != in_b.end() && field->text(a.options) != field->text(b.options))
+      parts.push_back(fmt::format("{} {} and {}", field->flag(), field->text(a.options), field->text(b.options)));
+  return parts.empty() ? "All options that both use are the same."
+                       : fmt::format("Options that differ: {}.", fmt::join(parts, "; "));
+}
+
+double mean_occupied(const RunInfo& info) {
+  double mean = 0;
+  for (const auto& [components, probability] : info.rank) mean += static_cast<double>(components) * probability;
+  return mean;
+}
+
+std::string about_rank(const ComparedRun& a, const ComparedRun& b) {
+  return fmt::format("{} uses {:.1f} components on average, of at most {}; {} uses {:.1f}, of at most {}.", a.title,
+                     mean_occupied(a.posterior.info()), a.posterior.info().options.rank, b.title,
+                     mean_occupied(b.posterior.info()), b.posterior.info().options.rank);
+}
+
+std::string about_accuracy(const ComparedRun& a, const ComparedRun& b, bool test_same) {
+  if (!a.metrics && !b.metrics) return "Neither has test cells: nothing can be said of accuracy.";
+  if (!a.metrics || !b.metrics)
+    return fmt::format("{} has no test cells: accuracies cannot be compared.", a.metrics ? b.title : a.title);
+  if (!test_same)
+    return "Their test cells are not the same, so that accuracies cannot be compared: fit both with the same --test, "
+           "or "
+           "give cells that neither has seen as --test of the report.";
+  std::vector<std::string> parts;
+  for (const MetricField& field : metric_fields())
+    parts.push_back(fmt::format("{} {:.{}f} and {:.{}f}", field.title, *a.metrics.*field.member, field.digits,
+                                *b.metrics.*field.member, field.digits));
+  return fmt::format("On the same {} test cells: {} (of {} and {}).", grouped(a.metrics->ones + a.metrics->zeros),
+                     fmt::join(parts, ", "), a.title, b.title);
+}
+
+std::string about_components(const ComparedRun& a, const ComparedRun& b, const std::vector<ComparedPair>& pairs,
+                             double agreement) {
+  std::size_t equal = 0, similar = 0;
+  for (const ComparedPair& pair : pairs) {
+    equal += pair.overlap > same;
+    similar += pair.overlap > alike && pair.overlap <= same;
+  }
+  return fmt::format(
+      "{} components are the same in both (overlap above {}), of {} in use in {} and {} in {}{}. Weighted by size, {} "
+      "of "
+      "both models is the same.",
+      equal, same, a.components.size(), a.title, b.components.size(), b.title,
+      similar > 0 ? fmt::format("; {} more are similar (above {})", similar, alike) : "", percent(agreement));
+}
+
+// Those of `run` that have no counterpart, largest first.
+std::string about_unmatched(const ComparedRun& run, const ComparedRun& other, const std::vector<ComparedPair>& pairs,
+                            bool first) {
+  std::vector<std::string> parts;
+  std::size_t others = 0;
+  for (const ComparedPair& pair : pairs) {
+    const Component *mine = first ? pair.a : pair.b, *theirs = first ? pair.b : pair.a;
+    if (mine == nullptr || pair.overlap > alike) continue;
+    if (parts.size() == most_named) {
+      ++others;
+      continue;
+    }
+    parts.push_back(fmt::format(
+        "{} ({} of its weight{})", mine->number, percent(first ? pair.share_a : pair.share_b),
+        theirs != nullptr ? fmt::format("; the nearest is {}, overlap {:.2f}", theirs->number, pair.overlap) : ""));
+  }
+  if (parts.empty()) return "";
+  return fmt::format("Components of {} without a counterpart in {}: {}{}.", run.title, other.title,
+                     fmt::join(parts, ", "), others > 0 ? fmt::format(", and {} smaller ones", others) : "");
+}
+
+}  // namespace
+
+std::vector<std::string> compare_in_words(const ComparedRun& a, const ComparedRun& b,
+                                          const std::vector<ComparedPair>& pairs, double agreement, bool test_same) {
+  std::vector<std::string> sentences = {about_data(a, b),
+                                        about_entities(a),
+                                        about_entities(b),
+                                        about_options(a.posterior.info(), b.posterior.info()),
+                                        about_rank(a, b),
+                                        about_accuracy(a, b, test_same),
+                                        about_components(a, b, pairs, agreement),
+                                        about_unmatched(a, b, pairs, true),
+                                        about_unmatched(b, a, pairs, false)};
+  std::erase(sentences, "");
+  return sentences;
+}
+
+}  // namespace ztp

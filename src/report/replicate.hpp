@@ -1,0 +1,29 @@
+// Data as the model would make them: a tensor drawn from the parameters of one posterior draw.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/pool.hpp"
+#include "model/state.hpp"
+#include "ztp/tensor.hpp"
+
+namespace ztp {
+
+// What a replicate has to look like.
+struct ReplicatePlan {
+  const SparseTensor& tensor;  // its modes
+  const Missing& missing;      // cells that no replicate has, as the data have not
+  bool counts = false;         // a cell that is hit twice counts twice
+  std::uint64_t seed = 1;
+};
+
+// The expected number of points of a replicate: what it costs.
+double points_expected(const std::vector<double>& log_weight);
+
+// For each mode how many ones (counts: the sum of counts) each entity has in replicate number `replicate`, a function of the
+// state, the plan and that number: of component r Poisson(lambda_r) points, each with an entity of each mode by u.  (M1)
+// Reads the state; O(sum_r lambda_r K + R sum_k n_k).
+std::vector<std::vector<std::uint64_t>> replicated_degrees(const State& state, const ReplicatePlan& plan,
+                                                           std::uint32_t replicate, Pool& pool);
+
+}  // namespace ztp

@@ -1,0 +1,193 @@
+"""The numbers on the page are those of the command line."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from shown import count, fixed, percent, short, six
+
+WITH_COMPONENTS = ["world", "count", "pair", "online"]
+
+
+@pytest.mark.parametrize("name", WITH_COMPONENTS)
+def test_components_and_their_top_entities(name, made, open, ztp):
+    expected = ztp.json("components", made.run(name), "--top", 14)
+    page = open(made.report(name), address="components")
+    list_of_page = page.data["components"]["list"]
+    assert sorted(c["number"] for c in list_of_page if not c["network_only"]) == sorted(
+        c["component"] for c in expected
+    )
+    modes = [mode["name"] for mode in page.data["modes"] if not mode["ordered"]]
+    for c in expected:
+        page.go(f"components/{c['component']}")
+        stability = "" if c["stability"] is None else f" · stability {fixed(c['stability'], 2)}"
+        weight = f"weight {fixed(c['weight'], 1)} [{fixed(c['weight_q05'], 1)}, {fixed(c['weight_q95'], 1)}]"
+        assert page.one(".map-and-bars .facts").text == f"{weight} · {percent(six(c['share']))} of the ones{stability}"
+        for mode in modes:
+            values = [percent(six(entity["value"]), 2) for entity in c["top"][mode] if entity["value"] > 0]
+            shown = page.bars(mode)
+            # Those that are there by the prior alone are left out.
+            assert 0 < len(shown) <= 14
+            assert [number for _, number in shown] == values[: len(shown)]
+            for (label, _), entity in zip(shown, c["top"][mode], strict=False):
+                assert entity["label"].startswith(label.removesuffix("…"))
+
+
+def test_cards(made, open, ztp):
+    expected = {c["component"]: c for c in ztp.json("components", made.run("world"), "--top", 6)}
+    page = open(made.report("world"), address="cards")
+    page.script(
+        "window.dispatchEvent(new Event('beforeprint')); location.hash = 'cards'"
+    )  # so that all cards are there
+    facts = page.script(
+        "return Array.from(document.querySelectorAll('.card'), (card) => [card.dataset.component, card.querySelector('.facts').textContent,"
+        " card.querySelector('.badge').textContent, Array.from(card.querySelectorAll('.bar .number'), (n) => n.textContent)])"
+    )
+    assert len(facts) == len(expected)
+    for number, text, badge, values in facts:
+        c = expected[int(number)]
+        weight = f"weight {fixed(c['weight'], 1)} [{fixed(c['weight_q05'], 1)}, {fixed(c['weight_q95'], 1)}]"
+        assert text == f"{weight} · {percent(six(c['share']))} of the ones"
+        assert badge == f"stability {fixed(c['stability'], 2)}"
+        top = [[percent(six(e["value"]), 2) for e in c["top"][mode]] for mode in ("country", "organisation")]
+        assert any(values == top[0] + top[1][:n] for n in range(1, 7))
+
+
+@pytest.mark.parametrize("name", ["world", "rival", "count", "pair", "online"])
+def test_metrics(name, made, open, ztp):
+    lines = [line.split("  ", 1) for line in ztp("evaluate", made.run(name)).splitlines()]
+    printed = {title.strip(): value.strip() for title, value in lines}
+    cells = printed.pop("cells")
+    page = open(made.report(name))
+    for view in ("overview", "fit"):
+        page.go(view)
+        tiles = dict(zip(page.texts(".tile span:last-child"), page.texts(".tile .big"), strict=True))
+        assert tiles == printed
+    ones, zeros = cells.replace(" ones", "").replace(" zeros", "").split(", ")
+    assert page.texts(".tile-note") == [f"Of {ones} ones and {zeros} zeros that the fit has not seen."]
+    assert (
+        page.script("return document.querySelector('#view-fit figure .inside').textContent")
+        == f"AUC {printed['AUC-ROC']}"
+    )
+
+
+@pytest.mark.parametrize("name", ["world", "plain", "rival"])
+def test_diagnostics(name, made, open, ztp):
+    told = ztp.json("diagnose", made.run(name))
+    expected = [(q["name"], q) for q in told["quantities"]]
+    expected += [(f"cell {', '.join(q['cell'].values())}", q) for q in told["cells"]]
+    page = open(made.report(name), address="diagnostics")
+    for button in page.all("button"):
+        if button.text.startswith("Show all"):
+            button.click()
+    rows = page.script(
+        "return Array.from(document.querySelectorAll('#quantities tbody tr'), (row) => Array.from(row.cells, (cell, i) =>"
+        " i ? cell.textContent : cell.querySelector('span').firstChild.textContent))"
+    )
+
+    def row(name: str, quantity: dict) -> list[str]:
+        q = {
+            key: six(value) if isinstance(value, float) and key != "mean" else value for key, value in quantity.items()
+        }
+        digits = max(0, min(8, 1 - math.floor(math.log10(q["mcse"])))) if q["mcse"] else 4
+        r_hat = "constant" if q["constant"] else fixed(None if q["r_hat"] is None else float(q["r_hat"]), 3)
+        ess = [fixed(q[key], 0) for key in ("ess_bulk", "ess_tail")]
+        return [
+            name,
+            fixed(q["mean"], digits),
+            short(q["sd"]),
+            short(q["mcse"]),
+            r_hat,
+            *ess,
+            short(q["ess_per_second"]),
+        ]
+
+    assert sorted(rows) == sorted(row(*one) for one in expected)
+    assert all(sentence in page.one(".verdict").text for sentence in told["sentences"])
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("world", "country=France"), ("world", "country=United Kingdom"), ("world", "organisation=NATO"), ("world", "period=1990-94"),
+     ("count", "mode1=3"), ("pair", "mode2=4"), ("online", "mode3=2")],
+)  # fmt: skip
+def test_unseen_cells(name, given, made, open, ztp):
+    page = open(made.report(name), address=f"entities/{given.replace('=', '/')}")
+    printed = ztp("recommend", made.run(name), given, "--top", 5, "--json")
+    expected = [json.loads(line) for line in printed.splitlines()]
+    mode = given.split("=")[0]
+    rows = page.script(
+        "return Array.from(document.querySelectorAll('#unseen tbody tr'), (row) => Array.from(row.cells, (cell) =>"
+        " cell.querySelector('.why') ? Array.from(cell.querySelectorAll('.why'), (part) => part.textContent) : cell.textContent))"
+    )
+    assert len(rows) == len(expected) == 5
+    for row, cell in zip(rows, expected, strict=True):
+        p, low, high = (six(cell[key]) for key in ("probability", "q05", "q95"))
+        assert row == [
+            *(label for key, label in cell["cell"].items() if key != mode),
+            percent(p),
+            f"{percent(low)} to {percent(high)}",
+            [f"{part['component']} {percent(part['share'], 0)}" for part in cell["why"][:4]],
+        ]
+    assert [number for _, number in page.bars("Its most probable unseen cells")] == [
+        percent(six(c["probability"])) for c in expected
+    ]
+
+
+@pytest.mark.parametrize("name", ["world", "rival", "count", "online"])
+def test_provenance(name, made, open, ztp):
+    info = ztp.json("info", made.run(name))
+    page = open(made.report(name), address="provenance")
+    facts = dict(zip(page.texts("dt"), page.texts("dd"), strict=True))
+    assert facts["Command"] == info["command"]
+    assert facts["Seed"] == str(info["options"]["seed"])
+    assert facts["Data fingerprint"] == info["fingerprint"]
+    assert facts["Made by"] == f"ztp {info['ztp_version']}"
+    assert facts["Training ones"] == count(info["ones"])
+    assert facts["Draws kept"] == count(info["draws"])
+    assert facts["Began"] == info["created"].replace("T", " ").replace("Z", " UTC")
+    assert facts["Held out"] == f"{count(info['test_ones'])} ones, {count(info['test_zeros'])} zeros"
+    shown = page.script(
+        "return Array.from(document.querySelectorAll('[aria-label=Options] tbody tr'), (row) => Array.from(row.cells, (c) => c.textContent))"
+    )
+    options = dict(shown)
+    for key in ("rank", "sweeps", "seed", "holdout"):
+        assert float(options[key]) == info["options"][key]
+
+
+def test_comparison(made, open, ztp):
+    page = open(made.report("compared"), address="matches")
+    runs = [
+        {c["component"]: c for c in ztp.json("components", made.run(name), "--top", 1)} for name in ("world", "other")
+    ]
+    cards = page.script(
+        "return Array.from(document.querySelectorAll('.card .facts'), (facts) => Array.from(facts.childNodes).filter((n) => n.data)"
+        ".map((n) => n.data))"
+    )
+    matches = page.data["matches"]
+    assert len(cards) == len(matches)
+    for match, lines in zip(matches, cards, strict=True):
+        for i, side in enumerate("ab"):
+            title = page.data["runs"][i]["title"]
+            if match[side] is None:
+                assert lines[i] == f"{title}: has nothing like it"
+                continue
+            c = runs[i][match[side]["number"]]
+            weight = f"weight {fixed(c['weight'], 1)} [{fixed(c['weight_q05'], 1)}, {fixed(c['weight_q95'], 1)}]"
+            share = percent(match[side]["weight_share"])
+            assert lines[i] == f"{title}: component {c['component']}, {weight}, {share} of all"
+    assert sum(len(run) for run in runs) == sum((m["a"] is not None) + (m["b"] is not None) for m in matches)
+    page.go("compare")
+    sides = page.script(
+        "return Array.from(document.querySelectorAll('#sides tbody tr'), (row) => Array.from(row.cells, (c) => c.textContent))"
+    )
+    printed = {}
+    for name in ("world", "other"):
+        for line in ztp("evaluate", made.run(name)).splitlines():
+            title, value = line.split("  ", 1)
+            printed.setdefault(title.strip(), []).append(value.strip())
+    for title, *values in sides:
+        if title in printed:
+            assert values == printed[title]
