@@ -12,6 +12,7 @@ namespace ztp {
 namespace {
 
 constexpr int digits_of_bar = 6, digits_of_interval = 4, digits_of_place = 4;
+constexpr double nothing = 1e-9;  // smaller quantiles are long numbers that nobody can see
 
 // The listed components of the chain that is shown: what all parts of the section need.
 struct Listed {
@@ -142,8 +143,9 @@ class Intervals {
   Json json(const Series& series, int digits) const {
     std::vector<double> value, low, high;
     for (std::size_t e = 0; e < series.parts.size(); ++e) {
+      const double q05 = found_[series.first + e].q05;
       value.push_back(series.parts[e].value);
-      low.push_back(found_[series.first + e].q05);
+      low.push_back(q05 < nothing ? 0 : q05);
       high.push_back(found_[series.first + e].q95);
     }
     return {{"value", numbers(value, digits)},
