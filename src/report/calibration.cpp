@@ -103,7 +103,10 @@ struct WrongBins {
 std::string ranges(const WrongBins& high, const WrongBins& low) {
   std::vector<double> ends;
   for (const WrongBins& wrong : {high, low})
-    if (wrong.first != nullptr) ends.insert(ends.end(), {wrong.first->probability, wrong.last->probability});
+    if (wrong.first != nullptr) {
+      ends.push_back(wrong.first->probability);
+      ends.push_back(wrong.last->probability);
+    }
   const std::vector<std::string> texts = percents(ends);
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < texts.size(); i += 2) {
