@@ -1,9 +1,9 @@
 #include "report/compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
@@ -13,12 +13,13 @@
 #include "report/metrics_shown.hpp"
 #include "report/numbers.hpp"
 #include "report/options_shown.hpp"
+#include "report/own_entities.hpp"
 #include "store/data.hpp"
 
 namespace ztp {
 namespace {
 
-constexpr std::size_t top_entities = 10, most_differences = 6;
+constexpr std::size_t top_entities = 10;
 
 std::string name_of(const std::string& run_dir) {
   const std::filesystem::path path = std::filesystem::absolute(run_dir).lexically_normal();
@@ -46,7 +47,7 @@ bool same_test_cells(const ComparedRun& a, const ComparedRun& b, const ReportOpt
 }
 
 ComparedRun open_run(const std::string& run_dir, const ReportOptions& options) {
-  ComparedRun run{run_dir, name_of(run_dir), Posterior(run_dir, options.threads), 0, {}, {}, {}, {}};
+  ComparedRun run{run_dir, name_of(run_dir), Posterior(run_dir, options.threads), 0, {}, {}, {}, {}, {}};
   run.chain = chain_shown(run.posterior);
   return run;
 }
@@ -56,6 +57,9 @@ void examine(ComparedRun& run, const ReportOptions& options) {
   if (!options.test.empty() || has_test_cells(run.posterior.info())) run.metrics = run.posterior.evaluate(options.test);
   run.components = run.posterior.components(top_entities, run.chain);
   std::erase_if(run.components, [](const Component& component) { return component.weight < weight_of_empty; });
+  std::vector<std::size_t> columns;
+  for (const Component& component : run.components) columns.push_back(component.number - 1);
+  run.names = component_names(run.posterior, run.chain, columns);
 }
 
 // For each mode of a the one of b with the same name. match_components has seen that there is one.
@@ -65,14 +69,6 @@ std::vector<std::size_t> modes_of_other(const Posterior& a, const Posterior& b) 
     result.push_back(static_cast<std::size_t>(
         std::find_if(b.modes().begin(), b.modes().end(), [&](const Mode& other) { return other.name == mode.name; }) -
         b.modes().begin()));
-  return result;
-}
-
-// For each entity of a mode the same one of another run.
-std::vector<std::optional<std::uint32_t>> same_entities(const LabelTable& labels, const LabelTable& others) {
-  std::vector<std::optional<std::uint32_t>> result;
-  std::string scratch;
-  for (std::uint32_t j = 0; j < labels.size(); ++j) result.push_back(others.find(labels.name(j, scratch)));
   return result;
 }
 
@@ -87,81 +83,41 @@ std::vector<ComparedPair> pair_up(const ComparedRun& a, const ComparedRun& b,
     pair.share_a = match.weight_share;
     pair.share_b = match.partner_weight_share;
     if (pair.a == nullptr) continue;
-    if (pair.b != nullptr) {
-      taken.push_back(pair.b);
-      pair.overlap = match.overlap;
-      pair.agreement = match.agreement;
+    if (pair.b == nullptr) {
+      pairs.push_back(pair);
+      continue;
     }
-    pairs.push_back(pair);
+    taken.push_back(pair.b);
+    pair.overlap =
+        std::round(1e4 * match.overlap) / 1e4;  // as it is sent: who compares it with the limits sees the same
+    pair.agreement = match.agreement;
+    if (pair.overlap >= alike_overlap) {
+      pairs.push_back(pair);
+    } else {
+      pairs.push_back({pair.a, nullptr, pair.share_a, 0, pair.overlap, pair.agreement, pair.b});
+      pairs.push_back({nullptr, pair.b, 0, pair.share_b, pair.overlap, pair.agreement, pair.a});
+    }
   }
   double weight = 0;
   for (const Component& component : b.components) weight += component.weight;
   for (const Component& component : b.components)
     if (std::find(taken.begin(), taken.end(), &component) == taken.end())
-      pairs.push_back({nullptr, &component, 0, component.weight / weight, 0, 0});
+      pairs.push_back({nullptr, &component, 0, component.weight / weight, 0, 0, nullptr});
   std::stable_sort(pairs.begin(), pairs.end(), [](const ComparedPair& x, const ComparedPair& y) {
     return std::max(x.share_a, x.share_b) > std::max(y.share_a, y.share_b);
   });
   return pairs;
 }
 
-// modes: those of the run in the order in which they are shown.
-Json component_shown(const ComparedRun& run, const Component* component, double weight_share,
-                     const std::vector<std::size_t>& modes) {
+Json component_shown(const ComparedRun& run, const Component* component, double weight_share) {
   if (component == nullptr) return nullptr;
-  Json top = Json::array();
-  for (const std::size_t k : modes) {
-    Json of_mode = Json::array();
-    for (const Component::Entity& entity : component->top[k])
-      of_mode.push_back({run.posterior.modes()[k].labels[entity.id], number(entity.value, 4)});
-    top.push_back(std::move(of_mode));
-  }
   return {{"number", component->number},
+          {"name", run.names[static_cast<std::size_t>(component - run.components.data())]},
           {"weight", number(component->weight, precise)},
           {"q05", number(component->weight_q05, precise)},
           {"q95", number(component->weight_q95, precise)},
           {"share", number(component->share, 4)},
-          {"weight_share", number(weight_share, 4)},
-          {"top", std::move(top)}};
-}
-
-// The entities whose parts differ most, for each pair of components that has both.
-std::vector<Json> differences_of_mode(ComparedRun& a, std::size_t k, ComparedRun& b, std::size_t l,
-                                      const std::vector<ComparedPair>& pairs) {
-  const LabelTable &labels = a.posterior.modes()[k].labels, &others = b.posterior.modes()[l].labels;
-  const auto in_b = same_entities(labels, others), in_a = same_entities(others, labels);
-  a.only.push_back(static_cast<std::uint32_t>(std::count(in_b.begin(), in_b.end(), std::nullopt)));
-  b.only[l] = static_cast<std::uint32_t>(std::count(in_a.begin(), in_a.end(), std::nullopt));
-  const std::vector<float> u = a.posterior.mean_factor(k, a.chain), v = b.posterior.mean_factor(l, b.chain);
-  const std::size_t R = u.size() / labels.size(), S = v.size() / others.size();
-  struct Difference {
-    float size, in_a, in_b;
-    std::string label;
-  };
-  std::vector<Json> result;
-  for (const ComparedPair& pair : pairs) {
-    Json of_pair = Json::array();
-    std::vector<Difference> most;  // largest first
-    const auto offer = [&](float x, float y, const LabelTable& table, std::uint32_t id) {
-      const float size = std::abs(x - y);
-      if (size == 0 || (most.size() == most_differences && size <= most.back().size)) return;
-      if (most.size() == most_differences) most.pop_back();
-      const auto place = std::upper_bound(most.begin(), most.end(), size,
-                                          [](float value, const Difference& other) { return value > other.size; });
-      most.insert(place, {size, x, y, table[id]});
-    };
-    if (pair.a != nullptr && pair.b != nullptr) {
-      const std::size_t r = pair.a->number - 1, s = pair.b->number - 1;
-      for (std::uint32_t j = 0; j < in_b.size(); ++j) offer(u[j * R + r], in_b[j] ? v[*in_b[j] * S + s] : 0, labels, j);
-      for (std::uint32_t j = 0; j < in_a.size(); ++j)
-        if (!in_a[j]) offer(0, v[j * S + s], others, j);
-    }
-    for (const Difference& difference : most)
-      of_pair.push_back({difference.label, number(static_cast<double>(difference.in_a), 4),
-                         number(static_cast<double>(difference.in_b), 4)});
-    result.push_back(std::move(of_pair));
-  }
-  return result;
+          {"weight_share", number(weight_share, 4)}};
 }
 
 Json options_that_differ(const RunInfo& a, const RunInfo& b) {
@@ -220,22 +176,20 @@ Json compare_runs(const std::string& run_dir, const std::string& other_dir, cons
   examine(b, options);
   const std::vector<ComparedPair> pairs = pair_up(a, b, matches);
 
-  const std::size_t K = a.posterior.modes().size();
-  const std::vector<std::size_t> other_modes = modes_of_other(a.posterior, b.posterior);
-  std::vector<std::size_t> own_modes(K);
-  std::iota(own_modes.begin(), own_modes.end(), std::size_t{0});
-  b.only.resize(K);
-  std::vector<std::vector<Json>> differences;
-  for (std::size_t k = 0; k < K; ++k) differences.push_back(differences_of_mode(a, k, b, other_modes[k], pairs));
+  a.only.resize(a.posterior.modes().size());
+  b.only.resize(b.posterior.modes().size());
+  std::vector<PairEntities> entities = compare_entities(a, b, modes_of_other(a.posterior, b.posterior), pairs);
   Json shown = Json::array();
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    Json differs = Json::array();
-    for (std::size_t k = 0; k < K; ++k) differs.push_back(std::move(differences[k][i]));
-    shown.push_back({{"a", component_shown(a, pairs[i].a, pairs[i].share_a, own_modes)},
-                     {"b", component_shown(b, pairs[i].b, pairs[i].share_b, other_modes)},
-                     {"overlap", number(pairs[i].overlap, 4)},
-                     {"agreement", number(pairs[i].agreement, 4)},
-                     {"differs", std::move(differs)}});
+    const ComparedPair& pair = pairs[i];
+    shown.push_back({{"a", component_shown(a, pair.a, pair.share_a)},
+                     {"b", component_shown(b, pair.b, pair.share_b)},
+                     {"overlap", number(pair.overlap, 4)},
+                     {"agreement", number(pair.agreement, 4)},
+                     {"nearest", pair.nearest != nullptr ? Json(pair.nearest->number) : Json()},
+                     {"entities", std::move(entities[i].entities)},
+                     {"differs", std::move(entities[i].differs)},
+                     {"lines", std::move(entities[i].lines)}});
   }
   const bool test_same = same_test_cells(a, b, options);
   Json runs = Json::array();
@@ -244,6 +198,8 @@ Json compare_runs(const std::string& run_dir, const std::string& other_dir, cons
   return {{"runs", std::move(runs)},
           {"titles", metric_titles()},
           {"options", options_that_differ(a.posterior.info(), b.posterior.info())},
+          {"same", same_overlap},
+          {"alike", alike_overlap},
           {"matches", std::move(shown)},
           {"agreement", number(agreement, 4)},
           {"sentences", compare_in_words(a, b, pairs, agreement, test_same)}};

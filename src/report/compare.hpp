@@ -10,6 +10,9 @@
 
 namespace ztp {
 
+inline constexpr double same_overlap = 0.8;   // from here on two components are the same
+inline constexpr double alike_overlap = 0.5;  // and from here on alike: with less, each is alone
+
 // What of a run is compared.
 struct ComparedRun {
   std::string run_dir;
@@ -17,21 +20,32 @@ struct ComparedRun {
   Posterior posterior;
   std::size_t chain = 0;  // whose components are compared
   Diagnosis diagnosis;
-  std::optional<Metrics> metrics;     // of its test cells
-  std::vector<Component> components;  // in use, largest weight first
-  std::vector<std::uint32_t> only;    // for each mode, how many entities the other run does not have
+  std::optional<Metrics> metrics;               // of its test cells
+  std::vector<Component> components;            // in use, largest weight first
+  std::vector<std::vector<std::string>> names;  // of each of them, as its own report names it
+  std::vector<std::uint32_t> only;              // for each mode, how many entities the other run does not have
 
   // The component with this number, from 0, if it is in use.
   const Component* component(std::size_t r) const;
 };
 
-// A component of a, the one of b that it is matched with, or one of them alone.
+// A component of a, the one of b that it is matched with, or one of them alone: then the overlap is that with the nearest one of the
+// other run that was left, if any was.
 struct ComparedPair {
   const Component* a = nullptr;
   const Component* b = nullptr;
   double share_a = 0, share_b = 0;  // of all weight of the run
   double overlap = 0, agreement = 0;
+  const Component* nearest = nullptr;
 };
+
+// What a pair has of the entities: arrays with a place for each mode of a.
+struct PairEntities {
+  Json entities = Json::array(), differs = Json::array(), lines = Json::array();
+};
+// For each pair; also counts the entities that one run alone has. other_modes: for each mode of a that of b.
+std::vector<PairEntities> compare_entities(ComparedRun& a, ComparedRun& b, const std::vector<std::size_t>& other_modes,
+                                           const std::vector<ComparedPair>& pairs);
 
 // What differs, in plain words. test_same: the metrics are of the same cells.
 std::vector<std::string> compare_in_words(const ComparedRun& a, const ComparedRun& b,

@@ -10,8 +10,6 @@
 namespace ztp {
 namespace {
 
-constexpr double same = 0.8;   // an overlap above it: the same component
-constexpr double alike = 0.5;  // above it: a similar one
 constexpr std::size_t most_named = 5;
 
 std::string about_entities(const ComparedRun& run) {
@@ -73,36 +71,46 @@ std::string about_components(const ComparedRun& a, const ComparedRun& b, const s
                              double agreement) {
   std::size_t equal = 0, similar = 0;
   for (const ComparedPair& pair : pairs) {
-    equal += pair.overlap > same;
-    similar += pair.overlap > alike && pair.overlap <= same;
+    if (pair.a == nullptr || pair.b == nullptr) continue;
+    ++(pair.overlap >= same_overlap ? equal : similar);
   }
   return fmt::format(
-      "{} components are the same in both (overlap above {}), of {} in use in {} and {} in {}{}. Weighted by size, {} "
-      "of "
-      "both models is the same.",
-      equal, same, a.components.size(), a.title, b.components.size(), b.title,
-      similar > 0 ? fmt::format("; {} more are similar (above {})", similar, alike) : "", percent(agreement));
+      "{} the same in both (overlap {} or more), of {} in use in {} and {} in {}{}. Weighted by size, {} of both "
+      "models is the same.",
+      equal == 1 ? "1 component is" : fmt::format("{} components are", equal), same_overlap, a.components.size(),
+      a.title, b.components.size(), b.title,
+      similar > 0
+          ? fmt::format("; {} more {} similar ({} or more)", similar, similar == 1 ? "is" : "are", alike_overlap)
+          : "",
+      percent(agreement));
 }
 
 // Those of `run` that have no counterpart, largest first.
 std::string about_unmatched(const ComparedRun& run, const ComparedRun& other, const std::vector<ComparedPair>& pairs,
                             bool first) {
+  std::vector<const ComparedPair*> alone;
+  for (const ComparedPair& pair : pairs)
+    if ((first ? pair.b : pair.a) == nullptr) alone.push_back(&pair);
+  if (alone.empty()) return "";
+  const std::size_t others = alone.size() - std::min(alone.size(), most_named);
+  alone.resize(alone.size() - others);
+  std::vector<double> shares;
+  for (const ComparedPair* pair : alone) shares.push_back(first ? pair->share_a : pair->share_b);
+  const std::vector<std::string> texts = percents(shares);
   std::vector<std::string> parts;
-  std::size_t others = 0;
-  for (const ComparedPair& pair : pairs) {
-    const Component *mine = first ? pair.a : pair.b, *theirs = first ? pair.b : pair.a;
-    if (mine == nullptr || pair.overlap > alike) continue;
-    if (parts.size() == most_named) {
-      ++others;
-      continue;
-    }
-    parts.push_back(fmt::format(
-        "{} ({} of its weight{})", mine->number, percent(first ? pair.share_a : pair.share_b),
-        theirs != nullptr ? fmt::format("; the nearest is {}, overlap {:.2f}", theirs->number, pair.overlap) : ""));
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    const ComparedPair& pair = *alone[i];
+    const std::string nearest =
+        pair.nearest != nullptr
+            ? fmt::format("; the nearest that is left is {}, overlap {:.2f}", pair.nearest->number, pair.overlap)
+            : "";
+    parts.push_back(fmt::format("{} ({} of its weight{})", (first ? pair.a : pair.b)->number, texts[i], nearest));
   }
-  if (parts.empty()) return "";
+  const std::string rest = others == 0   ? ""
+                           : others == 1 ? ", and a smaller one"
+                                         : fmt::format(", and {} smaller ones", others);
   return fmt::format("Components of {} without a counterpart in {}: {}{}.", run.title, other.title,
-                     fmt::join(parts, ", "), others > 0 ? fmt::format(", and {} smaller ones", others) : "");
+                     fmt::join(parts, ", "), rest);
 }
 
 }  // namespace

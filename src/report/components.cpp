@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <numeric>
 
 #include "posterior/overlap.hpp"
 #include "report/listed.hpp"
 #include "report/numbers.hpp"
-#include "report/relevance.hpp"
+#include "report/own_entities.hpp"
 #include "report/scaling.hpp"
 #include "report/sections.hpp"
 
@@ -64,50 +63,13 @@ Json map_of(const Matrix<double>& squared) {
   return places;
 }
 
-// Latent counts that each component has in a mode, from the ones and from the mode's networks: an edge has two ends.
-std::vector<double> counts_in_mode(Source& source, std::size_t k, const Listed& listed) {
-  std::vector<double> counts = listed.weights;
-  const auto& networks = source.posterior.info().networks;
-  for (std::size_t m = 0; m < networks.size(); ++m) {
-    if (networks[m].mode != k) continue;
-    const auto beta = source.posterior.network_weights(m, listed.chain);
-    for (std::size_t r = 0; r < counts.size(); ++r)
-      counts[r] += 2 * std::accumulate(beta[r].begin(), beta[r].end(), 0.0) / static_cast<double>(beta[r].size());
-  }
-  return counts;
-}
-
-// a of a mode: as it was given, or the mean of what was learned.
-double dirichlet_of(const RunInfo& info, std::size_t k) {
-  for (const auto& [name, value] : info.learned)
-    if (name == "dirichlet_" + info.modes[k].name) return value;
-  return info.modes[k].dirichlet;
-}
-
 // For each listed component the shown entities of a mode that its list may have.
 std::vector<std::vector<EntityPart>> choose_bars(Source& source, std::size_t k, const std::vector<float>& u,
                                                  const Listed& listed) {
-  const std::vector<std::uint32_t>& ids = source.shown.modes[k].ids;
-  const std::size_t R = listed.weights.size(), L = listed.columns.size(), n = u.size() / R;
-  const double prior = dirichlet_of(source.posterior.info(), k);
-  const std::vector<double> counts = counts_in_mode(source, k, listed);
-  std::vector<double> largest(L, 0.0), overall;
-  for (const std::uint32_t id : ids) {
-    overall.push_back(overall_part(u.data() + id * R, listed.weights));
-    for (std::size_t i = 0; i < L; ++i)
-      largest[i] = std::max(largest[i], static_cast<double>(u[id * R + listed.columns[i]]));
-  }
-  std::vector<std::vector<EntityPart>> parts(L);
-  for (std::size_t i = 0; i < L; ++i) {
-    const OwnCounts own(prior, n, counts[listed.columns[i]]);
-    const double least = OwnCounts::least(own(largest[i]));
-    for (std::size_t place = 0; place < ids.size(); ++place) {
-      const double value = static_cast<double>(u[ids[place] * R + listed.columns[i]]);
-      if (value > 0 && overall[place] > 0 && own(value) >= least)
-        parts[i].push_back({ids[place], value, overall[place]});
-    }
-    parts[i] = first_by_relevance(parts[i], entities_of_component);
-  }
+  std::vector<std::vector<EntityPart>> parts =
+      own_entities(source.posterior, listed.chain, k, u, listed.columns, source.shown.modes[k].ids);
+  for (std::vector<EntityPart>& of_component : parts)
+    of_component = first_by_relevance(of_component, entities_of_component);
   return parts;
 }
 

@@ -278,8 +278,8 @@ TEST_F(SectionsTest, AnotherSeedIsAnotherSplitWithNearlyTheSameComponents) {
   EXPECT_LT(both["agreement"].get<double>(), 0.9999);
   EXPECT_GT(both["agreement"].get<double>(), 0.5);
   EXPECT_GE(both["matches"].size(), 3u);
-  EXPECT_EQ(both["matches"][0]["a"]["top"].size(), 3u);
-  EXPECT_EQ(both["matches"][0]["a"]["top"][0].size(), 10u);
+  EXPECT_EQ(both["matches"][0]["entities"].size(), 3u);
+  EXPECT_GE(both["matches"][0]["entities"][0].size(), 10u);
   EXPECT_EQ(both["matches"][0]["differs"][0].size(), 6u);
   EXPECT_EQ(both["runs"][0]["test_same"], false);
   const std::string text = json_text(both["sentences"]);
