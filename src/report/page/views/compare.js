@@ -111,7 +111,6 @@ function pairBars(m, k, mode) {
   const items = [...values.entries()].sort((p, q) => d3.max(q[1]) - d3.max(p[1])).slice(0, 8);
   return figure({
     title: mode,
-    small: true,
     level: "h4",
     label: `Bars of both runs. ${
         items.slice(0, 4).map(([label, v]) => `${label}: ${percent(v[0], 2)} and ${percent(v[1], 2)}`).join("; ")}`,
