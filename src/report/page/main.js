@@ -118,7 +118,7 @@ async function start() {
     if (now === before) return;
     scrollTo(0, 0);
     // What had the focus is not seen any more.
-    if (document.activeElement === document.body || document.activeElement.closest("[hidden]")) main.focus();
+    if (document.activeElement === document.body || document.activeElement.closest("[hidden]")) main.focus({preventScroll: true});
   });
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();
