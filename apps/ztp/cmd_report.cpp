@@ -72,7 +72,7 @@ void add_report(CLI::App& app) {
       ->excludes(compare);
   command
       ->add_option("--entities", given->options.entities,
-                   "at most so many, of all modes together: those with most ones")
+                   "about so many, of all modes together: those with most ones; ordered modes as a whole")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10000000}))
       ->excludes(compare);
   command->add_flag("--force", given->force, "replace a file that is not a report");

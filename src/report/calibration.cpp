@@ -1,6 +1,7 @@
 #include "report/calibration.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -59,9 +60,20 @@ bool too_high(const ReliabilityBin& bin) {
   return odds(bin.expected) > odds(bin.high) * tolerated_odds;
 }
 
-std::string example(const ReliabilityBin& bin) {
-  return fmt::format("of cells that it gives {}, {} are ones ({} to {} with 90 % certainty)", percent(bin.probability),
-                     percent(bin.share), percent(bin.low), percent(bin.high));
+// "of cells that it gives 31 %, 30 % are ones", and the interval "28 % to 33 %".
+struct Example {
+  std::string sentence, interval;
+};
+
+Example example(const ReliabilityBin& bin) {
+  const std::vector<std::string> texts = percents({bin.probability, bin.share, bin.low, bin.high});
+  return {fmt::format("of cells that it gives {}, {} are ones", texts[0], texts[1]),
+          fmt::format("{} to {} with 90\u00a0% certainty", texts[2], texts[3])};
+}
+
+std::string example_sentence(const ReliabilityBin& bin) {
+  const Example texts = example(bin);
+  return fmt::format("O{} ({}).", texts.sentence.substr(1), texts.interval);
 }
 
 // The bin whose probability is nearest to 30 %, with some ones.
@@ -73,26 +85,40 @@ const ReliabilityBin& typical(const std::vector<ReliabilityBin>& bins) {
   });
 }
 
-// " Those from 60 % to 80 % are too low: of cells that it gives 66 %, ...", if some bins are.
-std::string about_bins(const std::vector<ReliabilityBin>& bins, bool (*off)(const ReliabilityBin&), const char* how) {
-  const ReliabilityBin *first = nullptr, *last = nullptr, *most = nullptr;
-  for (const ReliabilityBin& bin : bins) {
-    if (!off(bin)) continue;
-    if (first == nullptr) first = &bin;
-    last = &bin;
-    if (most == nullptr || bin.stands_for * distance(bin) > most->stands_for * distance(*most)) most = &bin;
+// Bins whose probabilities are wrong in the same direction.
+struct WrongBins {
+  const ReliabilityBin *first = nullptr, *last = nullptr, *most = nullptr;  // none, or all of them
+
+  WrongBins(const std::vector<ReliabilityBin>& bins, bool (*wrong)(const ReliabilityBin&)) {
+    for (const ReliabilityBin& bin : bins) {
+      if (!wrong(bin)) continue;
+      if (first == nullptr) first = &bin;
+      last = &bin;
+      if (most == nullptr || bin.stands_for * distance(bin) > most->stands_for * distance(*most)) most = &bin;
+    }
   }
-  if (first == nullptr) return "";
-  const std::string from = percent(first->probability), to = percent(last->probability);
-  const std::string range = from == to ? fmt::format("of about {}", to) : fmt::format("from {} to {}", from, to);
-  return fmt::format(" Those {} are too {}: {}.", range, how, example(*most));
+};
+
+// "those from 60 % to 80 % are too low", if there are any.
+std::string ranges(const WrongBins& high, const WrongBins& low) {
+  std::vector<double> ends;
+  for (const WrongBins& wrong : {high, low})
+    if (wrong.first != nullptr) ends.insert(ends.end(), {wrong.first->probability, wrong.last->probability});
+  const std::vector<std::string> texts = percents(ends);
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < texts.size(); i += 2) {
+    const std::string range = texts[i] == texts[i + 1] ? fmt::format("of about {}", texts[i])
+                                                       : fmt::format("from {} to {}", texts[i], texts[i + 1]);
+    parts.push_back(fmt::format("those {} are too {}", range, i == 0 && high.first != nullptr ? "high" : "low"));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string about_design(const TestDesign& design) {
   if (design.part_of_ones < 0.01 || (design.missing && design.zeros != TestDesign::Zeros::drawn)) return "";
   return fmt::format(
-      " The fit did not know the tested ones, {} of all{}, so that it must give a little too little: that is "
-      "allowed for.",
+      "The fit did not know the tested ones, {} of all{}, so that it must give a little too little: that is allowed "
+      "for.",
       percent(design.part_of_ones), design.missing ? "" : ", and took them for zeros");
 }
 
@@ -159,27 +185,45 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
     uncertain += bin.stands_for * (bin.high - bin.low) / 2;
   }
   if (design.zeros == TestDesign::Zeros::unknown)
-    return {"unknown",
-            fmt::format("Calibration cannot be judged: {} of the test cells are ones, which is not the share of the "
-                        "tensor, and how they were drawn is not known. Hold cells out with --holdout, or whole cells "
-                        "with 'ztp split --protocol cells' and give them as --test.",
-                        percent(static_cast<double>(ones) / static_cast<double>(ones + zeros))),
-            none};
+    return {
+        "unknown",
+        {"Calibration cannot be judged: how the test cells were drawn is not known.",
+         fmt::format("{} of them are ones, which is not the share of the tensor.",
+                     percent(static_cast<double>(ones) / static_cast<double>(ones + zeros))),
+         "Hold cells out with --holdout, or whole cells with 'ztp split --protocol cells' and give them as --test."},
+        none};
   if (ones < fewest || zeros < fewest)
     return {"unknown",
-            fmt::format("Calibration cannot be judged from {} ones and {} zeros: hold out more.", ones, zeros), none};
+            {fmt::format("Calibration cannot be judged from {} ones and {} zeros.", ones, zeros), "Hold out more."},
+            none};
   misplaced /= static_cast<double>(ones);
   uncertain /= static_cast<double>(ones);
-  const std::string off = about_bins(bins, too_high, "high") + about_bins(bins, too_low, "low") + about_design(design);
-  if (misplaced <= tolerated && uncertain > too_wide)
-    return {"unknown",
-            fmt::format(
-                "Nothing speaks against taking probabilities literally, but the test cells are too few to tell: {}.{}",
-                example(typical(bins)), off),
-            misplaced};
-  if (misplaced <= tolerated)
-    return {"yes", fmt::format("Probabilities can be taken literally: {}.{}", example(typical(bins)), off), misplaced};
-  return {"no", fmt::format("Probabilities cannot all be taken literally.{}", off), misplaced};
+  const WrongBins high(bins, too_high), low(bins, too_low);
+  const std::string wrong = ranges(high, low);
+  const Example good = example(typical(bins));
+  std::string calibrated = "no";
+  std::vector<std::string> sentences;
+  if (misplaced > tolerated) {
+    sentences.push_back(
+        fmt::format("Probabilities cannot all be taken literally: {}.",
+                    wrong.empty() ? percent(misplaced) + " of the ones are expected where they are not" : wrong));
+  } else if (uncertain > too_wide) {
+    calibrated = "unknown";
+    sentences = {
+        fmt::format("The test cells are too few to tell, though {} speaks against taking probabilities literally.",
+                    wrong.empty() ? "nothing" : "little"),
+        example_sentence(typical(bins))};
+  } else {
+    calibrated = "yes";
+    sentences = {fmt::format("Probabilities can be taken literally: {}.", good.sentence),
+                 fmt::format("The share is {}.", good.interval)};
+  }
+  if (calibrated != "no" && !wrong.empty()) sentences.push_back(fmt::format("But {}.", wrong));
+  for (const WrongBins& side : {high, low})
+    if (side.most != nullptr) sentences.push_back(example_sentence(*side.most));
+  sentences.push_back(about_design(design));
+  std::erase(sentences, "");
+  return {calibrated, sentences, misplaced};
 }
 
 }  // namespace ztp

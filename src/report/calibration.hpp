@@ -40,8 +40,8 @@ struct ReliabilityBin {
 std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesign& design, bool weighted);
 
 struct CalibrationVerdict {
-  std::string calibrated;  // "yes", "no", "unknown"
-  std::string sentence;
+  std::string calibrated;              // "yes", "no", "unknown"
+  std::vector<std::string> sentences;  // the first says the main thing
   double misplaced =
       0;  // part of the ones that the model expects where they are not, beyond what may be chance; NaN: unknown
 };

@@ -63,12 +63,14 @@ Json unseen_json(const Source& source, const UnseenCells& unseen, std::size_t e,
   for (const Recommendation::Part& part : unseen.parts[e])
     if (const std::size_t index = index_of[part.component - 1]; index != SIZE_MAX)
       why.push_back({index, number(part.share)});
-  return {{"cell", cell_json(source, unseen.cells.data() + e * source.shown.modes.size())},
-          {"probability", number(prediction.probability)},
-          {"sd", number(prediction.sd)},
-          {"q05", number(prediction.q05)},
-          {"q95", number(prediction.q95)},
-          {"why", std::move(why)}};
+  Json result = {{"cell", cell_json(source, unseen.cells.data() + e * source.shown.modes.size())},
+                 {"probability", number(prediction.probability)},
+                 {"sd", number(prediction.sd)},
+                 {"q05", number(prediction.q05)},
+                 {"q95", number(prediction.q95)},
+                 {"why", std::move(why)}};
+  if (unseen.held_out[e]) result["held_out"] = *unseen.held_out[e] ? 1 : 0;
+  return result;
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ Json fit_section(Source& source) {
           {"weighted", weighted ? bins_shown(corrected) : Json(nullptr)},
           {"calibrated", verdict.calibrated},
           {"misplaced", number(verdict.misplaced, 3)},
-          {"verdict", verdict.sentence}};
+          {"verdict", verdict.sentences}};
 }
 
 }  // namespace ztp

@@ -29,9 +29,9 @@ Json weights_shown(Posterior& posterior, std::size_t network) {
     std::vector<float>& draws = beta[r];
     std::sort(draws.begin(), draws.end());
     const double mean = std::accumulate(draws.begin(), draws.end(), 0.0) / static_cast<double>(draws.size());
-    result.push_back({{"beta", number(mean)},
-                      {"q05", number(quantile(draws.data(), draws.size(), 0.05))},
-                      {"q95", number(quantile(draws.data(), draws.size(), 0.95))}});
+    result.push_back({{"beta", number(mean, precise)},
+                      {"q05", number(quantile(draws.data(), draws.size(), 0.05), precise)},
+                      {"q95", number(quantile(draws.data(), draws.size(), 0.95), precise)}});
   }
   return result;
 }

@@ -11,7 +11,6 @@
 namespace ztp {
 namespace {
 
-constexpr std::uint32_t most_entities = 3000;  // a line with more is no line
 constexpr double first_year = 1500, last_year = 2199;
 
 bool is_digit(char c) {
@@ -175,7 +174,7 @@ bool says_time(const std::string& name) {
 
 bool looks_ordered(const Mode& mode) {
   const std::uint32_t n = mode.labels.size();
-  if (n < 2 || n > most_entities) return false;
+  if (n < 2 || n > most_in_a_line) return false;
   if (mode.labels.is_numbered()) return says_time(mode.name);
   const std::optional<Keys> keys = keys_of(mode.labels);
   if (!keys) return false;

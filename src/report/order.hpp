@@ -7,6 +7,8 @@
 
 namespace ztp {
 
+inline constexpr std::uint32_t most_in_a_line = 3000;  // entities: a line with more is no line
+
 // Whether the entities of a mode are times, by their labels (dates, months, quarters, years, ranges of years; names of months and of days
 // of the week) or by the mode's name and labels that are numbers. Numbers alone say nothing: they may as well name users.
 bool looks_ordered(const Mode& mode);

@@ -122,8 +122,10 @@ Shown choose_shown(const std::string& run_dir, Posterior& posterior, const Repor
     Shown::ModeEntities& mode = shown.modes[k];
     std::vector<std::uint32_t> in_order(sizes[k]);
     std::iota(in_order.begin(), in_order.end(), 0u);
-    mode.places.assign(sizes[k], shares[k] == sizes[k] ? 1 : 0);
-    if (shares[k] < sizes[k]) {
+    // A line with gaps would be read as another one: of an order nothing is left out.
+    const bool all = shares[k] == sizes[k] || (mode.ordered && sizes[k] <= most_in_a_line);
+    mode.places.assign(sizes[k], all ? 1 : 0);
+    if (!all) {
       for (const std::uint32_t id : largest(in_order, mode.ones, shares[k])) mode.places[id] = 1;
       for (const std::uint32_t id : top_entities(posterior, k)) mode.places[id] = 1;
       for (const std::uint32_t id : cold_starts(mode, cold_starts_shown)) mode.places[id] = 1;

@@ -1,4 +1,5 @@
-// Which entities a report speaks of: all of them, or of very many those with most ones, and whatever is a top entity of a component.
+// Which entities a report speaks of: all of them, or of very many those with most ones, and whatever is a top entity of a component. Of
+// ordered modes all, unless they are too many for a line.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,9 +1,11 @@
 #include "report/unseen.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "io/file_cells.hpp"
+#include "io/read.hpp"
 #include "report/promising.hpp"
 #include "store/data.hpp"
 #include "tensor/records.hpp"
@@ -76,6 +78,28 @@ Buffer<std::uint32_t> find_candidates(const Dataset& data, const PromisingCells&
   return result;
 }
 
+// What is known of these cells, each there once, by the test cells of the run.
+std::vector<std::optional<bool>> outcomes(const std::string& run_dir, const Posterior& posterior,
+                                          const Buffer<std::uint32_t>& cells, Pool& pool) {
+  const std::size_t K = posterior.modes().size(), count = cells.size() / K;
+  std::vector<std::optional<bool>> result(count);
+  const RunInfo& info = posterior.info();
+  if (info.test_ones + info.test_zeros == 0) return result;
+  Buffer<std::uint32_t> sorted;
+  sorted.append(cells.data(), cells.size());
+  std::vector<std::int64_t> places(count);
+  std::iota(places.begin(), places.end(), 0);
+  sort_records(sorted.data(), count, K, places.data());
+  TableReader reader(test_table(own_test_file(run_dir, info), posterior.modes()), pool);
+  CellBlock block;
+  while (reader.next(block))
+    for (std::size_t e = 0; e < block.cells(K); ++e) {
+      const std::size_t found = find_record(std::as_const(sorted), K, block.coords.data() + e * K);
+      if (found < count) result[static_cast<std::size_t>(places[found])] = block.values[e] != 0;
+    }
+  return result;
+}
+
 }  // namespace
 
 UnseenCells find_unseen(const std::string& run_dir, Posterior& posterior, const Shown& shown, Pool& pool) {
@@ -112,6 +136,7 @@ UnseenCells find_unseen(const std::string& run_dir, Posterior& posterior, const 
     result.modes[one.mode].push_back({one.id, mine});
   }
   result.parts = posterior.explain(result.cells.data(), result.predictions.size());
+  result.held_out = outcomes(run_dir, posterior, result.cells, pool);
   for (std::size_t k = 0; k < K; ++k)
     std::sort(result.modes[k].begin(), result.modes[k].end(), [&](const auto& a, const auto& b) {
       return shown.modes[k].place_of(a.id) < shown.modes[k].place_of(b.id);

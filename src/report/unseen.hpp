@@ -1,5 +1,6 @@
 // The most probable cells that are not training ones, of very many entities at once, and why they are probable.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,12 @@ struct UnseenCells {
   Buffer<std::uint32_t> cells;                           // x K
   std::vector<Prediction> predictions;                   // of Posterior::predict
   std::vector<std::vector<Recommendation::Part>> parts;  // of Posterior::explain
+  std::vector<std::optional<bool>> held_out;             // whether it is a one, if it is a test cell of the run
 };
 
 // Of the shown entities that have most ones, and of some without any. Candidates come from PromisingCells; all that follows is as exact as
-// Posterior::recommend, and takes one pass over the ones, or a few, and two over the draws.
+// Posterior::recommend, and takes one pass over the ones, or a few, two over the draws, and one over
+// the test cells of the run.
 UnseenCells find_unseen(const std::string& run_dir, Posterior& posterior, const Shown& shown, Pool& pool);
 
 }  // namespace ztp

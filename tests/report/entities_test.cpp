@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <map>
 
 #include "report/listed.hpp"
 #include "report/promising.hpp"
@@ -117,6 +119,42 @@ TEST_F(EntitiesTest, EntitiesThatAreNotShown) {
       }
   }
   EXPECT_GT(labels, 0u);
+}
+
+// Of test cells the outcome is told, of all others nothing.
+TEST_F(EntitiesTest, UnseenCellsThatWereHeldOut) {
+  FitOptions fitted = test::report_fit();
+  fitted.holdout = 0.3;
+  const test::TempDir dir;
+  fit(test::report_data(), fitted, dir / "run");
+  const auto source = test::source_of(dir / "run", options_);
+  const std::vector<Mode>& modes = source->posterior.modes();
+  std::map<std::vector<std::string>, int> outcome;
+  std::ifstream test_file(dir / "run/test.tsv");
+  for (std::vector<std::string> labels(4); test_file >> labels[0] >> labels[1] >> labels[2] >> labels[3];)
+    if (labels[3] == "0" || labels[3] == "1") outcome[{labels.begin(), labels.begin() + 3}] = labels[3] == "1";
+  ASSERT_EQ(outcome.size(), source->posterior.info().test_ones + source->posterior.info().test_zeros);
+  std::size_t ones = 0, zeros = 0, others = 0;
+  const Json section = entities_section(*source);
+  for (std::size_t k = 0; k < 3; ++k)
+    for (const auto& [place, cells] : section[k]["unseen"].items())
+      for (const Json& cell : cells) {
+        std::vector<std::string> labels;
+        for (std::size_t m = 0; m < 3; ++m)
+          labels.push_back(modes[m].labels[source->shown.modes[m].ids[cell["cell"][m].get<std::size_t>()]]);
+        const auto known = outcome.find(labels);
+        ASSERT_EQ(cell.contains("held_out"), known != outcome.end());
+        if (known == outcome.end()) {
+          ++others;
+          continue;
+        }
+        EXPECT_EQ(cell["held_out"], known->second);
+        ++(known->second == 1 ? ones : zeros);
+      }
+  EXPECT_GT(ones, 0u);
+  EXPECT_GT(zeros, 0u);
+  EXPECT_GT(others, 0u);
+  EXPECT_EQ(json_text(entities_section(*source_)).find("held_out"), std::string::npos) << "a run without test cells";
 }
 
 // Two modes, and four: as recommend finds them.

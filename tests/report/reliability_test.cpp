@@ -1,4 +1,5 @@
 // Whether probabilities are right, judged from test cells that were chosen in several ways.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +12,10 @@ namespace ztp {
 namespace {
 
 using test::holds;
+
+std::string text(const CalibrationVerdict& verdict) {
+  return fmt::format("{}", fmt::join(verdict.sentences, " "));
+}
 
 // A tensor of 600 x 500 cells with known probabilities, and a model of what is left when some are held out.
 struct World {
@@ -77,8 +82,8 @@ TEST(Reliability, OfAPerfectModelIsGoodWhateverWasHeldOut) {
         world.missing = missing;
         world.seed = seed;
         const CalibrationVerdict verdict = world.verdict();
-        EXPECT_EQ(verdict.calibrated, "yes") << verdict.sentence << verdict.misplaced;
-        EXPECT_TRUE(holds(verdict.sentence, "of cells that it gives"));
+        EXPECT_EQ(verdict.calibrated, "yes") << text(verdict) << verdict.misplaced;
+        EXPECT_TRUE(holds(verdict.sentences.front(), "taken literally: of cells that it gives"));
       }
 }
 
@@ -90,8 +95,8 @@ TEST(Reliability, OfAModelThatIsWrongIsBad) {
       world.protocol = protocol;
       world.wrong = wrong;
       const CalibrationVerdict verdict = world.verdict();
-      EXPECT_EQ(verdict.calibrated, "no") << verdict.sentence;
-      EXPECT_TRUE(holds(verdict.sentence, word));
+      EXPECT_EQ(verdict.calibrated, "no") << text(verdict);
+      EXPECT_TRUE(holds(verdict.sentences.front(), word));
     }
 }
 
@@ -118,7 +123,7 @@ TEST(Reliability, IsNotJudgedWhereItCannotBe) {
   World world;
   const CalibrationVerdict of_file = world.verdict(false);  // somebody's file: nobody knows where its zeros are from
   EXPECT_EQ(of_file.calibrated, "unknown");
-  EXPECT_TRUE(holds(of_file.sentence, "ztp split --protocol cells"));
+  EXPECT_TRUE(holds(text(of_file), "ztp split --protocol cells"));
   World updated;
   updated.info.updates = 1;
   EXPECT_EQ(updated.verdict().calibrated, "unknown");
@@ -128,11 +133,11 @@ TEST(Reliability, IsNotJudgedWhereItCannotBe) {
   design.zeros = TestDesign::Zeros::as_ones;
   const CalibrationVerdict of_few = judge_calibration(reliability(few, design, false), design);
   EXPECT_EQ(of_few.calibrated, "unknown");
-  EXPECT_TRUE(holds(of_few.sentence, "from 10 ones and 10 zeros"));
+  EXPECT_TRUE(holds(text(of_few), "from 10 ones and 10 zeros"));
   for (int i = 0; i < 100; ++i) few.add(0.005 * i, i % 4 == 0);
   const CalibrationVerdict of_some = judge_calibration(reliability(few, design, false), design);
   EXPECT_EQ(of_some.calibrated, "unknown");
-  EXPECT_TRUE(holds(of_some.sentence, "too few to tell"));
+  EXPECT_TRUE(holds(text(of_some), "too few to tell"));
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ TEST_F(SectionsTest, MetricsAreThoseOfEvaluate) {
     const Metrics metrics = source->posterior.evaluate();
     const Json fit = fit_section(*source);
     for (const MetricField& field : metric_fields())
-      EXPECT_EQ(fit["metrics"][field.key], number(metrics.*field.member));
+      EXPECT_EQ(fit["metrics"][field.key], number(metrics.*field.member, precise));
     EXPECT_EQ(fit["ones"], metrics.ones);
     EXPECT_EQ(fit["zeros"], metrics.zeros);
     EXPECT_EQ(fit["representative"], false);
@@ -176,7 +176,7 @@ TEST_F(SectionsTest, TestCellsOfAFile) {
   EXPECT_EQ(fit["source"], "cells.tsv");
   EXPECT_EQ(fit["ones"], 3);
   EXPECT_EQ(fit["calibrated"], "unknown");
-  EXPECT_EQ(fit["metrics"]["brier"], number(source->posterior.evaluate(file).brier));
+  EXPECT_EQ(fit["metrics"]["brier"], number(source->posterior.evaluate(file).brier, precise));
 }
 
 TEST_F(SectionsTest, TracesAndRanks) {

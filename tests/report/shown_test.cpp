@@ -167,6 +167,15 @@ TEST_F(ShownRunTest, FewEntitiesAreThoseWithMostOnesAndTheTopsOfComponents) {
   EXPECT_EQ(modes_section(*source)[0]["overall"], nullptr);
 }
 
+TEST_F(ShownRunTest, OrderedModesAreShownAsAWhole) {
+  ReportOptions options = test::report_options();
+  options.entities = 3;
+  const auto source = test::source_of(*dir_ / "rival", options);
+  EXPECT_EQ(source->shown.modes[1].ids.size(), 1u);
+  EXPECT_EQ(source->shown.modes[2].ids, (std::vector<std::uint32_t>{1, 2, 0, 4, 5, 3}));
+  EXPECT_EQ(source->notes.size(), 2u);  // of users and items
+}
+
 // The same ones in a tensor file.
 TEST_F(ShownRunTest, OnesOfATensorFile) {
   const Dataset data = test::report_data();
