@@ -64,6 +64,16 @@ function axes(svg, width, height, {x, y, xName, yName, xTicks, yTicks, xFormat, 
   return svg.append("g");
 }
 
+// An axis over places 0, 1, ... that names as many of them as have room.
+function labelledAxis(x, labels, width) {
+  const wide = Math.max(48, d3.max(labels, (label) => textWidth(cut(label, 12), 11)) + 14);
+  const every = Math.max(1, Math.ceil(labels.length * wide / width));
+  return d3.axisBottom(x)
+      .tickValues(d3.range(0, labels.length, every))
+      .tickSizeOuter(0)
+      .tickFormat((place) => cut(labels[place] || "", 12));
+}
+
 // A curve through points [x, y].
 function curve(group, points, x, y, color, dash = null, step = false) {
   return group.append("path")

@@ -118,7 +118,8 @@ async function start() {
     if (now === before) return;
     scrollTo(0, 0);
     // What had the focus is not seen any more.
-    if (document.activeElement === document.body || document.activeElement.closest("[hidden]")) main.focus({preventScroll: true});
+    if (document.activeElement === document.body || document.activeElement.closest("[hidden]"))
+      main.focus({preventScroll: true});
   });
   document.querySelector(".skip").addEventListener("click", (event) => {
     event.preventDefault();

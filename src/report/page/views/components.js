@@ -202,8 +202,6 @@ function drawLine(svg, width, height, mode, {value, q05, q95}, small) {
   const n = value.length;
   const x = d3.scaleLinear().domain([0, Math.max(1, n - 1)]);
   const y = d3.scaleLinear().domain([0, Math.max(d3.max(q95), d3.max(mode.overall)) || 1]).nice(3);
-  const room = (width - 60) / Math.max(48, d3.max(mode.labels, (l) => textWidth(cut(l, 12), 11)) + 14);
-  const every = Math.max(1, Math.ceil(n / Math.max(1, room)));
   const group = axes(svg, width, height, {
     x,
     y,
@@ -211,10 +209,7 @@ function drawLine(svg, width, height, mode, {value, q05, q95}, small) {
     yTicks: small ? 2 : 4,
     margin: {right: 22, left: 46}
   });
-  svg.select(".axis.x").call(d3.axisBottom(x)
-                                 .tickValues(d3.range(0, n, every))
-                                 .tickSizeOuter(0)
-                                 .tickFormat((j) => cut(mode.labels[j] || "", 12)));
+  svg.select(".axis.x").call(labelledAxis(x, mode.labels, width - 68));
   band(group, value.map((v, j) => [j, q05[j], q95[j]]), x, y, "var(--accent)");
   curve(group, mode.overall.slice(0, n).map((v, j) => [j, v]), x, y, "var(--overall)");
   curve(group, value.map((v, j) => [j, v]), x, y, "var(--accent)");

@@ -127,7 +127,8 @@ function degreeFigure(mode, d) {
   const word = report.degrees.counts ? "counts" : "ones";
   return figure({
     title: `Degrees: ${mode.name}`,
-    note: `${percent(d.inside, 0)} of the data's points are within the 90 % band of the replicates.`,
+    note: `${percent(d.inside, 0)} of the data's points are within the range of the replicates; of a right model, ${
+        percent(report.degrees.covers, 0)} would be.`,
     label: `How many entities of ${mode.name} have at least so many ${word}: the data, and ${
         report.degrees.replicates} data sets drawn from the model. ${
         percent(d.inside, 0)} of the points are within the band.`,
@@ -172,11 +173,12 @@ function degreeFigure(mode, d) {
 function fitView(section) {
   const f = report.fit;
   if (f) {
-    const where = f.source === "held out" ? "that the fit held out" : `of ${f.source}`;
     section.append(
         verdictCard("Are its probabilities calibrated?", calibrated(), null), metricTiles(),
-        h("p", {class: "note"}, `${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} ${where}: the numbers of `,
-          h("code", {}, `ztp evaluate ${quoted(report.run.directory)}`), "."),
+        h("p", {class: "note"},
+          f.source === "held out" ? "Cells that the fit held out: what " : `Cells of ${f.source}: what `,
+          h("code", {}, `ztp evaluate ${quoted(report.run.directory)}${f.source === "held out" ? "" : " TEST"}`),
+          " prints."),
         h("div", {class: "columns three"}, rocFigure(), precisionRecallFigure(),
           f.weighted ?
               reliabilityFigure(
@@ -200,7 +202,7 @@ function fitView(section) {
         legend([
           {name: "data", color: "var(--text)", shape: "dot"},
           {name: "replicates: median", color: "var(--accent)", dash: "4 3"},
-          {name: "90 % of the replicates", color: "var(--accent)", shape: "band"}
+          {name: "range of the replicates", color: "var(--accent)", shape: "band"}
         ]),
         h("div", {class: "columns three"}, report.degrees.modes.map((d, k) => degreeFigure(report.modes[k], d))));
   }
