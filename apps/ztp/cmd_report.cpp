@@ -30,6 +30,8 @@ void check(const Given& given) {
   if (std::filesystem::is_directory(given.file))
     refuse(fmt::format("-o {}: this is a directory; name a file in it, such as {}", given.file,
                        (std::filesystem::path(given.file) / "report.html").string()));
+  if (std::filesystem::exists(given.file) && !std::filesystem::is_regular_file(given.file))
+    refuse(fmt::format("-o {}: this is no file that could be replaced; name another", given.file));
   if (std::filesystem::exists(given.file) && !is_report(given.file) && !given.force)
     refuse(
         fmt::format("-o {}: this file is not a report of ztp; name another, or replace it with --force", given.file));

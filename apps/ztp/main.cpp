@@ -46,8 +46,9 @@ Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 fil
 
 void add_commands(CLI::App& app) {
   using namespace ztp::app;
-  for (const auto add : {add_data, add_check, add_convert, add_split, add_simulate, add_fit, add_resume, add_update,
-                         add_predict, add_evaluate, add_diagnose, add_components, add_recommend, add_report, add_info, add_bench})
+  for (const auto add :
+       {add_data, add_check, add_convert, add_split, add_simulate, add_fit, add_resume, add_update, add_predict,
+        add_evaluate, add_diagnose, add_components, add_recommend, add_report, add_info, add_bench})
     add(app);
 }
 

@@ -297,12 +297,14 @@ void bind_posterior(nb::module_& module) {
       nb::arg("entities"), nb::arg("threads"), nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "write_comparison",
-      [](const std::string& run_dir, const std::string& other_dir, const std::string& file, unsigned threads) {
+      [](const std::string& run_dir, const std::string& other_dir, const std::string& file, const std::string& test,
+         unsigned threads) {
         ReportOptions options;
+        options.test = test;
         options.threads = threads;
         return write_comparison(run_dir, other_dir, file, options).notes;
       },
-      nb::arg("run_dir"), nb::arg("other_dir"), nb::arg("file"), nb::arg("threads"),
+      nb::arg("run_dir"), nb::arg("other_dir"), nb::arg("file"), nb::arg("test"), nb::arg("threads"),
       nb::call_guard<nb::gil_scoped_release>());
   module.def("is_report", &is_report, nb::arg("file"));
   module.def(

@@ -62,6 +62,12 @@ class Diagnosis:
         return "\n".join([f"verdict: {self.verdict}", *self.sentences])
 
 
+def _mode_names(names: Sequence[str], what: str) -> list[str]:
+    if isinstance(names, str):
+        raise ValueError(f"{what} is {names!r}; expected a list of names, as [{names!r}]")
+    return list(names)
+
+
 def _report_path(file: str | os.PathLike[str]) -> str:
     """Where a report may be written: what is there already must be one."""
     path = os.fspath(file)
@@ -336,19 +342,34 @@ class Posterior:
         a warning. An earlier report is replaced, any other file is a FileExistsError. Returns the path.
         """
         path = _report_path(file)
-        test_file = "" if test is None else os.fspath(test)
         notes = _core.write_report(
-            self.run_dir, path, test_file, list(ordered), list(unordered), whole(entities, "entities", 1), threads(self._n_jobs)
+            self.run_dir,
+            path,
+            "" if test is None else os.fspath(test),
+            _mode_names(ordered, "ordered"),
+            _mode_names(unordered, "unordered"),
+            whole(entities, "entities", 1),
+            threads(self._n_jobs),
         )
         for note in notes:
             warnings.warn(note, stacklevel=2)
         return path
 
-    def compare(self, other: Posterior, file: str | os.PathLike[str] = "comparison.html") -> str:
+    def compare(
+        self,
+        other: Posterior,
+        file: str | os.PathLike[str] = "comparison.html",
+        *,
+        test: str | os.PathLike[str] | None = None,
+    ) -> str:
         """Writes this run and another side by side, components matched, as one page: what is the same, and what
-        differs. As ``ztp report --compare``. Returns the path."""
+        differs. As ``ztp report --compare``.
+
+        Both are judged with the cells of the file `test`, or each with those that its fit held out. Returns the path.
+        """
         path = _report_path(file)
-        for note in _core.write_comparison(self.run_dir, other.run_dir, path, threads(self._n_jobs)):
+        test_file = "" if test is None else os.fspath(test)
+        for note in _core.write_comparison(self.run_dir, other.run_dir, path, test_file, threads(self._n_jobs)):
             warnings.warn(note, stacklevel=2)
         return path
 

@@ -69,6 +69,7 @@ ReportSummary write_comparison(const std::string& run_dir, const std::string& ot
 }
 
 bool is_report(const std::string& file) {
+  if (!std::filesystem::is_regular_file(file)) return false;  // reading a pipe would wait for ever
   std::string begin(page_begin.size(), '\0');
   std::ifstream in(file, std::ios::binary);
   in.read(begin.data(), static_cast<std::streamsize>(begin.size()));

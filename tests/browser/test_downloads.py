@@ -112,7 +112,7 @@ def test_the_data_are_those_that_are_shown(made, open, downloads):
         ]
     page.go("entities/country/France")
     head, *body = saved("Its most probable unseen cells")
-    assert head == ["country", "organisation", "period", "probability", "sd", "q05", "q95", "why"]
+    assert head == ["country", "organisation", "period", "probability", "sd", "q05", "q95", "held_out", "why"]
     assert [percent(float(row[3])) for row in body] == [
         number for _, number in page.bars("Its most probable unseen cells")
     ]
@@ -134,6 +134,8 @@ def test_a_picture_keeps_its_colours_in_the_dark(made, open, downloads):
     page = open(made.report("world"), dark=True, address="fit")
     _, text = downloads(page).press(page.figure("ROC").find_element(By.CSS_SELECTOR, ".svg-download"))
     root = ElementTree.fromstring(text)
-    assert "background:rgb(20, 23, 26)" in root.get("style", "")
-    words = [element for element in root.iter("{http://www.w3.org/2000/svg}text") if element.text]
+    svg = "{http://www.w3.org/2000/svg}"
+    assert next(root.iter(f"{svg}rect")).get("fill") == "rgb(20, 23, 26)"
+    assert next(root.iter(f"{svg}title")).text == "ROC curve"
+    words = [element for element in root.iter(f"{svg}text") if element.text]
     assert {word.get("fill") for word in words} <= {"rgb(232, 234, 237)", "rgb(165, 174, 184)"}

@@ -110,11 +110,12 @@ def test_tooltips_of_other_plots(world):
     assert page.hover(page.figure("ROC").find_element(By.CSS_SELECTOR, ".hit"))[0].startswith("true positive rate ")
     page.leave()
     page.go("components/1")
-    lines = page.hover(page.figure("period").find_elements(By.CSS_SELECTOR, ".hit")[3])
-    line = page.data["components"]["lines"][component(page, 1)][2]
+    lines = page.hover(page.figure("period").find_element(By.CSS_SELECTOR, ".hit"))  # in its middle
+    line, labels = page.data["components"]["lines"][component(page, 1)][2], page.data["modes"][2]["labels"]
+    j = len(labels) // 2
     assert lines[:2] == [
-        page.data["modes"][2]["labels"][3],
-        f"{percent(line['value'][3], 2)} of the component [{percent(line['q05'][3], 2)}, {percent(line['q95'][3], 2)}]",
+        labels[j],
+        f"{percent(line['value'][j], 2)} of the component [{percent(line['q05'][j], 2)}, {percent(line['q95'][j], 2)}]",
     ]
     page.leave()
 
@@ -220,17 +221,58 @@ def test_the_table_of_diagnostics_is_sorted(world):
             assert page.script("return arguments[0].contains(document.activeElement)", head)
 
 
+def test_pointing_at_an_entity_shows_where_else_it_is(world):
+    page = world("components/3")
+    opacity = """return Object.fromEntries(Array.from(document.querySelectorAll('g.component'),
+                   (g) => [g.dataset.key, g.querySelector('circle').style.fillOpacity]))"""
+    assert set(page.script(opacity).values()) == {""}
+    page.hover(page.figure("country").find_elements(By.CSS_SELECTOR, ".bar")[0])
+    lit = {number: float(value) for number, value in page.script(opacity).items()}
+    place = page.data["components"]["bars"][component(page, 3)][0]["entity"][0]
+    of = page.data["entities"][0]
+    first, end = of["start"][place], of["start"][place + 1]
+    shares = dict(zip(of["component"][first:end], of["share"][first:end], strict=True))
+    for i, one in enumerate(page.data["components"]["list"]):
+        assert lit[str(one["number"])] == pytest.approx(0.05 + 0.9 * shares.get(i, 0) ** 0.5, abs=1e-4)
+    page.leave()
+    assert set(page.script(opacity).values()) == {""}
+
+
+def test_components_can_be_chosen_by_name(world):
+    page = world("components")
+    number = number_of(page, 4)
+    page.choose("#component", next(o for o in page.texts("#component option") if o.startswith(f"{number}: ")))
+    assert page.address() == f"components/{number}"
+    assert heading(page).startswith(f"{number}: ")
+
+
+def test_a_quantity_of_the_table_draws_its_trace(world):
+    page = world("diagnostics")
+    page.browser.find_elements(By.CSS_SELECTOR, "#quantities button.plain")[1].click()
+    page.frames()
+    assert page.figure(f"Trace: {page.data['diagnostics']['quantities'][1]['name']}")
+
+
+def test_the_view_of_entities_remembers_the_last_one(world):
+    page = world("entities/country/France")
+    page.go("fit")
+    page.browser.find_element(By.CSS_SELECTOR, "nav a[href='#entities']").click()
+    page.wait(lambda: page.one(".entity-name").text == "France", "the entity")
+
+
 def test_another_quantity_redraws_trace_and_ranks(world):
     page = world("diagnostics")
     curves = "return Array.from(document.querySelectorAll('#view-diagnostics .curve.trace'), (curve) => curve.getAttribute('d'))"
     bins = "return Array.from(document.querySelectorAll('#view-diagnostics figure:nth-of-type(2) .column'), (c) => c.getAttribute('y'))"
     ranked = {ranks["name"] for ranks in page.data["diagnostics"]["ranks"]}
     names = [trace["name"] for trace in page.data["diagnostics"]["traces"] if trace["name"] in ranked]
+    cells = {q["name"]: f"cell {', '.join(q['cell'])}" for q in page.data["diagnostics"]["quantities"] if q["cell"]}
     drawn = []
     for name in names[:1] + names[2:4]:
-        page.choose("#quantity", name)
-        assert page.figure(f"Trace: {name}")
-        assert page.figure(f"Rank plots: {name}")
+        page.choose("#quantity", cells.get(name, name))
+        shown = cells.get(name, name)
+        assert page.figure(f"Trace: {shown}")
+        assert page.figure(f"Rank plots: {shown}")
         drawn.append((page.script(curves), page.script(bins)))
         assert len(drawn[-1][0]) == 2, "a line for each chain"
     for a, b in zip(drawn, drawn[1:], strict=False):
@@ -244,6 +286,7 @@ def test_colours(world):
     background = "return getComputedStyle(document.body).backgroundColor + getComputedStyle(document.documentElement).backgroundColor"
     light = page.script(background)
     page.look(1280, True)
+    page.wait(lambda: page.script("return document.documentElement.dataset.colors") == "dark", "the dark colours")
     dark = page.script(background)
     assert light != dark
     seen = []

@@ -21,12 +21,13 @@ function fitting(text, width, size = 12) {
   return cut(text, low);
 }
 
-// The powers of ten of a logarithmic scale that has two of them.
+// Round numbers of a logarithmic scale: powers of ten, and 2 and 5 times these where there are few.
 function decades(scale) {
   if (!scale.base) return null;
-  const [low, high] = scale.domain().map(Math.log10);
-  const powers = d3.range(Math.ceil(low - 1e-9), Math.floor(high + 1e-9) + 1).map((power) => 10 ** power);
-  return powers.length > 1 ? powers : null;
+  const [low, high] = scale.domain();
+  const powers = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)) + 1).map((power) => 10 ** power);
+  const some = powers.length > 4 ? powers : powers.flatMap((power) => [power, 2 * power, 5 * power]);
+  return some.filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
 }
 
 // Margins, axes with few ticks, a light grid and names. Returns the group to draw into.
@@ -61,6 +62,16 @@ function axes(svg, width, height, {x, y, xName, yName, xTicks, yTicks, xFormat, 
         .attr("text-anchor", "middle")
         .text(fitting(yName, height - m.top - m.bottom, 11));
   return svg.append("g");
+}
+
+// An axis over places 0, 1, ... that names as many of them as have room.
+function labelledAxis(x, labels, width) {
+  const wide = Math.max(48, d3.max(labels, (label) => textWidth(cut(label, 12), 11)) + 14);
+  const every = Math.max(1, Math.ceil(labels.length * wide / width));
+  return d3.axisBottom(x)
+      .tickValues(d3.range(0, labels.length, every))
+      .tickSizeOuter(0)
+      .tickFormat((place) => cut(labels[place] || "", 12));
 }
 
 // A curve through points [x, y].
@@ -185,6 +196,8 @@ function legend(items) {
       svg.append("rect").attr("y", 1).attr("width", 22).attr("height", 10).attr("fill", color);
     else if (shape === "thin")
       svg.append("rect").attr("y", 4).attr("width", 22).attr("height", 4).attr("fill", color);
+    else if (shape === "dot")
+      svg.append("circle").attr("cx", 11).attr("cy", 6).attr("r", 3).attr("fill", color);
     else if (shape === "band")
       svg.append("rect").attr("class", "band").attr("y", 1).attr("width", 22).attr("height", 10).attr("fill", color);
     else if (shape === "whisker") {

@@ -9,8 +9,7 @@ function chainColor(chain) {
 }
 
 function chainDash(chain) {
-  return chainDashes[Math.floor(chain / chainColors.length) % chainDashes.length] ||
-      chainDashes[chain % chainDashes.length];
+  return chainDashes[(chain + Math.floor(chain / chainColors.length)) % chainDashes.length];
 }
 
 // The button at the top: as the system, light, dark. Where nothing can be kept, as in a private window, it works all the same.
@@ -18,8 +17,10 @@ function setUpTheme(button) {
   const names = {auto: "◐ auto", light: "☀ light", dark: "☾ dark"};
   const order = Object.keys(names);
   let chosen = "auto";
+  const system = matchMedia("(prefers-color-scheme: dark)");
   const show = () => {
     document.documentElement.dataset.theme = chosen;
+    document.documentElement.dataset.colors = chosen === "auto" ? (system.matches ? "dark" : "light") : chosen;
     button.textContent = names[chosen];
     button.setAttribute("aria-label", `Colours: ${chosen}. Press to change.`);
   };
@@ -27,6 +28,7 @@ function setUpTheme(button) {
     chosen = order.includes(localStorage.getItem("ztp-theme")) ? localStorage.getItem("ztp-theme") : "auto";
   } catch (error) { /* not kept */
   }
+  system.addEventListener("change", show);
   button.addEventListener("click", () => {
     chosen = order[(order.indexOf(chosen) + 1) % order.length];
     try {

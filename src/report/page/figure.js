@@ -3,20 +3,40 @@
 // The properties that make a plot look as it does; written into it for a file of its own.
 const svgStyles = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity", "font-family",
-  "font-size", "font-weight", "text-anchor"
+  "font-size", "font-weight", "text-anchor", "paint-order"
 ];
 
-function svgText(svg) {
+// The plot as a file that needs no style sheet: with its title above it, and the page's colour behind it.
+function svgText(svg, title) {
+  const room = 30;
+  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
   const copy = svg.cloneNode(true);
   const originals = svg.querySelectorAll("*");
   copy.querySelectorAll("*").forEach((element, i) => {
     const style = getComputedStyle(originals[i]);
     for (const name of svgStyles) element.setAttribute(name, style.getPropertyValue(name));
-    element.removeAttribute("class");
-    element.removeAttribute("tabindex");
+    for (const name of ["class", "style", "tabindex", "role", "data-key"]) element.removeAttribute(name);
+    if (originals[i].classList.contains("hit")) element.remove();
   });
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  copy.setAttribute("style", `background:${getComputedStyle(document.documentElement).backgroundColor}`);
+  const page = getComputedStyle(document.documentElement);
+  const picture = d3.select(copy)
+                      .attr("xmlns", "http://www.w3.org/2000/svg")
+                      .attr("viewBox", `0 ${- room} ${width} ${height + room}`)
+                      .attr("height", height + room);
+  picture.insert("text", ":first-child")
+      .attr("x", 8)
+      .attr("y", -10)
+      .attr("font-family", page.fontFamily)
+      .attr("font-size", 15)
+      .attr("font-weight", 600)
+      .attr("fill", page.color)
+      .text(title);
+  picture.insert("rect", ":first-child")
+      .attr("y", -room)
+      .attr("width", width)
+      .attr("height", height + room)
+      .attr("fill", page.backgroundColor);
+  picture.insert("title", ":first-child").text(title);
   return `<?xml version="1.0" encoding="utf-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
 }
 
@@ -49,64 +69,62 @@ const widths = new ResizeObserver((entries) => {
   for (const entry of entries) {
     const width = Math.round(entry.contentRect.width);
     const plot = entry.target.plot;
+    if (!entry.target.isConnected) widths.unobserve(entry.target);
     if (plot && width > 0 && width !== plot.width) plot.redraw(width);
   }
 });
 
-// {title, label, height, draw(svg, width, height), data(), note, level, small}
-//   label    what the plot shows, in a sentence, for screen readers: a text or a function
+// {title, subject, label, height, draw(svg, width, height), data(), note, level, wide, interactive}
+//   subject  what the plot is of, where the title alone does not tell: for the names of its downloads
+//   label    what the plot shows, in a sentence, for screen readers
 //   height   a number, or a function of the width
 //   draw     fills a d3 selection of an empty svg
 //   data     rows for the download, the first with the names
-// Returns the element; its redraw() draws again, when what it shows has changed.
+// Texts may be functions. Returns the element; its redraw() draws again, when what it shows has changed.
 function figure(spec) {
+  const text = (value) => (typeof value === "function" ? value() : value || "");
+  const fullName = () => `${text(spec.title)} ${text(spec.subject)}`.trim();
   const box = h("div", {class: "plot"});
-  const name = () => (typeof spec.title === "function" ? spec.title() : spec.title);
-  const heading = h(spec.level || "h3", {}, name());
-  const buttons =
-      h("div", {class: "downloads"},
-        h("button", {
-          type: "button",
-          class: "small svg-download",
-          onclick: () => download(fileName(name(), "svg"), "image/svg+xml", svgText(box.querySelector("svg")))
-        },
-          "SVG"),
-        h("button", {
-          type: "button",
-          class: "small data-download",
-          onclick: () => download(fileName(name(), "tsv"), "text/tab-separated-values", tsvText(spec.data()))
-        },
-          "data"));
-  const noteBox = h("p", {class: "note"});
+  const heading = h(spec.level || "h3", {}, text(spec.title));
+  const svgButton =
+      h("button", {
+        type: "button",
+        class: "small svg-download",
+        onclick: () =>
+            download(fileName(fullName(), "svg"), "image/svg+xml", svgText(box.querySelector("svg"), fullName()))
+      },
+        "SVG");
+  const dataButton =
+      h("button", {
+        type: "button",
+        class: "small data-download",
+        onclick: () => download(fileName(fullName(), "tsv"), "text/tab-separated-values", tsvText(spec.data()))
+      },
+        "data");
+  const note = h("p", {class: "note"});
   const element =
-      h("figure",
-        {class: spec.small ? "small" :
-             spec.wide     ? "wide" :
-                             null},
-        h("figcaption", {}, heading, buttons), noteBox, box);
-  for (const button of buttons.children)
-    button.setAttribute(
-        "aria-label", `Download ${button.textContent === "SVG" ? "the picture (SVG)" : "the data (TSV)"}: ${name()}`);
+      h("figure", {class: spec.wide ? "wide" : null},
+        h("figcaption", {}, heading, h("div", {class: "downloads"}, svgButton, dataButton)), note, box);
   const plot = {
     width: 0,
     redraw(width = plot.width) {
       if (!width) return;
       plot.width = width;
       const height = typeof spec.height === "function" ? spec.height(width) : spec.height;
-      const label = typeof spec.label === "function" ? spec.label() : spec.label;
       const focused = box.contains(document.activeElement) ? document.activeElement.dataset.key : null;
       const svg = d3.create("svg")
                       .attr("width", width)
                       .attr("height", height)
                       .attr("viewBox", `0 0 ${width} ${height}`)
                       .attr("role", spec.interactive ? "group" : "img")
-                      .attr("aria-label", label);
+                      .attr("aria-label", text(spec.label));
       box.replaceChildren(svg.node());
       spec.draw(svg, width, height);
-      heading.textContent = name();
-      const note = typeof spec.note === "function" ? spec.note() : spec.note;
-      noteBox.textContent = note || "";
-      noteBox.hidden = !note;
+      heading.textContent = text(spec.title);
+      note.textContent = text(spec.note);
+      note.hidden = note.textContent === "";
+      svgButton.setAttribute("aria-label", `Download the picture (SVG): ${fullName()}`);
+      dataButton.setAttribute("aria-label", `Download the data (TSV): ${fullName()}`);
       if (focused) {
         const same = Array.from(box.querySelectorAll("[data-key]")).find((item) => item.dataset.key === focused);
         if (same) same.focus();

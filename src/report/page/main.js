@@ -46,6 +46,12 @@ function goTo(...parts) {
   location.hash = parts.map((part) => encodeURIComponent(part)).join("/");
 }
 
+// The same without a step for the browser's "back".
+function replaceAddress(...parts) {
+  history.replaceState(null, "", `#${parts.map((part) => encodeURIComponent(part)).join("/")}`);
+  follow();
+}
+
 function open(view) {
   if (!view.made) {
     view.made = view.make(view.section) || {};
@@ -106,8 +112,18 @@ async function start() {
   document.getElementById("footer").append(`Made by ztp ${report.made.version}, ${
       report.made.time.slice(0, 10)}. Plots: D3 ${d3.version}. This file fetches nothing from anywhere.`);
   addEventListener("hashchange", () => {
+    const before = views.find((v) => !v.section.hidden);
     follow();
+    const now = views.find((v) => !v.section.hidden);
+    if (now === before) return;
     scrollTo(0, 0);
+    // What had the focus is not seen any more.
+    if (document.activeElement === document.body || document.activeElement.closest("[hidden]"))
+      main.focus({preventScroll: true});
+  });
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    main.focus();
   });
   addEventListener("beforeprint", openAll);
   addEventListener("afterprint", follow);

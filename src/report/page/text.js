@@ -66,6 +66,11 @@ function plural(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
+// What a listed cell is called: "one", or where the data have counts, "positive cell".
+function oneWord() {
+  return report.run.likelihood === "count" ? "positive cell" : "one";
+}
+
 // Nothing longer than so many letters; the whole text is in the tooltip.
 function cut(text, letters) {
   const all = Array.from(text);

@@ -16,7 +16,7 @@ function card(index) {
                lineFigure(mode, k, () => index, true) :
                figure({
                  title: mode.name,
-                 small: true,
+                 subject: `component ${c.number}`,
                  level: "h4",
                  label: `Bars: ${mode.name} in component ${c.number}. ${
                      barsOf(index, k, 1, 3).map((d) => `${d.label} ${percent(d.value, 2)}`).join("; ")}`,
@@ -67,6 +67,7 @@ function cardsView(section) {
     place.replaceWith(card(Number(place.dataset.index)));
   }
   function fill() {
+    near.disconnect();
     const list = report.components.list;
     const key = {
       weight: (i) => i,

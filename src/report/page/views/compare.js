@@ -13,13 +13,15 @@ function sideLegend() {
 function compareView(section) {
   const [a, b] = report.runs;
   const both = (name, of) => [name, of(a), of(b)];
+  const comparable = a.test_same;
   const rows = [
     both("components in use", (run) => `${run.components.used} of ${run.components.used + run.components.empty}`),
     both("training ones", (run) => count(run.run.ones)), both("verdict", (run) => run.verdict || missing),
     both("draws", (run) => count(run.run.draws)), both("time", (run) => seconds(run.run.seconds)),
     both("data fingerprint", (run) => run.run.fingerprint),
     ...report.titles.map(
-        ([key, title, digits]) => both(title, (run) => (run.metrics ? fixed(run.metrics[key], digits) : missing)))
+        ([key, title, digits]) =>
+            both(comparable ? title : `${title} *`, (run) => (run.metrics ? fixed(run.metrics[key], digits) : missing)))
   ];
   section.append(
       h("p", {class: "lead"}, h("strong", {}, `${percent(report.agreement, 0)} of the two models is the same.`),
@@ -27,14 +29,19 @@ function compareView(section) {
       h("ul", {class: "findings"}, report.sentences.map((sentence) => h("li", {}, sentence))),
       h("div", {class: "columns"},
         h("div", {}, h("h3", {}, "Side by side"),
-          table(["", a.title, b.title], rows, {numeric: [1, 2], caption: "The two runs side by side", id: "sides"})),
+          table(["", a.title, b.title], rows, {numeric: [1, 2], caption: "The two runs side by side", id: "sides"}),
+          comparable || !(a.metrics && b.metrics) ?
+              "" :
+              h("p", {class: "note"}, "* Of different test cells: these numbers cannot be compared.")),
         weightsFigure()),
       h("h3", {}, "Options that differ"),
-      report.options.length ? table(
-                                  ["option", a.title, b.title],
-                                  report.options.map((row) => row.map((text) => (text === null ? missing : text))),
-                                  {caption: "Options that differ"}) :
-                              h("p", {class: "note"}, "None: the two fits have the same options."),
+      report.options.length ?
+          table(
+              ["option", a.title, b.title],
+              report.options.map(
+                  ([name, ...values]) => [name.replace(/_/g, "-"), ...values.map((text) => text || missing)]),
+              {caption: "Options that differ"}) :
+          h("p", {class: "note"}, "None: the two fits have the same options."),
       report.notes.length ? h("div", {class: "notes"}, h("ul", {}, report.notes.map((note) => h("li", {}, note)))) :
                             "");
 }
@@ -45,8 +52,8 @@ function weightsFigure() {
   const [nameA, nameB] = sideNames();
   return figure({
     title: "Matched components: weight shares",
-    note:
-        "Full: the same component (overlap 0.8 or more). Hollow: they differ. On the dashed line both runs give it the same weight.",
+    note: `Full: the same component (overlap ${report.same} or more). Hollow: alike (${
+        report.alike} or more). On the dashed line both runs give it the same weight.`,
     label: `Points: ${plural(matched.length, "pair")} of matched components, their shares of the weight in both runs.`,
     height: (width) => Math.min(420, Math.max(260, width * 0.75)),
     interactive: true,
@@ -57,17 +64,14 @@ function weightsFigure() {
                             0, most * 1.1
                           ])).clamp(true);
       const x = scale(), y = scale();
-      const format = (v) =>
-          (most / least > 30 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9 ?
-               "" :
-               `${Number((100 * v).toPrecision(2))} %`);
+      const format = (v) => `${Number((100 * v).toPrecision(2))} %`;
       const group = axes(
           svg, width, height, {x, y, xName: nameA, yName: nameB, xFormat: format, yFormat: format, margin: {left: 64}});
       curve(group, [[x.domain()[0], x.domain()[0]], [x.domain()[1], x.domain()[1]]], x, y, "var(--overall)", "4 4");
       const item = group.selectAll("circle")
                        .data(matched)
                        .join("circle")
-                       .attr("class", (m) => `dot${m.overlap < 0.8 ? " hollow" : ""}`)
+                       .attr("class", (m) => `dot${m.overlap < report.same ? " hollow" : ""}`)
                        .attr("data-key", (m) => m.a.number)
                        .attr("r", 6)
                        .attr("cx", (m) => x(m.a.weight_share))
@@ -91,35 +95,25 @@ function weightsFigure() {
 }
 
 function matchName(m) {
-  const side = m.a || m.b;
-  return side.top.map((entities) => (entities.length ? cut(visible(entities[0][0]), 24) : ""))
-      .filter((text) => text)
-      .join(" · ");
+  return (m.a || m.b).name.map((label) => cut(visible(label), 24)).join(" · ");
 }
 
-// Bars of both runs for the entities that are top in either.
+// Bars of both runs for the entities that are top in either: [label, value in a, value in b], null where a run has none.
 function pairBars(m, k, mode) {
-  const values = new Map();
-  for (const [i, side] of [m.a, m.b].entries())
-    for (const [label, value] of side ? side.top[k] : []) {
-      if (!values.has(label)) values.set(label, [0, 0]);
-      values.get(label)[i] = value;
-    }
-  // An entity that is top in one run alone has its value of the other in `differs`, or nearly none.
-  for (const [label, a, b] of m.differs ? m.differs[k] : [])
-    if (values.has(label)) values.set(label, [a, b]);
-  const items = [...values.entries()].sort((p, q) => d3.max(q[1]) - d3.max(p[1])).slice(0, 8);
+  const items = m.entities[k].slice(0, 8);
+  const sides = [0, 1].filter((i) => [m.a, m.b][i]);
+  const largest = (d) => d3.max([d[1], d[2]]) || 0;
   return figure({
     title: mode,
-    small: true,
+    subject: `of ${matchName(m)}`,
     level: "h4",
     label: `Bars of both runs. ${
-        items.slice(0, 4).map(([label, v]) => `${label}: ${percent(v[0], 2)} and ${percent(v[1], 2)}`).join("; ")}`,
+        items.slice(0, 4).map((d) => `${d[0]}: ${percent(d[1], 2)} and ${percent(d[2], 2)}`).join("; ")}`,
     height: items.length * 24 + 6,
     draw: (svg, width) => {
-      const labelWidth = Math.min(0.42 * width, 190, 12 + d3.max(items, ([label]) => textWidth(visible(label))) || 60);
-      const x =
-          d3.scaleLinear().domain([0, d3.max(items, (d) => d3.max(d[1])) || 1]).range([labelWidth + 6, width - 50]);
+      const wanted = 12 + (d3.max(items, (d) => textWidth(visible(d[0]))) || 0);
+      const labelWidth = Math.max(60, Math.min(0.42 * width, 220, wanted));
+      const x = d3.scaleLinear().domain([0, d3.max(items, largest) || 1]).range([labelWidth + 6, width - 50]);
       const row = svg.selectAll("g")
                       .data(items)
                       .join("g")
@@ -131,27 +125,49 @@ function pairBars(m, k, mode) {
           .attr("x", labelWidth)
           .attr("y", 16)
           .attr("text-anchor", "end")
-          .text(([label]) => fitting(visible(label), labelWidth - 4));
-      for (const i of [0, 1])
+          .text((d) => fitting(visible(d[0]), labelWidth - 4));
+      for (const i of sides)
         row.append("rect")
             .attr("class", "value")
             .attr("fill", sideColors[i])
             .attr("x", x(0))
             .attr("y", 4 + 8 * i)
             .attr("height", 7)
-            .attr("width", (d) => Math.max(0, x(d[1][i]) - x(0)));
+            .attr("width", (d) => Math.max(0, x(d[1 + i] || 0) - x(0)));
       row.append("text")
           .attr("class", "number")
           .attr("x", width - 44)
           .attr("y", 16)
-          .text((d) => percent(d3.max(d[1]), 1));
-      withTooltip(
-          row,
-          ([
-            label, v
-          ]) => [visible(label), `${sideNames()[0]}: ${percent(v[0], 2)}`, `${sideNames()[1]}: ${percent(v[1], 2)}`]);
+          .text((d) => percent(largest(d), 1));
+      withTooltip(row, (d) => [visible(d[0]), ...sides.map((i) => `${sideNames()[i]}: ${percent(d[1 + i], 2)}`)]);
     },
-    data: () => [["entity", ...sideNames()], ...items.map(([label, v]) => [label, ...v])],
+    data: () => [["entity", ...sideNames()], ...m.entities[k]],
+  });
+}
+
+// An ordered mode: a line for each run.
+function pairLines(m, k, mode) {
+  const {labels} = m.lines[k];
+  const sides = [0, 1].filter((i) => [m.a, m.b][i]);
+  const values = (i) => m.lines[k][["a", "b"][i]];
+  return figure({
+    title: mode,
+    subject: `of ${matchName(m)}`,
+    level: "h4",
+    label: `Lines of both runs over ${mode}. ${
+        sides.map((i) => `${sideNames()[i]}: largest at ${labels[d3.scan(values(i), (p, q) => q - p)]}`).join("; ")}`,
+    height: 198,
+    draw: (svg, width, height) => {
+      const x = d3.scaleLinear().domain([0, Math.max(1, labels.length - 1)]);
+      const y = d3.scaleLinear().domain([0, d3.max(sides.flatMap(values)) || 1]).nice(3);
+      const group =
+          axes(svg, width, height, {x, y, yFormat: (v) => percent(v, 0), yTicks: 4, margin: {right: 22, left: 46}});
+      svg.select(".axis.x").call(labelledAxis(x, labels, width - 68));
+      for (const i of sides) curve(group, values(i).map((v, j) => [j, v]), x, y, sideColors[i], i ? "6 3" : null);
+    },
+    data: () => [
+        ["entity", ...sideNames()],
+        ...labels.map((label, j) => [label, m.lines[k].a && m.lines[k].a[j], m.lines[k].b && m.lines[k].b[j]])],
   });
 }
 
@@ -160,11 +176,9 @@ function matchCard(m) {
   const side = (s, i) =>
       (s ? `${sideNames()[i]}: component ${s.number}, weight ${fixed(s.weight, 1)} [${fixed(s.q05, 1)}, ${
                fixed(s.q95, 1)}], ${percent(s.weight_share)} of all` :
-           `${sideNames()[i]}: has nothing like it`);
+           `${sideNames()[i]}: has nothing like it; the nearest overlaps by ${fixed(m.overlap, 2)}`);
   const same = !m.a || !m.b ? ["bad", "in one run only"] :
-      m.overlap >= 0.8      ? ["good", `overlap ${fixed(m.overlap, 2)}`] :
-      m.overlap >= 0.4      ? ["fair", `overlap ${fixed(m.overlap, 2)}`] :
-                              ["bad", `overlap ${fixed(m.overlap, 2)}`];
+                              [m.overlap >= report.same ? "good" : "fair", `overlap ${fixed(m.overlap, 2)}`];
   const moved = m.a && m.b && m.differs ?
       m.differs
           .map(
@@ -178,7 +192,7 @@ function matchCard(m) {
       h("header", {}, h("h3", {}, matchName(m)), h("span", {class: `badge ${same[0]}`}, same[1])),
       h("p", {class: "facts"}, side(m.a, 0), h("br"), side(m.b, 1)),
       moved.length ? h("p", {class: "note"}, `Differs most: ${moved.join("; ")}`) : "",
-      h("div", {class: "columns three"}, modes.map((mode, k) => pairBars(m, k, mode))));
+      h("div", {class: "columns three"}, modes.map((mode, k) => (m.lines[k] ? pairLines : pairBars)(m, k, mode))));
 }
 
 function matchesView(section) {
@@ -186,7 +200,7 @@ function matchesView(section) {
   const grid = h("div", {class: "stack"});
   function fill() {
     grid.replaceChildren(
-        ...report.matches.filter((m) => !only.checked || !m.a || !m.b || m.overlap < 0.8).map(matchCard));
+        ...report.matches.filter((m) => !only.checked || !m.a || !m.b || m.overlap < report.same).map(matchCard));
     if (grid.children.length === 0) grid.append(h("p", {class: "note"}, "All components are the same in both runs."));
   }
   section.append(h("div", {class: "controls"}, only, h("label", { for: "only-different"

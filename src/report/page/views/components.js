@@ -1,4 +1,4 @@
-// ---- views/components.js: the map of components, linked to bars of their entities.
+// ---- views/components.js: the entities of a component, linked to the map of all.
 
 // The entity of each mode that tells most of a component: relevance 0.6 is what Sievert and Shirley (2014) found to be read best.
 const tellingRelevance = 0.6;
@@ -36,7 +36,7 @@ function componentLines(index) {
   const c = report.components.list[index];
   return [
     `${c.number}: ${componentName(index)}`, `weight ${fixed(c.weight, 1)} [${fixed(c.q05, 1)}, ${fixed(c.q95, 1)}]`,
-    `${percent(c.share)} of the ones`, c.stability === null ? "" : `stability ${fixed(c.stability, 2)}`,
+    `${percent(c.share)} of the ${oneWord()}s`, c.stability === null ? "" : `stability ${fixed(c.stability, 2)}`,
     c.network_only ? "used by a network only" : ""
   ].filter((line) => line);
 }
@@ -45,96 +45,62 @@ function indexOfNumber(number) {
   return report.components.list.findIndex((c) => String(c.number) === String(number));
 }
 
-// Circles by weight, near each other where components are alike. They are pushed apart as far as they overlap: a few hundred steps from the same
-// start, so the map is always the same.
-function mapPlaces(positions, width, height, radius) {
-  const margin = 14 + d3.max(radius);
-  const extent = (i) => d3.extent(positions, (p) => p[i]);
-  const [x0, x1] = extent(0), [y0, y1] = extent(1);
-  const scale = Math.min((width - 2 * margin) / (x1 - x0 || 1), (height - 2 * margin) / (y1 - y0 || 1));
-  const nodes = positions.map((p, i) => {
-    const x = width / 2 + (p[0] - (x0 + x1) / 2) * scale, y = height / 2 - (p[1] - (y0 + y1) / 2) * scale;
-    return {x, y, wantedX: x, wantedY: y, r: radius[i]};
+// The bars of a mode in the chosen component. What is pointed at is shown in the map, too.
+function entityBars(state, mode, k, most, map) {
+  const c = report.components;
+  const all = () => c.bars[state.index][k].entity.length;
+  return figure({
+    title: mode.name,
+    subject: () => `component ${c.list[state.index].number}`,
+    label: () => `Bars: ${mode.name} in component ${c.list[state.index].number}. ${
+        barsOf(state.index, k, state.relevance, 5)
+            .map((d) => `${d.label} ${percent(d.value, 2)}, overall ${percent(d.overall, 2)}`)
+            .join("; ")}`,
+    height: () => barsHeight(Math.min(most, all())),
+    interactive: true,
+    draw: (svg, width) => {
+      const items =
+          barsOf(state.index, k, state.relevance, most)
+              .map((d) => ({
+                     ...d,
+                     key: d.entity,
+                     press: () => goTo("entities", mode.name, d.label),
+                     name: `${d.label}: ${percent(d.value, 2)} of the component, ${
+                         percent(d.overall, 2)} overall. Go to the entity.`,
+                     lines: () =>
+                         [visible(d.label),
+                          `${percent(d.value, 2)} of the component [${percent(d.low, 2)}, ${percent(d.high, 2)}]`,
+                          `${percent(d.overall, 2)} overall: ${short(d.value / d.overall)} times as much here`,
+                          plural(mode.ones[d.entity], oneWord())],
+                   }));
+      bars(svg, width, items)
+          .on("mouseenter.light", (d) => map.light(k, d.entity))
+          .on("mouseleave.light", () => map.light());
+    },
+    data: () => [
+        ["entity", "value", "q05", "q95", "overall"],
+        ...barsOf(state.index, k, state.relevance, all()).map((d) => [d.label, d.value, d.low, d.high, d.overall])],
   });
-  const force = d3.forceSimulation(nodes)
-                    .stop()
-                    .force("x", d3.forceX((d) => d.wantedX).strength(0.15))
-                    .force("y", d3.forceY((d) => d.wantedY).strength(0.15))
-                    .force("apart", d3.forceCollide((d) => d.r + 1.5).iterations(4));
-  for (let i = 0; i < 240; ++i) {
-    force.tick();
-    for (const d of nodes) {
-      d.x = Math.max(d.r + 2, Math.min(width - d.r - 2, d.x));
-      d.y = Math.max(d.r + 2, Math.min(height - d.r - 2, d.y));
-    }
-  }
-  return nodes;
 }
 
 function componentsView(section) {
   const c = report.components;
   const state = {index: 0, relevance: 1, by: "all"};
   const most = report.modes.length > 3 ? 10 : 14;
-
-  const select = (index) => goTo("components", c.list[index].number);
-  const map = figure({
-    title: "Map of the components",
-    label: () => `Map of ${plural(c.list.length, "component")}, a circle each. Chosen: ${
-        componentLines(state.index).join(", ")}. Arrow keys go to the next one.`,
-    note: "Area: weight. Near each other: made of the same entities. Overlapping circles are moved apart.",
-    height: (width) => Math.min(520, Math.max(300, width * 0.85)),
-    interactive: true,
-    draw: drawMap,
-    data: () => [
-        ["component", "name", "weight", "q05", "q95", "share", "stability", "x", "y"],
-        ...c.list.map(
-            (d, i) =>
-                [d.number, componentName(i), d.weight, d.q05, d.q95, d.share, d.stability, ...placesOf(state.by)[i]])],
-  });
-
-  function placesOf(by) {
-    return by === "all" ? c.similarity.all : c.similarity.modes[by];
-  }
-
-  function drawMap(svg, width, height) {
-    const largest = d3.max(c.list, (d) => d.weight) || 1;
-    // Together a fifth of the area, and none so small that it cannot be hit.
-    const unit = Math.min(
-        0.16 * Math.min(width, height),
-        Math.sqrt(0.2 * width * height / Math.PI / d3.sum(c.list, (d) => Math.max(0, d.weight) / largest)));
-    const radius = c.list.map((d) => Math.max(6, unit * Math.sqrt(Math.max(0, d.weight) / largest)));
-    const places = mapPlaces(placesOf(state.by), width, height, radius);
-    const order = d3.range(c.list.length);
-    const item = svg.selectAll("g.component")
-                     .data(order)
-                     .join("g")
-                     .attr("class", (i) => `component${i === state.index ? " chosen" : ""}`)
-                     .attr("data-key", (i) => c.list[i].number)
-                     .attr("transform", (i) => `translate(${places[i].x},${places[i].y})`);
-    item.append("circle")
-        .attr("r", (i) => places[i].r)
-        .attr("class", (i) => (c.list[i].stability !== null && c.list[i].stability < stable ? "unstable" : null));
-    item.append("text")
-        .attr("dy", "0.35em")
-        .attr("text-anchor", "middle")
-        .style("font-size", (i) => `${Math.max(8, Math.min(14, places[i].r))}px`)
-        .text((i) => (places[i].r < 4 * String(c.list[i].number).length ? "" : c.list[i].number));
-    withTooltip(item, componentLines);
-    pressable(item, (i) => `Component ${componentLines(i).join(", ")}`, select);
-    item.attr("aria-pressed", (i) => String(i === state.index));
-    svg.on("keydown", () => {
-      const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[d3.event.key];
-      if (!step) return;
-      d3.event.preventDefault();
-      const next = (state.index + step + c.list.length) % c.list.length;
-      const focused = svg.node().contains(document.activeElement);
-      select(next);
-      if (focused) setTimeout(() => map.querySelector(`[data-key="${c.list[next].number}"]`).focus(), 50);
-    });
-  }
+  const step = (by) => replaceAddress("components", c.list[(state.index + by + c.list.length) % c.list.length].number);
+  const map = mapFigure(state, (index) => goTo("components", c.list[index].number), step);
+  const plots = report.modes.map(
+      (mode, k) =>
+          (c.lines[0] && c.lines[0][k] ? lineFigure(mode, k, () => state.index) :
+                                         entityBars(state, mode, k, most, map)));
 
   const heading = h("h3", {class: "component-name", "aria-live": "polite"});
   const facts = h("p", {class: "facts"});
+  const choice =
+      h("select", {id: "component", onchange: () => goTo("components", c.list[choice.selectedIndex].number)},
+        c.list.map((d, i) => h("option", {}, `${d.number}: ${componentName(i)}`)));
+  const output = h("output", {for: "relevance"
+  }, "1.0");
   const slider = h("input", {
     type: "range",
     min: 0,
@@ -148,70 +114,42 @@ function componentsView(section) {
       plots.forEach((plot) => plot.redraw());
     }
   });
-  const output = h("output", { for: "relevance"
-  }, "1.0");
-  const by =
+  const near =
       h("select", {
         id: "similar-by",
         onchange: () => {
-          state.by = by.value === "all" ? "all" : Number(by.value);
+          state.by = near.value === "all" ? "all" : Number(near.value);
           map.redraw();
         }
       },
         h("option", {value: "all"}, "all modes"), report.modes.map((mode, k) => h("option", {value: k}, mode.name)));
-  const step = (by) => select((state.index + by + c.list.length) % c.list.length);
-
-  const plots = report.modes.map(
-      (mode, k) => (c.lines[0] && c.lines[0][k] ? lineFigure(mode, k, () => state.index) : figure({
-        title: mode.name,
-        label: () => `Bars: ${mode.name} in component ${c.list[state.index].number}. ${
-            barsOf(state.index, k, state.relevance, 5)
-                .map((d) => `${d.label} ${percent(d.value, 2)}, overall ${percent(d.overall, 2)}`)
-                .join("; ")}`,
-        height: () => barsHeight(Math.min(most, c.bars[state.index][k].entity.length)),
-        interactive: true,
-        draw: (svg, width) => bars(
-            svg, width,
-            barsOf(state.index, k, state.relevance, most)
-                .map((d) => ({
-                       ...d,
-                       key: d.entity,
-                       press: () => goTo("entities", mode.name, d.label),
-                       name: `${d.label}: ${percent(d.value, 2)} of the component, ${
-                           percent(d.overall, 2)} overall. Go to the entity.`,
-                       lines: () =>
-                           [visible(d.label),
-                            `${percent(d.value, 2)} of the component [${percent(d.low, 2)}, ${percent(d.high, 2)}]`,
-                            `${percent(d.overall, 2)} overall: ${short(d.value / d.overall)} times as much here`,
-                            plural(mode.ones[d.entity], "one")]
-                     }))),
-        data: () => [
-            ["entity", "value", "q05", "q95", "overall"],
-            ...barsOf(state.index, k, state.relevance, c.bars[state.index][k].entity.length)
-                .map((d) => [d.label, d.value, d.low, d.high, d.overall])],
-      })));
 
   section.append(h(
       "div", {class: "columns map-and-bars"},
       h("div", {},
         h("div", {class: "controls"},
           h("label",
-            { for: "similar-by"
+            {for: "component"
             },
-            "Alike in "),
-          by),
+            "Component"),
+          choice,
+          h("label",
+            {for: "similar-by"
+            },
+            "Near: alike in"),
+          near),
         map,
         c.empty ?
             h("p", {class: "note"}, `${plural(c.empty, "further component")} ${c.empty === 1 ? "is" : "are"} empty.`) :
             ""),
       h("div", {},
-        h("div", {class: "controls chooser"},
+        h("div", {class: "chooser"},
           h("button", {type: "button", "aria-label": "Previous component", onclick: () => step(-1)}, "‹"), heading,
           h("button", {type: "button", "aria-label": "Next component", onclick: () => step(1)}, "›")),
         facts,
         h("div", {class: "controls"},
           h("label",
-            { for: "relevance"
+            {for: "relevance"
             },
             "Relevance"),
           h("span", {class: "hint"}, "what is special here"), slider, h("span", {class: "hint"}, "what is large here"),
@@ -226,9 +164,11 @@ function componentsView(section) {
     show([number]) {
       const index = number === undefined ? state.index : indexOfNumber(number);
       state.index = index < 0 ? 0 : index;
-      const d = c.list[state.index];
-      heading.textContent = `${d.number}: ${componentName(state.index)}`;
+      choice.selectedIndex = state.index;
+      heading.textContent = `${c.list[state.index].number}: ${componentName(state.index)}`;
       facts.textContent = componentLines(state.index).slice(1).join(" · ");
+      if (index < 0)
+        facts.textContent = `There is no component ${number} in use: this is the largest. ${facts.textContent}`;
       map.redraw();
       plots.forEach((plot) => plot.redraw());
     },
@@ -241,7 +181,7 @@ function lineFigure(mode, k, index, small = false) {
   const of = () => c.lines[index()][k];
   return figure({
     title: mode.name,
-    small,
+    subject: () => `component ${c.list[index()].number}`,
     level: small ? "h4" : "h3",
     label: () => {
       const {value} = of();
@@ -262,8 +202,6 @@ function drawLine(svg, width, height, mode, {value, q05, q95}, small) {
   const n = value.length;
   const x = d3.scaleLinear().domain([0, Math.max(1, n - 1)]);
   const y = d3.scaleLinear().domain([0, Math.max(d3.max(q95), d3.max(mode.overall)) || 1]).nice(3);
-  const room = (width - 60) / Math.max(48, d3.max(mode.labels, (l) => textWidth(cut(l, 12), 11)) + 14);
-  const every = Math.max(1, Math.ceil(n / Math.max(1, room)));
   const group = axes(svg, width, height, {
     x,
     y,
@@ -271,23 +209,16 @@ function drawLine(svg, width, height, mode, {value, q05, q95}, small) {
     yTicks: small ? 2 : 4,
     margin: {right: 22, left: 46}
   });
-  svg.select(".axis.x").call(d3.axisBottom(x)
-                                 .tickValues(d3.range(0, n, every))
-                                 .tickSizeOuter(0)
-                                 .tickFormat((j) => cut(mode.labels[j] || "", 12)));
+  svg.select(".axis.x").call(labelledAxis(x, mode.labels, width - 68));
   band(group, value.map((v, j) => [j, q05[j], q95[j]]), x, y, "var(--accent)");
   curve(group, mode.overall.slice(0, n).map((v, j) => [j, v]), x, y, "var(--overall)");
   curve(group, value.map((v, j) => [j, v]), x, y, "var(--accent)");
-  const step = n > 1 ? x(1) - x(0) : width;
-  const hit = group.selectAll("rect.hit")
-                  .data(value)
-                  .join("rect")
+  const hit = group.append("rect")
                   .attr("class", "hit")
-                  .attr("x", (v, j) => x(j) - step / 2)
-                  .attr("width", step)
-                  .attr("y", 0)
+                  .attr("x", x(0))
+                  .attr("width", x(Math.max(1, n - 1)) - x(0))
                   .attr("height", height - 24);
-  withTooltip(hit, (v) => {
+  withTooltip(hit, () => {
     const j = Math.round(x.invert(d3.event.clientX - svg.node().getBoundingClientRect().left));
     const at = Math.max(0, Math.min(n - 1, j));
     return [

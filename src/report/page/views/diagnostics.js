@@ -1,12 +1,19 @@
 // ---- views/diagnostics.js: do the chains agree, and how precise are the numbers?
 
 function verdictGrade(r, ess) {
-  if (r === null || r === "inf") return "bad";
+  if (r === null) return "unknown";
+  if (r === "inf") return "bad";
   return r <= 1.01 && ess >= 400 ? "good" : r <= 1.05 && ess >= 100 ? "fair" : "bad";
 }
 
 function rHat(q) {
   return q.r_hat === "inf" ? Infinity : q.r_hat === null ? -Infinity : q.r_hat;
+}
+
+// What a trace is of: the name of a quantity, or of a watched cell its labels.
+function traceName(name) {
+  const q = report.diagnostics.quantities.find((one) => one.name === name);
+  return q ? quantityName(q) : name;
 }
 
 function quantityName(q) {
@@ -17,7 +24,6 @@ function occupiedFigure(small = false) {
   const {posterior} = report.diagnostics.occupied;
   return figure({
     title: small ? "Occupied components" : "Occupied components: posterior",
-    small,
     label: `Columns: posterior of the number of occupied components. ${
         posterior.map(([n, p]) => `${n}: ${percent(p)}`).join("; ")}`,
     height: small ? 246 : 240,
@@ -74,8 +80,8 @@ function occupiedByChain() {
 
 function traceFigure(chosen) {
   return figure({
-    title: () => `Trace: ${chosen().name}`,
-    label: () => `Lines: ${chosen().name} over the sweeps of ${
+    title: () => `Trace: ${traceName(chosen().name)}`,
+    label: () => `Lines: ${traceName(chosen().name)} over the sweeps of ${
         plural(chosen().chains.length, "chain")}. The sweeps before ${chosen().burn_in} are burn-in.`,
     height: 260,
     draw: (svg, width, height) => {
@@ -128,9 +134,9 @@ function ranksFigure(chosen) {
   const partName = (c) => (halves() ? `${["first", "second"][c]} half` : `chain ${report.diagnostics.chains[c]}`);
   const color = (c) => chainColor(halves() ? 5 * c : report.diagnostics.chains[c] - 1);
   return figure({
-    title: () => `Rank plots: ${chosen().name}`,
+    title: () => `Rank plots: ${traceName(chosen().name)}`,
     label: () => `For each chain a histogram of the ranks of its draws among those of all chains. ${
-        chosen().bins.map((bins, c) => `Chain ${c + 1}: from ${d3.min(bins)} to ${d3.max(bins)} a bin`).join("; ")}`,
+        chosen().bins.map((bins, c) => `${partName(c)}: from ${d3.min(bins)} to ${d3.max(bins)} a bin`).join("; ")}`,
     note: () =>
         (halves() ? "There is one chain. The ranks of each half among all draws: flat where they agree." :
                     "The ranks of a chain's draws among those of all chains: flat where they agree."),
@@ -168,8 +174,10 @@ function ranksFigure(chosen) {
   });
 }
 
-function quantitiesTable() {
+// draw(name) shows the trace of a quantity that has one.
+function quantitiesTable(draw) {
   const rows = report.diagnostics.quantities;
+  const drawn = new Set(report.diagnostics.traces.map((trace) => trace.name));
   // The worst cells first, and no more of them than one reads, until asked for.
   const few = 12;
   const worst = [...rows.filter((q) => !q.cell), ...rows.filter((q) => q.cell).sort((a, b) => rHat(b) - rHat(a))];
@@ -186,7 +194,10 @@ function quantitiesTable() {
         names,
         shown.map(
             (q) =>
-                [h("span", {}, quantityName(q),
+                [h("span", {},
+                   drawn.has(q.name) ?
+                       h("button", {type: "button", class: "plain", onclick: () => draw(q.name)}, quantityName(q)) :
+                       quantityName(q),
                    q.outcome === null || q.outcome === undefined ?
                        "" :
                        h("span", {class: "hint"}, q.outcome ? ", a held-out one" : ", a held-out zero"),
@@ -254,12 +265,17 @@ function diagnosticsView(section) {
           plots.forEach((plot) => plot && plot.redraw());
         }
       },
-        names.map((n) => h("option", {}, n)));
+        names.map((n) => h("option", {value: n}, traceName(n))));
+  const draw = (wanted) => {
+    choice.value = wanted;
+    choice.dispatchEvent(new Event("change"));
+    choice.scrollIntoView({block: "center"});
+  };
   section.append(
       verdictCard("Has it converged?", converged(), null),
       h("p", {class: "facts"},
-        `${plural(d.chains.length, "chain")} after burn-in, ${plural(d.draws, "draw")} each, ${
-            seconds(d.seconds)} of sampling.`),
+        `${plural(d.chains.length, "chain")}, ${plural(d.draws, "sweep")} each after burn-in: ${
+            seconds(d.seconds)} of sampling. ${plural(report.run.draws, "draw")} of these are kept for predictions.`),
       names.length ? h("div", {class: "controls"},
                        h("label",
                          { for: "quantity"
@@ -271,6 +287,6 @@ function diagnosticsView(section) {
           legend(d.traces[0].chains.map(
               (chain, c) => ({name: `chain ${c + 1}`, color: chainColor(c), dash: chainDash(c)}))) :
           "",
-      h("div", {class: "columns"}, plots), quantitiesTable(),
+      h("div", {class: "columns"}, plots), quantitiesTable(draw),
       h("div", {class: "columns"}, d.occupied.posterior.length ? occupiedFigure() : "", occupiedByChain() || ""));
 }

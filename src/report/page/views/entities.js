@@ -126,6 +126,7 @@ function profileFigure(k, place) {
   const rest = 1 - d3.sum(profile, (p) => p[1]);
   return figure({
     title: "Its components",
+    subject: `of ${report.modes[k].labels[place]}`,
     label: `Bars: the shares of its components. ${
         profile.slice(0, 5).map(([r, share]) => `${componentName(r)} ${percent(share)}`).join("; ")}`,
     note: `Parts of what the model expects of it${rest > 0.01 ? `; ${percent(rest)} is spread over others` : ""}.`,
@@ -155,9 +156,10 @@ function neighboursFigure(k, place) {
     return h("p", {class: "note"}, "It has no neighbours: no other entity has its components.");
   return figure({
     title: "Its nearest neighbours",
+    subject: `of ${mode.labels[place]}`,
     label: `Bars: the most similar entities of ${mode.name}. ${
         neighbours.map(([j, s]) => `${mode.labels[j]} ${fixed(s, 2)}`).join("; ")}`,
-    note: "1: the same parts in all components.",
+    note: "How alike their components are: 1 if these are the same.",
     height: barsHeight(neighbours.length, false),
     interactive: true,
     draw: (svg, width) => bars(
@@ -168,7 +170,7 @@ function neighboursFigure(k, place) {
               label: mode.labels[j],
               value: s,
               press: () => goTo("entities", mode.name, mode.labels[j]),
-              lines: () => [visible(mode.labels[j]), `similarity ${fixed(s, 3)}`, plural(mode.ones[j], "one")]
+              lines: () => [visible(mode.labels[j]), `similarity ${fixed(s, 3)}`, plural(mode.ones[j], oneWord())]
             })),
         {format: (v) => fixed(v, 3), axis: false, most: 1, color: "var(--second)"}),
     data: () => [["entity", "similarity", "ones"], ...neighbours.map(([j, s]) => [mode.labels[j], s, mode.ones[j]])],
@@ -198,24 +200,25 @@ function labelOf(k, entity) {
   return typeof entity === "string" ? entity : report.modes[k].labels[entity];
 }
 
-function unseenFigure(k, place) {
-  const mode = report.modes[k];
-  const cells = report.entities[k].unseen[place];
-  const command = `ztp recommend ${quoted(report.run.directory)} ${quoted(`${mode.name}=${mode.labels[place]}`)}`;
-  if (!cells || cells.length === 0)
-    return h(
-        "div", {}, h("h3", {}, "Its most probable unseen cells"),
-        h("p", {class: "note"},
-          `The report has these of ${
-              plural(report.entities[k].unseen_of, mode.name, mode.name)}, those with most ones. For this one:`),
-        h("code", {class: "command"}, command));
-  const others = report.modes.map((m, i) => i).filter((i) => i !== k);
-  const text = (d) => others.map((i) => visible(labelOf(i, d.cell[i]))).join(" · ");
+function entityLink(k, label, text = visible(label)) {
+  return h("a", {href: `#entities/${encodeURIComponent(report.modes[k].name)}/${encodeURIComponent(label)}`}, text);
+}
+
+// A cell of the run's own test: the fit has not seen it, but it is known what it is.
+function heldOut(d) {
+  return d.held_out === undefined ? "" : d.held_out ? "held out: it is a one" : "held out: it is a zero";
+}
+
+function unseenFigure(k, place, cells) {
+  const text = (d) =>
+      d.cell.map((p, i) => (i === k ? null : visible(labelOf(i, p)))).filter((t) => t !== null).join(" · ");
   const most = d3.max(cells, (d) => d.q95);
-  const plot = figure({
+  return figure({
     title: "Its most probable unseen cells",
+    subject: `of ${report.modes[k].labels[place]}`,
     label: `Bars: probabilities. ${cells.map((d) => `${text(d)}: ${percent(d.probability)}`).join("; ")}`,
-    note: "Not among the ones that the fit was shown. Probability of being a one, with a 90 % interval.",
+    note: `Cells that are not among the ${oneWord()}s that the fit was shown. Probability of ${
+        report.run.likelihood === "count" ? "a positive count" : "being a one"}, with a 90 % interval.`,
     height: barsHeight(cells.length),
     draw: (svg, width) => bars(
         svg, width,
@@ -226,48 +229,75 @@ function unseenFigure(k, place) {
               value: d.probability,
               low: d.q05,
               high: d.q95,
-              lines: () =>
-                  [text(d), `${percent(d.probability)} [${percent(d.q05)}, ${percent(d.q95)}], sd ${short(d.sd)}`,
-                   ...d.why.slice(0, 4).map(
-                       ([r, share]) =>
-                           `${percent(share, 0)} by ${report.components.list[r].number}: ${componentName(r)}`)]
+              lines:
+                  () => [text(d), `${percent(d.probability)} [${percent(d.q05)}, ${percent(d.q95)}], sd ${short(d.sd)}`,
+                         heldOut(d),
+                         ...d.why.slice(0, 4).map(
+                             ([r, share]) =>
+                                 `${percent(share, 0)} by ${report.components.list[r].number}: ${componentName(r)}`)]
+                            .filter((line) => line)
             })),
         {format: (v) => percent(v), most: most > 0.5 ? 1 : most, color: "var(--third)"}),
     data: () => [
-        [...report.modes.map((m) => m.name), "probability", "sd", "q05", "q95", "why"],
+        [...report.modes.map((m) => m.name), "probability", "sd", "q05", "q95", "held_out", "why"],
         ...cells.map(
             (d) =>
-                [...d.cell.map((p, i) => labelOf(i, p)), d.probability, d.sd, d.q05, d.q95,
+                [...d.cell.map((p, i) => labelOf(i, p)), d.probability, d.sd, d.q05, d.q95, d.held_out,
                  d.why.map(([r, share]) => `${report.components.list[r].number}:${(100 * share).toFixed(0)}%`)
                      .join(" ")])],
   });
+}
+
+function unseenTable(k, cells) {
+  const others = d3.range(report.modes.length).filter((i) => i !== k);
+  const tested = cells.some((d) => d.held_out !== undefined);
   const head = [
-    ...others.map((i) => report.modes[i].name), "probability", "90 % interval", "why: share of the rate by component"
+    ...others.map((i) => report.modes[i].name), "probability", "90 % interval", ...(tested ? ["known by now"] : []),
+    "why: share of the rate by component"
   ];
   const rows = cells.map(
       (d) =>
-          [...others.map((i) => {
-            const label = labelOf(i, d.cell[i]);
-            if (typeof d.cell[i] === "string") return visible(label);
-            return h(
-                "a", {href: `#entities/${encodeURIComponent(report.modes[i].name)}/${encodeURIComponent(label)}`},
-                visible(label));
-          }),
-           percent(d.probability), `${percent(d.q05)} to ${percent(d.q95)}`, whyBar(d.why)]);
+          [...others.map(
+               (i) => (typeof d.cell[i] === "string" ? visible(d.cell[i]) : entityLink(i, labelOf(i, d.cell[i])))),
+           percent(d.probability), `${percent(d.q05)} to ${percent(d.q95)}`,
+           ...(tested ? [heldOut(d) ? h("span", {class: `badge ${d.held_out ? "good" : "fair"}`}, heldOut(d)) : ""] :
+                        []),
+           whyBar(d.why)]);
+  return table(
+      head, rows, {numeric: [others.length, others.length + 1], caption: "Unseen cells and why", id: "unseen"});
+}
+
+function unseenPart(k, place) {
+  const mode = report.modes[k];
+  const cells = report.entities[k].unseen[place];
+  const command =
+      h("code", {class: "command"},
+        `ztp recommend ${quoted(report.run.directory)} ${quoted(`${mode.name}=${mode.labels[place]}`)}`);
+  if (cells && cells.length)
+    return h(
+        "div", {}, unseenFigure(k, place, cells), unseenTable(k, cells),
+        h("p", {class: "note"}, "More of them: ", command));
   return h(
-      "div", {}, plot,
-      table(head, rows, {numeric: [others.length, others.length + 1], caption: "Unseen cells and why", id: "unseen"}),
-      h("p", {class: "note"}, "More of them: ", h("code", {class: "command"}, command)));
+      "div", {}, h("h3", {}, "Its most probable unseen cells"),
+      h("p", {class: "note"},
+        `The report has these of ${plural(report.entities[k].unseen_of, "entity", "entities")} of ${
+            mode.name}, those with most ones. For this one:`),
+      command);
+}
+
+// What is shown before anything was asked for: of the first mode without an order, the entity with most ones.
+function firstEntity() {
+  const k = Math.max(0, report.modes.findIndex((mode) => !mode.ordered));
+  return [k, d3.scan(report.modes[k].ones, (a, b) => b - a)];
 }
 
 function entitiesView(section) {
-  const result = h("div", {id: "entity", "aria-live": "polite"});
+  const result = h("div", {id: "entity"});
+  let last = null;  // the link of the view leads back to it
   const choose = (k, place) => goTo("entities", report.modes[k].name, report.modes[k].labels[place]);
   const examples = report.modes.map((mode, k) => {
     const place = d3.scan(mode.ones, (a, b) => b - a);
-    return h(
-        "a", {href: `#entities/${encodeURIComponent(mode.name)}/${encodeURIComponent(mode.labels[place])}`},
-        visible(cut(mode.labels[place], 40)));
+    return entityLink(k, mode.labels[place], visible(cut(mode.labels[place], 40)));
   });
   section.append(
       searchField(choose),
@@ -276,27 +306,24 @@ function entitiesView(section) {
   function show([modeName, label]) {
     let k = report.modes.findIndex((mode) => mode.name === modeName);
     let place = k < 0 ? -1 : report.modes[k].labels.indexOf(label);
-    if (place < 0) {
-      if (modeName !== undefined && label !== undefined) {
-        result.replaceChildren(h("p", {role: "alert"}, `The report has no ${modeName} called "${label}".`));
-        return;
-      }
-      k = report.modes.findIndex((mode) => !mode.ordered);
-      k = k < 0 ? 0 : k;
-      place = d3.scan(report.modes[k].ones, (a, b) => b - a);
+    if (place < 0 && modeName !== undefined && label !== undefined) {
+      result.replaceChildren(h("p", {role: "alert"}, `The report has no ${modeName} called "${label}".`));
+      return;
     }
+    if (place < 0) [k, place] = last || firstEntity();
+    last = [k, place];
     const mode = report.modes[k];
     const cold = mode.ones[place] === 0;
-    const network = (report.networks || []).find((n) => n.mode === mode.name || n.mode === k);
+    const network = (report.networks || []).some((n) => n.mode === k);
     result.replaceChildren(
-        h("h3", {class: "entity-name"}, visible(mode.labels[place])),
+        h("h3", {class: "entity-name", "aria-live": "polite"}, visible(mode.labels[place])),
         h("p", {class: "facts"},
-          `${mode.name} · ${plural(mode.ones[place], "training one")} · ${
+          `${mode.name} · ${plural(mode.ones[place], `training ${oneWord()}`)} · ${
               percent(mode.overall[place], 2)} of all that the model expects`,
           cold ? h("span", {class: "badge fair"},
                    network ? "cold start: placed by its network alone" : "no data: what is shown is the prior") :
                  ""),
-        h("div", {class: "columns"}, profileFigure(k, place), neighboursFigure(k, place)), unseenFigure(k, place));
+        h("div", {class: "columns"}, profileFigure(k, place), neighboursFigure(k, place)), unseenPart(k, place));
   }
   return {show};
 }

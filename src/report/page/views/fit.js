@@ -5,7 +5,6 @@ function rocFigure(level = "h3", small = false) {
   return figure({
     title: "ROC curve",
     note: small ? null : "How many of the ones are found, at how many false alarms. Dashed: guessing.",
-    small,
     level,
     label: `ROC curve of the test cells: area ${fixed(f.metrics.auc_roc, 4)}.`,
     height: (width) => (small ? 246 : Math.min(360, Math.max(220, width * 0.8))),
@@ -75,7 +74,8 @@ function oddsScale(low, high) {
 function reliabilityFigure(bins, title, note) {
   const all = bins.flatMap((b) => [b.probability, b.share]).filter((v) => v > 0 && v < 1);
   const low = Math.max(1e-8, Math.min(0.05, (d3.min(all) || 0.01) / 2));
-  const high = Math.min(1 - 1e-4, Math.max(0.95, 1 - (1 - (d3.max(all) || 0.99)) / 2));
+  const largest = d3.max(all) || 0.99;
+  const high = largest < 0.5 ? Math.min(0.6, 2 * largest) : Math.min(1 - 1e-4, 1 - (1 - largest) / 2);
   return figure({
     title,
     note,
@@ -127,7 +127,8 @@ function degreeFigure(mode, d) {
   const word = report.degrees.counts ? "counts" : "ones";
   return figure({
     title: `Degrees: ${mode.name}`,
-    note: `${percent(d.inside, 0)} of the data's points are within the 90 % band of the replicates.`,
+    note: `${percent(d.inside, 0)} of the data's points are within the range of the replicates; of a right model, ${
+        percent(report.degrees.covers, 0)} would be.`,
     label: `How many entities of ${mode.name} have at least so many ${word}: the data, and ${
         report.degrees.replicates} data sets drawn from the model. ${
         percent(d.inside, 0)} of the points are within the band.`,
@@ -136,7 +137,7 @@ function degreeFigure(mode, d) {
       const x = d3.scaleLog().domain([1, Math.max(2, d3.max(d.degree))]);
       const top = Math.max(2, d3.max(d.observed), d3.max(d.high));
       const y = d3.scaleLog().domain([0.7, 1.2 * top]).clamp(true);
-      const some = (v) => (Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? count(v) : "");
+      const some = (v) => count(v);
       const group = axes(svg, width, height, {
         x,
         y,
@@ -172,11 +173,12 @@ function degreeFigure(mode, d) {
 function fitView(section) {
   const f = report.fit;
   if (f) {
-    const where = f.source === "held out" ? "that the fit held out" : `of ${f.source}`;
     section.append(
         verdictCard("Are its probabilities calibrated?", calibrated(), null), metricTiles(),
-        h("p", {class: "note"}, `${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} ${where}: the numbers of `,
-          h("code", {}, `ztp evaluate ${quoted(report.run.directory)}`), "."),
+        h("p", {class: "note"},
+          f.source === "held out" ? "Cells that the fit held out: what " : `Cells of ${f.source}: what `,
+          h("code", {}, `ztp evaluate ${quoted(report.run.directory)}${f.source === "held out" ? "" : " TEST"}`),
+          " prints."),
         h("div", {class: "columns three"}, rocFigure(), precisionRecallFigure(),
           f.weighted ?
               reliabilityFigure(
@@ -198,9 +200,9 @@ function fitView(section) {
               report.degrees
                   .replicates} data sets are drawn from the model, each from another posterior draw, and compared with the data the fit was given.`),
         legend([
-          {name: "data", color: "var(--text)", dash: "2 4"},
+          {name: "data", color: "var(--text)", shape: "dot"},
           {name: "replicates: median", color: "var(--accent)", dash: "4 3"},
-          {name: "90 % of the replicates", color: "var(--accent)", shape: "band"}
+          {name: "range of the replicates", color: "var(--accent)", shape: "band"}
         ]),
         h("div", {class: "columns three"}, report.degrees.modes.map((d, k) => degreeFigure(report.modes[k], d))));
   }

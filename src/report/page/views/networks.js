@@ -1,9 +1,7 @@
 // ---- views/networks.js: what the networks say: who was placed by them alone, and which components they use.
 
 function networkMode(network) {
-  const k =
-      typeof network.mode === "number" ? network.mode : report.modes.findIndex((mode) => mode.name === network.mode);
-  return [k, report.modes[k]];
+  return [network.mode, report.modes[network.mode]];
 }
 
 // The component with the largest share of an entity, or -1.
@@ -12,7 +10,7 @@ function mainComponent(k, place) {
   return start[place] === start[place + 1] ? -1 : component[start[place]];
 }
 
-// A colour and a shape for each of the components that most nodes belong to: seven of them, and grey for the rest.
+// A colour and a shape for each of the components that most nodes belong to: six of them, and grey for the rest.
 function graphFigure(network) {
   const [k, mode] = networkMode(network);
   const {nodes, edges, of, all} = network.graph;
@@ -218,7 +216,7 @@ function networksView(section) {
     section.append(h(
         "div", {class: "network"}, h("h3", {}, `${mode.name}: ${plural(network.edges, "link")}`),
         h("p", {class: "facts"},
-          `${count(network.connected)} of ${count(mode.size)} ${mode.name} have a link${
+          `${count(network.connected)} of ${count(mode.size)} entities have a link${
               network.missing_pairs ? `; ${plural(network.missing_pairs, "pair")} unknown` : ""} · ${network.source}`),
         h("div", {class: "columns wide-left"}, network.graph.nodes.length ? graphFigure(network) : "",
           networkComponentsFigure(network)),

@@ -3,11 +3,11 @@
 const stable = 0.7;  // the stability from which a component counts as found by the other chains, too
 
 const verdictWords = {
-  good: ["good", "Converged", "The chains agree."],
-  usable: ["fair", "Nearly converged", ""],
-  poor: ["bad", "Not converged", ""],
-  "one chain": ["unknown", "Not known: one chain", ""],
-  "too short": ["unknown", "Not known: too few draws", ""],
+  good: ["good", "Converged"],
+  usable: ["fair", "Nearly converged"],
+  poor: ["bad", "Not converged"],
+  "one chain": ["unknown", "Not known: one chain"],
+  "too short": ["unknown", "Not known: too few draws"],
 };
 
 function converged() {
@@ -15,7 +15,11 @@ function converged() {
   if (!d)
     return ["unknown", "Does not apply", `A ${report.run.model} fit is a point, it has no chains that could converge.`];
   const [grade, words] = verdictWords[d.verdict];
-  return [grade, words, d.sentences];
+  const remedy = d.sentences[d.sentences.length - 1];
+  const first = d.sentences[0];
+  return [
+    grade, words, d.verdict === "poor" && remedy !== first ? [first, remedy, ...d.sentences.slice(1, -1)] : d.sentences
+  ];
 }
 
 function calibrated() {
@@ -64,52 +68,51 @@ const gradeMarks = {
   bad: "✗",
   unknown: "?"
 };
-const gradeWords = {
-  good: "good",
-  fair: "fair",
-  bad: "bad",
-  unknown: "unknown"
-};
-
-// With `brief`, of several sentences the first and the last: what is wrong, and what helps.
+// With `brief`, of many sentences two: what is wrong, and what more is wrong or what helps.
 function verdictCard(question, [grade, words, text], link, brief = false) {
-  const sentences = brief && Array.isArray(text) && text.length > 2 ? [text[0], text[text.length - 1]] : [text].flat();
+  const all = [text].flat();
+  const sentences = brief ? all.slice(0, 2) : all;
   return h(
       "article", {class: `verdict ${grade}`},
-      h("h3", {}, h("span", {class: "mark", role: "img", "aria-label": gradeWords[grade]}, gradeMarks[grade]),
-        ` ${question}`),
+      h("h3", {}, h("span", {class: "mark", role: "img", "aria-label": grade}, gradeMarks[grade]), ` ${question}`),
       h("p", {class: "answer"}, words),
       h("p", {}, sentences.join(" "), " ", link ? h("a", {href: `#${link}`}, "See why") : ""));
 }
 
 function whatWasFitted() {
   const r = report.run;
-  const sizes = report.modes.map((mode) => `${count(mode.size)} ${mode.name}`).join(" × ");
+  const sizes = report.modes.map((mode) => count(mode.size)).join(" × ");
+  const names = report.modes.map((mode) => mode.name).join(" × ");
   const networks = report.networks && report.networks.length ? ` and ${plural(report.networks.length, "network")}` : "";
-  const how = r.model !== "ztp" ? `by its rival ${r.model}` :
-      r.method === "online" ? "by online filtering" :
-                              "by Gibbs sampling";
+  const how = r.model !== "ztp" ?
+      `${r.rank} components by the rival model ${r.model}` :
+      `up to ${r.rank} components by ${r.method === "online" ? "online filtering" : "Gibbs sampling"}`;
   return h(
-      "p", {class: "lead"},
-      h("strong", {}, `${plural(r.ones, r.likelihood === "count" ? "positive count" : "one")} in ${sizes}`),
-      ` (${percent(r.density, r.density < 0.001 ? 4 : 2)} of the cells)${networks}, fitted with up to ${
-          r.rank} components ${how}: ${plural(r.chains.length, "chain")}, `,
+      "p", {class: "lead"}, h("strong", {}, `${plural(r.ones, oneWord())} in ${sizes} cells`),
+      `, ${names} (${percent(r.density, r.density < 0.001 ? 4 : 2)})${networks}, fitted with ${how}: ${
+          plural(r.chains.length, "chain")}, `,
       `${plural(r.draws, "draw")} kept, ${seconds(r.seconds)}.`,
       r.status === "complete" ? null : h("strong", {}, ` The run is ${r.status}.`));
 }
 
+// Metrics that are of the test cells' own share of ones: where zeros were drawn, they say nothing of the tensor.
+const ofTheShare = ["log_loss", "brier", "calibration_error"];
+
 function metricTiles() {
   const f = report.fit;
-  const tiles = f ? f.titles.map(([key, title, digits]) => [key, title, fixed(f.metrics[key], digits)]) : [];
-  if (tiles.length === 0) return null;
+  if (!f) return "";
+  const drawn = !f.representative;
+  const tiles = f.titles.map(([key, title, digits]) => [key, title, fixed(f.metrics[key], digits)]);
   return h(
       "div", {class: "tiles", role: "group", "aria-label": "Accuracy on held-out cells"},
       tiles.map(
-          ([key, title, text]) =>
-              h("a", {class: "tile", href: "#fit", "data-metric": key}, h("span", {class: "big"}, text),
-                h("span", {}, title))),
+          ([key, title, text]) => h(
+              "a", {class: drawn && ofTheShare.includes(key) ? "tile drawn" : "tile", href: "#fit", "data-metric": key},
+              h("span", {class: "big"}, text), h("span", {}, title))),
       h("p", {class: "tile-note"},
-        `Of ${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} that the fit has not seen.`));
+        `Of ${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} that the fit has not seen.${
+            drawn ? " The share of ones among them is not the tensor's: the last three compare fits, and no more." :
+                    ""}`));
 }
 
 function componentStrip() {
@@ -144,14 +147,15 @@ function componentStrip() {
 function overviewView(section) {
   const side = [];
   if (report.fit) side.push(rocFigure("h3", true));
-  if (report.diagnostics && report.diagnostics.occupied.posterior.length) side.push(occupiedFigure(true));
+  if (report.components && report.diagnostics && report.diagnostics.occupied.posterior.length)
+    side.push(occupiedFigure(true));
   section.append(
       whatWasFitted(),
       h("div", {class: "verdicts"},
-        verdictCard("Has it converged?", converged(), report.diagnostics ? "diagnostics" : "provenance", true),
-        verdictCard("Are its probabilities calibrated?", calibrated(), "fit"),
-        verdictCard("How many components are real?", componentsReal(), report.components ? "cards" : "provenance")),
-      metricTiles() || "", h("div", {class: "columns glance"}, report.components ? componentStrip() : "", side),
+        verdictCard("Has it converged?", converged(), report.diagnostics ? "diagnostics" : null, true),
+        verdictCard("Are its probabilities calibrated?", calibrated(), "fit", true),
+        verdictCard("How many components are real?", componentsReal(), report.components ? "cards" : null)),
+      metricTiles(), h("div", {class: "columns glance"}, report.components ? componentStrip() : "", side),
       report.notes.length ? h("div", {class: "notes"}, h("h3", {}, "What this report leaves out"),
                               h("ul", {}, report.notes.map((note) => h("li", {}, note)))) :
                             "");

@@ -51,13 +51,12 @@ function provenanceView(section) {
                 ["name", "posterior mean"], r.learned.map(([name, value]) => [name, short(value)]),
                 {numeric: [1], caption: "Learned hyperparameters"})) :
           "",
-      h("h3", {}, "Options"),
-      h("p", {class: "note"}, "Every option of the fit; those in bold are not at their defaults."),
+      h("h3", {}, "Options"), h("p", {class: "note"}, "What had an effect on the fit; in bold what was chosen."),
       table(
           ["option", "value"],
           r.options.map(
-              ([name, value]) =>
-                  (r.changed.includes(name) ? [h("strong", {}, name), h("strong", {}, value)] : [name, value])),
+              ([name, value]) => [name.replace(/_/g, "-"), value || missing].map(
+                  (text) => (r.changed.includes(name) ? h("strong", {}, text) : text))),
           {caption: "Options"}),
       h("h3", {}, "This page"),
       h("p", {},
