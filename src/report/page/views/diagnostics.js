@@ -23,7 +23,7 @@ function quantityName(q) {
 function occupiedFigure(small = false) {
   const {posterior} = report.diagnostics.occupied;
   return figure({
-    title: small ? "Occupied components" : "Occupied components: posterior",
+    title: small ? "Occupied rank" : "Occupied components: posterior",
     label: `Columns: posterior of the number of occupied components. ${
         posterior.map(([n, p]) => `${n}: ${percent(p)}`).join("; ")}`,
     height: small ? 246 : 240,
