@@ -132,13 +132,15 @@ TestDesign design_of(const RunInfo& info, bool own, std::uint64_t ones, std::uin
   design.part_of_ones = tested / (tested + known_ones);
   design.missing = own && info.options.holdout_as == "missing";
   design.zero_stands_for = design.part_of_ones / design.part_of_zeros;
-  // Shares of ones that differ by chance alone do, too, where there are few.
+  // The fit's own hold-out draws zeros, and how many is known, whatever the shares look like.
+  if (own && info.options.test.empty() && info.updates == 0 && ones > 0 && zeros > 0) {
+    design.zeros = TestDesign::Zeros::drawn;
+    return design;
+  }
+  // Of a file it is guessed. Shares of ones that differ by chance alone do, too, where there are few.
   const double expected = (tested + static_cast<double>(zeros)) * (tested + known_ones) / (observed_cells(info));
   const bool alike = design.zero_stands_for > 1 / like_enough && design.zero_stands_for < like_enough;
-  if (alike || std::abs(tested - expected) < 4 * std::sqrt(expected))
-    design.zeros = TestDesign::Zeros::as_ones;
-  else if (own && info.options.test.empty() && info.updates == 0 && zeros > 0)
-    design.zeros = TestDesign::Zeros::drawn;
+  if (alike || std::abs(tested - expected) < 4 * std::sqrt(expected)) design.zeros = TestDesign::Zeros::as_ones;
   return design;
 }
 
