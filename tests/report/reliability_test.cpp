@@ -86,11 +86,12 @@ TEST(Reliability, OfAPerfectModelIsGoodWhateverWasHeldOut) {
         world.seed = seed;
         const CalibrationVerdict verdict = world.verdict();
         EXPECT_EQ(verdict.calibrated, "yes") << text(verdict) << verdict.misplaced;
-        EXPECT_TRUE(holds(verdict.sentences.front(), "taken literally: of cells that it gives"));
+        EXPECT_TRUE(holds(verdict.sentences.front(), "Probabilities can be taken literally"));
       }
 }
 
-// Seeds 7 to 11. Five zeros for each one are nearly as large a part of the zeros as is held out of the ones: each stands for 1.13,
+// Seeds 7 to 11. Of 200 worlds, with the seeds 7 to 106, the largest misplaced part was 0.007, where 0.05 is tolerated. Five zeros for each one
+// are nearly as large a part of the zeros as is held out of the ones: each stands for 1.13,
 // which still has to be counted.
 TEST(Reliability, OfAPerfectModelOfADenseTensorIsGood) {
   for (std::uint64_t seed = 7; seed < 12; ++seed)
@@ -138,6 +139,41 @@ TEST(Reliability, WeightedSharesAreThoseOfTheTensor) {
     inside += bin.low <= bin.expected && bin.expected <= bin.high;
   }
   EXPECT_GE(inside, 14u);
+}
+
+// Bins of 1000 cells; of some the probabilities are wrong.
+std::vector<ReliabilityBin> bins_of(const std::vector<double>& shares, const std::vector<double>& expected,
+                                    double wide) {
+  std::vector<ReliabilityBin> bins;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    ReliabilityBin bin;
+    bin.probability = bin.expected = expected[i];
+    bin.share = shares[i];
+    bin.low = shares[i] * (1 - wide);
+    bin.high = shares[i] * (1 + wide);
+    bin.ones = 500;
+    bin.zeros = 500;
+    bin.stands_for = 1000;
+    bins.push_back(bin);
+  }
+  return bins;
+}
+
+TEST(Reliability, NamesWhatIsWrongAndNothingBetween) {
+  TestDesign design;
+  design.zeros = TestDesign::Zeros::as_ones;
+  const auto first = [&](const std::vector<ReliabilityBin>& bins) {
+    return judge_calibration(bins, design).sentences.front();
+  };
+  EXPECT_EQ(
+      first(bins_of({0.2, 0.3, 0.4, 0.5, 0.6}, {0.1, 0.15, 0.4, 0.5, 0.3}, 0.05)),
+      "Probabilities cannot all be taken literally: those from 10\u00a0% to 15\u00a0% are too low, those of about "
+      "30\u00a0% are too low.");
+  EXPECT_EQ(first(bins_of({0.02, 0.1, 0.2, 0.3, 0.4}, {0.04, 0.1, 0.2, 0.3, 0.4}, 0.05)),
+            "Probabilities can be taken literally, except those of about 4.0\u00a0%, which are too high.");
+  EXPECT_EQ(first(bins_of({0.02, 0.2, 0.3, 0.4, 0.55}, {0.005, 0.2, 0.3, 0.4, 0.55}, 0.6)),
+            "The test cells are too few to tell, though nothing speaks against taking probabilities literally, except "
+            "those of about 0.50\u00a0%, which are too low.");
 }
 
 TEST(Reliability, IsNotJudgedWhereItCannotBe) {
