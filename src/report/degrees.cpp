@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "io/file_cells.hpp"
-#include "posterior/impl.hpp"
+#include "posterior/quantile.hpp"
 #include "report/numbers.hpp"
 #include "report/replicate.hpp"
 #include "report/sections.hpp"
@@ -61,39 +61,41 @@ std::vector<std::uint64_t> degrees_to_show(std::uint64_t largest) {
 }
 
 // How many entities have at least so many ones, for each degree of a grid.
-std::vector<float> at_least(const Histogram& histogram, const std::vector<std::uint64_t>& grid) {
-  std::vector<float> result(grid.size(), 0);
-  std::size_t i = histogram.size(), entities = 0;
+std::vector<std::uint64_t> at_least(const Histogram& histogram, const std::vector<std::uint64_t>& grid) {
+  std::vector<std::uint64_t> result(grid.size(), 0);
+  std::uint64_t entities = 0;
+  std::size_t i = histogram.size();
   for (std::size_t g = grid.size(); g-- > 0;) {
     while (i > 0 && histogram[i - 1].first >= grid[g]) entities += histogram[--i].second;
-    result[g] = static_cast<float>(entities);
+    result[g] = entities;
   }
   return result;
+}
+
+// The part of further replicates that are between the smallest and the largest of so many.
+double covered(std::size_t replicates) {
+  return (static_cast<double>(replicates) - 1) / (static_cast<double>(replicates) + 1);
 }
 
 Json mode_shown(const Histogram& observed, const std::vector<const Histogram*>& replicates) {
   std::uint64_t largest = observed.back().first;
   for (const Histogram* histogram : replicates) largest = std::max(largest, histogram->back().first);
-  const std::vector<std::uint64_t> grid = degrees_to_show(largest);
-  const std::vector<float> of_data = at_least(observed, grid);
-  std::vector<std::vector<float>> of_replicates;
+  const std::vector<std::uint64_t> grid = degrees_to_show(largest), of_data = at_least(observed, grid);
+  std::vector<std::vector<std::uint64_t>> of_replicates;
   for (const Histogram* histogram : replicates) of_replicates.push_back(at_least(*histogram, grid));
   Json low = Json::array(), middle = Json::array(), high = Json::array();
   std::size_t inside = 0;
   for (std::size_t g = 0; g < grid.size(); ++g) {
-    std::vector<float> numbers;
-    for (const auto& of_replicate : of_replicates) numbers.push_back(of_replicate[g]);
-    std::sort(numbers.begin(), numbers.end());
-    // Of few replicates the extremes are nearer to these quantiles than anything between them.
-    const bool few = numbers.size() < most_replicates;
-    const double from = quantile(numbers.data(), numbers.size(), few ? 0 : 0.05);
-    const double to = quantile(numbers.data(), numbers.size(), few ? 1 : 0.95);
-    low.push_back(number(from));
-    middle.push_back(number(quantile(numbers.data(), numbers.size(), 0.5)));
-    high.push_back(number(to));
-    inside += static_cast<double>(of_data[g]) >= from && static_cast<double>(of_data[g]) <= to;
+    std::vector<std::uint64_t> entities;
+    for (const auto& of_replicate : of_replicates) entities.push_back(of_replicate[g]);
+    std::sort(entities.begin(), entities.end());
+    const std::size_t count = entities.size();
+    low.push_back(entities.front());
+    middle.push_back(static_cast<double>(entities[(count - 1) / 2] + entities[count / 2]) / 2);
+    high.push_back(entities.back());
+    inside += of_data[g] >= entities.front() && of_data[g] <= entities.back();
   }
-  return {{"degree", grid}, {"observed", numbers(of_data, 9)},
+  return {{"degree", grid}, {"observed", of_data},
           {"low", low},     {"middle", middle},
           {"high", high},   {"inside", number(static_cast<double>(inside) / static_cast<double>(grid.size()))}};
 }
@@ -132,7 +134,10 @@ Json degrees_section(Source& source) {
     for (const std::vector<Histogram>& replicate : replicates) of_mode.push_back(&replicate[k]);
     modes.push_back(mode_shown(observed[k], of_mode));
   }
-  return {{"replicates", replicates.size()}, {"counts", counts}, {"modes", modes}};
+  return {{"replicates", replicates.size()},
+          {"covers", number(covered(replicates.size()))},
+          {"counts", counts},
+          {"modes", modes}};
 }
 
 }  // namespace ztp
