@@ -15,8 +15,10 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t most_replicates = 20, fewest_replicates = 4;
-constexpr double points_of_all = 12e6;  // of all replicates, unless that makes too few of them
-constexpr double points_of_one = 40e6;  // of one: beyond, it would take too long
+// What replicates cost, counted in points: of some 60 ns on one thread. Reading a draw and making its tables takes a third of that for each number.
+constexpr double cost_of_all = 12e6;  // unless that makes too few of them
+constexpr double cost_of_one = 40e6;  // beyond, few of them might take more than half a minute, and a GB of memory
+constexpr double numbers_of_a_point = 3;
 constexpr std::size_t most_degrees = 40;
 
 using Degrees = std::vector<std::vector<std::uint64_t>>;  // by mode and entity
@@ -36,16 +38,34 @@ std::vector<Histogram> histograms(Degrees degrees) {
   return result;
 }
 
-Degrees observed_degrees(const Dataset& data, bool counts) {
+// What Shown has counted, unless ones have counts.
+Degrees observed_degrees(const Dataset& data, const Shown& shown, bool counts) {
   Degrees degrees;
-  for (const Mode& mode : data.tensor.modes) degrees.emplace_back(mode.labels.size(), 0);
+  for (const Shown::ModeEntities& mode : shown.modes) degrees.push_back(mode.ones);
+  if (!counts) return degrees;
   const std::size_t K = degrees.size();
   for_ones(data, [&](const std::uint32_t* cells, const std::int64_t* count, std::size_t ones) {
+    if (count == nullptr) return;
     for (std::size_t e = 0; e < ones; ++e)
-      for (std::size_t k = 0; k < K; ++k)
-        degrees[k][cells[e * K + k]] += counts && count != nullptr ? static_cast<std::uint64_t>(count[e]) : 1;
+      for (std::size_t k = 0; k < K; ++k) degrees[k][cells[e * K + k]] += static_cast<std::uint64_t>(count[e]) - 1;
   });
   return degrees;
+}
+
+// Of the most expensive of these draws.
+double cost_of(const DrawsFile& draws, const std::vector<std::size_t>& chosen, const RunInfo& info) {
+  double points = 0, entities = 0;
+  for (const std::size_t i : chosen) points = std::max(points, points_expected(draws.log_weights(i)));
+  for (const RunInfo::ModeInfo& mode : info.modes) entities += mode.size;
+  return points + entities * static_cast<double>(info.options.rank) / numbers_of_a_point;
+}
+
+// The draws that are replicated: fewer, if they are expensive.
+std::vector<std::size_t> choose_draws(const DrawsFile& draws, const RunInfo& info) {
+  const std::size_t total = draws.draws().size();
+  const double affordable = cost_of_all / cost_of(draws, spread(total, most_replicates), info);
+  return spread(total, static_cast<std::size_t>(std::clamp(affordable, static_cast<double>(fewest_replicates),
+                                                           static_cast<double>(most_replicates))));
 }
 
 // From 1 to a little above the largest, evenly spread in logarithms, none twice.
@@ -106,28 +126,25 @@ Json degrees_section(Source& source) {
   if (!source.rates()) return nullptr;
   const RunInfo& info = source.posterior.info();
   const DrawsFile draws(source.run_dir, info);
-  double points = 0;
-  for (const std::size_t i : spread(draws.draws().size(), most_replicates))
-    points = std::max(points, points_expected(draws.log_weights(i)));
-  if (points > points_of_one) {
+  const std::vector<std::size_t> chosen = choose_draws(draws, info);
+  if (const double cost = cost_of(draws, chosen, info); cost > cost_of_one) {
     source.notes.push_back(
-        fmt::format("Degrees of replicated data are left out: {:.0f} million points would have to be drawn for each.",
-                    points / 1e6));
+        fmt::format("Degrees of replicated data are left out: each replicate would take as long as {:.0f} million "
+                    "points, and {:.0f} million is the most.",
+                    cost / 1e6, cost_of_one / 1e6));
     return nullptr;
   }
-  const std::size_t affordable = static_cast<std::size_t>(
-      std::clamp(points_of_all / points, static_cast<double>(fewest_replicates), static_cast<double>(most_replicates)));
   const Dataset data = load_data(source.run_dir, info);
   const bool counts = has_counts(info.options);
   const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
   State state;
   std::vector<std::vector<Histogram>> replicates;
-  for (const std::size_t i : spread(draws.draws().size(), affordable)) {
+  for (const std::size_t i : chosen) {
     draws.load(i, state);
     const auto number = static_cast<std::uint32_t>(replicates.size());
     replicates.push_back(histograms(replicated_degrees(state, plan, number, source.pool)));
   }
-  const std::vector<Histogram> observed = histograms(observed_degrees(data, counts));
+  const std::vector<Histogram> observed = histograms(observed_degrees(data, source.shown, counts));
   Json modes = Json::array();
   for (std::size_t k = 0; k < observed.size(); ++k) {
     std::vector<const Histogram*> of_mode;
