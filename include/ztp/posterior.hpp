@@ -81,10 +81,11 @@ class Posterior {
   Posterior(Posterior&&) noexcept;
   Posterior& operator=(Posterior&&) noexcept;
 
-  const RunInfo& info() const;              // what the directory said when it was opened
-  const std::vector<Mode>& modes() const;   // names and labels, by id
-  std::size_t draws() const;                // kept ones, all chains together
-  std::vector<std::size_t> chains() const;  // those that have draws, from 0
+  const RunInfo& info() const;                    // what the directory said when it was opened
+  const std::vector<Mode>& modes() const;         // names and labels, by id
+  std::size_t draws() const;                      // kept ones, all chains together
+  std::vector<std::size_t> chains() const;        // those that have draws, from 0
+  std::size_t draws_of(std::size_t chain) const;  // how many. Error (config), if there are none
 
   // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells. Memory: one draw, and 256 MiB at most for
   // probabilities.

@@ -161,6 +161,10 @@ std::vector<std::size_t> Posterior::chains() const {
   return chains;
 }
 
+std::size_t Posterior::draws_of(std::size_t chain) const {
+  return impl_->draws_of(chain).size();
+}
+
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
   impl_->require_rates("components");
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);

@@ -6,6 +6,7 @@
 #include "io/table.hpp"
 #include "kernel/kernel.hpp"
 #include "model/ranking.hpp"
+#include "posterior/quantile.hpp"
 #include "posterior/queries.hpp"
 #include "store/draws_file.hpp"
 #include "ztp/posterior.hpp"
@@ -60,11 +61,5 @@ struct Posterior::Impl {
 
 // The parts of a cell's rate that the components have, z_r, and their sum z.                            (M2)
 double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<double>& parts);
-
-// `most` of 0..total-1, or all if there are no more: the middles of equal parts.
-std::vector<std::size_t> spread(std::size_t total, std::size_t most);
-
-// Quantile q of sorted values, interpolating linearly between order statistics.
-double quantile(const float* sorted, std::size_t count, double q);
 
 }  // namespace ztp

@@ -60,6 +60,11 @@ bool too_high(const ReliabilityBin& bin) {
   return odds(bin.expected) > odds(bin.high) * tolerated_odds;
 }
 
+// Ones that are expected in its cells and are not there, or the other way round.
+double misplaced_in(const ReliabilityBin& bin) {
+  return bin.stands_for * distance(bin);
+}
+
 // "of cells that it gives 31 %, 30 % are ones", and the interval "28 % to 33 %".
 struct Example {
   std::string sentence, interval;
@@ -76,45 +81,62 @@ std::string example_sentence(const ReliabilityBin& bin) {
   return fmt::format("O{} ({}).", texts.sentence.substr(1), texts.interval);
 }
 
-// The bin whose probability is nearest to 30 %, with some ones.
+// The bin whose probability is nearest to 30 %: with some ones, and right, if there is one.
 const ReliabilityBin& typical(const std::vector<ReliabilityBin>& bins) {
   const auto from_30 = [](const ReliabilityBin& bin) { return std::abs(std::log(odds(bin.probability) / odds(0.3))); };
+  const auto unfit = [](const ReliabilityBin& bin) { return bin.ones < 5 || too_low(bin) || too_high(bin); };
   return *std::min_element(bins.begin(), bins.end(), [&](const ReliabilityBin& a, const ReliabilityBin& b) {
-    const bool thin_a = a.ones < 5, thin_b = b.ones < 5;
-    return thin_a != thin_b ? thin_b : from_30(a) < from_30(b);
+    const bool bad_a = unfit(a), bad_b = unfit(b);
+    return bad_a != bad_b ? bad_b : from_30(a) < from_30(b);
   });
 }
 
-// Bins whose probabilities are wrong in the same direction.
-struct WrongBins {
-  const ReliabilityBin *first = nullptr, *last = nullptr, *most = nullptr;  // none, or all of them
-
-  WrongBins(const std::vector<ReliabilityBin>& bins, bool (*wrong)(const ReliabilityBin&)) {
-    for (const ReliabilityBin& bin : bins) {
-      if (!wrong(bin)) continue;
-      if (first == nullptr) first = &bin;
-      last = &bin;
-      if (most == nullptr || bin.stands_for * distance(bin) > most->stands_for * distance(*most)) most = &bin;
-    }
-  }
+// Neighbouring bins whose probabilities are wrong in the same direction, and the one that is most.
+struct WrongRange {
+  const ReliabilityBin *first, *last, *most;
+  bool high;
 };
 
-// "those from 60 % to 80 % are too low", if there are any.
-std::string ranges(const WrongBins& high, const WrongBins& low) {
+std::vector<WrongRange> wrong_ranges(const std::vector<ReliabilityBin>& bins) {
+  std::vector<WrongRange> ranges;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const ReliabilityBin& bin = bins[i];
+    const bool high = too_high(bin);
+    if (!high && !too_low(bin)) continue;
+    if (i == 0 || ranges.empty() || ranges.back().last != &bins[i - 1] || ranges.back().high != high)
+      ranges.push_back({&bin, &bin, &bin, high});
+    WrongRange& range = ranges.back();
+    range.last = &bin;
+    if (misplaced_in(bin) > misplaced_in(*range.most)) range.most = &bin;
+  }
+  return ranges;
+}
+
+// "those from 60 % to 80 % are too low, those of about 90 % are too high", with `are` between a range and what is wrong.
+std::string text_of(const std::vector<WrongRange>& ranges, const char* are) {
   std::vector<double> ends;
-  for (const WrongBins& wrong : {high, low})
-    if (wrong.first != nullptr) {
-      ends.push_back(wrong.first->probability);
-      ends.push_back(wrong.last->probability);
-    }
+  for (const WrongRange& range : ranges) {
+    ends.push_back(range.first->probability);
+    ends.push_back(range.last->probability);
+  }
   const std::vector<std::string> texts = percents(ends);
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < texts.size(); i += 2) {
-    const std::string range = texts[i] == texts[i + 1] ? fmt::format("of about {}", texts[i])
-                                                       : fmt::format("from {} to {}", texts[i], texts[i + 1]);
-    parts.push_back(fmt::format("those {} are too {}", range, i == 0 && high.first != nullptr ? "high" : "low"));
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const std::string &from = texts[2 * i], &to = texts[2 * i + 1];
+    parts.push_back(fmt::format("those {}{}too {}",
+                                from == to ? fmt::format("of about {}", from) : fmt::format("from {} to {}", from, to),
+                                are, ranges[i].high ? "high" : "low"));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Of the ranges that are wrong in one direction, an example of the worst; empty without any.
+std::string worst_example(const std::vector<WrongRange>& ranges, bool high) {
+  const ReliabilityBin* worst = nullptr;
+  for (const WrongRange& range : ranges)
+    if (range.high == high && (worst == nullptr || misplaced_in(*range.most) > misplaced_in(*worst)))
+      worst = range.most;
+  return worst == nullptr ? "" : example_sentence(*worst);
 }
 
 std::string about_design(const TestDesign& design) {
@@ -135,13 +157,15 @@ TestDesign design_of(const RunInfo& info, bool own, std::uint64_t ones, std::uin
   design.part_of_ones = tested / (tested + known_ones);
   design.missing = own && info.options.holdout_as == "missing";
   design.zero_stands_for = design.part_of_ones / design.part_of_zeros;
-  // Shares of ones that differ by chance alone do, too, where there are few.
+  // The fit's own hold-out draws zeros, and how many is known, whatever the shares look like.
+  if (own && info.options.test.empty() && info.updates == 0 && ones > 0 && zeros > 0) {
+    design.zeros = TestDesign::Zeros::drawn;
+    return design;
+  }
+  // Of a file it is guessed. Shares of ones that differ by chance alone do, too, where there are few.
   const double expected = (tested + static_cast<double>(zeros)) * (tested + known_ones) / (observed_cells(info));
   const bool alike = design.zero_stands_for > 1 / like_enough && design.zero_stands_for < like_enough;
-  if (alike || std::abs(tested - expected) < 4 * std::sqrt(expected))
-    design.zeros = TestDesign::Zeros::as_ones;
-  else if (own && info.options.test.empty() && info.updates == 0 && zeros > 0)
-    design.zeros = TestDesign::Zeros::drawn;
+  if (alike || std::abs(tested - expected) < 4 * std::sqrt(expected)) design.zeros = TestDesign::Zeros::as_ones;
   return design;
 }
 
@@ -184,7 +208,7 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
   for (const ReliabilityBin& bin : bins) {
     ones += bin.ones;
     zeros += bin.zeros;
-    misplaced += bin.stands_for * distance(bin);
+    misplaced += misplaced_in(bin);
     uncertain += bin.stands_for * (bin.high - bin.low) / 2;
   }
   if (design.zeros == TestDesign::Zeros::unknown)
@@ -201,29 +225,31 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
             none};
   misplaced /= static_cast<double>(ones);
   uncertain /= static_cast<double>(ones);
-  const WrongBins high(bins, too_high), low(bins, too_low);
-  const std::string wrong = ranges(high, low);
-  const Example good = example(typical(bins));
+  const std::vector<WrongRange> wrong = wrong_ranges(bins);
+  const std::string except = wrong.empty() ? "" : ", except " + text_of(wrong, ", which are ");
   std::string calibrated = "no";
   std::vector<std::string> sentences;
   if (misplaced > tolerated) {
-    sentences.push_back(
-        fmt::format("Probabilities cannot all be taken literally: {}.",
-                    wrong.empty() ? percent(misplaced) + " of the ones are expected where they are not" : wrong));
+    sentences.push_back(fmt::format(
+        "Probabilities cannot all be taken literally: {}.",
+        wrong.empty() ? percent(misplaced) + " of the ones are expected where they are not" : text_of(wrong, " are ")));
   } else if (uncertain > too_wide) {
     calibrated = "unknown";
     sentences = {
-        fmt::format("The test cells are too few to tell, though {} speaks against taking probabilities literally.",
-                    wrong.empty() ? "nothing" : "little"),
+        fmt::format(
+            "The test cells are too few to tell, though nothing speaks against taking probabilities literally{}.",
+            except),
         example_sentence(typical(bins))};
+  } else if (!wrong.empty()) {
+    calibrated = "yes";
+    sentences = {fmt::format("Probabilities can be taken literally{}.", except), example_sentence(typical(bins))};
   } else {
+    const Example good = example(typical(bins));
     calibrated = "yes";
     sentences = {fmt::format("Probabilities can be taken literally: {}.", good.sentence),
                  fmt::format("The share is {}.", good.interval)};
   }
-  if (calibrated != "no" && !wrong.empty()) sentences.push_back(fmt::format("But {}.", wrong));
-  for (const WrongBins& side : {high, low})
-    if (side.most != nullptr) sentences.push_back(example_sentence(*side.most));
+  for (const bool high : {true, false}) sentences.push_back(worst_example(wrong, high));
   sentences.push_back(about_design(design));
   std::erase(sentences, "");
   return {calibrated, sentences, misplaced};

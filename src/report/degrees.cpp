@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "io/file_cells.hpp"
-#include "posterior/impl.hpp"
+#include "posterior/quantile.hpp"
 #include "report/numbers.hpp"
 #include "report/replicate.hpp"
 #include "report/sections.hpp"
@@ -15,8 +15,10 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t most_replicates = 20, fewest_replicates = 4;
-constexpr double points_of_all = 12e6;  // of all replicates, unless that makes too few of them
-constexpr double points_of_one = 40e6;  // of one: beyond, it would take too long
+// What replicates cost, counted in points: of some 60 ns on one thread. Reading a draw and making its tables takes a third of that for each number.
+constexpr double cost_of_all = 12e6;  // unless that makes too few of them
+constexpr double cost_of_one = 40e6;  // beyond, few of them might take more than half a minute, and a GB of memory
+constexpr double numbers_of_a_point = 3;
 constexpr std::size_t most_degrees = 40;
 
 using Degrees = std::vector<std::vector<std::uint64_t>>;  // by mode and entity
@@ -36,16 +38,34 @@ std::vector<Histogram> histograms(Degrees degrees) {
   return result;
 }
 
-Degrees observed_degrees(const Dataset& data, bool counts) {
+// What Shown has counted, unless ones have counts.
+Degrees observed_degrees(const Dataset& data, const Shown& shown, bool counts) {
   Degrees degrees;
-  for (const Mode& mode : data.tensor.modes) degrees.emplace_back(mode.labels.size(), 0);
+  for (const Shown::ModeEntities& mode : shown.modes) degrees.push_back(mode.ones);
+  if (!counts) return degrees;
   const std::size_t K = degrees.size();
   for_ones(data, [&](const std::uint32_t* cells, const std::int64_t* count, std::size_t ones) {
+    if (count == nullptr) return;
     for (std::size_t e = 0; e < ones; ++e)
-      for (std::size_t k = 0; k < K; ++k)
-        degrees[k][cells[e * K + k]] += counts && count != nullptr ? static_cast<std::uint64_t>(count[e]) : 1;
+      for (std::size_t k = 0; k < K; ++k) degrees[k][cells[e * K + k]] += static_cast<std::uint64_t>(count[e]) - 1;
   });
   return degrees;
+}
+
+// Of the most expensive of these draws.
+double cost_of(const DrawsFile& draws, const std::vector<std::size_t>& chosen, const RunInfo& info) {
+  double points = 0, entities = 0;
+  for (const std::size_t i : chosen) points = std::max(points, points_expected(draws.log_weights(i)));
+  for (const RunInfo::ModeInfo& mode : info.modes) entities += mode.size;
+  return points + entities * static_cast<double>(info.options.rank) / numbers_of_a_point;
+}
+
+// The draws that are replicated: fewer, if they are expensive.
+std::vector<std::size_t> choose_draws(const DrawsFile& draws, const RunInfo& info) {
+  const std::size_t total = draws.draws().size();
+  const double affordable = cost_of_all / cost_of(draws, spread(total, most_replicates), info);
+  return spread(total, static_cast<std::size_t>(std::clamp(affordable, static_cast<double>(fewest_replicates),
+                                                           static_cast<double>(most_replicates))));
 }
 
 // From 1 to a little above the largest, evenly spread in logarithms, none twice.
@@ -61,39 +81,41 @@ std::vector<std::uint64_t> degrees_to_show(std::uint64_t largest) {
 }
 
 // How many entities have at least so many ones, for each degree of a grid.
-std::vector<float> at_least(const Histogram& histogram, const std::vector<std::uint64_t>& grid) {
-  std::vector<float> result(grid.size(), 0);
-  std::size_t i = histogram.size(), entities = 0;
+std::vector<std::uint64_t> at_least(const Histogram& histogram, const std::vector<std::uint64_t>& grid) {
+  std::vector<std::uint64_t> result(grid.size(), 0);
+  std::uint64_t entities = 0;
+  std::size_t i = histogram.size();
   for (std::size_t g = grid.size(); g-- > 0;) {
     while (i > 0 && histogram[i - 1].first >= grid[g]) entities += histogram[--i].second;
-    result[g] = static_cast<float>(entities);
+    result[g] = entities;
   }
   return result;
+}
+
+// The part of further replicates that are between the smallest and the largest of so many.
+double covered(std::size_t replicates) {
+  return (static_cast<double>(replicates) - 1) / (static_cast<double>(replicates) + 1);
 }
 
 Json mode_shown(const Histogram& observed, const std::vector<const Histogram*>& replicates) {
   std::uint64_t largest = observed.back().first;
   for (const Histogram* histogram : replicates) largest = std::max(largest, histogram->back().first);
-  const std::vector<std::uint64_t> grid = degrees_to_show(largest);
-  const std::vector<float> of_data = at_least(observed, grid);
-  std::vector<std::vector<float>> of_replicates;
+  const std::vector<std::uint64_t> grid = degrees_to_show(largest), of_data = at_least(observed, grid);
+  std::vector<std::vector<std::uint64_t>> of_replicates;
   for (const Histogram* histogram : replicates) of_replicates.push_back(at_least(*histogram, grid));
   Json low = Json::array(), middle = Json::array(), high = Json::array();
   std::size_t inside = 0;
   for (std::size_t g = 0; g < grid.size(); ++g) {
-    std::vector<float> numbers;
-    for (const auto& of_replicate : of_replicates) numbers.push_back(of_replicate[g]);
-    std::sort(numbers.begin(), numbers.end());
-    // Of few replicates the extremes are nearer to these quantiles than anything between them.
-    const bool few = numbers.size() < most_replicates;
-    const double from = quantile(numbers.data(), numbers.size(), few ? 0 : 0.05);
-    const double to = quantile(numbers.data(), numbers.size(), few ? 1 : 0.95);
-    low.push_back(number(from));
-    middle.push_back(number(quantile(numbers.data(), numbers.size(), 0.5)));
-    high.push_back(number(to));
-    inside += static_cast<double>(of_data[g]) >= from && static_cast<double>(of_data[g]) <= to;
+    std::vector<std::uint64_t> entities;
+    for (const auto& of_replicate : of_replicates) entities.push_back(of_replicate[g]);
+    std::sort(entities.begin(), entities.end());
+    const std::size_t count = entities.size();
+    low.push_back(entities.front());
+    middle.push_back(static_cast<double>(entities[(count - 1) / 2] + entities[count / 2]) / 2);
+    high.push_back(entities.back());
+    inside += of_data[g] >= entities.front() && of_data[g] <= entities.back();
   }
-  return {{"degree", grid}, {"observed", numbers(of_data, 9)},
+  return {{"degree", grid}, {"observed", of_data},
           {"low", low},     {"middle", middle},
           {"high", high},   {"inside", number(static_cast<double>(inside) / static_cast<double>(grid.size()))}};
 }
@@ -104,35 +126,35 @@ Json degrees_section(Source& source) {
   if (!source.rates()) return nullptr;
   const RunInfo& info = source.posterior.info();
   const DrawsFile draws(source.run_dir, info);
-  double points = 0;
-  for (const std::size_t i : spread(draws.draws().size(), most_replicates))
-    points = std::max(points, points_expected(draws.log_weights(i)));
-  if (points > points_of_one) {
+  const std::vector<std::size_t> chosen = choose_draws(draws, info);
+  if (const double cost = cost_of(draws, chosen, info); cost > cost_of_one) {
     source.notes.push_back(
-        fmt::format("Degrees of replicated data are left out: {:.0f} million points would have to be drawn for each.",
-                    points / 1e6));
+        fmt::format("Degrees of replicated data are left out: each replicate would take as long as {:.0f} million "
+                    "points, and {:.0f} million is the most.",
+                    cost / 1e6, cost_of_one / 1e6));
     return nullptr;
   }
-  const std::size_t affordable = static_cast<std::size_t>(
-      std::clamp(points_of_all / points, static_cast<double>(fewest_replicates), static_cast<double>(most_replicates)));
   const Dataset data = load_data(source.run_dir, info);
   const bool counts = has_counts(info.options);
   const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
   State state;
   std::vector<std::vector<Histogram>> replicates;
-  for (const std::size_t i : spread(draws.draws().size(), affordable)) {
+  for (const std::size_t i : chosen) {
     draws.load(i, state);
     const auto number = static_cast<std::uint32_t>(replicates.size());
     replicates.push_back(histograms(replicated_degrees(state, plan, number, source.pool)));
   }
-  const std::vector<Histogram> observed = histograms(observed_degrees(data, counts));
+  const std::vector<Histogram> observed = histograms(observed_degrees(data, source.shown, counts));
   Json modes = Json::array();
   for (std::size_t k = 0; k < observed.size(); ++k) {
     std::vector<const Histogram*> of_mode;
     for (const std::vector<Histogram>& replicate : replicates) of_mode.push_back(&replicate[k]);
     modes.push_back(mode_shown(observed[k], of_mode));
   }
-  return {{"replicates", replicates.size()}, {"counts", counts}, {"modes", modes}};
+  return {{"replicates", replicates.size()},
+          {"covers", number(covered(replicates.size()))},
+          {"counts", counts},
+          {"modes", modes}};
 }
 
 }  // namespace ztp

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "posterior/impl.hpp"
+#include "posterior/quantile.hpp"
 #include "report/listed.hpp"
 #include "report/numbers.hpp"
 #include "report/sections.hpp"

@@ -33,10 +33,13 @@ PromisingCells::PromisingCells(Posterior& posterior)
   std::vector<std::size_t> all(R_);
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::size_t bytes = 0;
+  double draws = 0;  // of an interrupted run, not as many of each chain
   for (const Mode& mode : posterior.modes()) bytes += mode.labels.size() * R_ * sizeof(float);
   for (const std::size_t c : posterior.chains()) {
     if (!chains_.empty() && (chains_.size() + 1) * bytes > most_bytes) break;
     Chain chain;
+    chain.part = static_cast<double>(posterior.draws_of(c));
+    draws += chain.part;
     chain.weight = posterior.mean_weights(c);
     for (std::size_t k = 0; k < K_; ++k) {
       std::vector<float> u = posterior.mean_factor(k, c);
@@ -52,7 +55,7 @@ PromisingCells::PromisingCells(Posterior& posterior)
     }
     chains_.push_back(std::move(chain));
   }
-  for (Chain& chain : chains_) chain.part = 1 / static_cast<double>(chains_.size());
+  for (Chain& chain : chains_) chain.part /= draws;
 }
 
 std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mode, std::uint32_t entity) const {

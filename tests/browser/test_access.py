@@ -37,7 +37,8 @@ NAMELESS = """
       (e.id && document.querySelector(`label[for="${e.id}"]`)?.textContent.trim());
   const seen = Array.from(document.querySelectorAll("a, button, input, select, [role=button], [role=link], [onclick]"))
                    .filter((e) => e.getClientRects().length);
-  return seen.filter((e) => !named(e) || (e.tabIndex < 0)).map((e) => e.outerHTML.slice(0, 150));"""
+  // Of the circles of a map one stops Tab, and arrows go to the others.
+  return seen.filter((e) => !named(e) || (e.tabIndex < 0 && !e.classList.contains("component"))).map((e) => e.outerHTML.slice(0, 150));"""
 FIGURES = """
   return Array.from(document.querySelectorAll("main > section:not([hidden]) .plot > svg"))
       .filter((svg) => (svg.getAttribute("aria-label") || "").length < 10 || !["img", "group"].includes(svg.getAttribute("role")))

@@ -1,7 +1,7 @@
 // Quantiles of draws, by hand.
 #include <gtest/gtest.h>
 
-#include "posterior/impl.hpp"
+#include "posterior/quantile.hpp"
 
 namespace ztp {
 namespace {

@@ -221,6 +221,7 @@ TEST_F(SectionsTest, OneChainIsComparedWithItself) {
 TEST_F(SectionsTest, DegreesOfTheDataAreAmongThoseOfReplicates) {
   const Json degrees = degrees_section(*source_of("run"));
   EXPECT_EQ(degrees["replicates"], 20);
+  EXPECT_NEAR(degrees["covers"].get<double>(), 19.0 / 21, 1e-6);
   ASSERT_EQ(degrees["modes"].size(), 3u);
   const Json run = run_section(*source_of("run"));
   for (const Json& mode : degrees["modes"]) {
