@@ -74,7 +74,8 @@ void add_report(CLI::App& app) {
       ->excludes(compare);
   command
       ->add_option("--entities", given->options.entities,
-                   "about so many, of all modes together: those with most ones; ordered modes as a whole")
+                   "about so many, of all modes together: those with most ones; also the top of every component, and "
+                   "ordered modes")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10000000}))
       ->excludes(compare);
   command->add_flag("--force", given->force, "replace a file that is not a report");

@@ -13,9 +13,9 @@ struct ReportOptions {
   std::string test;                  // labels and a last column 0 or 1; empty: the cells that the fit held out, if any
   std::vector<std::string> ordered;  // modes whose entities have an order, by name, beside those that look like it
   std::vector<std::string> unordered;  // modes that look like it and have none
-  std::size_t entities =
-      100000;            // about so many, of all modes together: those with most ones; ordered modes as a whole
-  unsigned threads = 0;  // 0: all cores
+  // About so many, of all modes together: those with most ones; also the top of every component, and ordered modes as a whole.
+  std::size_t entities = 100000;
+  unsigned threads = 0;                                   // 0: all cores
   std::function<void(const std::string& what)> progress;  // called when something that takes a while begins
 };
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "posterior/overlap.hpp"
@@ -11,7 +13,8 @@ namespace ztp {
 namespace {
 
 constexpr int digits_of_bar = 6, digits_of_interval = 4, digits_of_place = 4;
-constexpr double nothing = 1e-9;  // smaller quantiles are long numbers that nobody can see
+constexpr std::size_t most_in_lines = 300000;  // values of all lines together; each has an interval
+constexpr double nothing = 1e-9;               // smaller quantiles are long numbers that nobody can see
 
 // The listed components of the chain that is shown: what all parts of the section need.
 struct Listed {
@@ -131,7 +134,8 @@ Json components_section(Source& source) {
                   {"list", list_of(source, listed)},
                   {"similarity", {{"all", nullptr}, {"modes", Json::array()}}}};
   Intervals intervals;
-  std::vector<std::vector<Series>> bars, lines(K);  // by mode and index; no lines of a mode without order
+  std::vector<std::vector<Series>> bars, lines(K);  // by mode and index; no lines of a mode without order, or too large
+  std::size_t room = most_in_lines;
   Matrix<double> all(L, L);
   for (std::size_t k = 0; k < K; ++k) {
     const std::vector<float> u = source.posterior.mean_factor(k, listed.chain);
@@ -140,7 +144,15 @@ Json components_section(Source& source) {
       for (std::size_t j = 0; j < L; ++j) all.row(i)[j] += squared.row(i)[j] / static_cast<double>(K);
     section["similarity"]["modes"].push_back(map_of(squared));
     bars.push_back(intervals.add(k, listed, choose_bars(source, k, u, listed)));
-    if (source.shown.modes[k].ordered) lines[k] = intervals.add(k, listed, choose_lines(source, k, u, listed));
+    if (!source.shown.modes[k].ordered) continue;
+    const std::size_t values = L * source.shown.modes[k].ids.size();
+    if (values <= room) {
+      room -= values;
+      lines[k] = intervals.add(k, listed, choose_lines(source, k, u, listed));
+    } else {
+      source.notes.push_back(fmt::format("Lines of {} are left out: {} components of {} entities are too many.",
+                                         source.posterior.modes()[k].name, L, source.shown.modes[k].ids.size()));
+    }
   }
   section["similarity"]["all"] = map_of(all);
   intervals.find(source.posterior, listed.chain);

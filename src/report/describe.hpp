@@ -8,6 +8,5 @@
 namespace ztp {
 
 Json describe_run(const std::string& run_dir, const RunInfo& info);  // "run" of src/report/README.md
-double volume_of(const RunInfo& info);                               // cells of the tensor, missing ones included
 
 }  // namespace ztp

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t most_cold = 500, most_nodes = 200, most_edges = 1500;
 
-std::vector<std::uint32_t> neighbours_of(const Network& network, std::size_t entities) {
-  std::vector<std::uint32_t> neighbours(entities, 0);
-  for (const std::uint32_t end : network.edges) ++neighbours[end];
-  return neighbours;
-}
-
 void sort_by_neighbours(std::vector<std::uint32_t>& ids, const std::vector<std::uint32_t>& neighbours) {
   std::stable_sort(ids.begin(), ids.end(), [&](auto a, auto b) { return neighbours[a] > neighbours[b]; });
 }
@@ -39,9 +33,7 @@ Json weights_shown(Posterior& posterior, std::size_t network) {
 // Entities of which the tensor knows nothing: what is said of them comes from their neighbours.
 Json cold_shown(const Shown::ModeEntities& mode, const std::vector<std::uint32_t>& neighbours,
                 const std::vector<std::uint32_t>& missing) {
-  std::vector<std::uint32_t> cold;
-  for (std::uint32_t id = 0; id < neighbours.size(); ++id)
-    if (mode.ones[id] == 0) cold.push_back(id);
+  std::vector<std::uint32_t> cold = cold_starts(mode, mode.ones.size());
   const std::size_t count = cold.size();
   sort_by_neighbours(cold, neighbours);
   Json list = Json::array();
@@ -100,7 +92,8 @@ Json networks_section(Source& source) {
   for (std::size_t m = 0; m < data.networks.size(); ++m) {
     const Network& network = data.networks[m];
     const Shown::ModeEntities& mode = source.shown.modes[network.mode];
-    const std::vector<std::uint32_t> neighbours = neighbours_of(network, info.modes[network.mode].size);
+    std::vector<std::uint32_t> neighbours(mode.ones.size(), 0);  // in this network
+    add_neighbours(network, neighbours);
     Json graph = graph_shown(network, mode, neighbours);
     result.push_back({{"mode", network.mode},
                       {"source", network.source},

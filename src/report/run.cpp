@@ -20,13 +20,14 @@ Json chains_of(const RunInfo& info) {
   return chains;
 }
 
-}  // namespace
-
+// Cells of the tensor, missing ones included.
 double volume_of(const RunInfo& info) {
   double volume = 1;
   for (const RunInfo::ModeInfo& mode : info.modes) volume *= mode.size;
   return volume;
 }
+
+}  // namespace
 
 Json describe_run(const std::string& run_dir, const RunInfo& info) {
   double seconds = 0;

@@ -54,10 +54,7 @@ void count_ones(const std::string& run_dir, const Posterior& posterior, Shown& s
     for (std::size_t e = 0; e < count; ++e)
       for (std::size_t k = 0; k < K; ++k) ++shown.modes[k].ones[cells[e * K + k]];
   });
-  for (const Network& network : data.networks) {
-    Shown::ModeEntities& mode = shown.modes[network.mode];
-    for (const std::uint32_t end : network.edges) ++mode.neighbours[end];
-  }
+  for (const Network& network : data.networks) add_neighbours(network, shown.modes[network.mode].neighbours);
 }
 
 // The first `count` by a number that is large.
@@ -99,6 +96,10 @@ std::vector<std::size_t> fair_shares(const std::vector<std::size_t>& sizes, std:
     most -= shares[k];
   }
   return shares;
+}
+
+void add_neighbours(const Network& network, std::vector<std::uint32_t>& neighbours) {
+  for (const std::uint32_t end : network.edges) ++neighbours[end];
 }
 
 std::vector<std::uint32_t> cold_starts(const Shown::ModeEntities& mode, std::size_t most) {

@@ -8,6 +8,7 @@
 
 #include "ztp/posterior.hpp"
 #include "ztp/report.hpp"
+#include "ztp/tensor.hpp"
 
 namespace ztp {
 
@@ -33,6 +34,9 @@ std::vector<std::size_t> fair_shares(const std::vector<std::size_t>& sizes, std:
 
 // As many of these components have as top entities, whatever else is shown: what `ztp components` can be compared with.
 inline constexpr std::size_t entities_of_component = 30;
+
+// Counts the ends of edges at each entity.
+void add_neighbours(const Network& network, std::vector<std::uint32_t>& neighbours);
 
 // Entities without ones: what is said of them comes from their neighbours. Most neighbours first.
 inline constexpr std::size_t cold_starts_shown = 200;  // of a mode
