@@ -8,7 +8,6 @@
 #include "report/numbers.hpp"
 #include "report/replicate.hpp"
 #include "report/sections.hpp"
-#include "store/data.hpp"
 #include "store/draws_file.hpp"
 
 namespace ztp {
@@ -134,7 +133,7 @@ Json degrees_section(Source& source) {
                     cost / 1e6, cost_of_one / 1e6));
     return nullptr;
   }
-  const Dataset data = load_data(source.run_dir, info);
+  const Dataset& data = source.data();
   const bool counts = has_counts(info.options);
   const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
   State state;
