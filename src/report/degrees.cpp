@@ -8,7 +8,6 @@
 #include "report/numbers.hpp"
 #include "report/replicate.hpp"
 #include "report/sections.hpp"
-#include "store/data.hpp"
 #include "store/draws_file.hpp"
 
 namespace ztp {
@@ -16,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_replicates = 20, fewest_replicates = 4;
 // What replicates cost, counted in points: of some 60 ns on one thread. Reading a draw and making its tables takes a third of that for each number.
-constexpr double cost_of_all = 12e6;  // unless that makes too few of them
+constexpr double cost_of_all = 16e6;  // unless that makes too few of them
 constexpr double cost_of_one = 40e6;  // beyond, few of them might take more than half a minute, and a GB of memory
 constexpr double numbers_of_a_point = 3;
 constexpr std::size_t most_degrees = 40;
@@ -134,7 +133,7 @@ Json degrees_section(Source& source) {
                     cost / 1e6, cost_of_one / 1e6));
     return nullptr;
   }
-  const Dataset data = load_data(source.run_dir, info);
+  const Dataset& data = source.data();
   const bool counts = has_counts(info.options);
   const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
   State state;

@@ -80,7 +80,7 @@ Json entities_section(Source& source) {
   const std::vector<std::size_t> listed = listed_components(source.posterior);
   std::vector<std::size_t> index_of(static_cast<std::size_t>(source.posterior.info().options.rank), SIZE_MAX);
   for (std::size_t i = 0; i < listed.size(); ++i) index_of[listed[i]] = i;
-  const UnseenCells unseen = find_unseen(source.run_dir, source.posterior, source.shown, source.pool);
+  const UnseenCells unseen = find_unseen(source.run_dir, source.data(), source.posterior, source.shown, source.pool);
   Json modes = Json::array();
   for (std::size_t k = 0; k < source.shown.modes.size(); ++k) {
     Json mode = profiles(source, k, listed), of_place = Json::object();

@@ -5,7 +5,6 @@
 #include "report/listed.hpp"
 #include "report/numbers.hpp"
 #include "report/sections.hpp"
-#include "store/data.hpp"
 
 namespace ztp {
 namespace {
@@ -88,7 +87,7 @@ Json networks_section(Source& source) {
   const RunInfo& info = source.posterior.info();
   Json result = Json::array();
   if (info.networks.empty()) return result;
-  const Dataset data = load_data(source.run_dir, info);
+  const Dataset& data = source.data();
   for (std::size_t m = 0; m < data.networks.size(); ++m) {
     const Network& network = data.networks[m];
     const Shown::ModeEntities& mode = source.shown.modes[network.mode];

@@ -1,11 +1,13 @@
 // The parts of a report's data, one function each. src/report/README.md says what the page expects of them.
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "base/json.hpp"
 #include "base/pool.hpp"
 #include "report/shown.hpp"
+#include "store/data.hpp"
 #include "ztp/posterior.hpp"
 #include "ztp/report.hpp"
 
@@ -19,6 +21,13 @@ struct Source {
   Shown shown;
   std::vector<std::string> notes;  // what was left out
   Pool pool{options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())};
+
+  // What was fitted, loaded when first asked for: several sections look at all of it.
+  const Dataset& data() {
+    if (!loaded) loaded = load_data(run_dir, posterior.info());
+    return *loaded;
+  }
+  std::optional<Dataset> loaded{};
 
   bool rates() const { return !is_rival(posterior.info().options); }  // it has components
 };

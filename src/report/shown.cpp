@@ -10,7 +10,6 @@
 #include "report/listed.hpp"
 #include "report/order.hpp"
 #include "report/top_rows.hpp"
-#include "store/data.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -43,13 +42,12 @@ void decide_order(const std::vector<Mode>& modes, const ReportOptions& options, 
 }
 
 // One pass over the ones, wherever they are.
-void count_ones(const std::string& run_dir, const Posterior& posterior, Shown& shown) {
+void count_ones(const Dataset& data, Shown& shown) {
   const std::size_t K = shown.modes.size();
   for (std::size_t k = 0; k < K; ++k) {
-    shown.modes[k].ones.assign(posterior.modes()[k].labels.size(), 0);
-    shown.modes[k].neighbours.assign(posterior.modes()[k].labels.size(), 0);
+    shown.modes[k].ones.assign(data.tensor.modes[k].labels.size(), 0);
+    shown.modes[k].neighbours.assign(data.tensor.modes[k].labels.size(), 0);
   }
-  const Dataset data = load_data(run_dir, posterior.info());
   for_ones(data, [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) {
     for (std::size_t e = 0; e < count; ++e)
       for (std::size_t k = 0; k < K; ++k) ++shown.modes[k].ones[cells[e * K + k]];
@@ -109,13 +107,13 @@ std::vector<std::uint32_t> cold_starts(const Shown::ModeEntities& mode, std::siz
   return largest(std::move(ids), mode.neighbours, most);
 }
 
-Shown choose_shown(const std::string& run_dir, Posterior& posterior, const ReportOptions& options,
+Shown choose_shown(const Dataset& data, Posterior& posterior, const ReportOptions& options,
                    std::vector<std::string>& notes) {
   const std::vector<Mode>& modes = posterior.modes();
   Shown shown;
   shown.modes.resize(modes.size());
   decide_order(modes, options, shown);
-  count_ones(run_dir, posterior, shown);
+  count_ones(data, shown);
   std::vector<std::size_t> sizes;
   for (const Mode& mode : modes) sizes.push_back(mode.labels.size());
   const std::vector<std::size_t> shares = fair_shares(sizes, options.entities);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ztp/posterior.hpp"
+#include "ztp/read.hpp"
 #include "ztp/report.hpp"
-#include "ztp/tensor.hpp"
 
 namespace ztp {
 
@@ -26,7 +26,7 @@ struct Shown {
 };
 
 // Error (usage), if the options name a mode that is none.
-Shown choose_shown(const std::string& run_dir, Posterior& posterior, const ReportOptions& options,
+Shown choose_shown(const Dataset& data, Posterior& posterior, const ReportOptions& options,
                    std::vector<std::string>& notes);
 
 // How many entities of modes of these sizes are shown, if at most `most` are: small modes as a whole, and of large ones equally many.

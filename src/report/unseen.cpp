@@ -102,14 +102,11 @@ std::vector<std::optional<bool>> outcomes(const std::string& run_dir, const Post
 
 }  // namespace
 
-UnseenCells find_unseen(const std::string& run_dir, Posterior& posterior, const Shown& shown, Pool& pool) {
+UnseenCells find_unseen(const std::string& run_dir, const Dataset& data, Posterior& posterior, const Shown& shown,
+                        Pool& pool) {
   const std::size_t K = shown.modes.size();
   const std::vector<Asked> asked = choose_entities(shown);
-  Buffer<std::uint32_t> cells;
-  {
-    const Dataset data = load_data(run_dir, posterior.info());
-    cells = find_candidates(data, PromisingCells(posterior), asked, pool);
-  }
+  const Buffer<std::uint32_t> cells = find_candidates(data, PromisingCells(posterior), asked, pool);
   const std::vector<Prediction> predictions = posterior.predict(cells.data(), cells.size() / K);
   // A cell that was found for one entity may be among the first of another.
   std::vector<std::vector<std::vector<std::size_t>>> of_entity(K);

@@ -176,7 +176,7 @@ TEST_P(OrdersTest, UnseenCellsAreThoseOfRecommend) {
   fit(std::move(data), test::report_fit(), dir / "run");
   const ReportOptions options = test::report_options();
   const auto source = test::source_of(dir / "run", options);
-  const UnseenCells unseen = find_unseen(dir / "run", source->posterior, source->shown, source->pool);
+  const UnseenCells unseen = find_unseen(dir / "run", source->data(), source->posterior, source->shown, source->pool);
   for (std::size_t k = 0; k < K; ++k)
     for (const UnseenCells::Entity& entity : unseen.modes[k]) {
       std::vector<std::optional<std::uint32_t>> given(K);

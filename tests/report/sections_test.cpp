@@ -99,7 +99,7 @@ class SectionsTest : public testing::Test {
 
   std::unique_ptr<Source> source_of(const std::string& name) {
     auto source = std::unique_ptr<Source>(new Source{*dir_ / name, report_, Posterior(*dir_ / name, 1), {}, {}});
-    source->shown = choose_shown(source->run_dir, source->posterior, report_, source->notes);
+    source->shown = choose_shown(source->data(), source->posterior, report_, source->notes);
     return source;
   }
   ReportOptions report_ = [] {

@@ -63,7 +63,7 @@ inline ReportOptions report_options() {
 // What the sections are made from. The options must live as long.
 inline std::unique_ptr<Source> source_of(const std::string& run_dir, const ReportOptions& options) {
   auto source = std::unique_ptr<Source>(new Source{run_dir, options, Posterior(run_dir, options.threads), {}, {}});
-  source->shown = choose_shown(run_dir, source->posterior, options, source->notes);
+  source->shown = choose_shown(source->data(), source->posterior, options, source->notes);
   return source;
 }
 
