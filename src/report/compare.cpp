@@ -1,8 +1,9 @@
 #include "report/compare.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <fstream>
 
 #include "base/file.hpp"
@@ -20,11 +21,6 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t top_entities = 10;
-
-std::string name_of(const std::string& run_dir) {
-  const std::filesystem::path path = std::filesystem::absolute(run_dir).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
-}
 
 bool has_test_cells(const RunInfo& info) {
   return info.test_ones + info.test_zeros > 0;
@@ -160,8 +156,7 @@ const Component* ComparedRun::component(std::size_t r) const {
   return found == components.end() ? nullptr : &*found;
 }
 
-Json compare_runs(const std::string& run_dir, const std::string& other_dir, const ReportOptions& options,
-                  std::vector<std::string>&) {
+Json compare_runs(const std::string& run_dir, const std::string& other_dir, const ReportOptions& options) {
   ComparedRun a = open_run(run_dir, options), b = open_run(other_dir, options);
   if (a.title == b.title) {
     a.title = run_dir;
@@ -195,7 +190,8 @@ Json compare_runs(const std::string& run_dir, const std::string& other_dir, cons
   Json runs = Json::array();
   runs.push_back(run_shown(a, test_same));
   runs.push_back(run_shown(b, test_same));
-  return {{"runs", std::move(runs)},
+  return {{"title", fmt::format("{} and {}", a.title, b.title)},
+          {"runs", std::move(runs)},
           {"titles", metric_titles()},
           {"options", options_that_differ(a.posterior.info(), b.posterior.info())},
           {"same", same_overlap},

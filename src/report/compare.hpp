@@ -51,8 +51,7 @@ std::vector<PairEntities> compare_entities(ComparedRun& a, ComparedRun& b, const
 std::vector<std::string> compare_in_words(const ComparedRun& a, const ComparedRun& b,
                                           const std::vector<ComparedPair>& pairs, double agreement, bool test_same);
 
-// The part of the data of a comparison that src/report/README.md lists, from "runs" to "sentences".
-Json compare_runs(const std::string& run_dir, const std::string& other_dir, const ReportOptions& options,
-                  std::vector<std::string>& notes);
+// The data of a comparison that src/report/README.md lists, from "runs" to "sentences", and a title.
+Json compare_runs(const std::string& run_dir, const std::string& other_dir, const ReportOptions& options);
 
 }  // namespace ztp

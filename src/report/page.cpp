@@ -63,6 +63,7 @@ std::string make_page(const std::string& title, const Json& data) {
   fill("{{title}}", escaped(title));
   fill("{{style}}", page_style);
   fill("{{data}}", base64(gzipped(json_text(data, -1))));
+  fill("{{licence}}", page_licence);
   fill("{{d3}}", page_d3);
   fill("{{script}}", page_script);
   return page.append(rest);

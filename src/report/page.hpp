@@ -8,7 +8,7 @@
 namespace ztp {
 
 // Written by cmake/embed.cmake when ztp is built.
-extern const std::string_view page_d3, page_html, page_style, page_script;
+extern const std::string_view page_d3, page_licence, page_html, page_style, page_script;
 
 // The page with these data in it. They are compressed, so that no text of theirs can be taken for HTML.
 std::string make_page(const std::string& title, const Json& data);

@@ -6,18 +6,13 @@
 #include "base/creation_time.hpp"
 #include "base/file.hpp"
 #include "report/compare.hpp"
+#include "report/describe.hpp"
 #include "report/page.hpp"
 #include "report/sections.hpp"
 #include "ztp/version.hpp"
 
 namespace ztp {
 namespace {
-
-// The last part of a path, whatever stands at its end.
-std::string name_of(const std::string& run_dir) {
-  const std::filesystem::path path = std::filesystem::absolute(run_dir).lexically_normal();
-  return (path.has_filename() ? path : path.parent_path()).filename().string();
-}
 
 Json made() {
   return {{"version", version()}, {"time", time_of_creation()}};
@@ -61,11 +56,9 @@ ReportSummary write_report(const std::string& run_dir, const std::string& file, 
 ReportSummary write_comparison(const std::string& run_dir, const std::string& other_dir, const std::string& file,
                                const ReportOptions& options) {
   AtomicFile out(file);
-  std::vector<std::string> notes;
-  Json data = {{"kind", "compare"}, {"title", name_of(run_dir) + " and " + name_of(other_dir)}, {"made", made()}};
-  data.update(compare_runs(run_dir, other_dir, options, notes));
-  data["notes"] = notes;
-  return finish(out, data, std::move(notes));
+  Json data = {{"kind", "compare"}, {"made", made()}, {"notes", Json::array()}};
+  data.update(compare_runs(run_dir, other_dir, options));
+  return finish(out, data, {});
 }
 
 bool is_report(const std::string& file) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "report/describe.hpp"
 #include "report/numbers.hpp"
 #include "report/options_shown.hpp"
@@ -28,6 +30,11 @@ double volume_of(const RunInfo& info) {
 }
 
 }  // namespace
+
+std::string name_of(const std::string& run_dir) {
+  const std::filesystem::path path = std::filesystem::absolute(run_dir).lexically_normal();
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
 
 Json describe_run(const std::string& run_dir, const RunInfo& info) {
   double seconds = 0;

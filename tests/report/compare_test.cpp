@@ -31,8 +31,7 @@ class CompareTest : public testing::Test {
     dir_ = new test::TempDir;
     fit(test::report_data(), test::report_fit(), *dir_ / "run");
     fit(other_data(), test::report_fit(), *dir_ / "other");
-    std::vector<std::string> notes;
-    both_ = new Json(compare_runs(*dir_ / "run", *dir_ / "other", test::report_options(), notes));
+    both_ = new Json(compare_runs(*dir_ / "run", *dir_ / "other", test::report_options()));
   }
   static void TearDownTestSuite() {
     delete both_;

@@ -257,8 +257,7 @@ TEST_F(SectionsTest, NetworksAndColdStarts) {
 }
 
 TEST_F(SectionsTest, ARunComparedWithItselfIsTheSame) {
-  std::vector<std::string> notes;
-  const Json same = compare_runs(*dir_ / "run", *dir_ / "run", report_, notes);
+  const Json same = compare_runs(*dir_ / "run", *dir_ / "run", report_);
   expect_finite(same, "same");
   EXPECT_NEAR(same["agreement"].get<double>(), 1, 1e-3);
   EXPECT_TRUE(same["options"].empty());
@@ -273,8 +272,7 @@ TEST_F(SectionsTest, ARunComparedWithItselfIsTheSame) {
 }
 
 TEST_F(SectionsTest, AnotherSeedIsAnotherSplitWithNearlyTheSameComponents) {
-  std::vector<std::string> notes;
-  const Json both = compare_runs(*dir_ / "run", *dir_ / "other", report_, notes);
+  const Json both = compare_runs(*dir_ / "run", *dir_ / "other", report_);
   expect_finite(both, "both");
   EXPECT_LT(both["agreement"].get<double>(), 0.9999);
   EXPECT_GT(both["agreement"].get<double>(), 0.5);
@@ -287,9 +285,9 @@ TEST_F(SectionsTest, AnotherSeedIsAnotherSplitWithNearlyTheSameComponents) {
   EXPECT_TRUE(test::holds(text, "it may be another split"));
   EXPECT_TRUE(test::holds(text, "--seed 3 and 4"));
   EXPECT_TRUE(test::holds(text, "accuracies cannot be compared"));
-  EXPECT_TRUE(test::holds(
-      test::error_of([&] { compare_runs(*dir_ / "run", *dir_ / "logistic", report_, notes); }, ErrorKind::config),
-      "factors that are not negative"));
+  EXPECT_TRUE(
+      test::holds(test::error_of([&] { compare_runs(*dir_ / "run", *dir_ / "logistic", report_); }, ErrorKind::config),
+                  "factors that are not negative"));
 }
 
 }  // namespace

@@ -15,6 +15,13 @@ function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+// The words beside an input.
+function labelFor(id, text) {
+  const label = h("label", {}, text);
+  label.htmlFor = id;
+  return label;
+}
+
 const minus = "\u2212";
 const missing = "–";
 

@@ -79,12 +79,7 @@ function cardsView(section) {
     grid.querySelectorAll(".waiting").forEach((place) => near.observe(place));
   }
   section.append(
-      h("div", {class: "controls"},
-        h("label",
-          { for: "card-order"
-          },
-          "By "),
-        order,
+      h("div", {class: "controls"}, labelFor("card-order", "By "), order,
         h("span", {class: "hint"},
           `${plural(report.components.list.length, "component")} in use, ${report.components.empty} empty`)),
       grid);

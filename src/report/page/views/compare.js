@@ -203,8 +203,8 @@ function matchesView(section) {
         ...report.matches.filter((m) => !only.checked || !m.a || !m.b || m.overlap < report.same).map(matchCard));
     if (grid.children.length === 0) grid.append(h("p", {class: "note"}, "All components are the same in both runs."));
   }
-  section.append(h("div", {class: "controls"}, only, h("label", { for: "only-different"
-                   }, "only those that differ")), sideLegend(), grid);
+  section.append(
+      h("div", {class: "controls"}, only, labelFor("only-different", "only those that differ")), sideLegend(), grid);
   fill();
   return {
     show([number]) {

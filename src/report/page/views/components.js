@@ -97,10 +97,13 @@ function componentsView(section) {
   const heading = h("h3", {class: "component-name", "aria-live": "polite"});
   const facts = h("p", {class: "facts"});
   const choice =
-      h("select", {id: "component", onchange: () => goTo("components", c.list[choice.selectedIndex].number)},
+      h("select", {
+        id: "component",
+        "aria-label": "Component",
+        onchange: () => goTo("components", c.list[choice.selectedIndex].number)
+      },
         c.list.map((d, i) => h("option", {}, `${d.number}: ${componentName(i)}`)));
-  const output = h("output", {for: "relevance"
-  }, "1.0");
+  const output = h("output", {}, "1.0");
   const slider = h("input", {
     type: "range",
     min: 0,
@@ -126,19 +129,7 @@ function componentsView(section) {
 
   section.append(h(
       "div", {class: "columns map-and-bars"},
-      h("div", {},
-        h("div", {class: "controls"},
-          h("label",
-            {for: "component"
-            },
-            "Component"),
-          choice,
-          h("label",
-            {for: "similar-by"
-            },
-            "Near: alike in"),
-          near),
-        map,
+      h("div", {}, h("div", {class: "controls"}, choice, labelFor("similar-by", "Alike in"), near), map,
         c.empty ?
             h("p", {class: "note"}, `${plural(c.empty, "further component")} ${c.empty === 1 ? "is" : "are"} empty.`) :
             ""),
@@ -147,11 +138,7 @@ function componentsView(section) {
           h("button", {type: "button", "aria-label": "Previous component", onclick: () => step(-1)}, "‹"), heading,
           h("button", {type: "button", "aria-label": "Next component", onclick: () => step(1)}, "›")),
         facts,
-        h("div", {class: "controls"},
-          h("label",
-            {for: "relevance"
-            },
-            "Relevance"),
+        h("div", {class: "controls"}, labelFor("relevance", "Relevance"),
           h("span", {class: "hint"}, "what is special here"), slider, h("span", {class: "hint"}, "what is large here"),
           output),
         legend([

@@ -276,13 +276,7 @@ function diagnosticsView(section) {
       h("p", {class: "facts"},
         `${plural(d.chains.length, "chain")}, ${plural(d.draws, "sweep")} each after burn-in: ${
             seconds(d.seconds)} of sampling. ${plural(report.run.draws, "draw")} of these are kept for predictions.`),
-      names.length ? h("div", {class: "controls"},
-                       h("label",
-                         { for: "quantity"
-                         },
-                         "Quantity "),
-                       choice) :
-                     "",
+      names.length ? h("div", {class: "controls"}, labelFor("quantity", "Quantity "), choice) : "",
       names.length && d.traces[0].chains.length > 1 ?
           legend(d.traces[0].chains.map(
               (chain, c) => ({name: `chain ${c + 1}`, color: chainColor(c), dash: chainDash(c)}))) :

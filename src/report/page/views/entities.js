@@ -117,8 +117,9 @@ function searchField(choose) {
     input.setAttribute("aria-activedescendant", `hit-${active}`);
     return null;
   }
-  return h("div", {class: "search"}, h("label", { for: "search"
-           }, "Find an entity"), h("div", {class: "combobox"}, input, list), status);
+  return h(
+      "div", {class: "search"}, labelFor("search", "Find an entity"), h("div", {class: "combobox"}, input, list),
+      status);
 }
 
 function profileFigure(k, place) {

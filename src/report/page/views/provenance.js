@@ -61,7 +61,9 @@ function provenanceView(section) {
       h("h3", {}, "This page"),
       h("p", {},
         `Made by ztp ${report.made.version} at ${
-            report.made.time.replace("T", " ").replace("Z", " UTC")}. Plots are drawn with D3 ${
-            d3.version}, copyright Mike Bostock, BSD 3-clause licence, which is in this file. `,
-        "The components are those of the first chain, matched with the others for their stability; probabilities are means over all draws of all chains."));
+            report.made.time.replace("T", " ").replace(
+                "Z", " UTC")}. Plots are drawn with D3 ${d3.version} by Mike Bostock, which is in this file. `,
+        "The components are those of the first chain, matched with the others for their stability; probabilities are means over all draws of all chains."),
+      h("details", {}, h("summary", {}, "Licence of D3"),
+        h("pre", {}, document.getElementById("licence").textContent)));
 }
