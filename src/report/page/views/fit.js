@@ -66,7 +66,10 @@ function oddsScale(low, high) {
   scale.range = (range) => (range ? (linear.range(range), scale) : linear.range());
   scale.copy = () => scale;
   scale.ticks = () => [...small, 0.5, ...small.map((v) => 1 - v).reverse()].filter((v) => v >= low && v <= high);
-  scale.tickFormat = () => (v) => `${Number((100 * v).toPrecision(v > 0.5 ? 8 : 1))} %`;
+  // 0.01 %, and 10⁻⁵ % of what has too many zeros to be read.
+  const power = (v) => String(-Math.round(Math.log10(100 * v))).replace(/./g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
+  scale.tickFormat = () => (v) =>
+      (v < 1e-5 ? `10⁻${power(v)} %` : `${Number((100 * v).toPrecision(v > 0.5 ? 8 : 1))} %`);
   return scale;
 }
 
