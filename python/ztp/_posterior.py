@@ -15,6 +15,7 @@ import pandas as pd
 from . import _core
 from ._input import ByMode, Mode, by_mode, cell_values, known_cells, known_entities, mode_number, whole
 from ._kinds import is_numeric, is_polars, is_tensor, stored
+from ._report import names_of_modes, report_path
 from ._tables import read_table
 
 _PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
@@ -60,20 +61,6 @@ class Diagnosis:
 
     def __str__(self) -> str:
         return "\n".join([f"verdict: {self.verdict}", *self.sentences])
-
-
-def _mode_names(names: Sequence[str], what: str) -> list[str]:
-    if isinstance(names, str):
-        raise ValueError(f"{what} is {names!r}; expected a list of names, as [{names!r}]")
-    return list(names)
-
-
-def _report_path(file: str | os.PathLike[str]) -> str:
-    """Where a report may be written: what is there already must be one."""
-    path = os.fspath(file)
-    if os.path.exists(path) and not _core.is_report(path):
-        raise FileExistsError(f"{path} is there already, and no report of ztp: name another file")
-    return path
 
 
 class Posterior:
@@ -341,13 +328,13 @@ class Posterior:
         like what they are. Of more than so many `entities` the page has those with most ones. What it leaves out is
         a warning. An earlier report is replaced, any other file is a FileExistsError. Returns the path.
         """
-        path = _report_path(file)
+        path = report_path(file)
         notes = _core.write_report(
             self.run_dir,
             path,
             "" if test is None else os.fspath(test),
-            _mode_names(ordered, "ordered"),
-            _mode_names(unordered, "unordered"),
+            names_of_modes(ordered, "ordered"),
+            names_of_modes(unordered, "unordered"),
             whole(entities, "entities", 1),
             threads(self._n_jobs),
         )
@@ -367,7 +354,7 @@ class Posterior:
 
         Both are judged with the cells of the file `test`, or each with those that its fit held out. Returns the path.
         """
-        path = _report_path(file)
+        path = report_path(file)
         test_file = "" if test is None else os.fspath(test)
         for note in _core.write_comparison(self.run_dir, other.run_dir, path, test_file, threads(self._n_jobs)):
             warnings.warn(note, stacklevel=2)
