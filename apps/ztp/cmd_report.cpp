@@ -16,17 +16,19 @@ namespace {
 
 struct Given {
   std::vector<std::string> runs;
-  std::string file = "report.html";
+  std::string file;
   bool compare = false, force = false;
   ReportOptions options;
 };
 
-void check(const Given& given) {
+void check(Given& given) {
+  if (given.file.empty()) given.file = given.compare ? "comparison.html" : "report.html";
   const auto refuse = [](const std::string& what) { throw Error(ErrorKind::usage, what); };
   if (given.compare && given.runs.size() != 2)
     refuse("--compare takes two run directories: ztp report --compare RUN RUN");
   if (!given.compare && given.runs.size() != 1)
     refuse("a report is of one run; to set two of them side by side: ztp report --compare RUN RUN");
+  if (given.file == "-") refuse("-o -: a report is not written to standard output; name a file");
   if (std::filesystem::is_directory(given.file))
     refuse(fmt::format("-o {}: this is a directory; name a file in it, such as {}", given.file,
                        (std::filesystem::path(given.file) / "report.html").string()));
@@ -58,7 +60,8 @@ void add_report(CLI::App& app) {
   auto given = std::make_shared<Given>();
   CLI::App* command = app.add_subcommand("report", "One HTML file to look at: components, entities, fit, diagnostics");
   command->add_option("RUN", given->runs, "the run directory; with --compare two of them")->required()->expected(1, -1);
-  command->add_option("-o,--out", given->file, "the file; an earlier report is replaced");
+  command->add_option("-o,--out", given->file, "the file; an earlier report is replaced")
+      ->default_str("report.html, or comparison.html");
   CLI::Option* compare =
       command->add_flag("--compare", given->compare, "two runs: matched components side by side, and what differs");
   command->add_option("--test", given->options.test, "judge with these cells: labels and a last column 0 or 1")

@@ -52,6 +52,8 @@ def test_what_cannot_be(runs, tmp_path):
         model.report(tmp_path / "report.html", ordered=["week"])
     with pytest.raises(ValueError, match="entities"):
         model.report(tmp_path / "report.html", entities=0)
+    with pytest.raises(TypeError, match="expected a Posterior"):
+        model.posterior_.compare("run")
     mine = tmp_path / "mine.txt"
     mine.write_text("mine")
     with pytest.raises(FileExistsError, match="no report of ztp"):

@@ -354,6 +354,8 @@ class Posterior:
 
         Both are judged with the cells of the file `test`, or each with those that its fit held out. Returns the path.
         """
+        if not isinstance(other, Posterior):
+            raise TypeError(f"other is a {type(other).__name__}; expected a Posterior, such as ztp.Posterior(run_dir)")
         path = report_path(file)
         test_file = "" if test is None else os.fspath(test)
         for note in _core.write_comparison(self.run_dir, other.run_dir, path, test_file, threads(self._n_jobs)):

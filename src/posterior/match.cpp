@@ -109,8 +109,8 @@ Matrix<float> Posterior::Impl::roots(std::size_t chain, std::size_t k) {
 }
 
 std::vector<ComponentMatch> Posterior::match_components(std::size_t chain, Posterior& other, std::size_t other_chain) {
-  impl_->require_rates("match_components");
-  other.impl_->require_rates("match_components");
+  impl_->require_rates("a comparison");
+  other.impl_->require_rates("a comparison");
   const std::vector<std::size_t> same = same_modes(modes(), other.modes());
   const std::vector<double> weights = mean_weights(chain), other_weights = other.mean_weights(other_chain);
   Matrix<double> overlap = all_ones(weights.size(), other_weights.size());

@@ -145,7 +145,7 @@ def test_unseen_cells(name, given, made, open, ztp):
             *(label for key, label in cell["cell"].items() if key != mode),
             percent(p),
             f"{percent(low)} to {percent(high)}",
-            *([{"1": "held out: it is a one", "0": "held out: it is a zero", None: ""}[outcome]] if tested else []),
+            *([{"1": "it is a one", "0": "it is a zero", None: ""}[outcome]] if tested else []),
             [f"{part['component']} {percent(part['share'], 0)}" for part in cell["why"][:4]],
         ]
     assert [number for _, number in page.bars("Its most probable unseen cells")] == [

@@ -207,7 +207,7 @@ function entityLink(k, label, text = visible(label)) {
 
 // A cell of the run's own test: the fit has not seen it, but it is known what it is.
 function heldOut(d) {
-  return d.held_out === undefined ? "" : d.held_out ? "held out: it is a one" : "held out: it is a zero";
+  return d.held_out === undefined ? "" : d.held_out ? "it is a one" : "it is a zero";
 }
 
 function unseenFigure(k, place, cells) {
@@ -253,7 +253,7 @@ function unseenTable(k, cells) {
   const others = d3.range(report.modes.length).filter((i) => i !== k);
   const tested = cells.some((d) => d.held_out !== undefined);
   const head = [
-    ...others.map((i) => report.modes[i].name), "probability", "90 % interval", ...(tested ? ["known by now"] : []),
+    ...others.map((i) => report.modes[i].name), "probability", "90 % interval", ...(tested ? ["held out?"] : []),
     "why: share of the rate by component"
   ];
   const rows = cells.map(

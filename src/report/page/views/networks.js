@@ -50,7 +50,7 @@ function graphFigure(network) {
             "" :
             `The ${nodes.length} of ${
                 count(
-                    of)} with most neighbours. `}Colour and shape: the component that an entity belongs to most. A ring: it has no training ones.`,
+                    of)} with most neighbours. `}Colour and shape: the component that an entity belongs to most; grey: another one. A ring: it has no training ones.`,
     label: `Graph of ${plural(nodes.length, "entity", "entities")} and ${plural(edges.length, "link")}.`,
     height: (width) => Math.min(620, Math.max(340, width * 0.6)),
     interactive: true,

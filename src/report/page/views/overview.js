@@ -14,7 +14,9 @@ function converged() {
   const d = report.diagnostics;
   if (!d)
     return ["unknown", "Does not apply", `A ${report.run.model} fit is a point, it has no chains that could converge.`];
-  const [grade, words] = verdictWords[d.verdict];
+  const [grade, words] = d.verdict === "one chain" && d.predictions === "poor" ?
+      ["bad", "Not converged: one chain, and it drifts"] :
+      verdictWords[d.verdict];
   const remedy = d.sentences[d.sentences.length - 1];
   const first = d.sentences[0];
   return [
@@ -56,10 +58,10 @@ function componentsReal() {
   const found = judged.filter((component) => component.stability >= stable).length;
   const grade = found === judged.length ? "good" : found >= 0.5 * judged.length ? "fair" : "bad";
   const text = found === judged.length ?
-      "Every one of them is found by the other chains, too" :
-      `${found} of them ${found === 1 ? "is" : "are"} found by the other chains, too; read the other ${
-          judged.length - found} with care`;
-  return [grade, `${found} of ${used.length} are stable`, `${inUse} ${text} (stability ${stable} or more).${full}`];
+      `Every one of them is found by the other chains, too (stability ${stable} or more).` :
+      `${found} of them ${found === 1 ? "is" : "are"} found by the other chains, too (stability ${
+          stable} or more); read the other ${judged.length - found} with care.`;
+  return [grade, `${found} of ${used.length} are stable`, `${inUse} ${text}${full}`];
 }
 
 const gradeMarks = {

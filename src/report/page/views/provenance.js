@@ -51,7 +51,7 @@ function provenanceView(section) {
                 ["name", "posterior mean"], r.learned.map(([name, value]) => [name, short(value)]),
                 {numeric: [1], caption: "Learned hyperparameters"})) :
           "",
-      h("h3", {}, "Options"), h("p", {class: "note"}, "What had an effect on the fit; in bold what was chosen."),
+      h("h3", {}, "Options"), h("p", {class: "note"}, "Options that this kind of fit uses; in bold what was chosen."),
       table(
           ["option", "value"],
           r.options.map(
