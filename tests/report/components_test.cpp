@@ -84,16 +84,8 @@ TEST(RelevanceTest, CountsBeyondThePrior) {
   EXPECT_EQ(OwnCounts::least(-0.01), -0.01);
 }
 
-class ComponentsTest : public testing::Test {
+class ComponentsTest : public test::ReportRun {
  protected:
-  static void SetUpTestSuite() {
-    dir_ = new test::TempDir;
-    fit(test::report_data(), test::report_fit(), *dir_ / "run");
-  }
-  static void TearDownTestSuite() { delete dir_; }
-  static inline const test::TempDir* dir_ = nullptr;
-  const ReportOptions options_ = test::report_options();
-  std::unique_ptr<Source> source_ = test::source_of(*dir_ / "run", options_);
   const Json section_ = components_section(*source_);
 };
 

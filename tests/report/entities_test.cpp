@@ -22,17 +22,7 @@ TEST(TopRowsTest, LargestFirst) {
   EXPECT_EQ(top_rows(matrix, 2, {1}, 0), (Rows{{}}));
 }
 
-class EntitiesTest : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    dir_ = new test::TempDir;
-    fit(test::report_data(), test::report_fit(), *dir_ / "run");
-  }
-  static void TearDownTestSuite() { delete dir_; }
-  static inline const test::TempDir* dir_ = nullptr;
-  const ReportOptions options_ = test::report_options();
-  std::unique_ptr<Source> source_ = test::source_of(*dir_ / "run", options_);
-};
+using EntitiesTest = test::ReportRun;
 
 // On a run of this size the search finds what the exact one does, for each of the 50 entities.
 TEST_F(EntitiesTest, UnseenCellsAreThoseOfRecommend) {

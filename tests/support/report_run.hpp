@@ -1,5 +1,7 @@
 // A small run for the parts of a report.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -66,5 +68,18 @@ inline std::unique_ptr<Source> source_of(const std::string& run_dir, const Repor
   source->shown = choose_shown(source->data(), source->posterior, options, source->notes);
   return source;
 }
+
+// A run of these data, fitted once for all tests of a program, and its sections' source, new for each of them.
+class ReportRun : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    dir_ = new TempDir;
+    fit(report_data(), report_fit(), *dir_ / "run");
+  }
+  static void TearDownTestSuite() { delete dir_; }
+  static inline const TempDir* dir_ = nullptr;
+  const ReportOptions options_ = report_options();
+  std::unique_ptr<Source> source_ = source_of(*dir_ / "run", options_);
+};
 
 }  // namespace ztp::test
