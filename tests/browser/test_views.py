@@ -36,6 +36,22 @@ def test_every_view_looks_right(name, made, open):
     assert page.complaints() == []
 
 
+def test_faults_of_the_layout_are_found(made, open):
+    """Each planted once: what sees no fault anywhere must be able to see one."""
+    page = open(made.report("world"), address="fit")
+    assert page.faults_of_layout() == []
+    tick = "document.querySelectorAll('#view-fit .axis.x .tick')"
+    page.script(f"{tick}[1].setAttribute('transform', {tick}[0].getAttribute('transform'))")
+    assert any("are one above the other" in fault for fault in page.faults_of_layout())
+    page.script(f"{tick}[1].remove()")
+    assert page.faults_of_layout() == []
+    page.script(f"{tick}[0].setAttribute('transform', 'translate(-40,0)')")
+    assert any("is cut off by" in fault for fault in page.faults_of_layout())
+    page.script(f"{tick}[0].remove()")
+    page.script("document.querySelector('#view-fit .note').style.width = '3000px'")
+    assert any("the page is 3" in fault for fault in page.faults_of_layout())
+
+
 def test_entities_that_are_left_out_have_their_names(made, open):
     page = open(made.report("few"), address="entities/user/user1")
     users, things = (mode["labels"] for mode in page.data["modes"])
