@@ -3,10 +3,12 @@
 //   the last section is called "end" and is empty. Numbers are little-endian.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
 #include "base/file.hpp"
+#include "base/hash.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
@@ -15,6 +17,10 @@ class SectionWriter {
  public:
   explicit SectionWriter(const std::string& path);
   void section(const std::string& name, const void* data, std::size_t bytes);
+  // The same in pieces: `bytes` of them in all, then end_section.
+  void begin_section(const std::string& name, std::uint64_t bytes);
+  void add(const void* data, std::size_t bytes);
+  void end_section();
   template <class T>
   void values(const std::string& name, const T* data, std::size_t count) {
     section(name, data, count * sizeof(T));
@@ -23,6 +29,7 @@ class SectionWriter {
 
  private:
   AtomicFile file_;
+  Hash hash_;
 };
 
 // Reads the table of sections at once, and a section, checked, when asked for it. Sizes are compared with the file's before
@@ -33,6 +40,10 @@ class SectionReader {
   bool has(const std::string& name) const { return sections_.count(name) != 0; }
   std::uint64_t bytes(const std::string& name) const { return find(name).bytes; }
   void read(const std::string& name, void* data, std::size_t bytes) const;  // exactly this many, or an error
+  // The same in pieces: calls use(data, bytes) for pieces of a multiple of `unit` bytes, but for the last. The checksum is compared at the
+  // end: what was used before an error does not count.
+  void read_pieces(const std::string& name, std::size_t unit,
+                   const std::function<void(const char* data, std::size_t bytes)>& use) const;
   std::string text(const std::string& name) const;
   void verify() const;  // the checksums of all sections, a piece at a time
   template <class T>

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/pool.hpp"
-#include "kernel/kernel.hpp"
+#include "kernel/cpu/candidates.hpp"
 #include "model/state.hpp"
 #include "posterior/queries.hpp"
 #include "ztp/buffer.hpp"
@@ -21,7 +21,7 @@ RankingPlan plan_ranking(std::size_t entities, std::size_t R, std::size_t querie
 
 class CandidateScores {
  public:
-  CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool, Kernel& kernel);
+  CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool);
 
   void begin(const Queries& queries, std::size_t first, std::size_t count);  // a batch: queries first..first+count-1
   void add(const State& state);  // a draw; sums follow when as many as planned are there
@@ -44,7 +44,6 @@ class CandidateScores {
 
   std::size_t R_;
   Pool& pool_;
-  Kernel& kernel_;
   const Queries* queries_ = nullptr;
   std::size_t first_ = 0, count_ = 0;
   std::vector<Draw> draws_;

@@ -59,7 +59,4 @@ struct Posterior::Impl {
   State state;  // the draw that was loaded last
 };
 
-// The parts of a cell's rate that the components have, z_r, and their sum z.                            (M2)
-double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<double>& parts);
-
 }  // namespace ztp

@@ -49,7 +49,8 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
       modes(load_modes(dir, info)),
       pool(checked_threads(threads)),
       kernel(make_kernel("cpu", pool)),
-      draws(dir, info) {}
+      draws(dir, info),
+      state(draws.make_state(*kernel)) {}
 
 void Posterior::Impl::score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z) {
   draws.load(i, state);

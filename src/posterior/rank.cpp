@@ -61,7 +61,7 @@ RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector
   const std::size_t n = modes[queries.mode()].labels.size(), R = static_cast<std::size_t>(info.options.rank);
   const RankingPlan plan = plan_ranking(n, R, queries.size(), chosen.size(), options.memory);
   const RankingMeter meter(options.at);
-  CandidateScores scores(n, R, plan, pool, *kernel);
+  CandidateScores scores(n, R, plan, pool);
   RankingSums total;
   for (std::size_t first = 0; first < queries.size(); first += plan.queries) {
     const std::size_t count = std::min(plan.queries, queries.size() - first);

@@ -238,20 +238,13 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
 std::vector<std::vector<Recommendation::Part>> Posterior::explain(const std::uint32_t* coords, std::size_t count) {
   impl_->require_rates("explain");
   impl_->check_cells(coords, count);
-  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank), order = impl_->modes.size();
-  const Blocks blocks{count, 256};
-  Buffer<double> sum(count * R);  // of the rate that each component has, over the draws
+  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
+  Buffer<double> sum(count * R), parts(count * R);  // of the rate that each component has, over the draws and of one
   std::fill(sum.begin(), sum.end(), 0.0);
   for (const std::size_t i : impl_->draws_of(chains().front())) {
     impl_->draws.load(i, impl_->state);
-    const Rates rates = tensor_rates(impl_->state);
-    impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
-      std::vector<double> parts;
-      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
-        rate_parts(rates, coords + e * order, parts);
-        for (std::size_t r = 0; r < R; ++r) sum[e * R + r] += parts[r];
-      }
-    });
+    impl_->kernel->score_parts(coords, count, tensor_rates(impl_->state), parts.data());
+    for (std::size_t x = 0; x < sum.size(); ++x) sum[x] += parts[x];
   }
   std::vector<std::vector<Recommendation::Part>> result(count);
   for (std::size_t e = 0; e < count; ++e) result[e] = largest_parts(sum.data() + e * R, R);

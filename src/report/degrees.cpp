@@ -5,6 +5,7 @@
 
 #include "io/file_cells.hpp"
 #include "posterior/quantile.hpp"
+#include "kernel/host_arrays.hpp"
 #include "report/numbers.hpp"
 #include "report/replicate.hpp"
 #include "report/sections.hpp"
@@ -136,7 +137,8 @@ Json degrees_section(Source& source) {
   const Dataset& data = source.data();
   const bool counts = has_counts(info.options);
   const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
-  State state;
+  HostArrays arrays;
+  State state = draws.make_state(arrays);
   std::vector<std::vector<Histogram>> replicates;
   for (const std::size_t i : chosen) {
     draws.load(i, state);

@@ -2,7 +2,7 @@
 
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
-#include "sampler/chain.hpp"
+#include "sampler/batch_chain.hpp"
 
 namespace ztp {
 
@@ -12,18 +12,19 @@ std::vector<Minibatches*> OwnedMinibatches::edges_of_networks() const {
   return list;
 }
 
-OwnedMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts) {
+OwnedMinibatches in_minibatches(const Dataset& data, const FactorLayout& layout, std::size_t parts,
+                                std::size_t edge_parts, bool counts, Kernel& kernel) {
   const SparseTensor& tensor = data.tensor;
-  const std::vector<std::uint32_t> sizes = tensor.sizes();
   OwnedMinibatches result;
   if (data.file != nullptr)
-    result.ones = std::make_unique<FileMinibatches>(*data.file, data.file_ones, parts, counts);
+    result.ones = std::make_unique<FileMinibatches>(*data.file, data.file_ones, parts, counts, layout, kernel);
   else
-    result.ones = std::make_unique<MemoryMinibatches>(tensor.coords, tensor.counts, sizes, parts);
+    result.ones = std::make_unique<MemoryMinibatches>(tensor.coords, tensor.counts, layout, parts, kernel);
   for (const Network& network : data.networks) {
-    const std::uint32_t n = sizes[network.mode];
+    const FactorLayout::Size& size = layout.size_of_mode(network.mode);
     result.edges.push_back(std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
-                                                               std::vector<std::uint32_t>{n, n}, edge_parts, true));
+                                                               FactorLayout::pairs(size.rows, size.columns), edge_parts,
+                                                               kernel));
   }
   return result;
 }
@@ -39,11 +40,11 @@ ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool
       kernel_(make_kernel(complete.kernel, pool)) {
   if (!is_online(complete)) return;
   const std::size_t parts = minibatches_in(data.ones(), complete.minibatch);
-  minibatches_ = in_minibatches(data, parts, parts, has_counts(complete));
+  minibatches_ = in_minibatches(data, problem_.layout, parts, parts, has_counts(complete), *kernel_);
 }
 
-std::unique_ptr<CountChain> ChainFactory::make(std::uint32_t number) const {
-  if (!minibatches_.ones) return std::make_unique<Chain>(problem_, *kernel_, number);
+std::unique_ptr<PoissonChain> ChainFactory::make(std::uint32_t number) const {
+  if (!minibatches_.ones) return std::make_unique<BatchChain>(problem_, *kernel_, number);
   return std::make_unique<OnlineChain>(
       problem_, online_, DataInMinibatches{*minibatches_.ones, minibatches_.edges_of_networks()}, *kernel_, number);
 }

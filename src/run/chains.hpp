@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "sampler/count_chain.hpp"
+#include "sampler/poisson_chain.hpp"
 #include "sampler/minibatches.hpp"
 #include "sampler/online_chain.hpp"
 #include "ztp/options.hpp"
@@ -20,7 +20,8 @@ struct OwnedMinibatches {
 };
 // `parts`: minibatches of the ones; `edge_parts`: of the edges of a network; `counts`: whether those of a file are
 // used. Refers to the file.
-OwnedMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts);
+OwnedMinibatches in_minibatches(const Dataset& data, const FactorLayout& layout, std::size_t parts,
+                                std::size_t edge_parts, bool counts, Kernel& kernel);
 // How many minibatches of `wanted` ones there are in so many.
 std::size_t minibatches_in(std::uint64_t ones, std::int64_t wanted);
 
@@ -28,7 +29,7 @@ class ChainFactory {
  public:
   // Refers to the data and the pool.
   ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool);
-  std::unique_ptr<CountChain> make(std::uint32_t number) const;
+  std::unique_ptr<PoissonChain> make(std::uint32_t number) const;
 
  private:
   const Problem problem_;

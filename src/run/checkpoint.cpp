@@ -81,6 +81,37 @@ Checkpoint read_checkpoint(const SectionReader& file, const std::string& path, c
   return checkpoint;
 }
 
+// In the file, counts are rows of integers of 64 bits, each padded with zeros to a multiple of 16.
+std::size_t row_bytes(const Counts& counts) {
+  return padded(counts.columns()) * sizeof(std::int64_t);
+}
+
+void write_counts(SectionWriter& file, const std::string& name, const Counts& counts) {
+  file.begin_section(name, std::uint64_t{counts.rows()} * row_bytes(counts));
+  for_blocks_of_rows(counts, [&](Range rows, const std::int64_t* values) {
+    Matrix<std::int64_t> block(rows.size(), counts.columns());
+    for (std::size_t j = 0; j < rows.size(); ++j)
+      std::copy(values + j * counts.columns(), values + (j + 1) * counts.columns(), block.row(j));
+    file.add(block.row(0), block.bytes());
+  });
+  file.end_section();
+}
+
+// Of the first rows, if there are more now than there were.
+void read_counts(const SectionReader& file, const std::string& path, const std::string& name, Counts& counts) {
+  const std::uint64_t bytes = file.bytes(name);
+  if (bytes % row_bytes(counts) != 0 || bytes / row_bytes(counts) > counts.rows())
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: the file has a section \"{}\" of the wrong size", path, name));
+  std::size_t j = 0;
+  std::vector<std::int64_t> row(padded(counts.columns()));
+  file.read_pieces(name, row_bytes(counts), [&](const char* data, std::size_t size) {
+    for (; size > 0; data += row_bytes(counts), size -= row_bytes(counts), ++j) {
+      std::copy(data, data + row_bytes(counts), reinterpret_cast<char*>(row.data()));
+      counts.write({j, j + 1}, row.data());
+    }
+  });
+}
+
 }  // namespace
 
 std::string chain_end_file(const std::string& run_dir, std::uint32_t chain) {
@@ -91,7 +122,7 @@ std::string next_checkpoint_file(const std::string& run_dir, const std::string& 
   return fmt::format("{}/{}", run_dir, last.ends_with(names[0]) ? names[1] : names[0]);
 }
 
-void write_checkpoint(const std::string& path, const RunInfo& info, const Checkpoint& checkpoint, AnyChain& chain) {
+void write_checkpoint(const std::string& path, const RunInfo& info, const Checkpoint& checkpoint, Chain& chain) {
   SectionWriter file(path);
   const auto text = [&](const char* name, const std::string& value) { file.section(name, value.data(), value.size()); };
   file.values("format", &checkpoint_format, 1);
@@ -105,7 +136,12 @@ void write_checkpoint(const std::string& path, const RunInfo& info, const Checkp
   file.values("position", &head, 1);
   file.values("sweeps", checkpoint.sweeps.data(), checkpoint.sweeps.size());
   file.values("held_out", checkpoint.held_out_sum.data(), checkpoint.held_out_sum.size());
-  for (const Carried& part : chain.carried()) file.section(part.name, part.data, part.bytes);
+  for (const CheckpointField& field : chain.checkpoint_fields()) {
+    if (field.rows != nullptr)
+      write_counts(file, field.name, *field.rows);
+    else
+      file.section(field.name, field.data, field.bytes);
+  }
   file.commit();
 }
 
@@ -147,7 +183,7 @@ void check_chain_end(const std::string& run_dir, const RunInfo& info, std::uint3
                                               path, chain + 1, sweeps));
 }
 
-double restore_chain(const std::string& path, const RunInfo& info, AnyChain& chain) {
+double restore_chain(const std::string& path, const RunInfo& info, Chain& chain) {
   std::error_code no_access;
   if (!std::filesystem::exists(path, no_access))
     throw Error(ErrorKind::input, fmt::format("{} is not there: only a chain that has come to its end has one", path));
@@ -156,9 +192,12 @@ double restore_chain(const std::string& path, const RunInfo& info, AnyChain& cha
   if (checkpoint.chain != chain.number())
     throw Error(ErrorKind::input,
                 fmt::format("{}: of chain {}, not {}", path, checkpoint.chain + 1, chain.number() + 1));
-  for (const Carried& part : chain.carried())
-    file.read(part.name, part.data,
-              part.may_grow ? std::min<std::size_t>(file.bytes(part.name), part.bytes) : part.bytes);
+  for (const CheckpointField& field : chain.checkpoint_fields()) {
+    if (field.rows != nullptr)
+      read_counts(file, path, field.name, *field.rows);
+    else
+      file.read(field.name, field.data, field.bytes);
+  }
   chain.restore(checkpoint.sweeps[checkpoint.chain]);
   return checkpoint.seconds;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sampler/any_chain.hpp"
+#include "sampler/chain.hpp"
 #include "ztp/run_info.hpp"
 
 namespace ztp {
@@ -26,14 +26,14 @@ std::string chain_end_file(const std::string& run_dir, std::uint32_t chain);
 // Where to write the next one: not over the one that was written last.
 std::string next_checkpoint_file(const std::string& run_dir, const std::string& last);
 
-void write_checkpoint(const std::string& file, const RunInfo& info, const Checkpoint& checkpoint, AnyChain& chain);
+void write_checkpoint(const std::string& file, const RunInfo& info, const Checkpoint& checkpoint, Chain& chain);
 
 // The one with most sweeps. Those that are damaged are passed over and named in `warnings`; an Error (input) if all
 // are. Error (config) if it does not belong to this run or this program.
 Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, std::vector<std::string>& warnings);
 // Puts a chain back where a checkpoint of it was written, and returns the seconds it had taken. Modes may have grown at
 // their ends since.
-double restore_chain(const std::string& file, const RunInfo& info, AnyChain& chain);
+double restore_chain(const std::string& file, const RunInfo& info, Chain& chain);
 
 // Error, if chain-N.bin is not that of the end of this chain after so many sweeps.
 void check_chain_end(const std::string& run_dir, const RunInfo& info, std::uint32_t chain, std::uint32_t sweeps);

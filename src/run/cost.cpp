@@ -118,7 +118,7 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t ce
   const double test_cells =
       held_out * (1 + static_cast<double>(options.zeros_per_one)) + static_cast<double>(cells_of_file);
   const double missing_tests = options.holdout_as == "missing" ? test_cells : 0;
-  const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks.size());
+  const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks);
   const Schedule plan = schedule(options, layout);
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
   FitCost cost;

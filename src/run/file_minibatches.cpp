@@ -6,10 +6,16 @@
 namespace ztp {
 
 FileMinibatches::FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts,
-                                 std::size_t ones_per_chunk)
-    : file_(file), ones_(ones), count_(count), counts_(counts), ones_per_chunk_(ones_per_chunk) {
+                                 const FactorLayout& layout, Kernel& kernel, std::size_t ones_per_chunk)
+    : file_(file),
+      ones_(ones),
+      count_(count),
+      counts_(counts),
+      layout_(layout),
+      kernel_(kernel),
+      ones_per_chunk_(ones_per_chunk) {
   // Written to, so that the memory is there; a single chunk for all ones needs no second.
-  for (Chunk* chunk : {&coming_, &now_}) {
+  for (Buffered* chunk : {&coming_, &now_}) {
     if (chunk == &now_ && largest_chunk() == ones_) break;
     chunk->coords.resize(largest_chunk() * file_.order());
     std::fill(chunk->coords.begin(), chunk->coords.end(), 0u);
@@ -48,7 +54,7 @@ void FileMinibatches::take(std::uint64_t first, std::uint64_t end) {
   std::swap(now_, coming_);
 }
 
-void FileMinibatches::read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) {
+void FileMinibatches::read(std::size_t b, std::size_t next, const std::function<void(const Chunk&)>& use) {
   const std::uint64_t end = begin(b + 1);
   for (std::uint64_t first = begin(b); first < end;) {
     take(first, end);
@@ -57,7 +63,12 @@ void FileMinibatches::read(std::size_t b, std::size_t next, const std::function<
       fetch(first, end);
     else if (next != b)
       fetch(begin(next), begin(next + 1));
-    use({.coords = now_.coords.data(), .observed = counts_ ? now_.counts.data() : nullptr, .count = now_.count});
+    const std::unique_ptr<Ones> here = kernel_.upload({.coords = now_.coords.data(),
+                                                       .observed = counts_ ? now_.counts.data() : nullptr,
+                                                       .count = now_.count,
+                                                       .first = now_.first},
+                                                      layout_);
+    use({*here, now_.coords.data()});
   }
 }
 

@@ -149,11 +149,11 @@ Problem make_problem(const FitOptions& complete, const Dataset& data) {
   problem.networks = data.networks;
   problem.missing = data.missing.empty() ? nullptr : &data.missing;
   problem.hyper = hyperparameters(complete, data.tensor.modes);
-  problem.R = static_cast<std::size_t>(complete.rank);
+  problem.layout = FactorLayout::cp(data.tensor.sizes(), static_cast<std::size_t>(complete.rank));
   problem.seed = complete.seed;
   problem.learn_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
-  problem.bounded = problem.R >= least_rank_bounded;
-  problem.regroup = complete.sampler == "collapsed";
+  problem.bounded = problem.layout.components() >= least_rank_bounded;
+  problem.collapsed = complete.sampler == "collapsed";
   return problem;
 }
 

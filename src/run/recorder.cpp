@@ -45,7 +45,7 @@ std::string trace_row(const SweepReport& report) {
 
 }  // namespace
 
-Recorder::Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const Followed& followed,
+Recorder::Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const TrackedCells& followed,
                    const Checkpoint& from)
     : run_dir_(run_dir),
       info_(info),
@@ -62,12 +62,12 @@ Recorder::Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& cal
   begin(cells_, cell_names(followed.watched == nullptr ? 0 : followed.watched->size()));
 }
 
-void Recorder::on_draw(AnyChain& chain, const SweepReport& report) {
+void Recorder::on_draw(Chain& chain, const SweepReport& report) {
   draws_.append(chain.state(), report);
   ++info_.draws;
 }
 
-void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
+void Recorder::on_sweep(Chain& chain, const SweepReport& report) {
   write_rows(report);
   sweeps_.resize(std::max<std::size_t>(sweeps_.size(), report.chain + 1), 0);
   sweeps_[report.chain] = report.sweep;
@@ -83,15 +83,15 @@ void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
   callbacks_.on_sweep(report);
 }
 
-void Recorder::on_end(AnyChain& chain, const SweepReport& report) {
+void Recorder::on_end(Chain& chain, const SweepReport& report) {
   write(chain_end_file(run_dir_, report.chain), chain, report);
 }
 
-void Recorder::on_stop(AnyChain& chain, const SweepReport& last) {
+void Recorder::on_stop(Chain& chain, const SweepReport& last) {
   if (!saved_) checkpoint(chain, last);
 }
 
-void Recorder::on_failure(AnyChain& chain, const SweepReport& last) {
+void Recorder::on_failure(Chain& chain, const SweepReport& last) {
   if (saved_) return;
   try {
     checkpoint(chain, last);
@@ -119,13 +119,13 @@ RunInfo::ChainStatus& Recorder::status(const SweepReport& report) {
   return info_.chains[report.chain];
 }
 
-void Recorder::checkpoint(AnyChain& chain, const SweepReport& report) {
+void Recorder::checkpoint(Chain& chain, const SweepReport& report) {
   last_file_ = next_checkpoint_file(run_dir_, last_file_);
   write(last_file_, chain, report);
   last_checkpoint_ = clock_seconds();
 }
 
-void Recorder::write(const std::string& file, AnyChain& chain, const SweepReport& report) {
+void Recorder::write(const std::string& file, Chain& chain, const SweepReport& report) {
   trace_.sync();
   cells_.sync();
   draws_.sync();

@@ -35,7 +35,7 @@ void describe_rival(const Dataset& data, RunInfo& info) {
   info.zeros_used = share_of_zeros(data.tensor, missing, info.training_zeros);
 }
 
-std::unique_ptr<AnyChain> make_rival(const FitOptions& complete, const Dataset& data, Pool& pool,
+std::unique_ptr<Chain> make_rival(const FitOptions& complete, const Dataset& data, Pool& pool,
                                      std::uint32_t number) {
   const Buffer<std::uint32_t>* missing = missing_cells(data);
   const RivalProblem problem{&data.tensor, missing, static_cast<std::size_t>(complete.rank), complete.seed};

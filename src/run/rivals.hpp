@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/pool.hpp"
-#include "sampler/any_chain.hpp"
+#include "sampler/chain.hpp"
 #include "ztp/options.hpp"
 #include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
@@ -17,6 +17,6 @@ void check_rival_data(const FitOptions& options, const Dataset& data);
 void describe_rival(const Dataset& data, RunInfo& info);
 
 // Refers to the data and the pool.
-std::unique_ptr<AnyChain> make_rival(const FitOptions& complete, const Dataset& data, Pool& pool, std::uint32_t number);
+std::unique_ptr<Chain> make_rival(const FitOptions& complete, const Dataset& data, Pool& pool, std::uint32_t number);
 
 }  // namespace ztp

@@ -88,7 +88,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   }
   for (const std::int64_t count : data.tensor.counts) info.total_count += static_cast<std::uint64_t>(count);
   for (const std::uint8_t outcome : test.outcome) ++(outcome != 0 ? info.test_ones : info.test_zeros);
-  const Schedule plan = schedule(options, draw_layout(options, data.tensor.modes, data.networks.size()));
+  const Schedule plan = schedule(options, draw_layout(options, data.tensor.modes, data.networks));
   info.keep_every = plan.keep_every;
   info.watch_every = plan.watch_every;
   info.draws_planned = std::uint64_t{plan.chains} * plan.draws_per_chain();
@@ -129,19 +129,19 @@ void write_draws(const OpenRun& run, const DrawLayout& layout) {
 
 FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Checkpoint& from) {
   const auto& [run_dir, data, test, info, callbacks] = run;
-  const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks.size());
+  const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks);
   HeldOut held_out(test);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
   held_out.draws() = from.held_out_draws;
   const TestCells watched = watched_cells(data, test, info.options.seed);
-  const Followed followed{test.size() > 0 ? &held_out : nullptr, &watched};
+  const TrackedCells followed{test.size() > 0 ? &held_out : nullptr, &watched};
 
   info.draws = from.draw_log_length / record_bytes(layout);
   bool complete = false;
   CallbackGuard guard(callbacks);
   {
     Recorder recorder(run_dir, info, guard, followed, from);
-    const auto restore = [&](AnyChain& chain) {
+    const auto restore = [&](Chain& chain) {
       return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run.dir, chain.number()), run.info,
                            chain);
     };

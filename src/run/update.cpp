@@ -63,11 +63,11 @@ FitOutcome sample_update(const OpenRun& run, const std::string& old_dir, const R
   const std::uint64_t ones = added.tensor.nnz();
   if (minibatch <= 0) minibatch = static_cast<std::int64_t>((ones + 9) / 10);
   const std::size_t parts = minibatch == 0 ? 1 : minibatches_in(ones, minibatch);
-  const OwnedMinibatches minibatches = in_minibatches(added, parts, 1, false);
   Problem problem = make_problem(options, added);
-  problem.seed += run.info.updates * 0x9e3779b97f4a7c15ull;  // random numbers of its own
+  problem.update = static_cast<std::uint32_t>(run.info.updates);
   Pool pool(static_cast<unsigned>(options.threads));
   const std::unique_ptr<Kernel> kernel = make_kernel(options.kernel, pool);
+  const OwnedMinibatches minibatches = in_minibatches(added, problem.layout, parts, 1, false, *kernel);
   OnlineOptions online = online_options(options);
   online.looks = static_cast<std::uint32_t>(options.sweeps);
   const auto make_chain = [&](std::uint32_t number) {

@@ -47,10 +47,11 @@ void put(FloatSink& sink, const DrawVariable& variable, const State& state, cons
     case DrawVariable::Kind::learned:
       return sink.put(static_cast<float>(report.learned[i]));
     case DrawVariable::Kind::factor:
-      const Matrix<float>& u = state.u[i];  // n u
+      const Factors& u = *state.factors[i];  // n u
       const float n = static_cast<float>(u.rows());
-      for (std::size_t j = 0; j < u.rows(); ++j)
-        for (std::size_t r = 0; r < state.R; ++r) sink.put(u.row(j)[r] / n);
+      for_blocks_of_rows(u, [&](Range rows, const float* values) {
+        for (std::size_t x = 0; x < rows.size() * u.columns(); ++x) sink.put(values[x] / n);
+      });
   }
 }
 
@@ -91,10 +92,10 @@ DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layou
   for (std::uint64_t i = 0; i < complete; ++i) {
     DrawHead head;
     file_.read(record(i), &head, sizeof head);
-    if (head.chain >= layout_.chains || head.occupied() > layout_.R)
+    if (head.chain >= layout_.chains || head.occupied() > layout_.factors.components())
       throw Error(ErrorKind::input,
                   fmt::format("{}: draw {} is damaged: chain {} of {}, {} of {} components", file_.path(), i + 1,
-                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied(), layout_.R));
+                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied(), layout_.factors.components()));
     heads_.push_back(head);
   }
 }

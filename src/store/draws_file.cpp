@@ -48,7 +48,7 @@ void check_room(const NetcdfFile& file, double floats) {
 double factor_floats(const DrawLayout& layout) {
   double floats = 0;
   for (const DrawVariable& variable : layout.variables)
-    if (variable.kind == Kind::factor) floats += static_cast<double>(variable.rows) * static_cast<double>(layout.R);
+    if (variable.kind == Kind::factor) floats += static_cast<double>(variable.floats());
   return floats;
 }
 
@@ -69,22 +69,30 @@ struct FactorForm {
   }
 };
 
-// Into a padded matrix, a block of rows at a time.
+// Calls use(rows, values) for one block of rows after another.
 void read_factor(const NetcdfFile& file, const StoredVariable& stored, const std::vector<std::size_t>& lead,
-                 const FactorForm& form, Matrix<float>& u) {
-  const std::size_t n = stored.variable.rows, R = stored.variable.columns;
-  if (u.rows() != n || u.columns() != R) u = Matrix<float>(n, R);
-  const std::size_t step = std::max<std::size_t>(1, (4 << 20) / (4 * R));
-  std::vector<float> buffer;
+                 const FactorForm& form, const std::function<void(Range, const float*)>& use) {
+  const std::size_t n = stored.variable.rows, P = stored.variable.columns;
+  const std::size_t step = std::max<std::size_t>(1, (4 << 20) / (4 * P));
+  std::vector<float> values;
   for (std::size_t first = 0; first < n; first += step) {
-    const std::size_t rows = std::min(step, n - first);
-    buffer.resize(rows * R);
-    file.get(stored.in_file, slab_of(stored.variable, lead, first, rows), buffer.data());
-    if (!form.allows(buffer))
+    const Range rows{first, std::min(first + step, n)};
+    values.resize(rows.size() * P);
+    file.get(stored.in_file, slab_of(stored.variable, lead, first, rows.size()), values.data());
+    if (!form.allows(values))
       throw Error(ErrorKind::input, fmt::format("{}: damaged: factors that cannot be", file.path()));
-    for (std::size_t j = 0; j < rows; ++j)
-      for (std::size_t r = 0; r < R; ++r) u.row(first + j)[r] = buffer[j * R + r] * form.scale;
+    for (float& value : values) value *= form.scale;
+    use(rows, values.data());
   }
+}
+
+// Into a matrix of that size.
+std::function<void(Range, const float*)> into(Matrix<float>& u, const DrawVariable& variable) {
+  if (u.rows() != variable.rows || u.columns() != variable.columns) u = Matrix<float>(variable.rows, variable.columns);
+  return [&u](Range rows, const float* values) {
+    for (std::size_t j = rows.begin; j < rows.end; ++j, values += u.columns())
+      std::copy(values, values + u.columns(), u.row(j));
+  };
 }
 
 // The head of a draw as it was in draws.log; sweep 0 where a shorter chain has none.
@@ -141,7 +149,7 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
     return StoredVariable{variable, in_file};
   };
   for (std::size_t m = 0; m <= info.networks.size(); ++m) weights_.push_back(stored(Kind::weight, m));
-  for (std::size_t k = 0; k < info.modes.size(); ++k) factors_.push_back(stored(Kind::factor, k));
+  for (std::size_t f = 0; f < layout_.factors.matrices(); ++f) factors_.push_back(stored(Kind::factor, f));
   if (!probabilities_) intercept_ = stored(Kind::learned, 0);
   std::vector<std::int64_t> sweeps(grid[0] * grid[1]);
   file_.get(sweep, {{0, 0}, grid}, sweeps.data());
@@ -154,7 +162,7 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
 
 std::vector<double> DrawsFile::log_weights(std::size_t i, std::size_t network) const {
   const StoredVariable& weights = weights_[network];
-  std::vector<double> values(layout_.R);
+  std::vector<double> values(weights.variable.columns);
   file_.get(weights.in_file, slab_of(weights.variable, lead(i), 0, 1), values.data());
   for (double& value : values) {
     if (!(value >= 0 && std::isfinite(value)))
@@ -171,15 +179,22 @@ double DrawsFile::intercept(std::size_t i) const {
   return value;
 }
 
-void DrawsFile::load_factor(std::size_t i, std::size_t k, Matrix<float>& u) const {
-  const float n = static_cast<float>(factors_[k].variable.rows);
-  read_factor(file_, factors_[k], lead(i), {n, probabilities_}, u);
+void DrawsFile::read_factor(std::size_t i, std::size_t f, const std::function<void(Range, const float*)>& use) const {
+  const float n = static_cast<float>(factors_[f].variable.rows);
+  ztp::read_factor(file_, factors_[f], lead(i), {n, probabilities_}, use);
+}
+
+void DrawsFile::load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const {
+  read_factor(i, f, into(u, factors_[f].variable));
+}
+
+State DrawsFile::make_state(ArrayMaker& arrays) const {
+  return ztp::make_state(layout_.factors, {}, {}, arrays);
 }
 
 void DrawsFile::load(std::size_t i, State& state) const {
-  state.R = layout_.R;
-  state.u.resize(factors_.size());
-  for (std::size_t k = 0; k < factors_.size(); ++k) load_factor(i, k, state.u[k]);
+  for (std::size_t f = 0; f < factors_.size(); ++f)
+    read_factor(i, f, [&](Range rows, const float* values) { state.factors[f]->write(rows, values); });
   state.tensor.log_weight = log_weights(i);
 }
 
@@ -214,15 +229,15 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint
 MeansFile::MeansFile(const std::string& run_dir, const RunInfo& info)
     : file_(open_checked(run_dir, info, "means.nc")), layout_(draw_layout(info)), rival_(is_rival(info.options)) {}
 
-Matrix<float> MeansFile::factor(std::size_t chain, std::size_t k) const {
-  const DrawVariable& variable = layout_.variable(Kind::factor, k);
+Matrix<float> MeansFile::factor(std::size_t chain, std::size_t f) const {
+  const DrawVariable& variable = layout_.variable(Kind::factor, f);
   const StoredVariable stored{variable, file_.variable(file_.group("posterior_mean"), variable.name)};
   check_room(file_, static_cast<double>(variable.floats()));
   const std::vector<std::size_t> shape = file_.shape(stored.in_file);
   if (shape.size() != 3 || shape[1] != variable.rows || shape[2] != variable.columns || chain >= shape[0])
     throw Error(ErrorKind::input, fmt::format("{}: damaged: sizes differ from options.json", file_.path()));
   Matrix<float> u;
-  read_factor(file_, stored, {chain}, {1.0f, !rival_}, u);
+  read_factor(file_, stored, {chain}, {1.0f, !rival_}, into(u, variable));
   return u;
 }
 

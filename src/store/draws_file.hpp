@@ -1,5 +1,6 @@
 // draws.nc, one draw at a time.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,13 +30,15 @@ class DrawsFile {
     std::size_t chain, draw;
   };
   const std::vector<Index>& draws() const { return draws_; }  // all there are, chain after chain
-  void load(std::size_t i, State& state) const;               // fills u (times n_k) and the weights; p is not read
-  void load_factor(std::size_t i, std::size_t k, Matrix<float>& u) const;
+  State make_state(ArrayMaker& arrays) const;                 // for draws to be loaded into
+  void load(std::size_t i, State& state) const;               // fills factors (times n) and the weights; p is not read
+  void load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const;  // of matrix f, times n, on the host
   std::vector<double> log_weights(std::size_t i, std::size_t network = 0) const;  // log lambda; from 1, log beta of it
   double intercept(std::size_t i) const;                                          // of a rival
 
  private:
   std::vector<std::size_t> lead(std::size_t i) const { return {draws_[i].chain, draws_[i].draw}; }
+  void read_factor(std::size_t i, std::size_t f, const std::function<void(Range, const float*)>& use) const;
 
   bool probabilities_;  // factors are, as they are of ztp
   NetcdfFile file_;
@@ -53,7 +56,7 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint
 class MeansFile {
  public:
   MeansFile(const std::string& run_dir, const RunInfo& info);
-  Matrix<float> factor(std::size_t chain, std::size_t k) const;  // u of mode k, n_k x R, not scaled
+  Matrix<float> factor(std::size_t chain, std::size_t f) const;  // of matrix f, not scaled
 
  private:
   NetcdfFile file_;

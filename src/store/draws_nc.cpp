@@ -101,8 +101,8 @@ Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const s
 
 // The dimensions of components and modes, with their coordinate variables.
 void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const std::vector<Mode>& modes) {
-  group.component = file.add_dimension(group.id, "component", layout.R);
-  file.put_all(file.add_variable(group.id, "component", Type::integers, {group.component}), numbers_from(1, layout.R));
+  group.component = file.add_dimension(group.id, "component", layout.factors.components());
+  file.put_all(file.add_variable(group.id, "component", Type::integers, {group.component}), numbers_from(1, layout.factors.components()));
   for (std::size_t k = 0; k < modes.size(); ++k) {
     const LabelTable& table = modes[k].labels;
     const std::string& name = layout.dimensions[k];

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernel/kernel.hpp"
-#include "sampler/any_chain.hpp"
+#include "sampler/chain.hpp"
 #include "sampler/guard.hpp"
 #include "sampler/latent_counts.hpp"
 #include "sampler/network_part.hpp"
@@ -14,11 +14,12 @@ namespace ztp {
 
 // What a chain carries from step to step is the statistics, and the hyperparameters where they are learned: a step takes all
 // parameters from them and then new counts from the parameters.
-class CountChain : public AnyChain {
+class PoissonChain : public Chain {
  public:
-  CountChain(const Problem& problem, Kernel& kernel, std::uint32_t number);
+  // wide: sums of counts may be larger than 32 bits hold.
+  PoissonChain(const Problem& problem, Kernel& kernel, std::uint32_t number, bool wide);
 
-  std::vector<Carried> carried() override;
+  std::vector<CheckpointField> checkpoint_fields() override;
   void restore(std::uint32_t t) override;
   std::vector<double> learned() const override { return learned_values(state_.shapes, problem_.hyper); }
   void describe(SweepReport& report) const override;
@@ -34,34 +35,37 @@ class CountChain : public AnyChain {
   // counts the step. If that half throws, as it does when a number has gone bad, the chain is as it was before.
   class Step {
    public:
-    explicit Step(CountChain& chain);
+    explicit Step(PoissonChain& chain);
     ~Step();
     void begin_counts();  // the second half: if it throws, the chain is not whole()
     void end();           // throws, if the counts have grown too large
    private:
-    CountChain& chain_;
+    PoissonChain& chain_;
     const Shapes before_;
     bool goes_back_ = true;
   };
 
-  using RowLists = std::vector<std::vector<std::uint32_t>>;  // for each mode, rows in ascending order
-  // Which parameters are to be had from the statistics.
-  struct Wanted {
-    std::uint32_t t;                 // the step that they are for
-    std::uint64_t seed;              // of its random numbers
+  using RowLists = std::vector<std::vector<std::uint32_t>>;  // for each factor matrix, rows in ascending order
+  // Which parameters are drawn from the statistics, and how.
+  struct ParameterRequest {
+    std::uint32_t t = 0;             // the step that they are for
+    std::uint32_t draw = 0;          // of several in one step
     const RowLists* rows = nullptr;  // of u these rows alone
     bool means = false;              // not draws but means                                                        (M28)
   };
   // u, p, lambda, h, beta given the statistics.                                             (M5), (M6), (M7), (M13), (M14)
   // Reads the statistics, writes the state, O(R sum_k n_k), or O(R rows). Throws, if any of them is not a number that counts can be
   // drawn with.
-  void take_parameters(const Wanted& wanted);
+  void set_parameters(const ParameterRequest& request);
   // All of them, drawn as step t would.
-  void draw_parameters(std::uint32_t t) { take_parameters({.t = t, .seed = problem_.seed}); }
-  // S_r^(k), the sums of the columns of mode k: what the tensor has, and the ends of its networks. O(R).             (M15)
-  std::vector<double> column_totals(std::size_t k) const;
+  void draw_parameters(std::uint32_t t) { set_parameters({.t = t}); }
+  // The sums of the columns of S of matrix f: what the tensor has, and the ends of its networks. O(R).                (M15)
+  std::vector<double> column_totals(std::size_t f) const;
+  // The same as they are stored, and those of the networks alone.
+  std::vector<std::int64_t> stored_column_totals(std::size_t f) const;
+  std::vector<std::int64_t> stored_network_ends(std::size_t f) const;
 
-  Place place(std::uint32_t t) const { return {problem_.tensor->modes, step_name(), t}; }
+  StepContext context(std::uint32_t t) const { return {problem_, step_name(), t}; }
   virtual double observed_counts() const { return 0; }  // of the ones, where they are observed and stored one by one
 
   const Problem& problem_;
@@ -71,7 +75,8 @@ class CountChain : public AnyChain {
   Statistics statistics_;
 
  private:
-  void take_columns(std::size_t k, const Wanted& wanted);
+  StreamKey key(Purpose purpose, std::size_t index, const ParameterRequest& request) const;
+  void set_columns(std::size_t f, const ParameterRequest& request);
   // That all weights are finite, and all rates together not too large for the counts.
   void check_weights_and_rates(std::uint32_t t) const;
 };

@@ -1,7 +1,6 @@
-#include "sampler/regroup.hpp"
+#include "sampler/collapsed_moves.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -10,11 +9,6 @@
 namespace ztp {
 namespace {
 
-// A count below 2^52 as a double, in a form that compilers make vectors of: there is no such instruction before AVX-512.
-double to_double(std::int64_t count) {
-  return std::bit_cast<double>(count + 0x4330000000000000) - 0x1p52;
-}
-
 std::int64_t units(const Allocation& allocation) {
   std::int64_t sum = 0;
   for (const auto& block : allocation)
@@ -22,20 +16,36 @@ std::int64_t units(const Allocation& allocation) {
   return sum;
 }
 
+void read(const Counts& from, Matrix<double>& to) {
+  for_blocks_of_rows(from, [&](Range rows, const std::int64_t* values) {
+    for (std::size_t j = rows.begin; j < rows.end; ++j, values += from.columns())
+      std::copy(values, values + from.columns(), to.row(j));
+  });
+}
+
+void write(const Matrix<double>& from, Counts& to) {
+  std::vector<std::int64_t> row(from.columns());
+  for (std::size_t j = 0; j < from.rows(); ++j) {
+    std::transform(from.row(j), from.row(j) + row.size(), row.begin(),
+                   [](double count) { return static_cast<std::int64_t>(count); });
+    to.write({j, j + 1}, row.data());
+  }
+}
+
 }  // namespace
 
-Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size_t R)
+CollapsedMoves::CollapsedMoves(const SparseTensor& tensor, const WeightPrior& prior, const FactorLayout& layout)
     : tensor_(tensor),
       prior_(prior),
-      R_(R),
+      R_(layout.components()),
       K_(tensor.order()),
-      split_merge_(tensor, prior, R),
-      factor_(padded(R), 0.0),
-      product_(padded(R)) {
+      factor_(padded(R_), 0.0),
+      product_(padded(R_)),
+      split_merge_(tensor, R_) {
   const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
   most_tokens_ = std::max({std::int64_t{1'000'000}, 16 * static_cast<std::int64_t>(tensor.nnz()), counts});
   most_tokens_ = std::min<std::int64_t>(most_tokens_, std::numeric_limits<std::uint32_t>::max());
-  for (const Mode& mode : tensor.modes) sizes_.push_back(mode.labels.size());
+  for (std::size_t k = 0; k < K_; ++k) S_.emplace_back(layout.size_of_mode(k).rows, R_);
   // Room for at least the tokens that there are at first, written to, so that the memory is there.
   const std::size_t first_tokens =
       static_cast<std::size_t>(std::min(most_tokens_, std::max(counts, static_cast<std::int64_t>(tensor.nnz()))));
@@ -45,31 +55,33 @@ Regroup::Regroup(const SparseTensor& tensor, const WeightPrior& prior, std::size
   }
 }
 
-void Regroup::run(const Allocation& allocation, const SplitMerge::Given& given, const Streams& streams,
-                  Statistics& statistics) {
-  given_ = &given;
-  statistics_ = &statistics;
-  prior_.shape = given.shapes.tensor;
-  if (too_many(allocation)) return;
-  load(allocation, streams.at(0));
-  scan(streams.at(1));
-  split_merge_.run(given, streams.at(2), tokens_, statistics);
+void CollapsedMoves::run(const Allocation& allocation, const CollapsedInputs& inputs, const Streams& streams,
+                         Statistics& statistics) {
+  if (too_many(allocation, inputs, statistics)) return;
+  const WeightPrior prior = prior_.with_shape(inputs.shapes.tensor);
+  load_tokens(allocation, streams.at(0));
+  for (std::size_t k = 0; k < K_; ++k) read(*statistics.rows[k], S_[k]);
+  TokenCounts counts{tensor_, inputs, tokens_, S_, statistics};
+  scan(counts, prior, streams.at(1));
+  split_merge_.run(counts, prior, streams.at(2));
+  for (std::size_t k = 0; k < K_; ++k) write(S_[k], *statistics.rows[k]);
 }
 
 // More tokens than there is room for; or so many imputed counts that doubles would not tell one more from them. No move changes
 // either in number.
-bool Regroup::too_many(const Allocation& allocation) const {
+bool CollapsedMoves::too_many(const Allocation& allocation, const CollapsedInputs& inputs,
+                              const Statistics& statistics) const {
   if (units(allocation) > most_tokens_) return true;
   double counts = 0;
   for (std::size_t r = 0; r < R_; ++r) {
-    counts += static_cast<double>(statistics_->tensor[r]);
-    for (std::size_t k = 0; k < K_; ++k) counts += static_cast<double>(given_->network_ends[k][r]);
+    counts += static_cast<double>(statistics.tensor[r]);
+    for (std::size_t k = 0; k < K_; ++k) counts += static_cast<double>(inputs.network_ends[k][r]);
   }
   return counts >= 0x1p52;
 }
 
 // The units of one cell are shuffled: the scan takes them in order, and which comes first must not depend on where they are.
-void Regroup::load(const Allocation& allocation, Stream stream) {
+void CollapsedMoves::load_tokens(const Allocation& allocation, Stream stream) {
   tokens_.entry.clear();
   tokens_.component.clear();
   std::size_t first = 0;  // token of the entry at hand
@@ -85,47 +97,38 @@ void Regroup::load(const Allocation& allocation, Stream stream) {
 }
 
 // One Gibbs scan over all tokens.                                                                              (M22)
-void Regroup::scan(Stream stream) {
-  for (std::size_t r = 0; r < R_; ++r) set_factor(r);
+void CollapsedMoves::scan(TokenCounts& counts, const WeightPrior& prior, Stream stream) {
+  for (std::size_t r = 0; r < R_; ++r) set_factor(counts, prior, r);
   for (std::size_t t = 0; t < tokens_.size(); ++t) {
-    const std::uint32_t* cell = tensor_.cell(tokens_.entry[t]);
-    change(cell, tokens_.component[t], -1);
-    tokens_.component[t] = static_cast<std::uint32_t>(draw_component(cell, stream.uniform()));
-    change(cell, tokens_.component[t], 1);
+    const std::uint32_t* cell = counts.cell(t);
+    std::uint32_t& r = tokens_.component[t];
+    counts.change(cell, r, -1);
+    set_factor(counts, prior, r);
+    r = static_cast<std::uint32_t>(draw_component(counts, prior, cell, stream.uniform()));
+    counts.change(cell, r, 1);
+    set_factor(counts, prior, r);
   }
 }
 
-// n_k a_k + S_r^(k): what the counts of column r of mode k are divided by.                                     (M22)
-double Regroup::column_factor(std::size_t k, std::size_t r) const {
-  return sizes_[k] * given_->shapes.dirichlet[k] + static_cast<double>(statistics_->tensor[r]) +
-         static_cast<double>(given_->network_ends[k][r]);
-}
-
-void Regroup::set_factor(std::size_t r) {
-  const Predictive of_weights = predictive(prior_, static_cast<double>(statistics_->tensor[r]));
+void CollapsedMoves::set_factor(const TokenCounts& counts, const WeightPrior& prior, std::size_t r) {
+  const Predictive of_weights = predictive(prior, static_cast<double>(counts.statistics.tensor[r]));
   double denominator = of_weights.under;
-  for (std::size_t k = 0; k < K_; ++k) denominator *= column_factor(k, r);
+  for (std::size_t k = 0; k < K_; ++k) denominator *= counts.column_divisor(k, r);
   factor_[r] = of_weights.over / denominator;
-}
-
-void Regroup::change(const std::uint32_t* cell, std::size_t r, std::int64_t by) {
-  for (std::size_t k = 0; k < K_; ++k) statistics_->rows[k].row(cell[k])[r] += by;
-  statistics_->tensor[r] += by;
-  statistics_->from_ones[r] += by;
-  set_factor(r);
 }
 
 // A component in proportion to its predictive probability of the cell. As in kernel/cpu/allocate, 16 lanes are added up side by
 // side, and then the lane and its component are searched.
-std::size_t Regroup::draw_component(const std::uint32_t* cell, double uniform) {
+std::size_t CollapsedMoves::draw_component(const TokenCounts& counts, const WeightPrior& prior,
+                                           const std::uint32_t* cell, double uniform) {
   double sums[lanes] = {};
   for (std::size_t b = 0; b < product_.size(); b += lanes) {
     double product[lanes];
     for (std::size_t l = 0; l < lanes; ++l) product[l] = factor_[b + l];
     for (std::size_t k = 0; k < K_; ++k) {
-      const std::int64_t* S = statistics_->rows[k].row(cell[k]) + b;
-      const double a = given_->shapes.dirichlet[k];
-      for (std::size_t l = 0; l < lanes; ++l) product[l] *= a + to_double(S[l]);
+      const double* S = counts.S[k].row(cell[k]) + b;
+      const double a = counts.inputs.shapes.dirichlet[k];
+      for (std::size_t l = 0; l < lanes; ++l) product[l] *= a + S[l];
     }
     for (std::size_t l = 0; l < lanes; ++l) {
       product_[b + l] = product[l];
@@ -134,7 +137,7 @@ std::size_t Regroup::draw_component(const std::uint32_t* cell, double uniform) {
   }
   double total = 0;
   for (const double sum : sums) total += sum;
-  if (!(total > 1e-200 && total < 1e200)) return draw_in_logs(cell, uniform);
+  if (!(total > 1e-200 && total < 1e200)) return draw_in_logs(counts, prior, cell, uniform);
   double target = uniform * total;
   std::size_t lane = 0, found = 0;
   for (std::size_t l = 0; l < lanes; ++l) {
@@ -153,14 +156,14 @@ std::size_t Regroup::draw_component(const std::uint32_t* cell, double uniform) {
 }
 
 // The same with many modes, where a product leaves the range of numbers.
-std::size_t Regroup::draw_in_logs(const std::uint32_t* cell, double uniform) {
+std::size_t CollapsedMoves::draw_in_logs(const TokenCounts& counts, const WeightPrior& prior, const std::uint32_t* cell,
+                                         double uniform) {
   double largest = -std::numeric_limits<double>::infinity(), total = 0;
   for (std::size_t r = 0; r < R_; ++r) {
-    const Predictive of_weights = predictive(prior_, static_cast<double>(statistics_->tensor[r]));
+    const Predictive of_weights = predictive(prior, static_cast<double>(counts.statistics.tensor[r]));
     double sum = std::log(of_weights.over / of_weights.under);
     for (std::size_t k = 0; k < K_; ++k)
-      sum += std::log((given_->shapes.dirichlet[k] + static_cast<double>(statistics_->rows[k].row(cell[k])[r])) /
-                      column_factor(k, r));
+      sum += std::log((counts.inputs.shapes.dirichlet[k] + counts.S[k].row(cell[k])[r]) / counts.column_divisor(k, r));
     product_[r] = sum;
     largest = std::max(largest, sum);
   }
