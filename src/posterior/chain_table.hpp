@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/convergence.hpp"
+#include "evaluate/convergence.hpp"
 
 namespace ztp {
 

@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "base/pool.hpp"
+#include "evaluate/ranking.hpp"
 #include "io/table.hpp"
 #include "kernel/kernel.hpp"
-#include "model/ranking.hpp"
 #include "posterior/quantile.hpp"
 #include "posterior/queries.hpp"
 #include "store/draws_file.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/assignment.hpp"
+#include "evaluate/assignment.hpp"
 
 namespace ztp {
 namespace {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <numeric>
 
+#include "evaluate/ranking.hpp"
 #include "io/file_cells.hpp"
 #include "io/read.hpp"
-#include "model/ranking.hpp"
 #include "posterior/candidate_scores.hpp"
 #include "posterior/impl.hpp"
 #include "store/data.hpp"

@@ -1,4 +1,4 @@
-#include "model/ranking.hpp"
+#include "evaluate/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>

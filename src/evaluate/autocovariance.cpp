@@ -1,4 +1,4 @@
-#include "model/autocovariance.hpp"
+#include "evaluate/autocovariance.hpp"
 
 #include <algorithm>
 #include <bit>

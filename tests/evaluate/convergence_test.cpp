@@ -1,6 +1,6 @@
 // R-hat, effective sample sizes and Monte Carlo errors against ArviZ 0.23.4. The series come from a formula, the expected
-// numbers from tests/model/convergence_expected.py.
-#include "model/convergence.hpp"
+// numbers from tests/evaluate/convergence_expected.py.
+#include "evaluate/convergence.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "model/autocovariance.hpp"
+#include "evaluate/autocovariance.hpp"
 
 namespace ztp {
 namespace {

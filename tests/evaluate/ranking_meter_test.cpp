@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "model/ranking.hpp"
+#include "evaluate/ranking.hpp"
 
 namespace ztp {
 namespace {

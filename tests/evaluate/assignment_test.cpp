@@ -1,5 +1,5 @@
 // The best assignment against all there are.
-#include "model/assignment.hpp"
+#include "evaluate/assignment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/convergence.hpp"
+#include "evaluate/convergence.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "model/autocovariance.hpp"
+#include "evaluate/autocovariance.hpp"
 
 namespace ztp {
 namespace {

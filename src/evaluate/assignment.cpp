@@ -1,4 +1,4 @@
-#include "model/assignment.hpp"
+#include "evaluate/assignment.hpp"
 
 #include <limits>
 
