@@ -85,9 +85,8 @@ void add_check(CLI::App& app) {
   CLI::App* command = app.add_subcommand("check", "What is in a file, what is odd about it, what a fit will take");
   add_data_flags(*command, given->read, true);
   FitOptions& options = given->options;
-  command->add_option("--likelihood", options.likelihood, "binary or count (last column of the file)")
-      ->check(allowed("likelihood"));
-  command->add_option("--method", options.method, "of the fit to estimate: batch or online")->check(allowed("method"));
+  add_choice(*command, "--likelihood", options.likelihood, "binary or count (last column of the file)");
+  add_choice(*command, "--method", options.method, "of the fit to estimate: batch or online");
   command->add_option("--minibatch", options.minibatch, "its minibatch, online")
       ->default_str("as fit")
       ->check(allowed("minibatch"));

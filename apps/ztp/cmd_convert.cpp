@@ -17,7 +17,7 @@ struct ConvertCommand {
   ReadOptions read;
   ConvertOptions options;
   std::string out;
-  std::string likelihood = "binary";
+  Likelihood likelihood = Likelihood::binary;
   std::size_t memory_mib = 256;
   bool json = false;
 };
@@ -47,7 +47,7 @@ void print_summary(const ConvertCommand& given, const ConvertSummary& summary, d
 }
 
 void run_convert(ConvertCommand& given) {
-  given.read.counts = given.likelihood == "count";
+  given.read.counts = given.likelihood == Likelihood::count;
   given.options.memory = given.memory_mib << 20;
   install_stop_signals();
   const double start = clock_seconds();
@@ -73,8 +73,7 @@ void add_convert(CLI::App& app) {
   CLI::App* command = app.add_subcommand("convert", "Make a shuffled, checksummed file of ones, in little memory");
   add_ones_flags(*command, given->read);
   command->add_option("OUT", given->out, "the file to make, usually called .ztpt")->required();
-  command->add_option("--likelihood", given->likelihood, "count: the last column is a count, to be kept")
-      ->check(CLI::IsMember({"binary", "count"}));
+  add_choice(*command, "--likelihood", given->likelihood, "count: the last column is a count, to be kept");
   command->add_option("--memory", given->memory_mib, "MiB for sorting; the tables of labels come on top")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24));
   command->add_flag("--force", given->options.force, "replace a file of that name, once the new one is complete");

@@ -27,8 +27,16 @@ struct FitCommand {
 // One flag for each field of FitOptions, from the one list of them.
 void add_option_flags(CLI::App& command, FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) {
-    CLI::Option* option = std::visit(
-        [&](auto member) { return command.add_option(field.flag(), options.*member, field.help); }, field.member);
+    const auto add = [&]<class Value>(Value FitOptions::*member) {
+      if constexpr (std::is_enum_v<Value>) {
+        const auto choose = [&field, &options](const std::string& name) { field.choose(options, name); };
+        return command.add_option_function<std::string>(field.flag(), choose, field.help)
+            ->default_str(field.text(options));
+      } else {
+        return command.add_option(field.flag(), options.*member, field.help);
+      }
+    };
+    CLI::Option* option = std::visit(add, field.member);
     if (!field.default_text.empty()) option->default_str(field.default_text);
     if (std::holds_alternative<std::uint64_t FitOptions::*>(field.member)) option->check(check_whole);
     if (std::holds_alternative<std::int64_t FitOptions::*>(field.member)) option->check(check_integer);
@@ -48,7 +56,7 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     fmt::print("{}\n", run_info_as_json(info));
     return;
   }
-  if (info.options.model == "logistic") fmt::print("fitted to all ones and {}\n", zeros_text(info));
+  if (info.options.model == Model::logistic) fmt::print("fitted to all ones and {}\n", zeros_text(info));
   double seconds = 0;
   for (const auto& chain : info.chains) seconds += chain.seconds;
   if (is_point_estimate(info.options)) {

@@ -17,7 +17,6 @@ namespace {
 
 struct SimulateCommand {
   SimulateOptions options;
-  std::string kind = "planted";
   std::vector<std::string> edges;  // MODE=N
   std::string out;
   bool no_truth = false;
@@ -36,7 +35,7 @@ std::uint64_t whole_number(const std::string& text, const std::string& flag) {
 void print_summary(const SimulateCommand& given, const SimulateSummary& summary, double seconds) {
   if (given.json) {
     const nlohmann::ordered_json object = {
-        {"out", given.out},           {"kind", given.kind},         {"seed", given.options.seed},
+        {"out", given.out},           {"kind", name_of(given.options.kind)},         {"seed", given.options.seed},
         {"dims", given.options.dims}, {"rank", given.options.rank}, {"ones", summary.ones},
         {"points", summary.points},   {"rounds", summary.rounds},   {"cells", summary.volume},
         {"seconds", seconds},         {"files", summary.files}};
@@ -51,7 +50,6 @@ void print_summary(const SimulateCommand& given, const SimulateSummary& summary,
 }
 
 void run_simulate(SimulateCommand& given, const CLI::App& command) {
-  given.options.kind = simulate_kind_named(given.kind);
   if (given.options.kind == SimulateKind::planted && command.count("--dirichlet") > 0)
     throw Error(ErrorKind::usage, "--dirichlet is used with --kind model only");
   for (const std::string& text : given.edges) {
@@ -81,11 +79,8 @@ void add_simulate(CLI::App& app) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000'000'000}))
       ->required();
   command->add_option("--rank", given->options.rank, "components")->check(CLI::Range(1, 1'000'000));
-  command
-      ->add_option("--kind", given->kind,
-                   "planted: each component is a block of entities in every mode; model: columns and weights from the "
-                   "prior")
-      ->check(CLI::IsMember({"planted", "model"}));
+  add_choice(*command, "--kind", given->options.kind,
+             "planted: each component is a block of entities in every mode; model: columns and weights from the prior");
   command->add_option("--dirichlet", given->options.dirichlet, "concentration of the columns, with --kind model");
   command->add_option("--edges", given->edges, "MODE=N: a network of N edges over a mode, from the same columns")
       ->allow_extra_args(false);

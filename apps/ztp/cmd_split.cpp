@@ -15,9 +15,8 @@ namespace {
 struct SplitCommand {
   ReadOptions read;
   SplitOptions options;
-  std::string protocol = "ones";
   std::string out;
-  std::string likelihood = "binary";
+  Likelihood likelihood = Likelihood::binary;
   bool force = false;
   bool json = false;
 };
@@ -26,7 +25,7 @@ struct SplitCommand {
 void check_flags(const SplitCommand& given, const CLI::App& command) {
   const auto refuse = [&](const char* flag) {
     if (command.count(flag) > 0)
-      throw Error(ErrorKind::usage, fmt::format("{} is not used with --protocol {}", flag, given.protocol));
+      throw Error(ErrorKind::usage, fmt::format("{} is not used with --protocol {}", flag, name_of(given.options.protocol)));
   };
   if (given.options.protocol == Protocol::slices) {
     refuse("--holdout");
@@ -45,7 +44,7 @@ void print_summary(const SplitCommand& given, const SparseTensor& tensor, const 
       result.slices_of ? tensor.modes[*result.slices_of].labels.size() - result.slices_from : 0;
   if (given.json) {
     nlohmann::ordered_json summary = {
-        {"out", given.out},         {"protocol", given.protocol},    {"seed", given.options.seed},
+        {"out", given.out},         {"protocol", name_of(given.options.protocol)},    {"seed", given.options.seed},
         {"train_ones", train_ones}, {"test_ones", result.test_ones}, {"test_zeros", result.test_zeros}};
     if (result.slices_of) summary["held_out_entities"] = entities;
     fmt::print("{}\n", json_text(summary));
@@ -65,9 +64,8 @@ void print_summary(const SplitCommand& given, const SparseTensor& tensor, const 
 }
 
 void run_split(SplitCommand& given, const CLI::App& command) {
-  given.options.protocol = protocol_named(given.protocol);
   check_flags(given, command);
-  given.read.counts = given.likelihood == "count";
+  given.read.counts = given.likelihood == Likelihood::count;
   check_output_directory(given.out, given.force);
   const Dataset data = read_dataset(given.read);
   print_warnings(data.warnings);
@@ -82,13 +80,11 @@ void add_split(CLI::App& app) {
   auto given = std::make_shared<SplitCommand>();
   CLI::App* command = app.add_subcommand("split", "Split a tensor into training ones and test cells");
   add_data_flags(*command, given->read, false);
-  command->add_option("--likelihood", given->likelihood, "count: the last column is a count, to be kept in train.tsv")
-      ->check(CLI::IsMember({"binary", "count"}));
-  command
-      ->add_option("--protocol", given->protocol,
-                   "cells: a part of all cells, ones and zeros; ones: a part of the ones, and drawn zeros; slices: all "
-                   "ones of the entities of --mode after the first --after, and zeros drawn among their cells")
-      ->check(CLI::IsMember({"cells", "ones", "slices"}));
+  add_choice(*command, "--likelihood", given->likelihood,
+             "count: the last column is a count, to be kept in train.tsv");
+  add_choice(*command, "--protocol", given->options.protocol,
+             "cells: a part of all cells, ones and zeros; ones: a part of the ones, and drawn zeros; slices: all "
+             "ones of the entities of --mode after the first --after, and zeros drawn among their cells");
   command->add_option("--holdout", given->options.holdout, "the part to hold out, of cells or ones")
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--zeros-per-one", given->options.zeros_per_one, "zeros for each test one, with ones and slices")

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
 #include <limits>
@@ -19,8 +18,10 @@ void add_ones_flags(CLI::App& command, ReadOptions& options) {
       .add_option("FILE", options.file,
                   "the ones: .tsv, .tns or .mtx, also .gz or .zst; a .ztpt from 'ztp convert'; - is standard input")
       ->required();
-  command.add_option("--format", options.format, "tsv, tns or mtx, where the name does not tell")
-      ->check(CLI::IsMember(text_format_names()));
+  command.add_option_function<std::string>(
+             "--format", [&options](const std::string& name) { options.format = format_named(name); },
+             "tsv, tns or mtx, where the name does not tell")
+      ->check(CLI::IsMember(choice_names<FileFormat>()));
   command.add_flag("--values", options.values, "the last column of a .tsv is a number; any nonzero is a one");
   command.add_option("--index-base", options.index_base, "first index of a .tns file")->check(CLI::Range(0, 1));
   command
@@ -62,7 +63,6 @@ std::string check_whole(const std::string& text) {
 
 CLI::Validator allowed(const std::string& option) {
   const OptionField& field = fit_option_field(option);
-  if (!field.choices.empty()) return CLI::IsMember(field.choices);
   if (std::holds_alternative<double FitOptions::*>(field.member)) return CLI::Range(field.smallest, field.largest);
   return CLI::Range(static_cast<std::int64_t>(field.smallest), static_cast<std::int64_t>(field.largest));
 }

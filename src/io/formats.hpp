@@ -28,10 +28,7 @@ struct TextFormat {
 
 extern const TextFormat tsv_format, tns_format, mtx_format;
 
-// The first is that of a file that nothing tells about.
+// In the order of FileFormat. The first is that of a file that nothing tells about.
 inline constexpr const TextFormat* text_formats[] = {&tsv_format, &tns_format, &mtx_format};
-
-// Null for the empty name: the file tells. Error (usage) for a name that is not in the list.
-const TextFormat* format_named(const std::string& name);
 
 }  // namespace ztp

@@ -58,7 +58,7 @@ void refuse_text_flags(const ReadOptions& options) {
       throw Error(ErrorKind::usage,
                   fmt::format("{} is not used with {}: it was settled by 'ztp convert'", flag, options.file));
   };
-  refuse(!options.format.empty(), "--format");
+  refuse(options.format.has_value(), "--format");
   refuse(options.values, "--values");
   refuse(options.index_base != 1, "--index-base");
   refuse(!options.labels.empty(), "--labels");
@@ -101,7 +101,7 @@ void read_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
 TableSpec tensor_table(const ReadOptions& options) {
   TableSpec spec;
   spec.path = options.file;
-  spec.format = format_named(options.format);
+  if (options.format) spec.format = text_formats[static_cast<std::size_t>(*options.format)];
   spec.values = options.counts ? Values::counts : options.values ? Values::nonzero : Values::none;
   spec.index_base = static_cast<std::uint32_t>(options.index_base);
   return spec;

@@ -12,6 +12,9 @@ struct Learned {
 };
 Learned learned(const FitOptions& options);
 
+// The models that use an option; empty: all.
+std::string names_of_models(const OptionField& field, const char* separator);
+
 // Error (config) that names the option, if a value for it is out of its range, or above `largest`.
 void check_range(const OptionField& field, double value, double largest);
 // Error (config), if an option is out of its range. Unlike check_options this also holds for the completed options of a

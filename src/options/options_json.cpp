@@ -40,17 +40,30 @@ void read_option(const Json& json, const char* key, std::vector<std::string>& op
 FitOptions options_from(const Json& json) {
   if (!json.is_object()) throw Error(ErrorKind::input, "the options are not an object");
   FitOptions options;
-  for (const OptionField& field : fit_option_fields())
-    if (json.contains(field.name))  // a run may be older than the option
-      std::visit([&](auto at) { read_option(json, field.name.c_str(), options.*at); }, field.member);
+  for (const OptionField& field : fit_option_fields()) {
+    const auto read = [&]<class Value>(Value FitOptions::*at) {
+      if constexpr (std::is_enum_v<Value>)
+        field.choose(options, text(json, field.name.c_str()));
+      else
+        read_option(json, field.name.c_str(), options.*at);
+    };
+    if (json.contains(field.name)) std::visit(read, field.member);  // a run may be older than the option
+  }
   check_ranges(options);
   return options;
 }
 
 Json options_as(const FitOptions& options) {
   Json json;
-  for (const OptionField& field : fit_option_fields())
-    std::visit([&](auto member) { json[field.name] = options.*member; }, field.member);
+  for (const OptionField& field : fit_option_fields()) {
+    const auto write = [&]<class Value>(Value FitOptions::*at) {
+      if constexpr (std::is_enum_v<Value>)
+        json[field.name] = name_of(options.*at);
+      else
+        json[field.name] = options.*at;
+    };
+    std::visit(write, field.member);
+  }
   return json;
 }
 

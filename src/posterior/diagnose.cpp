@@ -136,7 +136,7 @@ Diagnosis diagnose(const std::string& run_dir) {
   if (is_point_estimate(info.options))
     throw Error(ErrorKind::config, fmt::format("{}: --model {} is a point estimate, not a chain; there is nothing to "
                                                "diagnose",
-                                               run_dir, info.options.model));
+                                               run_dir, name_of(info.options.model)));
   const ChainTable trace = read_chain_table(run_dir + "/trace.tsv", static_cast<std::size_t>(info.options.chains));
   Diagnosis diagnosis;
   diagnosis.status = info.status;

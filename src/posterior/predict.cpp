@@ -83,7 +83,7 @@ void Posterior::Impl::check_cells(const TestCells& cells) const {
 void Posterior::Impl::require_rates(const char* what) const {
   if (rival)
     throw Error(ErrorKind::config, fmt::format("{}: {} needs factors that are not negative, and --model {} has others",
-                                               run_dir, what, info.options.model));
+                                               run_dir, what, name_of(info.options.model)));
 }
 
 std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coords, std::size_t count) {

@@ -36,7 +36,7 @@ std::size_t minibatches_in(std::uint64_t ones, std::int64_t wanted) {
 ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool)
     : problem_(make_problem(complete, data)),
       online_(online_options(complete)),
-      kernel_(make_kernel(complete.kernel, pool)) {
+      kernel_(make_kernel(name_of(complete.kernel), pool)) {
   if (!is_online(complete)) return;
   const std::size_t parts = minibatches_in(data.ones(), complete.minibatch);
   minibatches_ = in_minibatches(data, parts, parts, has_counts(complete));

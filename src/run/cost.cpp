@@ -90,12 +90,12 @@ double rival_bytes(const Dataset& data, const FitOptions& options) {
     bytes += 8.0 * mode.labels.size() * static_cast<double>(padded(static_cast<std::size_t>(options.rank)));
     largest = std::max<double>(largest, mode.labels.size());
   }
-  if (options.model == "logistic") {
+  if (options.model == Model::logistic) {
     const Buffer<std::uint32_t>* missing = data.missing.cells.empty() ? nullptr : &data.missing.cells;
     const double zeros = static_cast<double>(zeros_wanted(data.tensor, missing, options.zeros));
     return bytes + (zeros + static_cast<double>(data.tensor.nnz())) * (4 * K + 1 + 8 + 4 + 4 * (K - 1));
   }
-  const double blocks = options.model == "pwquad" ? static_cast<double>(options.blocks) : 1;
+  const double blocks = options.model == Model::pwquad ? static_cast<double>(options.blocks) : 1;
   bytes += index_bytes(data) + blocks * (largest / 8 + (K + 2) * (1 + R + R * R) * sizeof(double));
   return bytes;
 }
@@ -109,7 +109,7 @@ double sampling_bytes(const Dataset& data, const FitOptions& options, double tes
     bytes += minibatch_bytes(data, options);
   else
     bytes += index_bytes(data) + 4 * ones;  // and each one's component
-  if (options.sampler == "collapsed") bytes += regrouping_bytes(data);
+  if (options.sampler == Sampler::collapsed) bytes += regrouping_bytes(data);
   return bytes + followed;
 }
 
@@ -117,7 +117,7 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t ce
   const double held_out = options.holdout * static_cast<double>(data.ones());
   const double test_cells =
       held_out * (1 + static_cast<double>(options.zeros_per_one)) + static_cast<double>(cells_of_file);
-  const double missing_tests = options.holdout_as == "missing" ? test_cells : 0;
+  const double missing_tests = options.holdout_as == HoldoutAs::missing ? test_cells : 0;
   const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks.size());
   const Schedule plan = schedule(options, layout);
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
@@ -155,11 +155,11 @@ void require_memory(const Dataset& data, const FitOptions& options, std::uint64_
   if (needed(tried) <= limit) remedy += fmt::format("; --rank {} needs {}", tried.rank, human_bytes(needed(tried)));
   if (!is_rival(options) && !is_online(options) && options.learn.empty()) {
     tried = options;
-    tried.method = "online";
-    tried.sampler = "auto";
-    tried.start = "allocation";
+    tried.method = Method::online;
+    tried.sampler = Sampler::automatic;
+    tried.start = Start::allocation;
     tried.minibatch = -1;
-    tried.latent = tried.parameters = "auto";
+    tried.latent = tried.parameters = SampleOrMean::automatic;
     tried = fill_in(tried, data);
     if (needed(tried) <= limit) remedy += fmt::format("; --method online needs {}", human_bytes(needed(tried)));
     remedy += "; online from a file of 'ztp convert' the ones need not be in memory at all";

@@ -102,7 +102,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   require_memory(data, options);
   TestCells test = test_cells(options, data);
   if (!options.test.empty()) require_memory(data, options, test.size());
-  if (options.holdout_as == "missing") add_missing_cells(data.tensor, test.coords, data.missing);
+  if (options.holdout_as == HoldoutAs::missing) add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);
   describe_rival(data, info);
   NewRunDir made(run_dir, replace);
@@ -120,7 +120,7 @@ void extend(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
   if (is_point_estimate(options))
     throw Error(ErrorKind::config, fmt::format("--sweeps: of --model {} only the last iteration is kept; fit again "
                                                "with --sweeps {}",
-                                               options.model, sweeps));
+                                               name_of(options.model), sweeps));
   if (sweeps < options.sweeps)
     throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} has {} already, and more can be asked for, not fewer",
                                                sweeps, run_dir, options.sweeps));

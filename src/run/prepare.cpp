@@ -66,7 +66,7 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
 void complete_sampler(FitOptions& complete, const Dataset& data) {
   const SparseTensor& tensor = data.tensor;
   const std::int64_t ones = static_cast<std::int64_t>(data.ones());
-  if (is_online(complete)) complete.sampler = "plain";
+  if (is_online(complete)) complete.sampler = Sampler::plain;
   if (complete.minibatch < 0) {
     complete.minibatch = std::max<std::int64_t>(1, (ones + 9) / 10);
     // Where parameters do not fit into the cache they would otherwise cost more than the ones.
@@ -76,14 +76,16 @@ void complete_sampler(FitOptions& complete, const Dataset& data) {
   }
   // Of few ones the noise of draws shows; of many, their cost.
   const bool few = complete.minibatch <= few_ones_in_minibatch;
-  if (complete.latent == "auto") complete.latent = few ? "mean" : "sample";
-  if (complete.parameters == "auto") complete.parameters = few ? "sample" : "mean";
-  if (complete.sampler == "auto") {
+  if (complete.latent == SampleOrMean::automatic)
+    complete.latent = few ? SampleOrMean::mean : SampleOrMean::sample;
+  if (complete.parameters == SampleOrMean::automatic)
+    complete.parameters = few ? SampleOrMean::sample : SampleOrMean::mean;
+  if (complete.sampler == Sampler::automatic) {
     const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
     const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
-    complete.sampler = units <= most_units_collapsed ? "collapsed" : "plain";
+    complete.sampler = units <= most_units_collapsed ? Sampler::collapsed : Sampler::plain;
   }
-  if (complete.sampler == "collapsed" && !tensor.counts.empty()) {
+  if (complete.sampler == Sampler::collapsed && !tensor.counts.empty()) {
     const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
     if (counts > most_units_moved)
       throw Error(ErrorKind::config,
@@ -153,15 +155,15 @@ Problem make_problem(const FitOptions& complete, const Dataset& data) {
   problem.seed = complete.seed;
   problem.learn_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
   problem.bounded = problem.R >= least_rank_bounded;
-  problem.regroup = complete.sampler == "collapsed";
+  problem.regroup = complete.sampler == Sampler::collapsed;
   return problem;
 }
 
 OnlineOptions online_options(const FitOptions& complete) {
   return {.kappa = complete.kappa,
           .t0 = complete.t0,
-          .expected_counts = complete.latent == "mean",
-          .mean_parameters = complete.parameters == "mean",
+          .expected_counts = complete.latent == SampleOrMean::mean,
+          .mean_parameters = complete.parameters == SampleOrMean::mean,
           .inner_draws = static_cast<std::uint32_t>(complete.inner_draws)};
 }
 

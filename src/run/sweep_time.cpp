@@ -46,7 +46,7 @@ double time_columns(std::uint32_t entities, const FitOptions& options, Kernel& k
   const std::vector<double> totals(R, 1.0);
   const Columns columns{.S = counts, .a = 0.1, .totals = &totals};
   const double begin = clock_seconds();
-  if (is_online(options) && options.parameters == "mean")
+  if (is_online(options) && options.parameters == SampleOrMean::mean)
     kernel.mean_columns(columns, part);
   else
     kernel.draw_columns(columns, stream_key(1, 0, Purpose::columns), 1, part);
@@ -72,7 +72,7 @@ double time_counts(const Dataset& data, const FitOptions& options, Kernel& kerne
     factors.push_back(&u[k]);
     sums.rows.push_back(&S[k]);
   }
-  sums.expected = is_online(options) && options.latent == "mean";
+  sums.expected = is_online(options) && options.latent == SampleOrMean::mean;
   const Rates rates = make_rates(factors, std::vector<double>(R, 0.0));
   const Entries entries{coords.data(), nullptr, coords.size() / K};
   double best = 1e300;
@@ -113,8 +113,8 @@ double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel
 
 double time_of_sweep(const Dataset& data, const FitOptions& complete) {
   Pool pool(static_cast<unsigned>(complete.threads));
-  const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
-  return (complete.sampler == "collapsed" ? time_collapsed : time_plain)(data, complete, *kernel);
+  const std::unique_ptr<Kernel> kernel = make_kernel(name_of(complete.kernel), pool);
+  return (complete.sampler == Sampler::collapsed ? time_collapsed : time_plain)(data, complete, *kernel);
 }
 
 }  // namespace ztp

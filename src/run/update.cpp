@@ -52,7 +52,7 @@ FitOptions options_of_update(const FitOptions& of_run, const UpdateOptions& opti
   complete.threads = options.threads;
   complete.holdout = 0;
   complete.test.clear();
-  complete.holdout_as = "zero";
+  complete.holdout_as = HoldoutAs::zero;
   return complete;
 }
 
@@ -67,7 +67,7 @@ FitOutcome sample_update(const OpenRun& run, const std::string& old_dir, const R
   Problem problem = make_problem(options, added);
   problem.seed += run.info.updates * 0x9e3779b97f4a7c15ull;  // random numbers of its own
   Pool pool(static_cast<unsigned>(options.threads));
-  const std::unique_ptr<Kernel> kernel = make_kernel(options.kernel, pool);
+  const std::unique_ptr<Kernel> kernel = make_kernel(name_of(options.kernel), pool);
   OnlineOptions online = online_options(options);
   online.looks = static_cast<std::uint32_t>(options.sweeps);
   const auto make_chain = [&](std::uint32_t number) {
@@ -84,7 +84,8 @@ void check_can_update(const std::string& run_dir, const RunInfo& info) {
   if (info.status != "complete")
     throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' goes on", run_dir, run_dir));
   if (is_rival(info.options))
-    throw Error(ErrorKind::config, fmt::format("{}: --model {} cannot be updated", run_dir, info.options.model));
+    throw Error(ErrorKind::config,
+                fmt::format("{}: --model {} cannot be updated", run_dir, name_of(info.options.model)));
   if (info.version != version())
     throw Error(ErrorKind::config, fmt::format("{} was made by ztp {}; this is {}", run_dir, info.version, version()));
 }

@@ -165,9 +165,9 @@ void write_observed_data(NetcdfFile& file, int group, const RunInfo& info, const
 
 void write_constant_data(NetcdfFile& file, int group, const RunInfo& info, const Dataset& data) {
   const FitOptions& options = info.options;
-  file.add_attribute(group, "model", options.model);
-  file.add_attribute(group, "likelihood", options.likelihood);
-  file.add_attribute(group, "method", options.method);
+  file.add_attribute(group, "model", name_of(options.model));
+  file.add_attribute(group, "likelihood", name_of(options.likelihood));
+  file.add_attribute(group, "method", name_of(options.method));
   file.add_attribute(group, "rank", static_cast<std::uint64_t>(options.rank));
   file.add_attribute(group, "seed", options.seed);
   file.add_attribute(group, "burn_in", static_cast<std::uint64_t>(options.burn_in));

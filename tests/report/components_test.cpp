@@ -164,7 +164,7 @@ TEST_F(ComponentsTest, SameForAnyNumberOfThreads) {
 
 TEST_F(ComponentsTest, NoneOfARival) {
   FitOptions rival = test::report_fit();
-  rival.model = "logistic";
+  rival.model = Model::logistic;
   Dataset data = test::report_data();
   data.networks.clear();
   fit(std::move(data), rival, *dir_ / "rival");

@@ -85,14 +85,14 @@ class SectionsTest : public testing::Test {
     Dataset without_network = data_of(5);
     without_network.networks.clear();
     fit(std::move(without_network), plain, *dir_ / "plain");
-    for (const char* model : {"logistic", "quad"}) {
+    for (const Model model : {Model::logistic, Model::quad}) {
       FitOptions rival = options_of(3);
       rival.model = model;
       rival.sweeps = 60;
       rival.chains = 1;
       Dataset data = data_of(3);
       data.networks.clear();
-      fit(std::move(data), rival, *dir_ / model);
+      fit(std::move(data), rival, *dir_ / name_of(model));
     }
   }
   static void TearDownTestSuite() { delete dir_; }

@@ -92,7 +92,7 @@ class ShownRunTest : public testing::Test {
     dir_ = new test::TempDir;
     fit(test::report_data(), test::report_fit(), *dir_ / "run");
     FitOptions rival = test::report_fit();
-    rival.model = "logistic";
+    rival.model = Model::logistic;
     Dataset data = test::report_data();
     data.networks.clear();
     fit(std::move(data), rival, *dir_ / "rival");
@@ -190,7 +190,7 @@ TEST_F(ShownRunTest, OnesOfATensorFile) {
   read.file = *dir_ / "ones.ztpt";
   read.stream = true;
   FitOptions options = test::report_fit();
-  options.method = "online";
+  options.method = Method::online;
   options.sweeps = 20;
   fit(read_dataset(read), options, *dir_ / "online");
   const ReportOptions report = test::report_options();

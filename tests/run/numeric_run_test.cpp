@@ -22,7 +22,7 @@ TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
   FitOptions options;
   options.rank = 5;
   options.sweeps = 20;
-  options.sampler = "plain";
+  options.sampler = Sampler::plain;
   options = complete_options(options, data);
   const Problem problem = make_problem(options, data);
   RunInfo info = describe_run(data, options, {}, "");
