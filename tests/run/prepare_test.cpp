@@ -51,16 +51,16 @@ TEST(CompleteOptions, CollapsedUpToFiftyThousandUnits) {
   const auto sampler = [](const SparseTensor& tensor) {
     return completed(tensor, static_cast<std::int64_t>(tensor.nnz())).sampler;
   };
-  EXPECT_EQ(sampler(tensor_of(50000)), "collapsed");
-  EXPECT_EQ(sampler(tensor_of(50001)), "plain");
-  EXPECT_EQ(sampler(tensor_of(1, 50000)), "collapsed");  // counts are the units, not cells
-  EXPECT_EQ(sampler(tensor_of(1, 50001)), "plain");
-  EXPECT_EQ(online(10).sampler, "plain");
+  EXPECT_EQ(sampler(tensor_of(50000)), Sampler::collapsed);
+  EXPECT_EQ(sampler(tensor_of(50001)), Sampler::plain);
+  EXPECT_EQ(sampler(tensor_of(1, 50000)), Sampler::collapsed);  // counts are the units, not cells
+  EXPECT_EQ(sampler(tensor_of(1, 50001)), Sampler::plain);
+  EXPECT_EQ(online(10).sampler, Sampler::plain);
 }
 
 TEST(CompleteOptions, CollapsedIsRefusedAboveItsLimit) {
   const Change collapsed = [](FitOptions& o) { o.sampler = Sampler::collapsed; };
-  EXPECT_EQ(completed(tensor_of(1, std::int64_t{1} << 28), 1, collapsed).sampler, "collapsed");
+  EXPECT_EQ(completed(tensor_of(1, std::int64_t{1} << 28), 1, collapsed).sampler, Sampler::collapsed);
   EXPECT_THROW(completed(tensor_of(1, (std::int64_t{1} << 28) + 1), 1, collapsed), Error);
 }
 
