@@ -138,18 +138,18 @@ void print_info(const RunInfo& info) {
 }  // namespace
 
 void add_info(CLI::App& app) {
-  struct Given {
+  struct InfoFlags {
     std::string run;
     bool json = false;
   };
-  auto given = std::make_shared<Given>();
+  auto flags = std::make_shared<InfoFlags>();
   CLI::App* command = app.add_subcommand("info", "What was run: command, options, data, times, occupied rank");
-  command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_flag("--json", given->json, "as one JSON object");
+  command->add_option("RUN", flags->run, "the run directory")->required();
+  command->add_flag("--json", flags->json, "as one JSON object");
   command->footer("Example:\n  ztp info run");
-  command->callback([given] {
-    const RunInfo info = run_info(given->run);
-    if (given->json)
+  command->callback([flags] {
+    const RunInfo info = run_info(flags->run);
+    if (flags->json)
       fmt::print("{}\n", run_info_as_json(info));
     else
       print_info(info);

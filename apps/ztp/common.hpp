@@ -28,7 +28,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, Choice& choi
       ->check(CLI::IsMember(choice_names<Choice>()));
 }
 // What the numeric option of a fit with this name may be; not to be is wrong usage.
-CLI::Validator allowed(const std::string& option);
+CLI::Validator allowed_range(const std::string& option);
 // The options of a fit whose flags were given.
 std::vector<const OptionField*> given_options(const CLI::App& command);
 // --threads, by default all cores.

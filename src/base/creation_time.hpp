@@ -4,8 +4,8 @@
 
 namespace ztp {
 
-// Now in UTC, ISO 8601, or what SOURCE_DATE_EPOCH says: the usual way to ask for files that are the same byte for byte
-// whenever they are made. Error (usage), if that is not a time.
+// The current time in UTC, ISO 8601; or that of the environment variable SOURCE_DATE_EPOCH, which makes files
+// reproducible byte for byte. Error (usage), if that is not a time.
 std::string time_of_creation();
 
 }  // namespace ztp

@@ -45,7 +45,7 @@ bool sync_fully(int fd) {
   return result == 0;
 }
 
-// Closes `temporary`, once it is on the disk, and gives it its name; or removes it.
+// Syncs `temporary` to disk, closes it and renames it to `path`; removes it if that fails.
 void publish(int fd, const std::string& temporary, const std::string& path) {
   const bool synced = sync_fully(fd);
   int reason = errno;
@@ -97,7 +97,7 @@ void AtomicFile::flush() {
 void AtomicFile::write_through(const char* data, std::size_t bytes) {
   write_all(fd_, data, bytes, path_);
   written_ += bytes;
-  // The disk works while we go on; otherwise all of it would wait for the fsync of commit(). Only a hint.
+  // Starts writing to disk now, so that the fsync in commit() has less to wait for. Only a hint.
   constexpr std::uint64_t stretch = 8 << 20;
   if (written_ - started_ < stretch) return;
   ::sync_file_range(fd_, static_cast<off_t>(started_), static_cast<off_t>(written_ - started_), SYNC_FILE_RANGE_WRITE);
@@ -188,7 +188,7 @@ void ScratchFile::forget(std::uint64_t offset, std::uint64_t bytes) {
   ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
-void require_room(const std::string& path, std::uint64_t bytes) {
+void require_disk_space(const std::string& path, std::uint64_t bytes) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) throw_io("write", path);
   int result = 0;

@@ -10,7 +10,7 @@ namespace {
 
 // Sums of probabilities below this are taken as equal: much further down floats would lose digits, and then the order.
 constexpr float smallest_score = 1e-25f;
-constexpr float left_out = -std::numeric_limits<float>::infinity();
+constexpr float dropped = -std::numeric_limits<float>::infinity();
 
 constexpr RankingField fields[] = {
     {"ranks", "ranks", 0, &RankingMetrics::ranks},
@@ -53,10 +53,10 @@ std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uin
     ++groups.back().ones;
   }
   levels.resize(distinct);
-  for (const std::uint32_t j : known) score[j] = left_out;
-  for (const std::uint32_t j : tests) score[j] = left_out;
+  for (const std::uint32_t j : known) score[j] = dropped;
+  for (const std::uint32_t j : tests) score[j] = dropped;
   for (const float of_entity : score) {
-    if (of_entity == left_out) continue;
+    if (of_entity == dropped) continue;
     const float value = std::max(of_entity, smallest_score);
     if (value < levels.back()) continue;
     const auto level = std::lower_bound(levels.begin(), levels.end(), value, std::greater<>());

@@ -10,7 +10,7 @@ namespace ztp {
 namespace {
 
 const TextFormat* format_of_file_name(const std::string& path) {
-  std::string name = lower(path);
+  std::string name = to_lower(path);
   if (name.ends_with(".gz"))
     name.resize(name.size() - 3);
   else if (name.ends_with(".zst"))
@@ -44,13 +44,13 @@ FileFormat format_named(const std::string& name) {
                                             fmt::join(names.begin(), names.end() - 1, ", "), names.back()));
 }
 
-Layout read_layout(LineBlocks& lines, const TableSpec& spec) {
+FileLayout read_layout(LineBlocks& lines, const TableSpec& spec) {
   const TextFormat* format = spec.format;
   if (format == nullptr && spec.path != "-") format = format_of_file_name(spec.path);
   if (format == nullptr) format = format_of_first_line(lines);
-  if (!format->has_index_base && spec.index_base != 1 && spec.closed.empty())
+  if (!format->has_index_base && spec.index_base != 1 && spec.fixed_modes.empty())
     throw Error(ErrorKind::usage, fmt::format("--index-base {}: {} is not a .tns file", spec.index_base, spec.path));
-  Layout layout = format->layout(lines, spec);
+  FileLayout layout = format->layout(lines, spec);
   layout.format = format;
   return layout;
 }

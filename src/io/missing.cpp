@@ -58,7 +58,7 @@ void read_missing_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
   TableReader reader(spec, pool);
   CellBlock block;
   while (reader.next(block)) data.missing.cells.append(block.coords.data(), block.coords.size());
-  finish_missing_cells(options.missing, options.file, data);
+  normalize_missing_cells(options.missing, options.file, data);
 }
 
 void read_missing_pairs(const std::string& item, Pool& pool, Dataset& data) {
@@ -69,7 +69,7 @@ void read_missing_pairs(const std::string& item, Pool& pool, Dataset& data) {
   spec.optional_value = true;
   spec.unknown_remedy = unknown_remedy;
   read_pairs(spec, pool, network.missing);
-  finish_missing_pairs(file, network, data);
+  normalize_missing_pairs(file, network, data);
 }
 
 }  // namespace

@@ -11,14 +11,14 @@ namespace ztp {
 
 constexpr std::size_t longest_mode_name = 200;  // a file name has at most 255, and there is more in it
 
-std::string wrong_with_mode_name(std::string_view name, const std::vector<std::string>& before) {
+std::string mode_name_problem(std::string_view name, const std::vector<std::string>& before) {
   if (name.empty()) return "an empty mode name; give every column of the header a name";
   if (!usable_mode_name(name))
     return fmt::format(
         "the mode name {} cannot be used in file names and MODE=VALUE flags; choose one without "
         "\"/\", \"=\" and line ends that is not \".\" or \"..\"",
         quoted(name));
-  // Both would come to light when the run is written, or only when it is read.
+  // Without these checks, writing or reading the run would fail later.
   if (name.size() > longest_mode_name)
     return fmt::format("the mode name {} has {} bytes, too many for a file name; choose one of at most {}",
                        quoted(name), name.size(), longest_mode_name);

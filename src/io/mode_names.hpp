@@ -1,4 +1,4 @@
-// Names of modes that somebody has chosen.
+// Checks of the names of modes.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,7 +6,7 @@
 
 namespace ztp {
 
-// What is wrong with a mode's name, which comes behind others, and what to do; empty if nothing is.
-std::string wrong_with_mode_name(std::string_view name, const std::vector<std::string>& before);
+// What is wrong with the name of a mode that follows others, and what to do; empty if nothing is.
+std::string mode_name_problem(std::string_view name, const std::vector<std::string>& before);
 
 }  // namespace ztp

@@ -51,7 +51,7 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
   data.lines = tensor.nnz();
 }
 
-// Flags that say how text is to be read were settled when the file was made.
+// Error, if flags for text files are given: they were applied by 'ztp convert'.
 void refuse_text_flags(const ReadOptions& options) {
   const auto refuse = [&](bool given, const char* flag) {
     if (given)
@@ -64,7 +64,7 @@ void refuse_text_flags(const ReadOptions& options) {
   refuse(!options.labels.empty(), "--labels");
 }
 
-// Opens a tensor file, and loads all of it in its order, unless it is to stay there.
+// Opens a tensor file, and loads its ones unless they are to stay there.
 void read_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
   refuse_text_flags(options);
   auto opened = std::make_shared<const TensorFile>(options.file);
@@ -102,7 +102,7 @@ TableSpec tensor_table(const ReadOptions& options) {
   TableSpec spec;
   spec.path = options.file;
   if (options.format) spec.format = text_formats[static_cast<std::size_t>(*options.format)];
-  spec.values = options.counts ? Values::counts : options.values ? Values::nonzero : Values::none;
+  spec.values = options.counts ? ValueKind::counts : options.values ? ValueKind::nonzero : ValueKind::none;
   spec.index_base = static_cast<std::uint32_t>(options.index_base);
   return spec;
 }
@@ -110,7 +110,7 @@ TableSpec tensor_table(const ReadOptions& options) {
 Dataset read_dataset(const ReadOptions& options) {
   Pool pool(options.threads);
   Dataset data;
-  // A damaged start must not make a .ztpt text.
+  // A .ztpt file with a damaged start must not be read as text.
   if (TensorFile::recognises(options.file) || options.file.ends_with(".ztpt"))
     read_tensor_file(options, pool, data);
   else
@@ -122,19 +122,20 @@ Dataset read_dataset(const ReadOptions& options) {
   };
   renumber(tensor.coords.data(), tensor.nnz(),
            apply_label_lists(read_label_files(options.labels), tensor.modes, used_ids, options.file));
-  finish_ones({options.file, options.counts}, data);
+  normalize_ones({options.file, options.counts}, data);
   for (const std::string& item : options.networks) add_network(read_network(item, tensor, pool), data);
   warn_of_repeated_networks(data);
   read_missing(options, pool, data);
-  malloc_trim(0);  // the buffers of reading are gone; let their pages go, too
+  malloc_trim(0);  // returns the memory of the read buffers to the system
   return data;
 }
 
 namespace {
 
-// A cell may be there twice, but not with both outcomes.
+// Error, if a cell has both outcomes. Repeated cells are allowed.
 void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, const std::string& file) {
-  constexpr std::int64_t zero = std::int64_t{1} << 32;  // zeros and ones of a cell add up side by side
+  constexpr std::int64_t zero = std::int64_t{1}
+                                << 32;  // zeros and ones of a cell are counted in the two halves of a word
   Buffer<std::uint32_t> coords;
   coords.append(cells.coords.data(), cells.coords.size());
   Buffer<std::int64_t> outcomes;
@@ -150,7 +151,7 @@ void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, cons
 
 TableSpec test_table(const std::string& path, const std::vector<Mode>& modes) {
   TableSpec spec = cell_table(path, modes);
-  spec.values = Values::zero_one;
+  spec.values = ValueKind::zero_one;
   return spec;
 }
 

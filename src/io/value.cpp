@@ -49,17 +49,18 @@ const char* parse_count(std::string_view text, std::int64_t& value) {
 
 }  // namespace
 
-const char* parse_general_value(std::string_view text, Values rule, std::int64_t& value) {
+const char* parse_general_value(std::string_view text, ValueKind rule, std::int64_t& value) {
   const bool integer = parse_short_integer(text, value);
-  if (rule == Values::counts) return integer ? nullptr : parse_count(text, value);
+  if (rule == ValueKind::counts) return integer ? nullptr : parse_count(text, value);
   double real = 0;
   if (integer)
     real = static_cast<double>(value);
-  else if (const char* wrong = parse_real(text, real); wrong != nullptr && rule != Values::zero_one)
+  else if (const char* wrong = parse_real(text, real); wrong != nullptr && rule != ValueKind::zero_one)
     return wrong;
   else if (wrong != nullptr)
     real = -1;  // as bad as any other number
-  if (rule == Values::zero_one && real != 0 && real != 1) return "is neither 0 nor 1; the last column must be 0 or 1";
+  if (rule == ValueKind::zero_one && real != 0 && real != 1)
+    return "is neither 0 nor 1; the last column must be 0 or 1";
   value = real != 0 ? 1 : 0;
   return nullptr;
 }

@@ -11,7 +11,7 @@
 namespace ztp {
 namespace {
 
-using Given = std::vector<const OptionField*>;
+using FieldList = std::vector<const OptionField*>;
 
 void check_value(const OptionField& field, const FitOptions& options) {
   if (auto number = std::get_if<std::int64_t FitOptions::*>(&field.member))
@@ -20,16 +20,16 @@ void check_value(const OptionField& field, const FitOptions& options) {
     check_range(field, options.**real, field.largest);
 }
 
-// Those that are not at their defaults.
-Given changed(const FitOptions& options) {
-  Given fields;
+// The options that differ from their defaults.
+FieldList changed(const FitOptions& options) {
+  FieldList fields;
   for (const OptionField& field : fit_option_fields())
     if (field.is_changed(options)) fields.push_back(&field);
   return fields;
 }
 
-// An option without effect is a misunderstanding, and better said than ignored.
-void check_used(const FitOptions& options, const Given& given) {
+// An option without effect is a mistake, so it is refused, not ignored.
+void check_used(const FitOptions& options, const FieldList& given) {
   for (const OptionField* field : given) {
     if (field->used_by(options.model)) continue;
     throw Error(ErrorKind::usage, fmt::format("{} is not used by --model {}; it is for --model {}", field->flag(),
@@ -37,7 +37,7 @@ void check_used(const FitOptions& options, const Given& given) {
   }
 }
 
-void check_needs(const FitOptions& options, const Given& given, bool networks) {
+void check_needs(const FitOptions& options, const FieldList& given, bool networks) {
   const auto check = [&](Need need, bool met, const char* what) {
     for (const OptionField* field : given)
       if (field->needs == need && !met)
@@ -59,8 +59,8 @@ void check_online(const FitOptions& options) {
     throw Error(ErrorKind::config, "--inner-draws needs --parameters sample");
 }
 
-// What no range says: texts with a grammar of their own, and options that do not go together.
-void check_together(const FitOptions& options) {
+// Options with a syntax of their own, and combinations that are not allowed.
+void check_combinations(const FitOptions& options) {
   learned(options);
   zeros_per_one_of(options.zeros);
   checkpoint_interval(options.checkpoint);
@@ -117,8 +117,8 @@ Learned learned(const FitOptions& options) {
 
 void check_range(const OptionField& field, double value, double largest) {
   if (!(value >= field.smallest && value <= largest))
-    throw Error(ErrorKind::config, fmt::format("{} {}: must be between {} and {}", field.flag(), value, field.smallest,
-                                               largest));
+    throw Error(ErrorKind::config,
+                fmt::format("{} {}: must be between {} and {}", field.flag(), value, field.smallest, largest));
 }
 
 void check_ranges(const FitOptions& options) {
@@ -129,11 +129,11 @@ void check_options(const FitOptions& options, const std::vector<const OptionFiel
   check_used(options, given);
   for (const OptionField* field : given) check_value(*field, options);
   check_needs(options, given, networks);
-  check_together(options);
+  check_combinations(options);
 }
 
 void check_options(const FitOptions& options, bool networks) {
-  Given given = changed(options);
+  FieldList given = changed(options);
   for (const OptionField* field : given) check_value(*field, options);
   std::erase_if(given, [](const OptionField* field) { return field->is_filled_in(); });  // a run may be fitted again
   check_options(options, given, networks);

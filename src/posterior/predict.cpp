@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "kernel/logits.hpp"
-#include "posterior/impl.hpp"
+#include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
 #include "store/run_info.hpp"
 #include "ztp/error.hpp"

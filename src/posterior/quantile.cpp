@@ -4,7 +4,7 @@
 
 namespace ztp {
 
-std::vector<std::size_t> spread(std::size_t total, std::size_t most) {
+std::vector<std::size_t> evenly_spaced(std::size_t total, std::size_t most) {
   std::vector<std::size_t> picks(std::min(total, most));
   for (std::size_t i = 0; i < picks.size(); ++i) picks[i] = (2 * i + 1) * total / (2 * picks.size());
   return picks;

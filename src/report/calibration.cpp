@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "report/curves.hpp"
-#include "report/words.hpp"
+#include "report/number_words.hpp"
 
 namespace ztp {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "model/distributions.hpp"
 #include "simulate/alias.hpp"
-#include "simulate/distinct.hpp"
+#include "simulate/distinct_cells.hpp"
 #include "tensor/missing.hpp"
 
 namespace ztp {
@@ -40,7 +40,7 @@ class MissingCells {
 
  private:
   std::size_t K_;
-  SliceMarks slices_;
+  MissingSlices slices_;
   const Buffer<std::uint32_t>& cells_;
   bool in_order_;
   std::size_t next_ = 0;

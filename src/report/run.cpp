@@ -73,7 +73,7 @@ Json describe_run(const std::string& run_dir, const RunInfo& info) {
           {"learned", learned}};
 }
 
-Json run_section(Source& source) {
+Json run_section(ReportSource& source) {
   return describe_run(source.run_dir, source.posterior.info());
 }
 

@@ -21,13 +21,13 @@ namespace {
 constexpr std::uint32_t checkpoint_format = 1;
 constexpr std::array names = {"checkpoint-a.bin", "checkpoint-b.bin"};
 
-struct Head {
+struct CheckpointPosition {
   std::uint32_t chain, chains;
   double seconds;
   std::uint64_t draw_log_length, trace_length, cells_length, held_out_draws;
 };
 
-std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
+std::uint64_t total_sweeps(const Checkpoint& checkpoint) {
   return std::accumulate(checkpoint.sweeps.begin(), checkpoint.sweeps.end(), std::uint64_t{0});
 }
 
@@ -36,7 +36,7 @@ std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
 }
 
 void check_options_match(const std::string& path, const std::string& written, const FitOptions& options) {
-  const Json then = parse_json(written), now = options_as(options);
+  const Json then = parse_json(written), now = options_to_object(options);
   for (const OptionField& field : fit_option_fields()) {
     const std::string& name = field.name;
     if (field.may_change || (then.contains(name) && then[name] == now[name])) continue;
@@ -60,7 +60,7 @@ void check_belongs(const SectionReader& file, const std::string& path, const Run
 
 Checkpoint read_checkpoint(const SectionReader& file, const std::string& path, const RunInfo& info) {
   check_belongs(file, path, info);
-  Head head;
+  CheckpointPosition head;
   file.read("position", &head, sizeof head);
   Checkpoint checkpoint;
   checkpoint.file = path;
@@ -98,10 +98,10 @@ void write_checkpoint(const std::string& path, const RunInfo& info, const Checkp
   text("version", version());
   text("fingerprint", info.fingerprint);
   text("options", options_to_json(info.options));
-  const Head head{checkpoint.chain,         static_cast<std::uint32_t>(checkpoint.sweeps.size()),
-                  checkpoint.seconds,       checkpoint.draw_log_length,
-                  checkpoint.trace_length,  checkpoint.cells_length,
-                  checkpoint.held_out_draws};
+  const CheckpointPosition head{checkpoint.chain,         static_cast<std::uint32_t>(checkpoint.sweeps.size()),
+                                checkpoint.seconds,       checkpoint.draw_log_length,
+                                checkpoint.trace_length,  checkpoint.cells_length,
+                                checkpoint.held_out_draws};
   file.values("position", &head, 1);
   file.values("sweeps", checkpoint.sweeps.data(), checkpoint.sweeps.size());
   file.values("held_out", checkpoint.held_out_sum.data(), checkpoint.held_out_sum.size());
@@ -123,7 +123,7 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
       const SectionReader file(path);
       file.verify();
       Checkpoint found = read_checkpoint(file, path, info);
-      if (!latest || all_sweeps(found) > all_sweeps(*latest)) latest = std::move(found);
+      if (!latest || total_sweeps(found) > total_sweeps(*latest)) latest = std::move(found);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::config) throw;  // not damaged, but not of this run
       damaged.push_back(error.what());
@@ -133,7 +133,7 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
     throw Error(ErrorKind::input, fmt::format("no checkpoint of {} is whole: {}; remove them to start again", run_dir,
                                               fmt::join(damaged, "; ")));
   for (const std::string& what : damaged)
-    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, all_sweeps(*latest)));
+    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, total_sweeps(*latest)));
   return latest.value_or(Checkpoint{});
 }
 

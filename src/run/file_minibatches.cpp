@@ -8,7 +8,7 @@ namespace ztp {
 FileMinibatches::FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts,
                                  std::size_t ones_per_chunk)
     : file_(file), ones_(ones), count_(count), counts_(counts), ones_per_chunk_(ones_per_chunk) {
-  // Written to, so that the memory is there; a single chunk for all ones needs no second.
+  // Touches the memory now, so that it cannot be missing later. If one chunk has all ones, there is no second.
   for (Chunk* chunk : {&coming_, &now_}) {
     if (chunk == &now_ && largest_chunk() == ones_) break;
     chunk->coords.resize(largest_chunk() * file_.order());
@@ -26,10 +26,10 @@ bool FileMinibatches::whole() const {
   return (ones_ + count_ - 1) / count_ <= ones_per_chunk_;
 }
 
-// Begins to read the chunk from `first` on, which goes no further than `end`.
+// Starts reading the chunk that begins at `first` and ends at `end` at the latest.
 void FileMinibatches::fetch(std::uint64_t first, std::uint64_t end) {
   if (reading_.valid() && coming_.first == first) return;
-  if (reading_.valid()) reading_.wait();  // another one, which is not wanted after all
+  if (reading_.valid()) reading_.wait();  // a chunk that is not needed after all
   coming_.first = first;
   coming_.count = static_cast<std::size_t>(std::min<std::uint64_t>(ones_per_chunk_, end - first));
   reading_ = std::async(std::launch::async, [this] {
@@ -39,7 +39,7 @@ void FileMinibatches::fetch(std::uint64_t first, std::uint64_t end) {
   });
 }
 
-// Makes it the chunk at hand.
+// Makes that chunk the current one.
 void FileMinibatches::take(std::uint64_t first, std::uint64_t end) {
   if (now_.count > 0 && now_.first == first) return;
   fetch(first, end);

@@ -15,7 +15,7 @@ namespace ztp {
 
 class Recorder final : public Observer {
  public:
-  // `from`: where the run goes on.
+  // `from`: the checkpoint that the run continues from.
   Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const Followed& followed,
            const Checkpoint& from);
 
@@ -40,11 +40,11 @@ class Recorder final : public Observer {
   AppendFile trace_;
   AppendFile cells_;
   DrawLogWriter draws_;
-  const Interval interval_;
+  const CheckpointInterval interval_;
   std::vector<std::uint32_t> sweeps_;  // done, of each chain
   std::string last_file_;              // of a checkpoint
   double last_checkpoint_;
-  bool saved_ = true;  // what the chain carries is in a file, or it has done nothing yet
+  bool saved_ = true;  // the chain's state is in a file, or it has done nothing yet
 };
 
 }  // namespace ztp

@@ -28,7 +28,7 @@ void check_rival_data(const FitOptions& options, const Dataset& data) {
   refuse(data.file != nullptr, "ones that stay in their file are");
 }
 
-void describe_rival(const Dataset& data, RunInfo& info) {
+void describe_training_zeros(const Dataset& data, RunInfo& info) {
   if (info.options.model != Model::logistic) return;
   const Buffer<std::uint32_t>* missing = missing_cells(data);
   info.training_zeros = zeros_wanted(data.tensor, missing, info.options.zeros);

@@ -3,19 +3,19 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 #include "run/prepare.hpp"
 #include "sampler/chain.hpp"
 
 namespace ztp {
 namespace {
 
-constexpr double timed_products = 1e8;                          // ones times components that are tried out
-constexpr std::size_t timed_draws = 4000000;                    // rows times components that are tried out
+constexpr double timed_products = 1e8;                          // ones times components that are timed
+constexpr std::size_t timed_draws = 4000000;                    // rows times components that are timed
 constexpr std::size_t most_row_bytes = std::size_t{256} << 20;  // of a mode
 
-// Some of the ones, as a sweep meets them: stretches of 64 neighbours, which share rows; of a file, which is shuffled,
-// its first.
+// A sample of the ones in the order of a sweep: runs of 64 neighbours, which share rows. Of a file, which is shuffled,
+// the first ones.
 Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
   if (data.file != nullptr) return first_ones_of_file(data, wanted);
   const SparseTensor& tensor = data.tensor;
@@ -26,7 +26,7 @@ Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
   return coords;
 }
 
-// Times a real sweep. The collapsed sampler is for data of which that is quick.
+// Times a real sweep: the collapsed sampler is for data that are small enough for that.
 double time_collapsed(const Dataset& data, const FitOptions& options, Kernel& kernel) {
   const Problem problem = make_problem(options, data);
   Chain chain(problem, kernel, 0);
@@ -37,7 +37,7 @@ double time_collapsed(const Dataset& data, const FitOptions& options, Kernel& ke
   return clock_seconds() - begin;
 }
 
-// Times the factors of some rows of a mode of `entities`, and fills u with them. Returns what all rows would take.
+// Times drawing the factors of some rows, and fills u with them. Returns the time for all `entities` rows.
 double time_columns(std::uint32_t entities, const FitOptions& options, Kernel& kernel, Matrix<float>& u) {
   const std::size_t R = u.columns();
   const std::size_t timed = std::clamp<std::size_t>(timed_draws / R, 1, u.rows());
@@ -56,7 +56,7 @@ double time_columns(std::uint32_t entities, const FitOptions& options, Kernel& k
   return seconds;
 }
 
-// Times the latent counts of some ones. Returns what one of them takes.
+// Times drawing the latent counts of some ones. Returns the time for one.
 double time_counts(const Dataset& data, const FitOptions& options, Kernel& kernel,
                    const std::vector<Matrix<float>>& u) {
   const std::size_t R = static_cast<std::size_t>(options.rank), K = u.size();
@@ -84,8 +84,8 @@ double time_counts(const Dataset& data, const FitOptions& options, Kernel& kerne
   return best / static_cast<double>(entries.count);
 }
 
-// How many ones a sweep takes the time of: listed missing cells cost as much as ones, edges and missing pairs as a one
-// of two modes.
+// The cost of a sweep in ones: a listed missing cell costs as much as a one, an edge or missing pair as a one of two
+// modes.
 double ones_of_sweep(const Dataset& data, const FitOptions& options) {
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.ones());
   const double part = is_online(options) ? static_cast<double>(options.minibatch) / ones : 1;
@@ -95,8 +95,7 @@ double ones_of_sweep(const Dataset& data, const FitOptions& options) {
   return cells;
 }
 
-// Times the two parts of a sweep, or of a step, on a part of the data, with rows of the real width and as many of them
-// as memory allows.
+// Times both parts of a sweep (or step), factors and counts, on a part of the data.
 double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel) {
   const std::size_t R = static_cast<std::size_t>(options.rank);
   const std::size_t most_rows = std::max<std::size_t>(1, most_row_bytes / (12 * padded(R)));

@@ -5,8 +5,7 @@
 
 namespace ztp {
 
-// Seconds of a sweep, or online of a step, of a fit of the model to these data: a part of one is tried out, in a second
-// or so.
+// Seconds of a sweep, or online of a step. Measured on a part of the data, in about a second.
 double time_of_sweep(const Dataset& data, const FitOptions& complete);
 
 }  // namespace ztp

@@ -11,7 +11,7 @@ namespace ztp {
 
 // What a stream of Purpose::simulate is for (the `mode` of its key). Part of the meaning of a seed: only append.
 namespace simulate_stream {
-inline constexpr std::uint32_t shares = 0, order = 1, scatter = 2, parts = 3, columns = 256, points = 512,
+inline constexpr std::uint32_t shares = 0, order = 1, scatter = 2, split_points = 3, columns = 256, points = 512,
                                edge_parts = 768, edge_ends = 1024;
 }
 
@@ -38,7 +38,7 @@ class Truth {
   SimulateOptions options_;
   std::vector<double> shares_;
   std::vector<std::uint64_t> support_;
-  std::vector<std::vector<std::uint32_t>> place_;  // planted: where component r's block lies in mode k
+  std::vector<std::vector<std::uint32_t>> block_order_;  // planted: where component r's block lies in mode k
 };
 
 }  // namespace ztp

@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "base/section_file.hpp"
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 #include "io/read.hpp"
 #include "io/write_cells.hpp"
-#include "store/check_stored.hpp"
+#include "store/check_stored_data.hpp"
 #include "store/manifest.hpp"
 #include "ztp/error.hpp"
 
@@ -110,14 +110,14 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info) {
     data.file = std::make_shared<const TensorFile>(info.ones_file);
     data.file_ones = info.ones_in_file;
   }
-  check_stored(data, path);
+  check_stored_data(data, path);
   if (fingerprint_of(data) != info.fingerprint)
     throw Error(ErrorKind::input, fmt::format("{}: the data are not those the run was started with (fingerprint {})",
                                               info.ones_file.empty() ? path : info.ones_file, info.fingerprint));
   return data;
 }
 
-std::string own_test_file(const std::string& run_dir, const RunInfo& info) {
+std::string stored_test_file(const std::string& run_dir, const RunInfo& info) {
   if (info.test_ones + info.test_zeros == 0)
     throw Error(ErrorKind::config,
                 fmt::format("{} has no held-out cells (--holdout, --test): give cells of your own", run_dir));
@@ -141,7 +141,7 @@ SparseTensor ones_matching(const std::string& run_dir, const RunInfo& info,
   SparseTensor& tensor = data.tensor;
   if (data.file == nullptr) return std::move(tensor);
   const std::size_t K = tensor.order();
-  for_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
+  for_file_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
     for (std::size_t e = 0; e < count; ++e) {
       bool matches = true;
       for (std::size_t k = 0; k < K && matches; ++k) matches = !given[k] || coords[e * K + k] == *given[k];

@@ -38,7 +38,7 @@ void for_blocks_of_ones(const Dataset& data, const Use& use) {
   }
 }
 
-// The names of the modes' dimensions, but for those that this group has a use for itself.
+// The names of the modes' dimensions, changed where this group uses the name itself.
 std::vector<std::string> observed_names(const DrawLayout& layout) {
   std::vector<std::string> names = layout.dimensions;
   for (std::string& name : names)
@@ -70,7 +70,7 @@ class ConstantGroup {
   void list(const std::string& name, int dimension, const std::vector<double>& values) {
     file_.put(file_.add_variable(group_, name, Type::doubles, {dimension}), {{0}, {values.size()}}, values.data());
   }
-  // Row indices along a dimension of its own, NAME_row, and one of `width`. Nothing is written of an empty table.
+  // Row indices, with the dimensions NAME_row and `columns` (of size `width`). An empty table is not written.
   void table(const std::string& name, Rows values, int columns, std::size_t width) {
     const std::size_t rows = values.size() / width;
     if (rows > most_stored_rows) return leave_out(file_, group_, name, rows);
@@ -90,7 +90,7 @@ class ConstantGroup {
   int group_;
 };
 
-// Those that are not learned. A rival has none of them.
+// The hyperparameters that are not learned. Rivals have none of them.
 void write_hyperparameters(ConstantGroup& group, const RunInfo& info, int mode) {
   const FitOptions& options = info.options;
   if (is_rival(options)) {

@@ -1,4 +1,4 @@
-// What a kept draw consists of. Whoever writes, reads or averages draws goes through this list of variables.
+// The variables of a kept draw. Code that writes, reads or averages draws goes through this list.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ztp {
 
-// A variable of draws.nc, and where it lies among the numbers of a draw, all float32.
+// A variable of draws.nc, and its place in the record of a draw, which is all float32.
 struct DrawVariable {
   enum class Kind { weight, p, learned, factor };
   Kind kind = Kind::weight;
@@ -36,8 +36,8 @@ class DrawLayout {
   std::size_t chains = 0;               // at most
   std::vector<std::string> learned;     // names of the learned hyperparameters, in the order of learned_values
   std::vector<std::string> dimensions;  // of draws.nc: the modes
-  // In the order of draws.log: lambda and p (of a rival the prior's precision, tau), beta and h of each network, learned hyperparameters,
-  // u of each mode.
+  // In the order of draws.log: lambda and p (for a rival, tau, the precision of the prior), beta and h of each network,
+  // learned hyperparameters, u of each mode.
   std::vector<DrawVariable> variables;
 
   const DrawVariable& variable(DrawVariable::Kind kind, std::size_t index) const;
@@ -51,7 +51,7 @@ class DrawLayout {
 DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks);
 DrawLayout draw_layout(const RunInfo& info);
 
-// The names of netCDF objects allow less than those of modes do: one for each, all different, and of modes none that a variable has.
+// Valid and distinct netCDF names for these names. Names of modes also avoid the names of variables.
 std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes = true);
 
 }  // namespace ztp

@@ -33,7 +33,7 @@ Json options_part(const RunInfo& info) {
   json["command"] = info.command;
   json["created"] = info.created;
   json["fingerprint"] = info.fingerprint;
-  json["options"] = options_as(info.options);
+  json["options"] = options_to_object(info.options);
   json["updates"] = info.updates;
   json["keep_every_used"] = info.keep_every;
   json["watch_every_used"] = info.watch_every;
@@ -99,7 +99,7 @@ RunInfo::ModeInfo read_mode(const Json& json) {
   mode.name = text(json, "name");
   if (!usable_mode_name(mode.name)) refuse("a mode has a name that cannot be one");
   mode.size = whole<std::uint32_t>(json, "size", 1, max_mode_size);
-  mode.numbered = truth(json, "numbered");
+  mode.numbered = boolean(json, "numbered");
   mode.first = whole<std::uint32_t>(json, "first", 0, std::numeric_limits<std::uint32_t>::max() - mode.size + 1);
   mode.dirichlet = real(json, "dirichlet");
   mode.missing_entities = whole<std::uint32_t>(json, "missing_entities", 0, mode.size);
@@ -135,7 +135,7 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.command = text(json, "command");
   info.created = text(json, "created");
   info.fingerprint = text(json, "fingerprint");
-  info.options = options_from(object(json, "options"));
+  info.options = options_from_object(object(json, "options"));
   info.updates = whole<std::uint32_t>(json, "updates");
   info.keep_every = whole<std::uint32_t>(json, "keep_every_used", 1);
   info.watch_every = whole<std::uint32_t>(json, "watch_every_used", 1);
@@ -180,7 +180,7 @@ void read_status_part(const Json& json, RunInfo& info) {
     info.rank.emplace_back(whole<std::size_t>(item, "occupied"), real(item, "probability"));
 }
 
-// The reader of one of the files, with its name in what it throws.
+// Reads one of the files; errors name it.
 template <class Read>
 void read_json_file(const std::string& path, RunInfo& info, const Read& read) {
   const std::string contents = read_text(path);
@@ -210,7 +210,7 @@ RunInfo run_info(const std::string& run_dir) {
   RunInfo info;
   read_json_file(run_dir + "/options.json", info, read_options_part);
   read_json_file(run_dir + "/status.json", info, read_status_part);
-  if (info.status == "running" && !RunLock::is_taken(run_dir)) info.status = "killed";
+  if (info.status == "running" && !RunLock::is_locked(run_dir)) info.status = "killed";
   return info;
 }
 

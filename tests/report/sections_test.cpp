@@ -12,7 +12,7 @@
 #include "base/random.hpp"
 #include "errors.hpp"
 #include "report/compare.hpp"
-#include "report/listed.hpp"
+#include "report/listed_components.hpp"
 #include "report/numbers.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
@@ -97,9 +97,10 @@ class SectionsTest : public testing::Test {
   }
   static void TearDownTestSuite() { delete dir_; }
 
-  std::unique_ptr<Source> source_of(const std::string& name) {
-    auto source = std::unique_ptr<Source>(new Source{*dir_ / name, report_, Posterior(*dir_ / name, 1), {}, {}});
-    source->shown = choose_shown(source->data(), source->posterior, report_, source->notes);
+  std::unique_ptr<ReportSource> source_of(const std::string& name) {
+    auto source =
+        std::unique_ptr<ReportSource>(new ReportSource{*dir_ / name, report_, Posterior(*dir_ / name, 1), {}, {}});
+    source->shown = choose_shown_entities(source->data(), source->posterior, report_, source->notes);
     return source;
   }
   ReportOptions report_ = [] {

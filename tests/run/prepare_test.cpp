@@ -131,8 +131,9 @@ TEST(CompleteOptions, ScheduleIsFilledIn) {
     std::int64_t sweeps, chains, draws;
     Method method;
     std::int64_t burn_in, keep_every;
-  } cases[] = {{1000, 1, 100, Method::batch, 500, 5},  {1000, 1, 1000, Method::batch, 500, 1}, {300, 1, 100, Method::batch, 150, 1},
-               {300, 4, 100, Method::batch, 150, 5},   {1000, 1, 100, Method::online, 500, 5}, {100, 1, 100, Method::online, 50, 2},
+  } cases[] = {{1000, 1, 100, Method::batch, 500, 5},  {1000, 1, 1000, Method::batch, 500, 1},
+               {300, 1, 100, Method::batch, 150, 1},   {300, 4, 100, Method::batch, 150, 5},
+               {1000, 1, 100, Method::online, 500, 5}, {100, 1, 100, Method::online, 50, 2},
                {1000, 1, 10, Method::online, 500, 50}, {2, 1, 100, Method::online, 1, 1}};
   for (const auto& c : cases) {
     const FitOptions o = completed(tensor_of(9), 9, [&](FitOptions& options) {
@@ -168,7 +169,7 @@ TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
   const auto draws = [&](std::uint32_t rows) {
     o.rank = 1024;
     const DrawLayout layout(o, {{"a", rows}, {"b", 1}}, 0);
-    return std::pair{schedule(o, layout).draws_per_chain(), layout.bytes()};
+    return std::pair{make_schedule(o, layout).draws_per_chain(), layout.bytes()};
   };
   EXPECT_EQ(draws(100).first, 100u);
   const auto [some, bytes] = draws(20000);  // 80 MB each
@@ -181,12 +182,12 @@ TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
 TEST(ScheduleOf, CellsAreWatchedAtMostTwoThousandTimes) {
   const DrawLayout layout({}, {{"a", 3}, {"b", 3}}, 0);
   const auto every = [&](std::int64_t sweeps, Method method) {
-    return schedule(completed(tensor_of(9), 9,
-                              [&](FitOptions& o) {
-                                o.sweeps = sweeps;
-                                o.method = method;
-                              }),
-                    layout)
+    return make_schedule(completed(tensor_of(9), 9,
+                                   [&](FitOptions& o) {
+                                     o.sweeps = sweeps;
+                                     o.method = method;
+                                   }),
+                         layout)
         .watch_every;
   };
   EXPECT_EQ(every(4000, Method::batch), 1u);

@@ -147,7 +147,7 @@ TEST_P(UpdateMemoryTest, NothingNewLeavesTheRunAsItIsWhereThatMayBe) {
   const std::string run = fitted(1);
   const std::string before = read_text(run + "/draws.nc");
   UpdateOptions options;
-  options.news_required = false;
+  options.require_new_data = false;
   const UpdateSummary summary = update(run, arrays_of(ones_of(0, 2)), options);
   EXPECT_EQ(summary.ones, 0u);
   EXPECT_EQ(summary.known_ones, ones_of(0, 2).size());

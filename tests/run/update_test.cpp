@@ -10,7 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/pool.hpp"
-#include "run/chains.hpp"
+#include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
 #include "run/prepare.hpp"
 #include "store/data.hpp"

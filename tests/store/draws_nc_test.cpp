@@ -213,10 +213,10 @@ TEST(DrawsNcOfManyOnes, LeavesThemOut) {
     write(dir.path(), info, data);
     const NetcdfFile file = NetcdfFile::open(dir / "draws.nc");
     const int group = file.group("observed_data");
-    unsigned long long left_out = 0;
-    const int found = nc_get_att_ulonglong(group, NC_GLOBAL, "left_out_ones", &left_out);
+    unsigned long long dropped = 0;
+    const int found = nc_get_att_ulonglong(group, NC_GLOBAL, "left_out_ones", &dropped);
     if (extra > 0) {
-      EXPECT_EQ(left_out, ones);
+      EXPECT_EQ(dropped, ones);
       EXPECT_THROW(file.variable(group, "a"), Error);
       continue;
     }

@@ -1,4 +1,4 @@
-#include "run/chains.hpp"
+#include "run/chain_factory.hpp"
 
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
@@ -12,7 +12,7 @@ std::vector<Minibatches*> OwnedMinibatches::edges_of_networks() const {
   return list;
 }
 
-OwnedMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts) {
+OwnedMinibatches make_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts) {
   const SparseTensor& tensor = data.tensor;
   const std::vector<std::uint32_t> sizes = tensor.sizes();
   OwnedMinibatches result;
@@ -28,7 +28,7 @@ OwnedMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::siz
   return result;
 }
 
-std::size_t minibatches_in(std::uint64_t ones, std::int64_t wanted) {
+std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted) {
   const std::uint64_t each = static_cast<std::uint64_t>(wanted);
   return static_cast<std::size_t>((ones + each - 1) / each);
 }
@@ -38,8 +38,8 @@ ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool
       online_(online_options(complete)),
       kernel_(make_kernel(name_of(complete.kernel), pool)) {
   if (!is_online(complete)) return;
-  const std::size_t parts = minibatches_in(data.ones(), complete.minibatch);
-  minibatches_ = in_minibatches(data, parts, parts, has_counts(complete));
+  const std::size_t parts = minibatch_count(data.ones(), complete.minibatch);
+  minibatches_ = make_minibatches(data, parts, parts, has_counts(complete));
 }
 
 std::unique_ptr<CountChain> ChainFactory::make(std::uint32_t number) const {

@@ -1,4 +1,4 @@
-// Sets of distinct cells that are filled by drawing until they are as large as wanted.
+// Sets of distinct cells, filled by drawing until they have the wanted size.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ class KeySet {
 
   std::size_t size() const { return keys_.size(); }
   void reserve(std::size_t cells) { keys_.reserve(cells); }
-  // Appends `count` cells without values and says where they begin; then set() for every mode, in order.
+  // Appends `count` cells without values and returns the first; then call set() for every mode, in order.
   std::size_t grow(std::size_t count) {
     keys_.resize(keys_.size() + count);
     return keys_.size() - count;
@@ -40,7 +40,7 @@ class KeySet {
     const std::uint64_t key = keys_[e];
     for (std::size_t k = 0; k < shift_.size(); ++k) cell[k] = static_cast<std::uint32_t>((key >> shift_[k]) & mask_[k]);
   }
-  // The first `sorted` cells are sorted and distinct already: makes all of them so.
+  // Sorts all cells and removes repeated ones; the first `sorted` are sorted and distinct already.
   void merge(std::size_t sorted);
 
  private:
@@ -50,7 +50,7 @@ class KeySet {
   Buffer<std::uint64_t> keys_;
 };
 
-// The same for cells that do not fit: K words each.
+// The same for cells that do not fit into 64 bits: K words each.
 class RecordSet {
  public:
   explicit RecordSet(const std::vector<std::uint64_t>& dims) : width_(dims.size()) {}
@@ -75,29 +75,29 @@ class RecordSet {
   Buffer<std::uint32_t> words_;
 };
 
-struct Collected {
+struct CollectedCells {
   std::uint64_t points = 0;
   unsigned rounds = 0;
 };
 
-// Fills the set up to `wanted` distinct cells; draw(round, need) appends at most `need` points. As a round draws no
-// more points than cells are missing, no point comes too late to be used: the outcome is that of drawing points one by
-// one until `wanted` different cells have been hit. Gives up (config) after many rounds; small sets, whose rounds cost
-// nothing, may take more.
+// Fills the set up to `wanted` distinct cells; draw(round, need) appends at most `need` points. A round never draws more
+// points than cells are missing, so the result is that of drawing points one by one until `wanted` distinct cells are hit.
+// Error (config) after too many rounds; small sets, whose rounds are cheap, get more of them.
 template <class Set, class Draw>
-Collected collect_distinct(Set& set, std::uint64_t wanted, const std::string& what, Draw draw);
+CollectedCells collect_distinct(Set& set, std::uint64_t wanted, const std::string& what, Draw draw);
 
 // 60 rounds end with less than one part in 10^7 missing even where three of four points hit a cell that is there
 // already.
 unsigned most_rounds(std::uint64_t wanted);
-[[noreturn]] void give_up(const std::string& what, std::uint64_t wanted, std::uint64_t have, unsigned rounds);
+[[noreturn]] void throw_too_few_distinct(const std::string& what, std::uint64_t wanted, std::uint64_t have,
+                                         unsigned rounds);
 
 template <class Set, class Draw>
-Collected collect_distinct(Set& set, std::uint64_t wanted, const std::string& what, Draw draw) {
-  Collected collected;
+CollectedCells collect_distinct(Set& set, std::uint64_t wanted, const std::string& what, Draw draw) {
+  CollectedCells collected;
   set.reserve(wanted);
   while (set.size() < wanted) {
-    if (collected.rounds == most_rounds(wanted)) give_up(what, wanted, set.size(), collected.rounds);
+    if (collected.rounds == most_rounds(wanted)) throw_too_few_distinct(what, wanted, set.size(), collected.rounds);
     const std::size_t have = set.size();
     collected.points += wanted - have;
     draw(collected.rounds++, wanted - have);

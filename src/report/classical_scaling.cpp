@@ -1,4 +1,4 @@
-#include "report/scaling.hpp"
+#include "report/classical_scaling.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>

@@ -13,7 +13,7 @@
 namespace ztp {
 
 // Places are counted within the shown entities of a mode: the page knows no other numbers.
-struct Shown {
+struct ShownEntities {
   struct ModeEntities {
     std::vector<std::uint32_t> ids;         // place to id: ascending, or of an ordered mode in its order
     std::vector<std::uint64_t> ones;        // training ones of every entity, by id
@@ -26,8 +26,8 @@ struct Shown {
 };
 
 // Error (usage), if the options name a mode that is none.
-Shown choose_shown(const Dataset& data, Posterior& posterior, const ReportOptions& options,
-                   std::vector<std::string>& notes);
+ShownEntities choose_shown_entities(const Dataset& data, Posterior& posterior, const ReportOptions& options,
+                                    std::vector<std::string>& notes);
 
 // How many entities of modes of these sizes are shown, if at most `most` are: small modes as a whole, and of large ones equally many.
 std::vector<std::size_t> fair_shares(const std::vector<std::size_t>& sizes, std::size_t most);
@@ -40,6 +40,6 @@ void add_neighbours(const Network& network, std::vector<std::uint32_t>& neighbou
 
 // Entities without ones: what is said of them comes from their neighbours. Most neighbours first.
 inline constexpr std::size_t cold_starts_shown = 200;  // of a mode
-std::vector<std::uint32_t> cold_starts(const Shown::ModeEntities& mode, std::size_t most);
+std::vector<std::uint32_t> cold_starts(const ShownEntities::ModeEntities& mode, std::size_t most);
 
 }  // namespace ztp

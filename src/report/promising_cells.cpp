@@ -1,4 +1,4 @@
-#include "report/promising.hpp"
+#include "report/promising_cells.hpp"
 
 #include <algorithm>
 #include <cmath>

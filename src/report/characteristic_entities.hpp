@@ -8,11 +8,12 @@
 
 namespace ztp {
 
-// Of these entities of a mode those with counts of their own (OwnCounts), for each of these components of a chain: columns of u, the mean
+// Of these entities of a mode those with counts of their own (CountsBeyondPrior), for each of these components of a chain: columns of u, the mean
 // factor of the mode.
-std::vector<std::vector<EntityPart>> own_entities(Posterior& posterior, std::size_t chain, std::size_t mode,
-                                                  const std::vector<float>& u, const std::vector<std::size_t>& columns,
-                                                  const std::vector<std::uint32_t>& ids);
+std::vector<std::vector<EntityPart>> characteristic_entities(Posterior& posterior, std::size_t chain, std::size_t mode,
+                                                             const std::vector<float>& u,
+                                                             const std::vector<std::size_t>& columns,
+                                                             const std::vector<std::uint32_t>& ids);
 
 // The weight of relevance that Sievert and Shirley (2014) found to be read best.
 inline constexpr double telling_relevance = 0.6;

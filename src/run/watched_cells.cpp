@@ -1,4 +1,4 @@
-#include "run/watch.hpp"
+#include "run/watched_cells.hpp"
 
 #include <algorithm>
 #include <set>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 
 namespace ztp {
 namespace {
@@ -18,7 +18,7 @@ void add(TestCells& cells, const std::uint32_t* cell, std::size_t K, bool one) {
   cells.outcome.push_back(one ? 1 : 0);
 }
 
-// Up to 32 of the held-out cells with this outcome: the start of a shuffle of them.
+// Up to 32 random held-out cells with this outcome.
 void add_held_out(TestCells& cells, const TestCells& held_out, std::size_t K, bool one, Stream& stream) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < held_out.size(); ++i)

@@ -1,4 +1,4 @@
-#include "report/words.hpp"
+#include "report/number_words.hpp"
 
 #include <fmt/format.h>
 

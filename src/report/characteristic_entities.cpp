@@ -1,9 +1,9 @@
-#include "report/own_entities.hpp"
+#include "report/characteristic_entities.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "report/order.hpp"
+#include "report/entity_order.hpp"
 
 namespace ztp {
 namespace {
@@ -31,9 +31,10 @@ double dirichlet_of(const RunInfo& info, std::size_t k) {
 
 }  // namespace
 
-std::vector<std::vector<EntityPart>> own_entities(Posterior& posterior, std::size_t chain, std::size_t mode,
-                                                  const std::vector<float>& u, const std::vector<std::size_t>& columns,
-                                                  const std::vector<std::uint32_t>& ids) {
+std::vector<std::vector<EntityPart>> characteristic_entities(Posterior& posterior, std::size_t chain, std::size_t mode,
+                                                             const std::vector<float>& u,
+                                                             const std::vector<std::size_t>& columns,
+                                                             const std::vector<std::uint32_t>& ids) {
   const std::vector<double> weights = posterior.mean_weights(chain);
   const std::vector<double> counts = counts_in_mode(posterior, chain, mode, weights);
   const double prior = dirichlet_of(posterior.info(), mode);
@@ -45,8 +46,8 @@ std::vector<std::vector<EntityPart>> own_entities(Posterior& posterior, std::siz
   }
   std::vector<std::vector<EntityPart>> parts(L);
   for (std::size_t i = 0; i < L; ++i) {
-    const OwnCounts own(prior, n, counts[columns[i]]);
-    const double least = OwnCounts::least(own(largest[i]));
+    const CountsBeyondPrior own(prior, n, counts[columns[i]]);
+    const double least = CountsBeyondPrior::least(own(largest[i]));
     for (std::size_t place = 0; place < ids.size(); ++place) {
       const double value = static_cast<double>(u[ids[place] * R + columns[i]]);
       if (value > 0 && overall[place] > 0 && own(value) >= least)
@@ -68,7 +69,7 @@ std::vector<std::vector<std::string>> component_names(Posterior& posterior, std:
     std::vector<std::uint32_t> ids(modes[k].labels.size());
     std::iota(ids.begin(), ids.end(), 0u);
     const std::vector<std::vector<EntityPart>> parts =
-        own_entities(posterior, chain, k, posterior.mean_factor(k, chain), columns, ids);
+        characteristic_entities(posterior, chain, k, posterior.mean_factor(k, chain), columns, ids);
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const auto first =
           std::max_element(parts[i].begin(), parts[i].end(), [](const EntityPart& a, const EntityPart& b) {

@@ -1,4 +1,4 @@
-// What the parts of Posterior share.
+// The implementation of Posterior, which several files share.
 #pragma once
 #include <optional>
 
@@ -25,10 +25,10 @@ struct Posterior::Impl {
   // Error (config), if the run is of a rival, whose factors have either sign.
   void require_rates(const char* what) const;
   std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
-  // The same: what Posterior::predict says of so many cells as one pass over the draws has memory for.
+  // Posterior::predict for as many cells as one pass over the draws has memory for.
   void predict(const std::uint32_t* coords, std::size_t count, Prediction* result);
 
-  // Adds what is predicted of cells, and what happened.
+  // Adds the predictions of cells and their outcomes.
   void collect(const std::uint32_t* coords, const std::uint8_t* outcome, std::size_t count,
                MetricsCollector& collector);
   // The draws of a chain. Error (config), if there are none.
@@ -36,7 +36,7 @@ struct Posterior::Impl {
   // The weights of these draws, component by component; those of a network, from 1.
   std::vector<std::vector<float>> weights(const std::vector<std::size_t>& of_draws, std::size_t network = 0) const;
   Matrix<float> mean_factor(std::size_t chain, std::size_t k);  // of u; means.nc is opened when first asked for
-  // The roots of a mean factor: take_roots.
+  // The roots of a mean factor: take_square_roots.
   Matrix<float> roots(std::size_t chain, std::size_t k);
 
   // Ranks ones, which come from `source`; options that were checked.

@@ -1,12 +1,12 @@
-#include "report/unseen.hpp"
+#include "report/unseen_cells.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 #include "io/read.hpp"
-#include "report/promising.hpp"
+#include "report/promising_cells.hpp"
 #include "store/data.hpp"
 #include "tensor/records.hpp"
 
@@ -18,15 +18,15 @@ constexpr double candidates = 4 * unseen_of_entity;             // of each, in t
 constexpr std::size_t enough = 2 * unseen_of_entity;            // fewer, and more are looked for
 constexpr int most_rounds = 4;
 
-struct Asked {
+struct AskedEntity {
   std::size_t mode;
   std::uint32_t id;
 };
 
-std::vector<Asked> choose_entities(const Shown& shown) {
+std::vector<AskedEntity> choose_entities(const ShownEntities& shown) {
   std::vector<std::vector<std::uint32_t>> with_ones;
   std::vector<std::size_t> sizes;
-  for (const Shown::ModeEntities& mode : shown.modes) {
+  for (const ShownEntities::ModeEntities& mode : shown.modes) {
     std::vector<std::uint32_t>& ids = with_ones.emplace_back();
     for (const std::uint32_t id : mode.ids)
       if (mode.ones[id] > 0) ids.push_back(id);
@@ -35,7 +35,7 @@ std::vector<Asked> choose_entities(const Shown& shown) {
     sizes.push_back(std::min(ids.size(), most_of_mode));
   }
   const std::vector<std::size_t> shares = fair_shares(sizes, most_of_all);
-  std::vector<Asked> asked;
+  std::vector<AskedEntity> asked;
   for (std::size_t k = 0; k < shown.modes.size(); ++k) {
     for (std::size_t i = 0; i < shares[k]; ++i) asked.push_back({k, with_ones[k][i]});
     for (const std::uint32_t id : cold_starts(shown.modes[k], cold_starts_shown))
@@ -46,8 +46,8 @@ std::vector<Asked> choose_entities(const Shown& shown) {
 
 // Cells of these entities that may be among their most probable ones, none of them a training one; sorted, each once. Most ones are among the
 // probable cells: where too few cells are left without them, more are asked for.
-Buffer<std::uint32_t> find_candidates(const Dataset& data, const PromisingCells& promising, std::vector<Asked> asked,
-                                      Pool& pool) {
+Buffer<std::uint32_t> find_candidates(const Dataset& data, const PromisingCells& promising,
+                                      std::vector<AskedEntity> asked, Pool& pool) {
   const std::size_t K = data.tensor.order();
   Buffer<std::uint32_t> result;
   double zeros = candidates;
@@ -65,7 +65,7 @@ Buffer<std::uint32_t> find_candidates(const Dataset& data, const PromisingCells&
     const std::vector<std::uint8_t> is_one = which_are_ones(data, cells, pool);
     for (std::size_t e = 0; e < is_one.size(); ++e)
       if (is_one[e] == 0) result.append(cells.data() + e * K, K);
-    std::vector<Asked> open;
+    std::vector<AskedEntity> open;
     for (std::size_t i = 0; i < asked.size(); ++i) {
       std::size_t unseen = 0;
       for (std::size_t e = 0; e < found[i].cells.size() / K && unseen < enough; ++e)
@@ -90,7 +90,7 @@ std::vector<std::optional<bool>> outcomes(const std::string& run_dir, const Post
   std::vector<std::int64_t> places(count);
   std::iota(places.begin(), places.end(), 0);
   sort_records(sorted.data(), count, K, places.data());
-  TableReader reader(test_table(own_test_file(run_dir, info), posterior.modes()), pool);
+  TableReader reader(test_table(stored_test_file(run_dir, info), posterior.modes()), pool);
   CellBlock block;
   while (reader.next(block))
     for (std::size_t e = 0; e < block.cells(K); ++e) {
@@ -102,10 +102,10 @@ std::vector<std::optional<bool>> outcomes(const std::string& run_dir, const Post
 
 }  // namespace
 
-UnseenCells find_unseen(const std::string& run_dir, const Dataset& data, Posterior& posterior, const Shown& shown,
-                        Pool& pool) {
+UnseenCells find_unseen(const std::string& run_dir, const Dataset& data, Posterior& posterior,
+                        const ShownEntities& shown, Pool& pool) {
   const std::size_t K = shown.modes.size();
-  const std::vector<Asked> asked = choose_entities(shown);
+  const std::vector<AskedEntity> asked = choose_entities(shown);
   const Buffer<std::uint32_t> cells = find_candidates(data, PromisingCells(posterior), asked, pool);
   const std::vector<Prediction> predictions = posterior.predict(cells.data(), cells.size() / K);
   // A cell that was found for one entity may be among the first of another.
@@ -116,7 +116,7 @@ UnseenCells find_unseen(const std::string& run_dir, const Dataset& data, Posteri
   UnseenCells result;
   result.modes.resize(K);
   std::vector<std::size_t> place(predictions.size(), SIZE_MAX);  // in the result
-  for (const Asked& one : asked) {
+  for (const AskedEntity& one : asked) {
     std::vector<std::size_t>& mine = of_entity[one.mode][one.id];
     std::stable_sort(mine.begin(), mine.end(), [&](std::size_t a, std::size_t b) {
       return predictions[a].probability > predictions[b].probability;  // else by cell, as recommend does

@@ -1,4 +1,4 @@
-#include "store/check_stored.hpp"
+#include "store/check_stored_data.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
   throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, what));
 }
 
-// Whole records, ids below the sizes, sorted, none twice.
+// Complete records with ids below the sizes, sorted and distinct.
 void check_records(std::span<const std::uint32_t> ids, const std::vector<std::uint32_t>& sizes, const std::string& what,
                    const std::string& path) {
   const std::size_t width = sizes.size();
@@ -57,7 +57,7 @@ void check_file(const Dataset& data, const std::vector<std::uint32_t>& sizes) {
 
 }  // namespace
 
-void check_stored(const Dataset& data, const std::string& path) {
+void check_stored_data(const Dataset& data, const std::string& path) {
   const std::vector<std::uint32_t> sizes = data.tensor.sizes();
   check_records(data.tensor.coords, sizes, "ones", path);
   check_counts(data.tensor, path);

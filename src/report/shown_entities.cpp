@@ -1,4 +1,4 @@
-#include "report/shown.hpp"
+#include "report/shown_entities.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "io/file_cells.hpp"
-#include "report/listed.hpp"
-#include "report/order.hpp"
+#include "io/dataset_ones.hpp"
+#include "report/entity_order.hpp"
+#include "report/listed_components.hpp"
 #include "report/top_rows.hpp"
 #include "ztp/error.hpp"
 
@@ -31,7 +31,7 @@ std::vector<bool> modes_named(const std::vector<std::string>& names, const std::
   return named;
 }
 
-void decide_order(const std::vector<Mode>& modes, const ReportOptions& options, Shown& shown) {
+void decide_order(const std::vector<Mode>& modes, const ReportOptions& options, ShownEntities& shown) {
   const std::vector<bool> with = modes_named(options.ordered, modes, "--ordered"),
                           without = modes_named(options.unordered, modes, "--unordered");
   for (std::size_t k = 0; k < modes.size(); ++k) {
@@ -42,7 +42,7 @@ void decide_order(const std::vector<Mode>& modes, const ReportOptions& options, 
 }
 
 // One pass over the ones, wherever they are.
-void count_ones(const Dataset& data, Shown& shown) {
+void count_ones(const Dataset& data, ShownEntities& shown) {
   const std::size_t K = shown.modes.size();
   for (std::size_t k = 0; k < K; ++k) {
     shown.modes[k].ones.assign(data.tensor.modes[k].labels.size(), 0);
@@ -80,7 +80,7 @@ std::vector<std::uint32_t> top_entities(Posterior& posterior, std::size_t k) {
 
 }  // namespace
 
-std::optional<std::uint32_t> Shown::ModeEntities::place_of(std::uint32_t id) const {
+std::optional<std::uint32_t> ShownEntities::ModeEntities::place_of(std::uint32_t id) const {
   return places[id] > 0 ? std::optional(places[id] - 1) : std::nullopt;
 }
 
@@ -100,17 +100,17 @@ void add_neighbours(const Network& network, std::vector<std::uint32_t>& neighbou
   for (const std::uint32_t end : network.edges) ++neighbours[end];
 }
 
-std::vector<std::uint32_t> cold_starts(const Shown::ModeEntities& mode, std::size_t most) {
+std::vector<std::uint32_t> cold_starts(const ShownEntities::ModeEntities& mode, std::size_t most) {
   std::vector<std::uint32_t> ids;
   for (std::uint32_t id = 0; id < mode.ones.size(); ++id)
     if (mode.ones[id] == 0) ids.push_back(id);
   return largest(std::move(ids), mode.neighbours, most);
 }
 
-Shown choose_shown(const Dataset& data, Posterior& posterior, const ReportOptions& options,
-                   std::vector<std::string>& notes) {
+ShownEntities choose_shown_entities(const Dataset& data, Posterior& posterior, const ReportOptions& options,
+                                    std::vector<std::string>& notes) {
   const std::vector<Mode>& modes = posterior.modes();
-  Shown shown;
+  ShownEntities shown;
   shown.modes.resize(modes.size());
   decide_order(modes, options, shown);
   count_ones(data, shown);
@@ -118,7 +118,7 @@ Shown choose_shown(const Dataset& data, Posterior& posterior, const ReportOption
   for (const Mode& mode : modes) sizes.push_back(mode.labels.size());
   const std::vector<std::size_t> shares = fair_shares(sizes, options.entities);
   for (std::size_t k = 0; k < modes.size(); ++k) {
-    Shown::ModeEntities& mode = shown.modes[k];
+    ShownEntities::ModeEntities& mode = shown.modes[k];
     std::vector<std::uint32_t> in_order(sizes[k]);
     std::iota(in_order.begin(), in_order.end(), 0u);
     // A line with gaps would be read as another one: of an order nothing is left out.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/pool.hpp"
-#include "report/shown.hpp"
+#include "report/shown_entities.hpp"
 #include "ztp/buffer.hpp"
 #include "ztp/posterior.hpp"
 
@@ -28,7 +28,7 @@ struct UnseenCells {
 // Of the shown entities that have most ones, and of some without any. Candidates come from PromisingCells; all that follows is as exact as
 // Posterior::recommend, and takes one pass over the ones, or a few, two over the draws, and one over
 // the test cells of the run.
-UnseenCells find_unseen(const std::string& run_dir, const Dataset& data, Posterior& posterior, const Shown& shown,
-                        Pool& pool);
+UnseenCells find_unseen(const std::string& run_dir, const Dataset& data, Posterior& posterior,
+                        const ShownEntities& shown, Pool& pool);
 
 }  // namespace ztp

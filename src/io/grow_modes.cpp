@@ -1,4 +1,4 @@
-#include "io/grow.hpp"
+#include "io/grow_modes.hpp"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ void translate_and_grow(const std::vector<const Mode*>& found, const std::vector
     if (found[c]->name != columns[c]->name && found[c]->name != fmt::format("mode{}", c + 1))
       throw Error(ErrorKind::input, fmt::format("{}: column {} is called {}, but the run has {} there", file, c + 1,
                                                 found[c]->name, columns[c]->name));
-    // Of the numbers up to the largest only those that occur are labels of the file.
+    // Of a numbered mode only the numbers that occur count.
     const std::uint32_t size = found[c]->labels.size();
     std::vector<std::uint32_t> used = occurring_ids(coords.data(), coords.size() / K, K, c, size), ids;
     for (const std::uint32_t j : used) {

@@ -1,4 +1,4 @@
-#include "report/order.hpp"
+#include "report/entity_order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,14 +25,14 @@ std::string lower(std::string_view text) {
 }
 
 // A label taken apart: its whole numbers, and the rest with a # where each was.
-struct Parts {
+struct LabelParts {
   std::string shape;
   std::vector<double> numbers;
   std::size_t first_digits = 0;  // how many the first number has
 };
 
-Parts parts_of(std::string_view label) {
-  Parts parts;
+LabelParts parts_of(std::string_view label) {
+  LabelParts parts;
   for (std::size_t i = 0; i < label.size();) {
     if (!is_digit(label[i])) {
       parts.shape += label[i++];
@@ -63,7 +63,7 @@ constexpr std::array<std::string_view, 7> weekdays = {"monday", "tuesday",  "wed
                                                       "friday", "saturday", "sunday"};
 
 // What labels are sorted by, if all of them are of one kind.
-struct Keys {
+struct SortKeys {
   enum class Kind {
     calendar,
     numbers,
@@ -75,8 +75,8 @@ struct Keys {
   bool years = false;  // all begin with four digits that may be a year
 };
 
-std::optional<Keys> calendar_keys(const LabelTable& labels) {
-  Keys keys{Keys::Kind::calendar, {}, {}, false};
+std::optional<SortKeys> calendar_keys(const LabelTable& labels) {
+  SortKeys keys{SortKeys::Kind::calendar, {}, {}, false};
   std::string scratch;
   bool all_months = true, all_weekdays = true;
   for (std::uint32_t j = 0; j < labels.size() && (all_months || all_weekdays); ++j) {
@@ -89,11 +89,11 @@ std::optional<Keys> calendar_keys(const LabelTable& labels) {
   return labels.size() > 0 && (all_months || all_weekdays) ? std::optional(keys) : std::nullopt;
 }
 
-std::optional<Keys> shape_keys(const LabelTable& labels) {
-  Keys keys{Keys::Kind::shape, {}, {}, true};
+std::optional<SortKeys> shape_keys(const LabelTable& labels) {
+  SortKeys keys{SortKeys::Kind::shape, {}, {}, true};
   std::string scratch;
   for (std::uint32_t j = 0; j < labels.size(); ++j) {
-    Parts parts = parts_of(labels.name(j, scratch));
+    LabelParts parts = parts_of(labels.name(j, scratch));
     if (j == 0) keys.shape = parts.shape;
     if (parts.numbers.empty() || parts.shape != keys.shape) return std::nullopt;
     keys.years =
@@ -104,8 +104,8 @@ std::optional<Keys> shape_keys(const LabelTable& labels) {
 }
 
 // Numbers of any form: -1, 0.5.
-std::optional<Keys> number_keys(const LabelTable& labels) {
-  Keys keys{Keys::Kind::numbers, {}, {}, false};
+std::optional<SortKeys> number_keys(const LabelTable& labels) {
+  SortKeys keys{SortKeys::Kind::numbers, {}, {}, false};
   std::string scratch;
   for (std::uint32_t j = 0; j < labels.size(); ++j) {
     const std::string_view label = labels.name(j, scratch);
@@ -118,24 +118,24 @@ std::optional<Keys> number_keys(const LabelTable& labels) {
 }
 
 // Whether the first number of a shape counts most: of one, of times as 12:30, and of what begins with a year. Of 31.12.1999 it does not.
-bool is_sortable(const Keys& keys) {
+bool is_sortable(const SortKeys& keys) {
   return keys.years || keys.shape.starts_with("#:#") || std::count(keys.shape.begin(), keys.shape.end(), '#') == 1;
 }
 
-std::optional<Keys> keys_of(const LabelTable& labels) {
-  if (std::optional<Keys> keys = calendar_keys(labels)) return keys;
-  if (std::optional<Keys> keys = number_keys(labels)) {
-    if (const std::optional<Keys> shape = shape_keys(labels)) keys->years = shape->years;
+std::optional<SortKeys> keys_of(const LabelTable& labels) {
+  if (std::optional<SortKeys> keys = calendar_keys(labels)) return keys;
+  if (std::optional<SortKeys> keys = number_keys(labels)) {
+    if (const std::optional<SortKeys> shape = shape_keys(labels)) keys->years = shape->years;
     return keys;
   }
-  std::optional<Keys> keys = shape_keys(labels);
+  std::optional<SortKeys> keys = shape_keys(labels);
   return keys && is_sortable(*keys) ? keys : std::nullopt;
 }
 
 // Dates, months, quarters, weeks, ranges of years, decades: all begin with a year.
-bool are_periods(const Keys& keys) {
-  if (!keys.years || keys.kind == Keys::Kind::calendar) return false;
-  if (keys.kind == Keys::Kind::numbers) return true;
+bool are_periods(const SortKeys& keys) {
+  if (!keys.years || keys.kind == SortKeys::Kind::calendar) return false;
+  if (keys.kind == SortKeys::Kind::numbers) return true;
   const std::string shape = lower(keys.shape);
   for (const std::string_view begin : {"#-#-#", "#/#/#"})
     if (shape.starts_with(begin))
@@ -176,9 +176,9 @@ bool looks_ordered(const Mode& mode) {
   const std::uint32_t n = mode.labels.size();
   if (n < 2 || n > most_in_a_line) return false;
   if (mode.labels.is_numbered()) return says_time(mode.name);
-  const std::optional<Keys> keys = keys_of(mode.labels);
+  const std::optional<SortKeys> keys = keys_of(mode.labels);
   if (!keys) return false;
-  if (keys->kind == Keys::Kind::calendar || are_periods(*keys)) return true;
+  if (keys->kind == SortKeys::Kind::calendar || are_periods(*keys)) return true;
   return says_time(mode.name);
 }
 
@@ -186,7 +186,7 @@ std::vector<std::uint32_t> ids_in_order(const LabelTable& labels) {
   std::vector<std::uint32_t> ids(labels.size());
   std::iota(ids.begin(), ids.end(), 0u);
   if (labels.is_numbered()) return ids;
-  if (const std::optional<Keys> keys = keys_of(labels))
+  if (const std::optional<SortKeys> keys = keys_of(labels))
     std::stable_sort(ids.begin(), ids.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return keys->of_label[a] < keys->of_label[b]; });
   return ids;

@@ -1,4 +1,4 @@
-#include "posterior/search.hpp"
+#include "posterior/top_search.hpp"
 
 #include <algorithm>
 #include <cmath>

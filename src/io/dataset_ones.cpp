@@ -1,4 +1,4 @@
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 
 #include <fmt/format.h>
 
@@ -21,8 +21,8 @@ constexpr std::size_t ones_at_a_time = std::size_t{1} << 20;
 
 }  // namespace
 
-void for_chunks(const TensorFile& file, std::uint64_t ones,
-                const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use) {
+void for_file_chunks(const TensorFile& file, std::uint64_t ones,
+                     const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use) {
   Buffer<std::uint32_t> coords;
   Buffer<std::int64_t> counts;
   for (std::uint64_t first = 0; first < ones; first += ones_at_a_time) {
@@ -38,7 +38,7 @@ void for_ones(const Dataset& data,
               const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use) {
   const SparseTensor& tensor = data.tensor;
   use(tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz());
-  if (data.file != nullptr) for_chunks(*data.file, data.file_ones, use);
+  if (data.file != nullptr) for_file_chunks(*data.file, data.file_ones, use);
 }
 
 Buffer<std::uint32_t> first_ones_of_file(const Dataset& data, std::size_t most) {
@@ -55,7 +55,7 @@ std::vector<std::uint8_t> which_are_ones(const Dataset& data, const Buffer<std::
   if (data.tensor.nnz() > 0)
     for (std::size_t i = 0; i < count; ++i) found[i] = data.tensor.contains(cells.data() + i * K) ? 1 : 0;
   if (data.file == nullptr) return found;
-  // Hardly any one is among the cells: a bit for some bits of its hash tells so at once.
+  // Few ones are among the cells: a bit table, indexed by some bits of the hash, rules out most of them.
   const int bits = std::clamp(static_cast<int>(std::bit_width(count)) + 5, 10, 34);
   std::vector<std::uint64_t> marks((std::size_t{1} << bits) / 64, 0);
   const auto bit_of = [&](const std::uint32_t* cell) { return shuffle_hash(cell, K) >> (64 - bits); };
@@ -63,7 +63,7 @@ std::vector<std::uint8_t> which_are_ones(const Dataset& data, const Buffer<std::
     const std::uint64_t bit = bit_of(cells.data() + i * K);
     marks[bit / 64] |= std::uint64_t{1} << (bit % 64);
   }
-  for_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t chunk) {
+  for_file_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t chunk) {
     const Blocks blocks{chunk, 1 << 14};
     pool.for_blocks(blocks.count(), [&](std::size_t b) {
       for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
@@ -83,14 +83,16 @@ void check_missing_in_file(const Dataset& data, Pool& pool) {
                                               data.file->path(), cell_text(data.tensor.modes, cell), what));
   };
   const std::size_t K = data.tensor.order();
-  const SliceMarks marks(data.tensor, data.missing);
+  const MissingSlices marks(data.tensor, data.missing);
   const bool slices = std::any_of(data.missing.slices.begin(), data.missing.slices.end(),
                                   [](const auto& of_mode) { return !of_mode.empty(); });
   if (slices)
-    for_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
-      for (std::size_t e = 0; e < count; ++e)
-        if (marks.contain(coords + e * K)) refuse(coords + e * K, "lies in a slice that is said to be missing");
-    });
+    for_file_chunks(*data.file, data.file_ones,
+                    [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
+                      for (std::size_t e = 0; e < count; ++e)
+                        if (marks.contains(coords + e * K))
+                          refuse(coords + e * K, "lies in a slice that is said to be missing");
+                    });
   const std::vector<std::uint8_t> ones = which_are_ones(data, data.missing.cells, pool);
   const auto first = std::find(ones.begin(), ones.end(), 1);
   if (first != ones.end())
@@ -113,7 +115,7 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
   file.read(data.file_ones - held_out, static_cast<std::size_t>(held_out), ones.data(), nullptr);
   // Zeros: random cells that are neither missing nor ones, drawn until there are enough.
   const std::uint64_t wanted = held_out * zeros_per_one;
-  const Box box(data.tensor, data.missing);
+  const ObservedBox box(data.tensor, data.missing);
   Buffer<std::uint32_t> tried;  // sorted: what has been drawn, and what is missing
   tried.append(data.missing.cells.data(), data.missing.cells.size());
   for (std::uint32_t round = 0; kept.size() / K < wanted; ++round) {
@@ -123,7 +125,7 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
                               "test cells for --test",
                               file.path(), wanted));
     const Buffer<std::uint32_t> drawn =
-        rejected_cells(box, tried, wanted - kept.size() / K, stream_key(seed, round, Purpose::zeros, 3));
+        draw_cells_by_rejection(box, tried, wanted - kept.size() / K, stream_key(seed, round, Purpose::zeros, 3));
     const std::vector<std::uint8_t> is_one = which_are_ones(data, drawn, pool);
     for (std::size_t i = 0; i < is_one.size(); ++i)
       if (is_one[i] == 0) kept.append(drawn.data() + i * K, K);

@@ -1,4 +1,4 @@
-#include "run/news.hpp"
+#include "run/new_data.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "io/arrays.hpp"
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 #include "io/flags.hpp"
-#include "io/grow.hpp"
+#include "io/grow_modes.hpp"
 #include "io/pairs.hpp"
 #include "io/table.hpp"
 #include "tensor/records.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* no_network = "the run was fitted without one";
 
-// Takes records that are among the known ones out of `fresh` (sorted, each once). Returns how many.
+// Removes the records for which known(i) holds, in place. Returns how many.
 template <class Known>
 std::uint64_t remove_known(Buffer<std::uint32_t>& fresh, std::size_t width, const Known& known) {
   std::size_t kept = 0;
@@ -33,9 +33,9 @@ std::uint64_t remove_known(Buffer<std::uint32_t>& fresh, std::size_t width, cons
   return removed;
 }
 
-void take_new_ones(FreshData& fresh, const Dataset& old, Pool& pool, NewData& news, UpdateSummary& summary) {
+void take_new_ones(IncomingData& fresh, const Dataset& old, Pool& pool, NewData& new_data, UpdateSummary& summary) {
   summary.warnings = std::move(fresh.ones.warnings);
-  SparseTensor& tensor = news.tensor;
+  SparseTensor& tensor = new_data.tensor;
   SparseTensor& found = fresh.ones.tensor;
   if (found.coords.empty()) return;
   std::vector<Mode*> columns;
@@ -49,16 +49,16 @@ void take_new_ones(FreshData& fresh, const Dataset& old, Pool& pool, NewData& ne
   summary.known_ones = remove_known(tensor.coords, tensor.order(), [&](std::size_t e) { return known[e] != 0; });
 }
 
-void take_new_edges(FreshData& fresh, const Dataset& old, NewData& news, UpdateSummary& summary) {
+void take_new_edges(IncomingData& fresh, const Dataset& old, NewData& new_data, UpdateSummary& summary) {
   for (const Network& network : old.networks) {
-    news.networks.emplace_back();
-    news.networks.back().mode = network.mode;
-    news.networks.back().source = network.source;
+    new_data.networks.emplace_back();
+    new_data.networks.back().mode = network.mode;
+    new_data.networks.back().source = network.source;
   }
-  for (FreshData::Edges& given : fresh.edges) {
+  for (IncomingData::Edges& given : fresh.edges) {
     const Network& network = old.networks[given.network];
-    Buffer<std::uint32_t>& edges = news.networks[given.network].edges;
-    Mode& mode = news.tensor.modes[network.mode];
+    Buffer<std::uint32_t>& edges = new_data.networks[given.network].edges;
+    Mode& mode = new_data.tensor.modes[network.mode];
     const Mode* const found = given.found.empty() ? &fresh.ones.tensor.modes[network.mode] : nullptr;
     translate_and_grow(found == nullptr ? columns_of(given.found) : std::vector<const Mode*>{found, found},
                        {&mode, &mode}, given.source, given.pairs);
@@ -70,19 +70,19 @@ void take_new_edges(FreshData& fresh, const Dataset& old, NewData& news, UpdateS
   }
 }
 
-// What there is of new data, over those of the run as they were.
-void count_news(const NewData& news, const Dataset& old, UpdateSummary& summary) {
-  summary.ones = news.tensor.nnz();
-  for (const Network& network : news.networks) summary.edges += network.size();
-  for (std::size_t k = 0; k < news.tensor.order(); ++k)
-    summary.entities.emplace_back(news.tensor.modes[k].name,
-                                  news.tensor.modes[k].labels.size() - old.tensor.modes[k].labels.size());
+// How many ones, edges and entities are new.
+void count_new_data(const NewData& new_data, const Dataset& old, UpdateSummary& summary) {
+  summary.ones = new_data.tensor.nnz();
+  for (const Network& network : new_data.networks) summary.edges += network.size();
+  for (std::size_t k = 0; k < new_data.tensor.order(); ++k)
+    summary.entities.emplace_back(new_data.tensor.modes[k].name,
+                                  new_data.tensor.modes[k].labels.size() - old.tensor.modes[k].labels.size());
 }
 
 }  // namespace
 
-FreshData read_fresh(const ReadOptions& files, Dataset& old, Pool& pool) {
-  FreshData fresh;
+IncomingData read_incoming(const ReadOptions& files, Dataset& old, Pool& pool) {
+  IncomingData fresh;
   fresh.source = files.file.empty() ? files.networks.front() : files.file;
   if (!files.file.empty()) {
     ReadOptions ones_alone = files;
@@ -92,7 +92,7 @@ FreshData read_fresh(const ReadOptions& files, Dataset& old, Pool& pool) {
   for (const std::string& item : files.networks) {
     const auto [name, file] = split_assignment(item, "--network");
     const Network& network = network_of_flag(name, "--network " + item, no_network, old);
-    FreshData::Edges edges;
+    IncomingData::Edges edges;
     edges.network = static_cast<std::size_t>(&network - old.networks.data());
     edges.source = file;
     TableSpec spec;
@@ -104,14 +104,14 @@ FreshData read_fresh(const ReadOptions& files, Dataset& old, Pool& pool) {
   return fresh;
 }
 
-FreshData take_fresh(Arrays arrays, bool counts, Dataset& old) {
+IncomingData incoming_from_arrays(Arrays arrays, bool counts, Dataset& old) {
   const std::vector<Mode>& of_run = old.tensor.modes;
   if (arrays.modes.size() != of_run.size())
     throw Error(ErrorKind::input,
                 fmt::format("{}: {} modes, but the run has {}", arrays.source, arrays.modes.size(), of_run.size()));
   for (std::size_t k = 0; k < of_run.size(); ++k)
     if (arrays.modes[k].name == fmt::format("mode{}", k + 1)) arrays.modes[k].name = of_run[k].name;  // it has no name
-  FreshData fresh;
+  IncomingData fresh;
   fresh.source = arrays.source;
   std::vector<Arrays::Edges> networks = std::exchange(arrays.networks, {});
   if (arrays.coords.empty() && arrays.values.empty()) {
@@ -123,7 +123,7 @@ FreshData take_fresh(Arrays arrays, bool counts, Dataset& old) {
   }
   for (Arrays::Edges& given : networks) {
     check_edges(given, fresh.ones.tensor.modes);
-    FreshData::Edges edges;
+    IncomingData::Edges edges;
     const Network& network = network_of_mode(given.mode, given.which, given.source, no_network, old);
     edges.network = static_cast<std::size_t>(&network - old.networks.data());
     edges.source = std::move(given.source);
@@ -133,18 +133,18 @@ FreshData take_fresh(Arrays arrays, bool counts, Dataset& old) {
   return fresh;
 }
 
-NewData take_news(FreshData fresh, const Dataset& old, Pool& pool, UpdateSummary& summary) {
-  NewData news;
-  news.source = fresh.source;
-  news.tensor.modes = old.tensor.modes;
-  take_new_ones(fresh, old, pool, news, summary);
-  take_new_edges(fresh, old, news, summary);
-  count_news(news, old, summary);
-  return news;
+NewData extract_new_data(IncomingData fresh, const Dataset& old, Pool& pool, UpdateSummary& summary) {
+  NewData new_data;
+  new_data.source = fresh.source;
+  new_data.tensor.modes = old.tensor.modes;
+  take_new_ones(fresh, old, pool, new_data, summary);
+  take_new_edges(fresh, old, new_data, summary);
+  count_new_data(new_data, old, summary);
+  return new_data;
 }
 
-std::uint64_t merge(const NewData& news, Dataset& data) {
-  const SparseTensor& tensor = news.tensor;
+std::uint64_t merge_new_data(const NewData& new_data, Dataset& data) {
+  const SparseTensor& tensor = new_data.tensor;
   std::uint64_t found = 0;
   const std::size_t K = tensor.order();
   data.tensor.modes = tensor.modes;
@@ -153,7 +153,7 @@ std::uint64_t merge(const NewData& news, Dataset& data) {
   data.tensor.sort_and_merge();
   for (std::size_t m = 0; m < data.networks.size(); ++m) {
     Network& network = data.networks[m];
-    network.edges.append(news.networks[m].edges.data(), news.networks[m].edges.size());
+    network.edges.append(new_data.networks[m].edges.data(), new_data.networks[m].edges.size());
     sort_and_merge_records(network.edges, 2);
     remove_known(network.missing, 2, [&](std::size_t i) {
       return find_record(std::as_const(network.edges), 2, network.missing.data() + 2 * i) < network.size();

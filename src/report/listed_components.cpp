@@ -1,4 +1,4 @@
-#include "report/listed.hpp"
+#include "report/listed_components.hpp"
 
 #include <algorithm>
 #include <numeric>

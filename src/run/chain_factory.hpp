@@ -18,15 +18,15 @@ struct OwnedMinibatches {
 
   std::vector<Minibatches*> edges_of_networks() const;
 };
-// `parts`: minibatches of the ones; `edge_parts`: of the edges of a network; `counts`: whether those of a file are
-// used. Refers to the file.
-OwnedMinibatches in_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts);
-// How many minibatches of `wanted` ones there are in so many.
-std::size_t minibatches_in(std::uint64_t ones, std::int64_t wanted);
+// `parts`: how many minibatches of ones; `edge_parts`: how many of the edges of each network; `counts`: whether to use
+// the counts of a tensor file. Keeps a reference to the file.
+OwnedMinibatches make_minibatches(const Dataset& data, std::size_t parts, std::size_t edge_parts, bool counts);
+// How many minibatches of at most `wanted` ones it takes.
+std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted);
 
 class ChainFactory {
  public:
-  // Refers to the data and the pool.
+  // Keeps references to the data and the pool.
   ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool);
   std::unique_ptr<CountChain> make(std::uint32_t number) const;
 

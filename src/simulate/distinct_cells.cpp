@@ -1,4 +1,4 @@
-#include "simulate/distinct.hpp"
+#include "simulate/distinct_cells.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 namespace ztp {
 namespace {
 
-// Radix sort in two parts: large ranges are grouped in place by their top byte (American flag sort), until a range and
-// a second copy of it fit into the cache; there it is sorted by least significant digits first.
+// Radix sort in two stages: large ranges are grouped in place by their top byte (American flag sort), until a range and a
+// copy of it fit into the cache; such a range is sorted by its least significant digits first.
 class KeySorter {
  public:
   void sort(std::uint64_t* keys, std::size_t count, unsigned bits) {
@@ -35,8 +35,8 @@ class KeySorter {
     for (std::size_t b = 0; b < 256; ++b) bounds[b + 1] += bounds[b];
     std::array<std::size_t, 256> next;
     std::copy(bounds.begin(), bounds.end() - 1, next.begin());
-    // Every pass brings each key that is not at home yet to its group. The steps of a pass do not wait for one another,
-    // as the links of a chain of displaced keys would.
+    // Every pass swaps each misplaced key into its group. The swaps of a pass are independent, unlike those of a cycle of
+    // displaced keys.
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t b = 0; b < 256; ++b) {
@@ -126,7 +126,7 @@ unsigned most_rounds(std::uint64_t wanted) {
   return static_cast<unsigned>(std::clamp<std::uint64_t>(20'000'000 / wanted, 60, 10'000));
 }
 
-void give_up(const std::string& what, std::uint64_t wanted, std::uint64_t have, unsigned rounds) {
+void throw_too_few_distinct(const std::string& what, std::uint64_t wanted, std::uint64_t have, unsigned rounds) {
   throw Error(
       ErrorKind::config,
       fmt::format("{}: only {} of {} are distinct after {} rounds of drawing: the components are too small or too "
