@@ -1,5 +1,5 @@
-"""What people have: arrays, frames, sparse matrices and arrays. They are known by what they can do, so that none of the
-libraries behind them is needed."""
+"""The types that input may have: arrays, frames, sparse matrices and arrays. They are recognised by their methods, so
+that none of their libraries has to be installed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def is_numeric(X: Any) -> bool:
     return isinstance(X, np.ndarray) and X.dtype.kind in "iuf"
 
 
-def stored(X: Any, what: str) -> tuple[Sequence[np.ndarray], np.ndarray]:
+def coordinates_and_values(X: Any, what: str) -> tuple[Sequence[np.ndarray], np.ndarray]:
     """The coordinates, mode by mode, and the values that a sparse matrix or array has."""
     if np.any(getattr(X, "fill_value", 0)):
         raise ValueError(f"{what}: its fill value is {X.fill_value}; it must be 0")
@@ -53,13 +53,12 @@ def stored(X: Any, what: str) -> tuple[Sequence[np.ndarray], np.ndarray]:
 
 def edges_of(matrix: Any, what: str) -> np.ndarray:
     """Of an adjacency matrix: each edge once, also where the matrix has both directions."""
-    pairs, values = stored(matrix, what)
+    pairs, values = coordinates_and_values(matrix, what)
     return np.unique(np.sort(np.stack(pairs, axis=1)[values != 0], axis=1), axis=0)
 
 
-def plain(array: np.ndarray) -> np.ndarray:
-    """Numbers as the library reads them: of the machine's byte order and whole elements apart. A copy where they are
-    not."""
+def native_array(array: np.ndarray) -> np.ndarray:
+    """The array in the byte order of the machine and with strides of whole elements; a copy if need be."""
     dtype = array.dtype.newbyteorder("=")
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
         dtype = np.dtype(np.float64)
@@ -69,7 +68,7 @@ def plain(array: np.ndarray) -> np.ndarray:
 
 
 def as_array(X: Any, what: str) -> np.ndarray:
-    """What is neither a frame nor a tensor."""
+    """An array from input that is neither a frame nor a tensor."""
     if isinstance(X, np.ma.MaskedArray):
         raise ValueError(f"{what}: a masked array; pass the rows that are to be used alone")
     if _is_of_polars(X) and hasattr(X, "collect"):
@@ -79,7 +78,7 @@ def as_array(X: Any, what: str) -> np.ndarray:
 
 
 def check_table(array: np.ndarray, what: str) -> None:
-    """A dense tensor, or a list, is none."""
+    """Refuses what is not a table with a row for each cell, such as a dense tensor."""
     remedy = "; of a dense tensor pass the coordinates of its ones: numpy.argwhere(X)"
     if array.dtype.kind == "b":
         raise ValueError(f"{what}: truth values, and ids or labels are expected{remedy}")

@@ -1,4 +1,4 @@
-"""The run directory of a model that was given none."""
+"""The temporary run directory of a model without run_dir."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import weakref
 from collections.abc import Mapping
 
 
-class OwnDirectory:
-    """A temporary directory, which goes with this object: not in a forked child of the process that made it,
-    however."""
+class TemporaryRun:
+    """A temporary directory, removed with this object, but not by a forked child of the process that made it."""
 
     def __init__(self) -> None:
         self.name = tempfile.mkdtemp(prefix="ztp-")
@@ -24,7 +23,7 @@ def _remove(directory: str, owner: int) -> None:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def files_of(directory: str) -> dict[str, bytes]:
+def read_files(directory: str) -> dict[str, bytes]:
     files = {}
     for folder, _, names in os.walk(directory):
         for name in names:

@@ -1,4 +1,4 @@
-"""The arguments of fit and partial_fit, as the library takes them."""
+"""From the arguments of fit and partial_fit to those of the library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ._input import (
     mapping,
     new_cells,
 )
-from ._kinds import edges_of, is_frame, is_sparse_matrix, is_tensor, stored
+from ._input_types import coordinates_and_values, edges_of, is_frame, is_sparse_matrix, is_tensor
 
 
 def _as_list(given: Any) -> list[Any]:
@@ -83,7 +83,7 @@ def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: i
         arrays.set_values(np.ones(rows, np.int64))
 
 
-def arrays_of(
+def fit_arrays(
     X: Any,
     y: Any,
     networks: ByMode | None,
@@ -93,7 +93,7 @@ def arrays_of(
     entities: ByMode | None,
     counts: bool,
 ) -> _core.Arrays:
-    """Of a first fit."""
+    """The arrays of a first fit."""
     cells = new_cells(X, "X", entities)
     arrays = _core.Arrays("X")
     for name, table in zip(cells.names, cells.labels, strict=True):
@@ -104,7 +104,7 @@ def arrays_of(
     if missing is not None:
         _refuse_file(missing, "missing")
         if is_tensor(missing):
-            columns, stored_values = stored(missing, "missing")
+            columns, stored_values = coordinates_and_values(missing, "missing")
             missing = np.stack(columns, axis=1)[stored_values != 0]
         arrays.set_missing(known_cells(missing, cells.names, cells.labels, "missing"))
     if missing_entities is not None:
@@ -115,7 +115,7 @@ def arrays_of(
     return arrays
 
 
-class _Growing:
+class _GrowingMode:
     """The entities of a mode, those of the run first; what is not among them is added."""
 
     def __init__(self, name: str, known: _core.Labels) -> None:
@@ -155,7 +155,7 @@ class _Growing:
         return int(text) - first
 
 
-def _grown_ids(X: Any, modes: list[_Growing], what: str) -> tuple[_core.Ids, np.ndarray | None]:
+def _ids_of_growing_modes(X: Any, modes: list[_GrowingMode], what: str) -> tuple[_core.Ids, np.ndarray | None]:
     """Cells over modes that grow, and the values that a sparse X has."""
     columns, values = columns_of(X, [mode.name for mode in modes], what)
     ids = _core.Ids(len(columns[0]), len(modes))
@@ -164,18 +164,18 @@ def _grown_ids(X: Any, modes: list[_Growing], what: str) -> tuple[_core.Ids, np.
     return ids, values
 
 
-def fresh_arrays(
+def update_arrays(
     X: Any, y: Any, networks: ByMode | None, names: list[str], known: list[_core.Labels], counts: bool
 ) -> _core.Arrays:
-    """Of an update, whose entities may be new."""
-    modes = [_Growing(name, table) for name, table in zip(names, known, strict=True)]
+    """The arrays of an update, which may have new entities."""
+    modes = [_GrowingMode(name, table) for name, table in zip(names, known, strict=True)]
     arrays = _core.Arrays("X")
     if X is None:
         if y is not None:
             raise ValueError("y is given, but no X")
         arrays.set_cells(_core.Ids(0, len(names)))
     else:
-        ids, values = _grown_ids(X, modes, "X")
+        ids, values = _ids_of_growing_modes(X, modes, "X")
         _set_values(arrays, values, y, ids.rows, counts)
         arrays.set_cells(ids)
     for k, (mode, given) in by_mode(networks, names, "networks").items():
@@ -184,13 +184,13 @@ def fresh_arrays(
             _refuse_file(pairs, what)
             if is_sparse_matrix(pairs):
                 pairs = edges_of(pairs, what)
-            arrays.add_network(k, number, what, _grown_ids(pairs, [modes[k], modes[k]], what)[0], None)
+            arrays.add_network(k, number, what, _ids_of_growing_modes(pairs, [modes[k], modes[k]], what)[0], None)
     for grown in modes:
         arrays.add_mode(grown.name, grown.table)
     return arrays
 
 
-def reading_of(
+def read_flags(
     path: str | os.PathLike[str],
     networks: ByMode | None,
     missing: Any,
@@ -198,7 +198,7 @@ def reading_of(
     missing_pairs: ByMode | None,
     reading: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """Everything in files: the flags of the command line."""
+    """The flags of the command line, for data in files."""
 
     def file(given: Any, what: str) -> str:
         if not isinstance(given, (str, os.PathLike)):
