@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ztp/buffer.hpp"
 
@@ -11,14 +12,29 @@ namespace ztp {
 
 [[noreturn]] void throw_io(const std::string& action, const std::string& path);  // with the text of errno
 
+// Owns the number of an open file, or has a negative one. Closing it in the destructor leaves errno as it is.
+class FileDescriptor {
+ public:
+  FileDescriptor(int number = -1) : number_(number) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~FileDescriptor();
+  operator int() const { return number_; }
+  bool close();  // false, if the system reports an error
+
+ private:
+  int number_;
+};
+
 // Writes to a temporary file, which gets its final name in commit(), after the data are on disk: a crash leaves either
 // the old file or the new one. Without commit() the temporary file is removed.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
   ~AtomicFile();
-  AtomicFile(const AtomicFile&) = delete;
-  AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
@@ -40,7 +56,7 @@ class AtomicFile {
   static constexpr std::size_t capacity = 1 << 20;
   std::string path_;
   std::string temporary_;
-  int fd_ = -1;
+  FileDescriptor fd_;
   Buffer<char> buffer_;
   std::size_t used_ = 0;
   std::uint64_t written_ = 0;
@@ -55,9 +71,6 @@ class AppendFile {
  public:
   // Opens or creates, and cuts the file to `length` bytes first.
   AppendFile(std::string path, std::uint64_t length);
-  ~AppendFile();
-  AppendFile(const AppendFile&) = delete;
-  AppendFile& operator=(const AppendFile&) = delete;
 
   void append(const void* data, std::size_t bytes);
   void append(std::string_view text) { append(text.data(), text.size()); }
@@ -67,7 +80,7 @@ class AppendFile {
 
  private:
   std::string path_;
-  int fd_ = -1;
+  FileDescriptor fd_;
   std::uint64_t length_ = 0;
 };
 
@@ -75,9 +88,6 @@ class AppendFile {
 class ReadFile {
  public:
   explicit ReadFile(std::string path);
-  ~ReadFile();
-  ReadFile(const ReadFile&) = delete;
-  ReadFile& operator=(const ReadFile&) = delete;
 
   void read(std::uint64_t offset, void* data, std::size_t bytes) const;  // all of it, or an error
   std::uint64_t length() const { return length_; }
@@ -85,7 +95,7 @@ class ReadFile {
 
  private:
   std::string path_;
-  int fd_ = -1;
+  FileDescriptor fd_;
   std::uint64_t length_ = 0;
 };
 
@@ -94,9 +104,6 @@ class ReadFile {
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& directory);
-  ~ScratchFile();
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
 
   void append(const void* data, std::size_t bytes);
   void read(std::uint64_t offset, void* data, std::size_t bytes) const;
@@ -104,7 +111,7 @@ class ScratchFile {
 
  private:
   std::string path_;  // for messages
-  int fd_ = -1;
+  FileDescriptor fd_;
 };
 
 // Error, if the disk has no room for a file `path` of this size, or a quota forbids it. Called before a library writes

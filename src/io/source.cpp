@@ -179,10 +179,6 @@ bool is_zstd(const unsigned char* start, std::size_t size) {
   return frame || skippable;
 }
 
-}  // namespace
-
-namespace {
-
 // The kind of a file that is not supported; null if it is not recognised.
 const char* unsupported_kind(std::string_view start) {
   if (start.starts_with("PK\x03\x04")) return "a zip archive; unpack it, and compress it with gzip or zstd if at all";
@@ -200,19 +196,16 @@ const char* unsupported_kind(std::string_view start) {
 
 ByteSource::ByteSource(const std::string& path)
     : name_(path == "-" ? "standard input" : path),
-      file_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
-      owned_(path != "-") {
+      opened_(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (path.empty())
     throw Error(ErrorKind::usage, "the name of a file is empty; name the file, or give - for standard input");
-  if (file_ < 0) throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
+  if (path != "-" && opened_ < 0) throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
 }
 
-ByteSource::~ByteSource() {
-  if (owned_) ::close(file_);
-}
+ByteSource::~ByteSource() = default;
 
 void ByteSource::detect() {
-  RawInput input(file_, name_);
+  RawInput input(opened_ < 0 ? STDIN_FILENO : opened_, name_);
   // A pipe may deliver its first bytes one by one.
   while (input.end < 10) {
     const std::size_t got = input.read_into(input.buffer.data() + input.end, input.buffer.size() - input.end);

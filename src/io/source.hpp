@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/file.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -14,8 +15,6 @@ class ByteSource {
  public:
   explicit ByteSource(const std::string& path);  // "-" is standard input
   ~ByteSource();
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
 
   const std::string& name() const { return name_; }  // for messages
   // At least one byte, unless the end is reached. An error is thrown only after all bytes before it were returned, so that
@@ -28,8 +27,7 @@ class ByteSource {
   void detect();
 
   std::string name_;
-  int file_;
-  bool owned_;
+  FileDescriptor opened_;  // negative for standard input
   std::unique_ptr<Decoder> decoder_;
 };
 

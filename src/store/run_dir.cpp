@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/file.hpp"
 #include "ztp/error.hpp"
 #include "ztp/fit.hpp"
 
@@ -78,26 +77,18 @@ RunLock::RunLock(const std::string& run_dir) {
   const bool locked = ::fcntl(fd_, F_OFD_SETLK, &lock) == 0;
   const int reason = errno;
   struct stat mine = {}, there = {};
-  // If the directory was replaced meanwhile, what is locked is not the one that is there.
+  // If the directory was replaced meanwhile, the lock is that of the old one.
   const bool same = ::fstat(fd_, &mine) == 0 && ::stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino;
   if (locked && same) return;
-  ::close(fd_);
   if (locked || reason == EAGAIN || reason == EACCES) refuse_locked(run_dir);
   errno = reason;
   throw_io("lock", path);
 }
 
-RunLock::~RunLock() {
-  ::close(fd_);
-}
-
 bool RunLock::is_locked(const std::string& run_dir) {
-  const int fd = ::open((run_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+  const FileDescriptor fd = ::open((run_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
   struct flock lock = whole_file();
-  const bool known = ::fcntl(fd, F_OFD_GETLK, &lock) == 0;
-  ::close(fd);
-  return known && lock.l_type != F_UNLCK;
+  return fd >= 0 && ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 void check_run_dir(const std::string& run_dir, bool replace) {
@@ -109,7 +100,7 @@ void check_run_dir(const std::string& run_dir, bool replace) {
   if (!fs::is_directory(run_dir, error) ||
       (!fs::is_empty(run_dir, error) && !fs::exists(run_dir + "/options.json", error)))
     throw Error(ErrorKind::config, fmt::format("{} is not a run directory; it is not replaced", run_dir));
-  // A process, such as the shell, that is in there would be in a directory that is gone.
+  // A process, such as the shell, whose working directory it is would be left in a directory that is gone.
   if ((fs::current_path() / "").string().starts_with(fs::canonical(run_dir).string() + "/"))
     throw Error(ErrorKind::config,
                 fmt::format("{} is to be replaced; go to a directory outside it, or use --out", run_dir));

@@ -3,20 +3,19 @@
 #include <memory>
 #include <string>
 
+#include "base/file.hpp"
+
 namespace ztp {
 
 // An exclusive lock on a run directory for writing. The system releases it when the process ends, however it ends.
 class RunLock {
  public:
   explicit RunLock(const std::string& run_dir);  // Error (config), if it is locked
-  ~RunLock();
-  RunLock(const RunLock&) = delete;
-  RunLock& operator=(const RunLock&) = delete;
 
   static bool is_locked(const std::string& run_dir);
 
  private:
-  int fd_ = -1;
+  FileDescriptor fd_;
 };
 
 // A run directory that is built under a temporary name beside its final one, .RUN.ztp-partial-PID, and renamed when it is
