@@ -7,7 +7,7 @@
 
 #include "io/assemble.hpp"
 #include "io/lines.hpp"
-#include "io/mode_names.hpp"
+#include "io/flags.hpp"
 #include "io/table.hpp"
 #include "ztp/error.hpp"
 

@@ -1,6 +1,7 @@
-// Values of flags that name a mode or network: MODE, MODE=FILE, MODE:N. `flag`: as it was typed, for messages.
+// Names of modes, and flags that name a mode or network: MODE, MODE=FILE, MODE:N. `flag`: as it was typed, for messages.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ztp/read.hpp"
@@ -12,6 +13,9 @@ std::string mode_list(const std::vector<Mode>& modes);
 
 // The mode of that name; Error (config) if there is none.
 std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name, const std::string& flag);
+
+// What is wrong with the name of a mode that follows others, and what to do; empty if nothing is.
+std::string mode_name_problem(std::string_view name, const std::vector<std::string>& before);
 
 // The network that "MODE" or "MODE:N" names. Error (config) with `remedy`, if there is none.
 Network& network_of_flag(const std::string& name, const std::string& flag, const std::string& remedy, Dataset& data);

@@ -5,7 +5,7 @@
 
 #include "io/formats.hpp"
 #include "io/layout.hpp"
-#include "io/mode_names.hpp"
+#include "io/flags.hpp"
 #include "io/parse.hpp"
 #include "ztp/error.hpp"
 

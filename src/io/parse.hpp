@@ -75,6 +75,15 @@ void parse_labels(std::string_view text, const FileLayout& layout, const TableSp
                   ParsedBlock& out);
 void parse_indices(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                    ParsedBlock& out);
+
+// Parses the value column: 0 or 1, or a count. Returns what is wrong with the text and what to do, or null.
+const char* parse_general_value(std::string_view text, ValueKind rule, std::int64_t& value);
+inline const char* parse_value(std::string_view text, ValueKind rule, std::int64_t& value) {
+  if (text != "1") return parse_general_value(text, rule, value);
+  value = 1;  // by far the most common
+  return nullptr;
+}
+
 BadLine unknown_label(std::uint64_t line, std::size_t column, std::string_view label, const TableSpec& spec,
                       std::size_t mode);
 

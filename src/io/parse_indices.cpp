@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "io/parse.hpp"
-#include "io/value.hpp"
 
 namespace ztp {
 namespace {

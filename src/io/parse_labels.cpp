@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "io/parse.hpp"
-#include "io/value.hpp"
 
 namespace ztp {
 namespace {

@@ -54,17 +54,9 @@ double seconds_of(const ChainTable& trace, const Diagnosis& diagnosis, std::int6
 }
 
 Quantity measure(const std::string& name, const ChainDraws& draws, double seconds) {
-  const Convergence numbers = convergence(draws);
-  Quantity result;
-  result.name = name;
-  result.mean = numbers.mean;
-  result.sd = numbers.sd;
-  result.mcse = numbers.mcse;
-  result.r_hat = numbers.r_hat;
-  result.ess_bulk = numbers.ess_bulk;
-  result.ess_tail = numbers.ess_tail;
-  result.ess_per_second = seconds > 0 ? numbers.ess_bulk / seconds : std::numeric_limits<double>::quiet_NaN();
-  result.constant = numbers.sd == 0;
+  Quantity result{convergence(draws), name, 0, false, {}};
+  result.ess_per_second = seconds > 0 ? result.ess_bulk / seconds : std::numeric_limits<double>::quiet_NaN();
+  result.constant = result.sd == 0;
   for (const auto& chain : draws)
     result.chain_means.push_back(std::accumulate(chain.begin(), chain.end(), 0.0) / static_cast<double>(chain.size()));
   return result;

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/creation_time.hpp"
+#include "base/clock.hpp"
 #include "base/file.hpp"
 #include "report/compare.hpp"
 #include "report/describe.hpp"

@@ -9,8 +9,8 @@
 #include "io/assemble.hpp"
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
+#include "run/cost.hpp"
 #include "run/prepare.hpp"
-#include "run/sweep_time.hpp"
 #include "tensor/records.hpp"
 
 namespace ztp {

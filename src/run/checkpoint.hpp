@@ -11,15 +11,18 @@
 
 namespace ztp {
 
-struct Checkpoint {
-  std::string file;                   // where it was read from; empty: there is none yet
-  std::uint32_t chain = 0;            // whose state the file has
-  std::vector<std::uint32_t> sweeps;  // done by each chain; chains that are not listed have not begun
-  double seconds = 0;                 // of sampling in this chain
-  std::uint64_t draw_log_length = 0;
-  std::uint64_t trace_length = 0;
-  std::uint64_t cells_length = 0;
+// Where the run was, byte for byte as in the file.
+struct CheckpointPosition {
+  std::uint32_t chain = 0;   // whose state the file has
+  std::uint32_t chains = 0;  // that have begun
+  double seconds = 0;        // of sampling in this chain
+  std::uint64_t draw_log_length = 0, trace_length = 0, cells_length = 0;
   std::uint64_t held_out_draws = 0;
+};
+
+struct Checkpoint : CheckpointPosition {
+  std::string file;                   // where it was read from; empty: there is none yet
+  std::vector<std::uint32_t> sweeps;  // done by each chain; chains that are not listed have not begun
   std::vector<double> held_out_sum;
 };
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "base/creation_time.hpp"
+#include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/memory.hpp"
 #include "io/write_cells.hpp"

@@ -1,9 +1,8 @@
-#include "run/sweep_time.hpp"
-
 #include <algorithm>
 
 #include "base/clock.hpp"
 #include "io/dataset_ones.hpp"
+#include "run/cost.hpp"
 #include "run/prepare.hpp"
 #include "sampler/chain.hpp"
 

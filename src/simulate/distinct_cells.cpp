@@ -110,16 +110,7 @@ void KeySet::merge(std::size_t sorted) {
 }
 
 void RecordSet::merge(std::size_t) {
-  const std::size_t count = size();
-  sort_records(words_.data(), count, width_, nullptr);
-  std::size_t kept = 0;
-  for (std::size_t e = 0; e < count; ++e) {
-    const std::uint32_t* cell = words_.data() + e * width_;
-    if (kept > 0 && std::equal(cell, cell + width_, words_.data() + (kept - 1) * width_)) continue;
-    if (kept != e) std::copy(cell, cell + width_, words_.data() + kept * width_);
-    ++kept;
-  }
-  shrink(kept);
+  sort_and_merge_records(words_, width_);
 }
 
 unsigned most_rounds(std::uint64_t wanted) {

@@ -186,7 +186,7 @@ SimulateSummary write_all(PointDrawer& drawer, Output& output, bool with_truth) 
   with_ones(drawer, [&](const auto& cells, const CollectedCells& collected) {
     summary.points = collected.points;
     summary.rounds = collected.rounds;
-    const std::string header = fmt::format("#{}\n", joined(mode_names(options), "\t"));
+    const std::string header = fmt::format("#{}\n", fmt::join(mode_names(options), "\t"));
     output.write_cells("tensor.tsv", header, cells, options.dims.size());
     summary.bytes = output.bytes();
   });

@@ -8,6 +8,7 @@
 
 #include "model/distributions.hpp"
 #include "simulate/distinct_cells.hpp"
+#include "tensor/mode_name.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -85,8 +86,7 @@ void draw_dirichlet(StreamKey key, std::size_t r, double a, Buffer<double>& u) {
 void check_names(const std::vector<std::string>& names) {
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string& name = names[k];
-    if (name.empty() || name == "." || name == ".." || name.front() == ' ' ||
-        name.find_first_of(std::string_view("/=\t\n\r\0", 6)) != name.npos)
+    if (!usable_mode_name(name) || name.front() == ' ')
       throw Error(ErrorKind::config,
                   fmt::format("the mode name \"{}\" cannot be used in file names and headers", name));
     if (name == "weights") throw Error(ErrorKind::config, "a mode cannot be named weights: truth/weights.tsv is taken");
@@ -100,7 +100,7 @@ void check_edges(const SimulateOptions& options, const std::vector<std::string>&
     const auto& [mode, edges] = options.edges[i];
     if (std::find(names.begin(), names.end(), mode) == names.end())
       throw Error(ErrorKind::usage,
-                  fmt::format("--edges {}={}: there is no such mode; they are: {}", mode, edges, joined(names, ", ")));
+                  fmt::format("--edges {}={}: there is no such mode; they are: {}", mode, edges, fmt::join(names, ", ")));
     for (std::size_t other = 0; other < i; ++other)
       if (options.edges[other].first == mode)
         throw Error(ErrorKind::usage, fmt::format("--edges gives mode {} twice", mode));
@@ -110,12 +110,6 @@ void check_edges(const SimulateOptions& options, const std::vector<std::string>&
 }
 
 }  // namespace
-
-std::string joined(const std::vector<std::string>& names, const char* between) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : between) + name;
-  return text;
-}
 
 std::vector<std::string> mode_names(const SimulateOptions& options) {
   std::vector<std::string> names = options.mode_names;

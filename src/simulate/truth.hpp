@@ -11,7 +11,7 @@ namespace ztp {
 
 // What a stream of Purpose::simulate is for (the `mode` of its key). Part of the meaning of a seed: only append.
 namespace simulate_stream {
-inline constexpr std::uint32_t shares = 0, order = 1, scatter = 2, split_points = 3, columns = 256, points = 512,
+inline constexpr std::uint32_t shares = 0, order = 1, scatter = 2, parts = 3, columns = 256, points = 512,
                                edge_parts = 768, edge_ends = 1024;
 }
 
@@ -19,7 +19,6 @@ inline constexpr std::uint32_t shares = 0, order = 1, scatter = 2, split_points 
 void check(const SimulateOptions& options);
 // mode1, mode2, ... where none are given.
 std::vector<std::string> mode_names(const SimulateOptions& options);
-std::string joined(const std::vector<std::string>& names, const char* between);
 
 class Truth {
  public:

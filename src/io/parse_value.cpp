@@ -1,7 +1,7 @@
-#include "io/value.hpp"
-
 #include <charconv>
 #include <cmath>
+
+#include "io/parse.hpp"
 
 namespace ztp {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/creation_time.hpp"
+#include "base/clock.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
