@@ -102,11 +102,17 @@ void bind_arrays(nb::module_& module) {
           nb::arg("mode"), nb::arg("which"), nb::arg("source"), nb::arg("pairs"), nb::arg("missing").none());
 }
 
+// An empty name is none: the file tells.
+std::optional<FileFormat> file_format(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  return format_named(name);
+}
+
 void set_read_option(ReadOptions& read, const std::string& name, nb::handle value) {
   if (name == "file")
     read.file = nb::cast<std::string>(value);
   else if (name == "format")
-    read.format = nb::cast<std::string>(value);
+    read.format = file_format(nb::cast<std::string>(value));
   else if (name == "values")
     read.values = nb::cast<bool>(value);
   else if (name == "index_base")

@@ -22,7 +22,7 @@ class Listener {
   FitCallbacks callbacks() {
     FitCallbacks result;
     result.on_sweep = [this](const SweepReport& report) { latest_ = report; };
-    result.stop_requested = [this] { return look_around(); };
+    result.stop_requested = [this] { return poll_python(); };
     result.on_warning = [this](const std::string& warning) {
       nb::gil_scoped_acquire held;
       guarded([&] { on_warning_(warning); });
@@ -43,7 +43,7 @@ class Listener {
 
  private:
   // Taking Python's lock can cost milliseconds where other threads hold it, and a sweep may be shorter than that.
-  bool look_around() {
+  bool poll_python() {
     const auto now = std::chrono::steady_clock::now();
     if (now - looked_ < std::chrono::milliseconds(50)) return failed_ != nullptr;
     looked_ = now;
@@ -137,7 +137,7 @@ void bind_fit(nb::module_& module) {
         options.draws = draws;
         options.minibatch = minibatch;
         options.threads = threads;
-        options.news_required = false;
+        options.require_new_data = false;
         return as_dict(listen(listener, [&](const FitCallbacks& callbacks) {
           return update(run_dir, std::move(fresh), options, callbacks);
         }));

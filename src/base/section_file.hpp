@@ -1,6 +1,6 @@
 // A binary file of named sections, each with its own checksum: the data copy and the checkpoints of a run directory.
-//   "ZTPSECT1", then for each section: name length (u32), payload length (u64), name, payload, XXH3 of name and payload (u64);
-//   the last section is called "end" and is empty. Numbers are little-endian.
+//   "ZTPSECT1", then for each section: name length (u32), payload length (u64), name, payload, XXH3 of name and payload
+//   (u64); the last section is called "end" and is empty. Numbers are little-endian.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -32,8 +32,8 @@ class SectionWriter {
   Hash hash_;
 };
 
-// Reads the table of sections at once, and a section, checked, when asked for it. Sizes are compared with the file's before
-// anything is allocated.
+// Reads the table of sections when it is opened, and a section, with its checksum, on request. Sizes are compared with
+// that of the file before anything is allocated.
 class SectionReader {
  public:
   explicit SectionReader(const std::string& path);

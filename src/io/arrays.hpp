@@ -1,4 +1,4 @@
-// What making a Dataset of arrays is made of, for those who need its parts.
+// Checks of data in memory, shared by make_dataset and updates.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,10 +7,11 @@
 
 namespace ztp {
 
-// Error (usage), if there are too few or too many, or names or labels cannot be in a file. Makes the labels findable.
+// Error (usage), if there are too few or too many modes, or a name or label could not be written to a file. Indexes the
+// labels.
 void check_modes(std::vector<Mode>& modes, const std::string& source);
 
-// Error (usage), if the pairs of a network are no pairs of entities of a mode.
+// Error (usage), if the pairs of a network have ids that the mode does not have.
 void check_edges(const Arrays::Edges& edges, const std::vector<Mode>& modes);
 
 }  // namespace ztp

@@ -9,7 +9,7 @@ namespace ztp {
 TableSpec pair_table(const std::string& path, const Mode& mode) {
   TableSpec spec;
   spec.path = path;
-  spec.closed = {&mode, &mode};
+  spec.fixed_modes = {&mode, &mode};
   return spec;
 }
 
@@ -20,21 +20,21 @@ std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uin
   return reader.take_modes();
 }
 
-LeftOut sort_and_merge_pairs(Buffer<std::uint32_t>& pairs) {
-  LeftOut left_out;
+DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs) {
+  DroppedPairs dropped;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < pairs.size(); i += 2) {
     const std::uint32_t low = std::min(pairs[i], pairs[i + 1]), high = std::max(pairs[i], pairs[i + 1]);
     if (low == high) {
-      ++left_out.self;
+      ++dropped.self;
       continue;
     }
     pairs[kept++] = low;
     pairs[kept++] = high;
   }
   pairs.resize(kept);
-  left_out.repeated = sort_and_merge_records(pairs, 2);
-  return left_out;
+  dropped.repeated = sort_and_merge_records(pairs, 2);
+  return dropped;
 }
 
 }  // namespace ztp

@@ -1,4 +1,4 @@
-// Text written fast, through an AtomicFile.
+// Writes text to an AtomicFile.
 #pragma once
 #include <cstddef>
 #include <cstdint>

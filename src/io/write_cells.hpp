@@ -6,13 +6,13 @@
 
 namespace ztp {
 
-// One label a line, in id order, from the entity `first` on. A first line that begins with # is a header: one is
-// written if the first label looks so.
+// One label per line, in the order of ids, from the entity `first` on. Writes a header if the first label could be taken
+// for one.
 void write_label_file(const std::string& path, const LabelTable& labels, std::uint32_t first = 0);
-// `#mode...` and the ones; with counts a last column.
+// A header `#mode...` and the ones, with their counts in a last column if there are any.
 void write_ones_file(const std::string& path, const std::vector<Mode>& modes, const Buffer<std::uint32_t>& coords,
                      const Buffer<std::int64_t>& counts);
-// `#mode... outcome`, and the cells with a last column 0 or 1.
+// A header `#mode... outcome`, and the cells with a last column 0 or 1.
 void write_test_file(const std::string& path, const std::vector<Mode>& modes, const TestCells& cells);
 
 }  // namespace ztp

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "posterior/impl.hpp"
+#include "posterior/posterior_impl.hpp"
 
 namespace ztp {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "posterior/impl.hpp"
+#include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
 #include "ztp/error.hpp"
 
@@ -168,8 +168,8 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
   std::vector<std::vector<float>> weights = impl_->weights(mine);
   std::vector<double> share(R, 0.0);
   const SparseTensor tensor = sample_of_ones(impl_->run_dir, impl_->info, ones_for_shares);
-  const std::vector<std::size_t> ones = spread(tensor.nnz(), ones_for_shares);
-  const std::vector<std::size_t> picked = spread(mine.size(), draws_for_shares);
+  const std::vector<std::size_t> ones = evenly_spaced(tensor.nnz(), ones_for_shares);
+  const std::vector<std::size_t> picked = evenly_spaced(mine.size(), draws_for_shares);
   for (const std::size_t pick : picked) {
     impl_->draws.load(mine[pick], impl_->state);
     const std::vector<double> sums = sum_of_shares(*impl_->kernel, tensor_rates(impl_->state), tensor, ones);

@@ -9,7 +9,7 @@
 #include "kernel/host_arrays.hpp"
 #include "model/distributions.hpp"
 #include "simulate/alias.hpp"
-#include "simulate/distinct.hpp"
+#include "simulate/distinct_cells.hpp"
 #include "tensor/missing.hpp"
 
 namespace ztp {
@@ -41,7 +41,7 @@ class MissingCells {
 
  private:
   std::size_t K_;
-  SliceMarks slices_;
+  MissingSlices slices_;
   const Buffer<std::uint32_t>& cells_;
   bool in_order_;
   std::size_t next_ = 0;

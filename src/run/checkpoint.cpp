@@ -21,13 +21,7 @@ namespace {
 constexpr std::uint32_t checkpoint_format = 1;
 constexpr std::array names = {"checkpoint-a.bin", "checkpoint-b.bin"};
 
-struct Head {
-  std::uint32_t chain, chains;
-  double seconds;
-  std::uint64_t draw_log_length, trace_length, cells_length, held_out_draws;
-};
-
-std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
+std::uint64_t total_sweeps(const Checkpoint& checkpoint) {
   return std::accumulate(checkpoint.sweeps.begin(), checkpoint.sweeps.end(), std::uint64_t{0});
 }
 
@@ -36,7 +30,7 @@ std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
 }
 
 void check_options_match(const std::string& path, const std::string& written, const FitOptions& options) {
-  const Json then = parse_json(written), now = options_as(options);
+  const Json then = parse_json(written), now = options_to_object(options);
   for (const OptionField& field : fit_option_fields()) {
     const std::string& name = field.name;
     if (field.may_change || (then.contains(name) && then[name] == now[name])) continue;
@@ -60,22 +54,16 @@ void check_belongs(const SectionReader& file, const std::string& path, const Run
 
 Checkpoint read_checkpoint(const SectionReader& file, const std::string& path, const RunInfo& info) {
   check_belongs(file, path, info);
-  Head head;
-  file.read("position", &head, sizeof head);
   Checkpoint checkpoint;
   checkpoint.file = path;
-  checkpoint.chain = head.chain;
-  checkpoint.seconds = head.seconds;
-  checkpoint.draw_log_length = head.draw_log_length;
-  checkpoint.trace_length = head.trace_length;
-  checkpoint.cells_length = head.cells_length;
-  checkpoint.held_out_draws = head.held_out_draws;
+  CheckpointPosition& position = checkpoint;
+  file.read("position", &position, sizeof position);
   const Buffer<std::uint32_t> sweeps = file.values<std::uint32_t>("sweeps");
   checkpoint.sweeps.assign(sweeps.begin(), sweeps.end());
   const Buffer<double> sum = file.values<double>("held_out");
   checkpoint.held_out_sum.assign(sum.begin(), sum.end());
   const std::uint64_t test_cells = info.test_ones + info.test_zeros;
-  if (head.chain >= sweeps.size() || sweeps.size() > static_cast<std::size_t>(info.options.chains) ||
+  if (checkpoint.chain >= sweeps.size() || sweeps.size() > static_cast<std::size_t>(info.options.chains) ||
       (!sum.empty() && sum.size() != test_cells))
     throw Error(ErrorKind::input, fmt::format("{}: damaged: its numbers do not fit the run", path));
   return checkpoint;
@@ -129,11 +117,9 @@ void write_checkpoint(const std::string& path, const RunInfo& info, const Checkp
   text("version", version());
   text("fingerprint", info.fingerprint);
   text("options", options_to_json(info.options));
-  const Head head{checkpoint.chain,         static_cast<std::uint32_t>(checkpoint.sweeps.size()),
-                  checkpoint.seconds,       checkpoint.draw_log_length,
-                  checkpoint.trace_length,  checkpoint.cells_length,
-                  checkpoint.held_out_draws};
-  file.values("position", &head, 1);
+  CheckpointPosition position = checkpoint;
+  position.chains = static_cast<std::uint32_t>(checkpoint.sweeps.size());
+  file.values("position", &position, 1);
   file.values("sweeps", checkpoint.sweeps.data(), checkpoint.sweeps.size());
   file.values("held_out", checkpoint.held_out_sum.data(), checkpoint.held_out_sum.size());
   for (const CheckpointField& field : chain.checkpoint_fields()) {
@@ -159,7 +145,7 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
       const SectionReader file(path);
       file.verify();
       Checkpoint found = read_checkpoint(file, path, info);
-      if (!latest || all_sweeps(found) > all_sweeps(*latest)) latest = std::move(found);
+      if (!latest || total_sweeps(found) > total_sweeps(*latest)) latest = std::move(found);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::config) throw;  // not damaged, but not of this run
       damaged.push_back(error.what());
@@ -169,7 +155,7 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
     throw Error(ErrorKind::input, fmt::format("no checkpoint of {} is whole: {}; remove them to start again", run_dir,
                                               fmt::join(damaged, "; ")));
   for (const std::string& what : damaged)
-    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, all_sweeps(*latest)));
+    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, total_sweeps(*latest)));
   return latest.value_or(Checkpoint{});
 }
 

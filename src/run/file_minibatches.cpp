@@ -32,10 +32,10 @@ bool FileMinibatches::whole() const {
   return (ones_ + count_ - 1) / count_ <= ones_per_chunk_;
 }
 
-// Begins to read the chunk from `first` on, which goes no further than `end`.
+// Starts reading the chunk that begins at `first` and ends at `end` at the latest.
 void FileMinibatches::fetch(std::uint64_t first, std::uint64_t end) {
   if (reading_.valid() && coming_.first == first) return;
-  if (reading_.valid()) reading_.wait();  // another one, which is not wanted after all
+  if (reading_.valid()) reading_.wait();  // a chunk that is not needed after all
   coming_.first = first;
   coming_.count = static_cast<std::size_t>(std::min<std::uint64_t>(ones_per_chunk_, end - first));
   reading_ = std::async(std::launch::async, [this] {
@@ -45,7 +45,7 @@ void FileMinibatches::fetch(std::uint64_t first, std::uint64_t end) {
   });
 }
 
-// Makes it the chunk at hand.
+// Makes that chunk the current one.
 void FileMinibatches::take(std::uint64_t first, std::uint64_t end) {
   if (now_.count > 0 && now_.first == first) return;
   fetch(first, end);

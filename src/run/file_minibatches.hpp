@@ -1,4 +1,4 @@
-// The ones of a tensor file in minibatches, read from the disk while the chunk before is worked on.
+// The ones of a tensor file in minibatches. The next chunk is read from disk while the current one is used.
 #pragma once
 #include <algorithm>
 #include <future>

@@ -37,7 +37,7 @@ std::string trace_row(const SweepReport& report) {
     const double value = column.value(report);
     fields.push_back(std::isnan(value) ? "" : fmt::format(fmt::runtime(column.format), value));
   }
-  // As draws.nc has them, every digit (trace_columns.hpp).
+  // With every digit of the float32 in draws.nc (trace_columns.hpp).
   for (const double value : report.learned)
     fields.push_back(fmt::format("{}", static_cast<double>(static_cast<float>(value))));
   return fmt::format("{}\n", fmt::join(fields, "\t"));
@@ -95,7 +95,7 @@ void Recorder::on_failure(Chain& chain, const SweepReport& last) {
   if (saved_) return;
   try {
     checkpoint(chain, last);
-  } catch (const Error&) {  // the checkpoint before is still there, and why the step failed matters more
+  } catch (const Error&) {  // the previous checkpoint is still there, and the first error matters more
   }
 }
 
@@ -130,7 +130,7 @@ void Recorder::write(const std::string& file, Chain& chain, const SweepReport& r
   cells_.sync();
   draws_.sync();
   info_.peak_memory = peak_memory();
-  write_run_status(run_dir_, info_);  // first: it is never behind a checkpoint
+  write_run_status(run_dir_, info_);  // before the checkpoint, so that it is never older
   Checkpoint now;
   now.chain = report.chain;
   now.sweeps = sweeps_;

@@ -40,11 +40,11 @@ class Recorder final : public Observer {
   AppendFile trace_;
   AppendFile cells_;
   DrawLogWriter draws_;
-  const Interval interval_;
+  const CheckpointInterval interval_;
   std::vector<std::uint32_t> sweeps_;  // done, of each chain
   std::string last_file_;              // of a checkpoint
   double last_checkpoint_;
-  bool saved_ = true;  // what the chain carries is in a file, or it has done nothing yet
+  bool saved_ = true;  // the chain's state is in a file, or it has done nothing yet
 };
 
 }  // namespace ztp

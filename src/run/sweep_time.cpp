@@ -1,22 +1,21 @@
-#include "run/sweep_time.hpp"
-
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 #include "kernel/draw_columns.hpp"
+#include "run/cost.hpp"
 #include "run/prepare.hpp"
 #include "sampler/batch_chain.hpp"
 
 namespace ztp {
 namespace {
 
-constexpr double timed_products = 1e8;                          // ones times components that are tried out
-constexpr std::size_t timed_draws = 4000000;                    // rows times components that are tried out
+constexpr double timed_products = 1e8;                          // ones times components that are timed
+constexpr std::size_t timed_draws = 4000000;                    // rows times components that are timed
 constexpr std::size_t most_row_bytes = std::size_t{256} << 20;  // of a mode
 
-// Some of the ones, as a sweep meets them: stretches of 64 neighbours, which share rows; of a file, which is shuffled,
-// its first.
+// A sample of the ones in the order of a sweep: runs of 64 neighbours, which share rows. Of a file, which is shuffled,
+// the first ones.
 Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
   if (data.file != nullptr) return first_ones_of_file(data, wanted);
   const SparseTensor& tensor = data.tensor;
@@ -27,7 +26,7 @@ Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
   return coords;
 }
 
-// Times a real sweep. The collapsed sampler is for data of which that is quick.
+// Times a real sweep: the collapsed sampler is for data that are small enough for that.
 double time_collapsed(const Dataset& data, const FitOptions& options, Kernel& kernel) {
   const Problem problem = make_problem(options, data);
   BatchChain chain(problem, kernel, 0);
@@ -47,7 +46,7 @@ double time_columns(std::uint32_t entities, const FitOptions& options, Kernel& k
   const std::vector<double> totals(R, 1.0);
   const Columns columns{.S = *counts, .a = 0.1};
   const double begin = clock_seconds();
-  if (is_online(options) && options.parameters == "mean")
+  if (is_online(options) && options.parameters == SampleOrMean::mean)
     mean_columns(kernel, columns, totals, *part);
   else
     draw_columns(kernel, columns, totals, stream_key(1, 0, Purpose::columns), 1, *part);
@@ -75,15 +74,15 @@ double time_counts(const Dataset& data, const FitOptions& options, Kernel& kerne
   for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
     const double begin = clock_seconds();
     kernel.allocate(*ones, tensor_rates(state), stream_key(1, 0, Purpose::counts),
-                    {.t = repeat, .expected = is_online(options) && options.latent == "mean"},
+                    {.t = repeat, .expected = is_online(options) && options.latent == SampleOrMean::mean},
                     sums_of_tensor(layout, statistics));
     best = std::min(best, clock_seconds() - begin);
   }
   return best / static_cast<double>(ones->count());
 }
 
-// How many ones a sweep takes the time of: listed missing cells cost as much as ones, edges and missing pairs as a one
-// of two modes.
+// The cost of a sweep in ones: a listed missing cell costs as much as a one, an edge or missing pair as a one of two
+// modes.
 double ones_of_sweep(const Dataset& data, const FitOptions& options) {
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.ones());
   const double part = is_online(options) ? static_cast<double>(options.minibatch) / ones : 1;
@@ -93,8 +92,7 @@ double ones_of_sweep(const Dataset& data, const FitOptions& options) {
   return cells;
 }
 
-// Times the two parts of a sweep, or of a step, on a part of the data, with rows of the real width and as many of them
-// as memory allows.
+// Times both parts of a sweep (or step), factors and counts, on a part of the data.
 double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel) {
   const std::size_t R = static_cast<std::size_t>(options.rank);
   const std::size_t most_rows = std::max<std::size_t>(1, most_row_bytes / (12 * padded(R)));
@@ -112,8 +110,8 @@ double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel
 
 double time_of_sweep(const Dataset& data, const FitOptions& complete) {
   Pool pool(static_cast<unsigned>(complete.threads));
-  const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
-  return (complete.sampler == "collapsed" ? time_collapsed : time_plain)(data, complete, *kernel);
+  const std::unique_ptr<Kernel> kernel = make_kernel(name_of(complete.kernel), pool);
+  return (complete.sampler == Sampler::collapsed ? time_collapsed : time_plain)(data, complete, *kernel);
 }
 
 }  // namespace ztp

@@ -28,7 +28,7 @@ class BatchChain final : public PoissonChain {
 
  private:
   double observed_counts() const override { return observed_counts_; }
-  bool starts_from_prior() const { return problem_.options.start == "prior"; }
+  bool starts_from_prior() const { return problem_.options.start == Start::prior; }
   void learn();
   double draw_tensor_counts(bool likelihood);
   DrawSettings settings(bool likelihood) const;

@@ -1,4 +1,4 @@
-// What a kept draw consists of. Whoever writes, reads or averages draws goes through this list of variables.
+// The variables of a kept draw. Code that writes, reads or averages draws goes through this list.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace ztp {
 
-// A variable of draws.nc, and where it lies among the numbers of a draw, all float32.
+// A variable of draws.nc, and its place in the record of a draw, which is all float32.
 struct DrawVariable {
   enum class Kind { weight, p, learned, factor };
   Kind kind = Kind::weight;
@@ -55,7 +55,7 @@ class DrawLayout {
 DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::span<const Network> networks);
 DrawLayout draw_layout(const RunInfo& info);
 
-// The names of netCDF objects allow less than those of modes do: one for each, all different, and of modes none that a variable has.
+// Valid and distinct netCDF names for these names. Names of modes also avoid the names of variables.
 std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes = true);
 
 }  // namespace ztp

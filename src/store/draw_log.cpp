@@ -87,7 +87,7 @@ void DrawLogWriter::append(const DrawHead& head, const std::vector<float>& value
 }
 
 DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layout_(std::move(layout)), file_(path) {
-  // A kill may have left part of a record at the end; it does not count.
+  // A kill may have left an incomplete record at the end, which is ignored.
   const std::uint64_t complete = file_.length() / record_bytes(layout_);
   for (std::uint64_t i = 0; i < complete; ++i) {
     DrawHead head;

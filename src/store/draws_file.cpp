@@ -18,7 +18,7 @@ namespace {
 
 using Kind = DrawVariable::Kind;
 
-// Opens a file of the run, if it is the one that was written.
+// Opens a netCDF file of the run after comparing it with the manifest.
 NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const std::string& name) {
   const std::string path = run_dir + "/" + name;
   const bool complete = info.status == "complete";
@@ -37,7 +37,8 @@ void check_shape(const NetcdfFile& file, NetcdfFile::Variable variable, const st
                 fmt::format("{}: damaged: a variable has not the size that options.json says", file.path()));
 }
 
-// A small file can announce any sizes, for parts that were never written. That of one draw must fit into it before there is memory for it.
+// A small file can announce any sizes, since chunks that were never written take no room. One draw must fit into the
+// file before memory is allocated for it.
 void check_room(const NetcdfFile& file, double floats) {
   std::error_code no_access;
   const std::uintmax_t bytes = std::filesystem::file_size(file.path(), no_access);
@@ -54,9 +55,9 @@ double factor_floats(const DrawLayout& layout) {
 
 constexpr std::size_t most_draws = 4'000'000;  // several times what --draws allows
 
-// How a factor is read: every number is multiplied by `scale`. Those of ztp are probabilities, those of rivals any numbers. Others sort what
-// comes of them, and sorting what is not a number is undefined.
-struct FactorForm {
+// How a factor is read: numbers are multiplied by `scale`. Factors of ztp are probabilities, those of rivals any finite
+// numbers. NaN must not pass: results are sorted, and sorting NaN is undefined.
+struct FactorFormat {
   float scale;
   bool probabilities;
 
@@ -71,7 +72,7 @@ struct FactorForm {
 
 // Calls use(rows, values) for one block of rows after another.
 void read_factor(const NetcdfFile& file, const StoredVariable& stored, const std::vector<std::size_t>& lead,
-                 const FactorForm& form, const std::function<void(Range, const float*)>& use) {
+                 const FactorFormat& form, const std::function<void(Range, const float*)>& use) {
   const std::size_t n = stored.variable.rows, P = stored.variable.columns;
   const std::size_t step = std::max<std::size_t>(1, (4 << 20) / (4 * P));
   std::vector<float> values;
@@ -117,16 +118,16 @@ DrawHead read_head(const NetcdfFile& file, std::size_t c, std::size_t d) {
 
 }  // namespace
 
-NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& lead, std::size_t first,
+NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& leading, std::size_t first,
                          std::size_t rows) {
-  NetcdfFile::Slab slab{lead, std::vector<std::size_t>(lead.size(), 1)};
+  NetcdfFile::Slab slab{leading, std::vector<std::size_t>(leading.size(), 1)};
   for (const std::size_t size : variable.shape()) {
     slab.start.push_back(0);
     slab.count.push_back(size);
   }
   if (variable.kind == Kind::factor) {
-    slab.start[lead.size()] = first;
-    slab.count[lead.size()] = rows;
+    slab.start[leading.size()] = first;
+    slab.count[leading.size()] = rows;
   }
   return slab;
 }
@@ -163,7 +164,7 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
 std::vector<double> DrawsFile::log_weights(std::size_t i, std::size_t network) const {
   const StoredVariable& weights = weights_[network];
   std::vector<double> values(weights.variable.columns);
-  file_.get(weights.in_file, slab_of(weights.variable, lead(i), 0, 1), values.data());
+  file_.get(weights.in_file, slab_of(weights.variable, leading(i), 0, 1), values.data());
   for (double& value : values) {
     if (!(value >= 0 && std::isfinite(value)))
       throw Error(ErrorKind::input, fmt::format("{}: damaged: a weight", file_.path()));
@@ -174,14 +175,14 @@ std::vector<double> DrawsFile::log_weights(std::size_t i, std::size_t network) c
 
 double DrawsFile::intercept(std::size_t i) const {
   double value = 0;
-  file_.get(intercept_.in_file, slab_of(intercept_.variable, lead(i), 0, 1), &value);
+  file_.get(intercept_.in_file, slab_of(intercept_.variable, leading(i), 0, 1), &value);
   if (!std::isfinite(value)) throw Error(ErrorKind::input, fmt::format("{}: damaged: an intercept", file_.path()));
   return value;
 }
 
 void DrawsFile::read_factor(std::size_t i, std::size_t f, const std::function<void(Range, const float*)>& use) const {
   const float n = static_cast<float>(factors_[f].variable.rows);
-  ztp::read_factor(file_, factors_[f], lead(i), {n, probabilities_}, use);
+  ztp::read_factor(file_, factors_[f], leading(i), {n, probabilities_}, use);
 }
 
 void DrawsFile::load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const {
@@ -207,7 +208,7 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint
   const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
   const DrawLayout layout = draw_layout(info);
   std::vector<float> values(layout.floats());
-  require_room(partial, length);
+  require_disk_space(partial, length);
   DrawLogWriter log(partial, layout, 0);
   for (std::size_t c = 0; c < grid.at(0); ++c)
     for (std::size_t d = 0; d < grid.at(1); ++d) {

@@ -9,7 +9,7 @@
 #include "base/file.hpp"
 #include "base/section_file.hpp"
 #include "errors.hpp"
-#include "io/grow.hpp"
+#include "io/grow_modes.hpp"
 #include "io/label_files.hpp"
 #include "io/table.hpp"
 #include "io/write_cells.hpp"
