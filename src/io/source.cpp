@@ -205,7 +205,7 @@ ByteSource::ByteSource(const std::string& path)
 ByteSource::~ByteSource() = default;
 
 void ByteSource::detect() {
-  RawInput input(opened_ < 0 ? STDIN_FILENO : opened_, name_);
+  RawInput input(opened_ < 0 ? STDIN_FILENO : static_cast<int>(opened_), name_);
   // A pipe may deliver its first bytes one by one.
   while (input.end < 10) {
     const std::size_t got = input.read_into(input.buffer.data() + input.end, input.buffer.size() - input.end);
