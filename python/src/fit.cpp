@@ -48,9 +48,7 @@ class Listener {
     if (now - looked_ < std::chrono::milliseconds(50)) return failed_ != nullptr;
     looked_ = now;
     nb::gil_scoped_acquire held;
-    guarded([] {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    });
+    guarded(check_signals);
     tell_latest();
     return failed_ != nullptr;
   }
@@ -75,10 +73,7 @@ class Listener {
 // Runs with Python's lock released; then tells of the last sweep and raises what callables raised.
 template <class Run>
 auto listen(Listener& listener, const Run& run) {
-  auto result = [&] {
-    nb::gil_scoped_release released;
-    return run(listener.callbacks());
-  }();
+  auto result = without_lock([&] { return run(listener.callbacks()); });
   listener.tell_latest();
   listener.raise_what_failed();
   return result;
