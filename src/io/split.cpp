@@ -199,12 +199,6 @@ void write_split(const SparseTensor& tensor, const Split& split, const std::stri
                      tensor.modes[*split.slices_of].labels, split.slices_from);
 }
 
-template <>
-const std::vector<std::string>& choice_names<Protocol>() {
-  static const std::vector<std::string> names = {"cells", "ones", "slices"};
-  return names;
-}
-
 Protocol protocol_named(const std::string& name) {
   if (const auto protocol = choice_named<Protocol>(name)) return *protocol;
   throw Error(ErrorKind::usage, fmt::format("--protocol \"{}\" is none of cells, ones, slices", name));
