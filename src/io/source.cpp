@@ -199,7 +199,8 @@ ByteSource::ByteSource(const std::string& path)
       opened_(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (path.empty())
     throw Error(ErrorKind::usage, "the name of a file is empty; name the file, or give - for standard input");
-  if (path != "-" && opened_ < 0) throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
+  if (path != "-" && opened_ < 0)
+    throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
 }
 
 ByteSource::~ByteSource() = default;

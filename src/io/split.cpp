@@ -11,7 +11,6 @@
 #include "io/draw_cells.hpp"
 #include "io/flags.hpp"
 #include "io/text_writer.hpp"
-#include "io/write_cells.hpp"
 #include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
