@@ -5,7 +5,7 @@
 #include "io/grow_modes.hpp"
 #include "io/label_files.hpp"
 #include "io/table.hpp"
-#include "io/write_cells.hpp"
+#include "io/text_writer.hpp"
 #include "ztp/read.hpp"
 
 namespace {

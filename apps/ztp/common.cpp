@@ -22,7 +22,7 @@ void add_ones_flags(CLI::App& command, ReadOptions& options) {
       .add_option_function<std::string>(
           "--format", [&options](const std::string& name) { options.format = format_named(name); },
           "tsv, tns or mtx, where the name does not tell")
-      ->check(CLI::IsMember(choice_names<FileFormat>()));
+      ->check(CLI::IsMember(names_of_choices<FileFormat>()));
   command.add_flag("--values", options.values, "the last column of a .tsv is a number; any nonzero is a one");
   command.add_option("--index-base", options.index_base, "first index of a .tns file")->check(CLI::Range(0, 1));
   command

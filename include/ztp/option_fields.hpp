@@ -23,12 +23,12 @@ struct OptionField {
   Member member;        // where its value is
   double smallest = 0;  // numbers: the allowed range; what stands for "follows from the rest" may be outside of it
   double largest = 0;
-  std::string default_text = {};              // where the default follows from other options
-  std::vector<Model> models = {Model::ztp};   // those that use it; empty: all
-  Need needs = Need::nothing;                 // without that it is refused
-  bool may_change = false;                    // from one part of a run to the next: the draws are the same
+  std::string default_text = {};             // where the default follows from other options
+  std::vector<Model> models = {Model::ztp};  // those that use it; empty: all
+  Need needs = Need::nothing;                // without that it is refused
+  bool may_change = false;                   // from one part of a run to the next: the draws are the same
 
-  std::string flag() const;  // "--burn-in"
+  std::string flag() const;                  // "--burn-in"
   std::vector<std::string> choices() const;  // the names of its values, if it is a choice; else empty
   bool used_by(Model model) const;
   // Whether a complete run has another value than the default although none was given.

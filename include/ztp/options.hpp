@@ -8,8 +8,8 @@
 
 namespace ztp {
 
-// Options that are choices. Their names, in flags and files, are those of the values; `automatic` is "auto": it depends
-// on the data, and the options of a run have what was decided.
+// Options that are choices, and the names of their values in flags and files. `automatic` depends on the data; the options
+// of a run have what was decided.
 enum class Model { ztp, logistic, quad, pwquad };
 enum class Likelihood { binary, count };
 enum class Method { batch, online };
@@ -18,16 +18,22 @@ enum class Start { allocation, prior };
 enum class SampleOrMean { automatic, sample, mean };
 enum class HoldoutAs { zero, missing };
 enum class KernelName { cpu, reference };
-// clang-format off
-template <> const std::vector<std::string>& choice_names<Model>();
-template <> const std::vector<std::string>& choice_names<Likelihood>();
-template <> const std::vector<std::string>& choice_names<Method>();
-template <> const std::vector<std::string>& choice_names<Sampler>();
-template <> const std::vector<std::string>& choice_names<Start>();
-template <> const std::vector<std::string>& choice_names<SampleOrMean>();
-template <> const std::vector<std::string>& choice_names<HoldoutAs>();
-template <> const std::vector<std::string>& choice_names<KernelName>();
-// clang-format on
+template <>
+inline constexpr auto choice_names<Model> = std::array{"ztp", "logistic", "quad", "pwquad"};
+template <>
+inline constexpr auto choice_names<Likelihood> = std::array{"binary", "count"};
+template <>
+inline constexpr auto choice_names<Method> = std::array{"batch", "online"};
+template <>
+inline constexpr auto choice_names<Sampler> = std::array{"auto", "plain", "collapsed"};
+template <>
+inline constexpr auto choice_names<Start> = std::array{"allocation", "prior"};
+template <>
+inline constexpr auto choice_names<SampleOrMean> = std::array{"auto", "sample", "mean"};
+template <>
+inline constexpr auto choice_names<HoldoutAs> = std::array{"zero", "missing"};
+template <>
+inline constexpr auto choice_names<KernelName> = std::array{"cpu", "reference"};
 
 // Where -1, 0 or an empty text stands for "follows from the rest", the comment says so. The letters are those of
 // docs/model.md.

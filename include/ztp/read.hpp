@@ -16,7 +16,7 @@ namespace ztp {
 // The text formats of cells.
 enum class FileFormat { tsv, tns, mtx };
 template <>
-const std::vector<std::string>& choice_names<FileFormat>();
+inline constexpr auto choice_names<FileFormat> = std::array{"tsv", "tns", "mtx"};
 // The format of that name; Error (usage), if there is none.
 FileFormat format_named(const std::string& name);
 

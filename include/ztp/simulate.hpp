@@ -17,7 +17,7 @@ enum class SimulateKind {
   model,    // each column is a draw from the prior, Dirichlet(a, ..., a)
 };
 template <>
-const std::vector<std::string>& choice_names<SimulateKind>();
+inline constexpr auto choice_names<SimulateKind> = std::array{"planted", "model"};
 // The kind of that name; Error (usage), if there is none.
 SimulateKind simulate_kind_named(const std::string& name);
 

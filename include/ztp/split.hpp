@@ -16,7 +16,7 @@ enum class Protocol {
   slices,  // every one of the last entities of a mode (cold start), and zeros drawn among their cells
 };
 template <>
-const std::vector<std::string>& choice_names<Protocol>();
+inline constexpr auto choice_names<Protocol> = std::array{"cells", "ones", "slices"};
 // The protocol of that name; Error (usage), if there is none.
 Protocol protocol_named(const std::string& name);
 

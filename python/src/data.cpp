@@ -158,11 +158,7 @@ Dict split_data(const Dataset& data, const std::string& protocol, double holdout
   options.mode = mode;
   options.after = after;
   options.seed = seed;
-  Split parts;
-  {
-    nb::gil_scoped_release released;
-    parts = split(data.tensor, options, data.missing);
-  }
+  Split parts = without_lock([&] { return split(data.tensor, options, data.missing); });
   const std::size_t K = data.tensor.order();
   Dict result;
   const std::size_t ones = parts.coords.size() / K, cells = parts.test.size();
@@ -181,12 +177,7 @@ void bind_dataset(nb::module_& module) {
       .def_prop_ro("ones", &Dataset::ones)
       .def_prop_ro("warnings", [](const Dataset& data) { return data.warnings; })
       .def_prop_ro("shape", [](const Dataset& data) { return data.tensor.sizes(); })
-      .def_prop_ro("mode_names",
-                   [](const Dataset& data) {
-                     std::vector<std::string> names;
-                     for (const Mode& mode : data.tensor.modes) names.push_back(mode.name);
-                     return names;
-                   })
+      .def_prop_ro("mode_names", [](const Dataset& data) { return mode_names(data.tensor.modes); })
       .def(
           "labels",
           [](const Dataset& data, std::size_t mode) {
@@ -206,18 +197,13 @@ void bind_dataset(nb::module_& module) {
       [](const Dict& given, const std::string& options_json) {
         const ReadOptions read = read_options(given);
         const FitOptions options = options_from_json(options_json);
-        nb::gil_scoped_release released;
-        return read_dataset(read, options);
+        return without_lock([&] { return read_dataset(read, options); });
       },
       nb::arg("given"), nb::arg("options"));
 }
 
 Dict simulate_data(const SimulateOptions& options) {
-  Simulated made;
-  {
-    nb::gil_scoped_release released;
-    made = simulate(options);
-  }
+  Simulated made = without_lock([&] { return simulate(options); });
   const std::size_t K = made.tensor.order(), ones = made.tensor.nnz(), R = made.lambda.size();
   Dict result;
   result["cells"] = owned_array<std::uint32_t>(std::move(made.tensor.coords), {ones, K});

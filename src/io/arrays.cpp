@@ -1,4 +1,4 @@
-#include "io/arrays.hpp"
+#include "ztp/arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "io/assemble.hpp"
-#include "io/lines.hpp"
 #include "io/flags.hpp"
+#include "io/lines.hpp"
 #include "io/table.hpp"
 #include "ztp/error.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "io/id_map.hpp"
 #include "io/lines.hpp"
-#include "io/pairs.hpp"
 #include "tensor/missing.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -53,6 +53,23 @@ void normalize_ones(const OnesSource& source, Dataset& data) {
   for (const std::int64_t count : data.tensor.counts) add_to_total(total, count, source.name);
   data.duplicates = data.tensor.sort_and_merge();
   data.warnings = cell_warnings(source, data.duplicates, data.zeros);
+}
+
+DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs) {
+  DroppedPairs dropped;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < pairs.size(); i += 2) {
+    const std::uint32_t low = std::min(pairs[i], pairs[i + 1]), high = std::max(pairs[i], pairs[i + 1]);
+    if (low == high) {
+      ++dropped.self;
+      continue;
+    }
+    pairs[kept++] = low;
+    pairs[kept++] = high;
+  }
+  pairs.resize(kept);
+  dropped.repeated = sort_and_merge_records(pairs, 2);
+  return dropped;
 }
 
 void add_network(Network network, Dataset& data) {

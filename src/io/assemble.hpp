@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/pool.hpp"
+#include "ztp/arrays.hpp"
 #include "ztp/read.hpp"
 
 namespace ztp {
@@ -30,6 +31,14 @@ std::vector<std::string> cell_warnings(const OnesSource& source, std::uint64_t d
 // Sorts and merges the ones of data.tensor.
 void normalize_ones(const OnesSource& source, Dataset& data);
 
+// How many pairs were dropped.
+struct DroppedPairs {
+  std::uint64_t self = 0;      // pairs of an entity with itself
+  std::uint64_t repeated = 0;  // a b and b a are one
+};
+// Brings pairs in any order and direction into the form of edges and missing pairs, i < j, sorted and distinct; in place.
+DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs);
+
 // Adds a network, whose edges are sorted and merged. Error, if no edge is left.
 void add_network(Network network, Dataset& data);
 // After the last network: warns if two have the same source.
@@ -48,5 +57,13 @@ void set_missing_slices(std::size_t k, const std::vector<ListedEntity>& listed, 
 void normalize_missing_cells(const std::string& source, const std::string& ones_source, Dataset& data);
 // The same for the missing pairs of one of data.networks.
 void normalize_missing_pairs(const std::string& source, Network& network, Dataset& data);
+
+// Checks of data in memory, shared by make_dataset and updates.
+// Error (usage), if there are too few or too many modes, or a name or label could not be written to a file. Indexes the
+// labels.
+void check_modes(std::vector<Mode>& modes, const std::string& source);
+
+// Error (usage), if the pairs of a network have ids that the mode does not have.
+void check_edges(const Arrays::Edges& edges, const std::vector<Mode>& modes);
 
 }  // namespace ztp

@@ -15,8 +15,8 @@ const TextFormat* format_of_file_name(const std::string& path) {
     name.resize(name.size() - 3);
   else if (name.ends_with(".zst"))
     name.resize(name.size() - 4);
-  for (const TextFormat* format : text_formats)
-    if (name.ends_with(fmt::format(".{}", format->name))) return format;
+  for (std::size_t i = 0; i < std::size(text_formats); ++i)
+    if (name.ends_with(fmt::format(".{}", choice_names<FileFormat>[i]))) return text_formats[i];
   return nullptr;
 }
 
@@ -31,15 +31,9 @@ const TextFormat* format_of_first_line(LineBlocks& lines) {
 
 }  // namespace
 
-template <>
-const std::vector<std::string>& choice_names<FileFormat>() {
-  static const std::vector<std::string> names = {tsv_format.name, tns_format.name, mtx_format.name};
-  return names;
-}
-
 FileFormat format_named(const std::string& name) {
   if (const auto format = choice_named<FileFormat>(name)) return *format;
-  const std::vector<std::string>& names = choice_names<FileFormat>();
+  constexpr auto names = choice_names<FileFormat>;
   throw Error(ErrorKind::usage, fmt::format("--format {}: use {} or {}", name,
                                             fmt::join(names.begin(), names.end() - 1, ", "), names.back()));
 }

@@ -12,7 +12,6 @@ struct ParsedBlock;
 struct TableSpec;
 
 struct TextFormat {
-  const char* name;  // for --format, and what the names of its files end in
   // Whether a first line, without trailing blanks, identifies this format; null: no line does.
   bool (*recognises)(std::string_view line) = nullptr;
   // Reads the header lines, up to the first line of data. Throws BadLine, or Error.

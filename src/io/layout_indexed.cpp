@@ -168,14 +168,12 @@ FileLayout mtx_layout(LineBlocks& lines, const TableSpec& spec) {
 
 }  // namespace
 
-const TextFormat tns_format = {.name = "tns",
-                               .recognises = [](std::string_view line) { return line == "sptensor"; },
+const TextFormat tns_format = {.recognises = [](std::string_view line) { return line == "sptensor"; },
                                .layout = tns_layout,
                                .parse = parse_indices,
                                .has_index_base = true};
 
 const TextFormat mtx_format = {
-    .name = "mtx",
     .recognises = [](std::string_view line) { return to_lower(line.substr(0, 14)) == "%%matrixmarket"; },
     .layout = mtx_layout,
     .parse = parse_indices,

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "io/flags.hpp"
 #include "io/formats.hpp"
 #include "io/layout.hpp"
-#include "io/flags.hpp"
 #include "io/parse.hpp"
 #include "ztp/error.hpp"
 
@@ -133,7 +133,6 @@ FileLayout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
 
 }  // namespace
 
-const TextFormat tsv_format = {
-    .name = "tsv", .layout = tsv_layout, .parse = parse_labels, .numbered = false, .tabs = true};
+const TextFormat tsv_format = {.layout = tsv_layout, .parse = parse_labels, .numbered = false, .tabs = true};
 
 }  // namespace ztp

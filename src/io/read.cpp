@@ -10,7 +10,6 @@
 #include "io/flags.hpp"
 #include "io/formats.hpp"
 #include "io/lines.hpp"
-#include "io/pairs.hpp"
 #include "tensor/records.hpp"
 #include "ztp/error.hpp"
 

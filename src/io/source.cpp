@@ -199,13 +199,14 @@ ByteSource::ByteSource(const std::string& path)
       opened_(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (path.empty())
     throw Error(ErrorKind::usage, "the name of a file is empty; name the file, or give - for standard input");
-  if (path != "-" && opened_ < 0) throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
+  if (path != "-" && opened_ < 0)
+    throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
 }
 
 ByteSource::~ByteSource() = default;
 
 void ByteSource::detect() {
-  RawInput input(opened_ < 0 ? STDIN_FILENO : opened_, name_);
+  RawInput input(opened_ < 0 ? STDIN_FILENO : static_cast<int>(opened_), name_);
   // A pipe may deliver its first bytes one by one.
   while (input.end < 10) {
     const std::size_t got = input.read_into(input.buffer.data() + input.end, input.buffer.size() - input.end);

@@ -11,7 +11,6 @@
 #include "io/draw_cells.hpp"
 #include "io/flags.hpp"
 #include "io/text_writer.hpp"
-#include "io/write_cells.hpp"
 #include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
@@ -197,12 +196,6 @@ void write_split(const SparseTensor& tensor, const Split& split, const std::stri
   if (split.slices_of)
     write_label_file(fmt::format("{}/missing-{}.txt", directory, tensor.modes[*split.slices_of].name),
                      tensor.modes[*split.slices_of].labels, split.slices_from);
-}
-
-template <>
-const std::vector<std::string>& choice_names<Protocol>() {
-  static const std::vector<std::string> names = {"cells", "ones", "slices"};
-  return names;
 }
 
 Protocol protocol_named(const std::string& name) {

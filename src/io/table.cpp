@@ -26,6 +26,13 @@ TableSpec cell_table(const std::string& path, const std::vector<Mode>& modes) {
   return spec;
 }
 
+TableSpec pair_table(const std::string& path, const Mode& mode) {
+  TableSpec spec;
+  spec.path = path;
+  spec.fixed_modes = {&mode, &mode};
+  return spec;
+}
+
 // Enough that a slow block does not delay the other threads.
 constexpr std::size_t blocks_per_thread = 4;
 
@@ -195,6 +202,13 @@ std::vector<Mode> TableReader::take_modes() {
 
 std::uint64_t TableReader::zero_cells() const {
   return impl_->zeros;
+}
+
+std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to) {
+  TableReader reader(table, pool);
+  CellBlock block;
+  while (reader.next(block)) to.append(block.coords.data(), block.coords.size());
+  return reader.take_modes();
 }
 
 }  // namespace ztp

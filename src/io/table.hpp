@@ -46,6 +46,9 @@ std::vector<const Mode*> columns_of(const std::vector<Mode>& modes);
 // A list of cells of known modes. Its header, if there is one, must name them.
 TableSpec cell_table(const std::string& path, const std::vector<Mode>& modes);
 
+// A file of pairs of entities of a known mode.
+TableSpec pair_table(const std::string& path, const Mode& mode);
+
 // Cells of one block of the file, in file order.
 struct CellBlock {
   Buffer<std::uint32_t> coords;  // cells x K, row-major
@@ -72,5 +75,8 @@ class TableReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// Appends the pairs of a file unchanged, and returns the modes of its two columns.
+std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to);
 
 }  // namespace ztp

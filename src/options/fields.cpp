@@ -194,9 +194,7 @@ std::vector<OptionField> make_fields() {
        .default_text = "what the machine has",
        .models = {},
        .may_change = true},
-      {.name = "kernel",
-       .help = "what computes: cpu, or the slow reference",
-       .member = &F::kernel},
+      {.name = "kernel", .help = "what computes: cpu, or the slow reference", .member = &F::kernel},
       {.name = "zeros",
        .help = "logistic: zeros it is fitted to: all, a number of drawn ones for each one, or auto (all of up to four "
                "million cells, else 10 a one)",
@@ -219,48 +217,6 @@ std::vector<OptionField> make_fields() {
 
 }  // namespace
 
-// The names of all choices, in the order of their values.
-template <>
-const std::vector<std::string>& choice_names<Model>() {
-  static const std::vector<std::string> names = {"ztp", "logistic", "quad", "pwquad"};
-  return names;
-}
-template <>
-const std::vector<std::string>& choice_names<Likelihood>() {
-  static const std::vector<std::string> names = {"binary", "count"};
-  return names;
-}
-template <>
-const std::vector<std::string>& choice_names<Method>() {
-  static const std::vector<std::string> names = {"batch", "online"};
-  return names;
-}
-template <>
-const std::vector<std::string>& choice_names<Sampler>() {
-  static const std::vector<std::string> names = {"auto", "plain", "collapsed"};
-  return names;
-}
-template <>
-const std::vector<std::string>& choice_names<Start>() {
-  static const std::vector<std::string> names = {"allocation", "prior"};
-  return names;
-}
-template <>
-const std::vector<std::string>& choice_names<SampleOrMean>() {
-  static const std::vector<std::string> names = {"auto", "sample", "mean"};
-  return names;
-}
-template <>
-const std::vector<std::string>& choice_names<HoldoutAs>() {
-  static const std::vector<std::string> names = {"zero", "missing"};
-  return names;
-}
-template <>
-const std::vector<std::string>& choice_names<KernelName>() {
-  static const std::vector<std::string> names = {"cpu", "reference"};
-  return names;
-}
-
 const std::vector<OptionField>& fit_option_fields() {
   static const std::vector<OptionField> fields = make_fields();
   return fields;
@@ -282,10 +238,7 @@ std::string OptionField::flag() const {
 
 std::vector<std::string> OptionField::choices() const {
   const auto names = []<class Value>(Value FitOptions::*) {
-    if constexpr (std::is_enum_v<Value>)
-      return choice_names<Value>();
-    else
-      return std::vector<std::string>();
+    return std::vector<std::string>(choice_names<Value>.begin(), choice_names<Value>.end());
   };
   return std::visit(names, member);
 }

@@ -23,8 +23,8 @@ class MissingCells {
   MissingCells(const ReplicatePlan& plan, bool in_order)
       : K_(plan.tensor.order()), slices_(plan.tensor, plan.missing), cells_(plan.missing.cells), in_order_(in_order) {}
 
-  bool contain(const std::uint32_t* cell) {
-    if (slices_.contain(cell)) return true;
+  bool contains(const std::uint32_t* cell) {
+    if (slices_.contains(cell)) return true;
     const std::size_t count = cells_.size() / K_;
     const auto below = [&](std::size_t i) {
       const std::uint32_t* listed = cells_.data() + i * K_;
@@ -95,7 +95,7 @@ std::vector<std::vector<std::uint64_t>> degrees_in(const State& state, const Rep
   std::vector<std::uint32_t> cell(degrees.size());
   for (std::size_t e = 0; e < points.size(); ++e) {
     points.get(e, cell.data());
-    if (missing.contain(cell.data())) continue;
+    if (missing.contains(cell.data())) continue;
     for (std::size_t k = 0; k < cell.size(); ++k) ++degrees[k][cell[k]];
   }
   return degrees;

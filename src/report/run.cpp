@@ -31,7 +31,7 @@ double volume_of(const RunInfo& info) {
 
 }  // namespace
 
-std::string name_of(const std::string& run_dir) {
+std::string run_title(const std::string& run_dir) {
   const std::filesystem::path path = std::filesystem::absolute(run_dir).lexically_normal();
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/arrays.hpp"
+#include "io/assemble.hpp"
 #include "io/dataset_ones.hpp"
 #include "io/flags.hpp"
 #include "io/grow_modes.hpp"
-#include "io/pairs.hpp"
 #include "io/table.hpp"
 #include "tensor/records.hpp"
 #include "ztp/error.hpp"

@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/memory.hpp"
-#include "io/write_cells.hpp"
+#include "io/text_writer.hpp"
 #include "run/prepare.hpp"
 #include "run/recorder.hpp"
 #include "run/watched_cells.hpp"

@@ -194,12 +194,6 @@ SimulatedColumn Truth::column(std::size_t k, std::size_t r) const {
   return column;
 }
 
-template <>
-const std::vector<std::string>& choice_names<SimulateKind>() {
-  static const std::vector<std::string> names = {"planted", "model"};
-  return names;
-}
-
 SimulateKind simulate_kind_named(const std::string& name) {
   if (const auto kind = choice_named<SimulateKind>(name)) return *kind;
   throw Error(ErrorKind::usage, fmt::format("--kind \"{}\" is neither planted nor model", name));

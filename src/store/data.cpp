@@ -10,7 +10,7 @@
 #include "io/assemble.hpp"
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
-#include "io/write_cells.hpp"
+#include "io/text_writer.hpp"
 #include "store/manifest.hpp"
 #include "ztp/error.hpp"
 
