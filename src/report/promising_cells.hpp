@@ -1,9 +1,9 @@
-// Cells of an entity that may be among its most probable ones, for very many entities: found by the mean factors of the chains instead of
-// all draws, and by way of the components that the entity has most of. Posterior::recommend is exact and takes a second for each.
+// Candidates for the most probable cells of very many entities: a search with the mean factors of the chains instead of
+// all draws, along the main components of the entity. Posterior::recommend is exact, and takes a second for each entity.
 //
-// How often the five cells that a report shows are those of recommend was counted: for 494 of 494 entities of runs of small tensors
-// (world with one chain and with four, UMLS), and for 74 of 74 of Scholars (1.3 million ones, R = 100, two chains). With lists and
-// beams twice as large, 99.9 % of 6,004 entities of Scholars have the same cells.
+// The five cells that a report shows were those of recommend for 494 of 494 entities of runs of small tensors (world with
+// one chain and with four, UMLS), and for 74 of 74 entities of Scholars (1.3 million ones, R = 100, two chains). With lists
+// and beams twice as large, 99.9 % of 6,004 entities of Scholars have the same cells.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -20,11 +20,12 @@ class PromisingCells {
     std::vector<std::uint32_t> cells;  // x K, most probable first, by the mean factors
     bool all = false;                  // that the search has
   };
-  // Zeros for each entity of a mode, and zeros again afterwards: large modes have no time to make them for each call.
+  // Zeros for each entity of a mode, before and after a call: clearing them for each call would take too long.
   struct Scratch {
     std::vector<double> rate, probability;
   };
-  // As many that, if the model is right, so many of them are zeros. May be called by several threads at once, each with its scratch.
+  // Enough cells that about `zeros` of them are zeros, if the model is right. Threads may call it in parallel, each with
+  // its own scratch.
   Found of(std::size_t mode, std::uint32_t entity, double zeros, Scratch& scratch) const;
 
  private:

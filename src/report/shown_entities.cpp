@@ -15,7 +15,7 @@
 namespace ztp {
 namespace {
 
-// The modes of that name, a place for each; Error (usage) for other names.
+// Which modes are named; Error (usage) for names of no mode.
 std::vector<bool> modes_named(const std::vector<std::string>& names, const std::vector<Mode>& modes, const char* flag) {
   std::vector<bool> named(modes.size(), false);
   for (const std::string& name : names) {
@@ -41,7 +41,7 @@ void decide_order(const std::vector<Mode>& modes, const ReportOptions& options, 
   }
 }
 
-// One pass over the ones, wherever they are.
+// Counts ones and neighbours in one pass over the data.
 void count_ones(const Dataset& data, ShownEntities& shown) {
   const std::size_t K = shown.modes.size();
   for (std::size_t k = 0; k < K; ++k) {
@@ -55,7 +55,7 @@ void count_ones(const Dataset& data, ShownEntities& shown) {
   for (const Network& network : data.networks) add_neighbours(network, shown.modes[network.mode].neighbours);
 }
 
-// The first `count` by a number that is large.
+// The `count` ids with the largest numbers.
 template <class Numbers>
 std::vector<std::uint32_t> largest(std::vector<std::uint32_t> ids, const Numbers& number, std::size_t count) {
   count = std::min(count, ids.size());
@@ -121,7 +121,7 @@ ShownEntities choose_shown_entities(const Dataset& data, Posterior& posterior, c
     ShownEntities::ModeEntities& mode = shown.modes[k];
     std::vector<std::uint32_t> in_order(sizes[k]);
     std::iota(in_order.begin(), in_order.end(), 0u);
-    // A line with gaps would be read as another one: of an order nothing is left out.
+    // A line with gaps would be misleading, so that ordered modes are shown as a whole.
     const bool all = shares[k] == sizes[k] || (mode.ordered && sizes[k] <= most_in_a_line);
     mode.places.assign(sizes[k], all ? 1 : 0);
     if (!all) {
