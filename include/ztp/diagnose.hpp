@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "ztp/choices.hpp"
+
 namespace ztp {
 
 // Whether chains agree on a quantity, and how many independent draws they are worth. Definitions of Vehtari, Gelman,
@@ -38,7 +40,8 @@ struct WatchedCell {
 // R-hat at most 1.01 and an ESS of at least 400, in bulk and tails, is what the paper above asks for (good). 1.05 is the limit
 // that RStan's manual gives, and an ESS of 100 makes a Monte Carlo error of a tenth of the posterior sd (usable).
 enum class Verdict { good, usable, poor, one_chain, too_short };
-std::string verdict_name(Verdict verdict);  // "good", ..., "one chain", "too short"
+template <>
+inline constexpr auto choice_names<Verdict> = std::array{"good", "usable", "poor", "one chain", "too short"};
 
 // What the chains of a run tell of themselves.
 struct Diagnosis {

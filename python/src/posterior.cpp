@@ -170,9 +170,9 @@ Dict as_dict(const Diagnosis& diagnosis) {
   dict["chains"] = diagnosis.chains;
   dict["draws"] = diagnosis.draws;
   dict["seconds"] = diagnosis.seconds;
-  dict["verdict"] = verdict_name(diagnosis.verdict);
-  dict["predictions"] = verdict_name(diagnosis.predictions);
-  dict["rank"] = verdict_name(diagnosis.rank);
+  dict["verdict"] = name_of(diagnosis.verdict);
+  dict["predictions"] = name_of(diagnosis.predictions);
+  dict["rank"] = name_of(diagnosis.rank);
   std::vector<std::string> sentences;
   for (const std::string& sentence : diagnosis.sentences) sentences.push_back(in_python_terms(sentence));
   dict["sentences"] = sentences;

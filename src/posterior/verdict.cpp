@@ -198,22 +198,6 @@ void add_sentence(Diagnosis& diagnosis, const std::string& sentence) {
 
 }  // namespace
 
-std::string verdict_name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::good:
-      return "good";
-    case Verdict::usable:
-      return "usable";
-    case Verdict::poor:
-      return "poor";
-    case Verdict::one_chain:
-      return "one chain";
-    case Verdict::too_short:
-      return "too short";
-  }
-  return "";
-}
-
 void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis) {
   add_sentence(diagnosis, about_status(info, run_dir, diagnosis));
   if (info.updates > 0 || is_online(info.options))

@@ -139,7 +139,7 @@ Json run_shown(const ComparedRun& run, bool test_same) {
   const std::size_t used = run.components.size();
   return {{"title", run.title},
           {"run", describe_run(run.run_dir, info)},
-          {"verdict", verdict_name(run.diagnosis.verdict)},
+          {"verdict", name_of(run.diagnosis.verdict)},
           {"sentences", run.diagnosis.sentences},
           {"metrics", run.metrics ? metrics_shown(*run.metrics) : Json(nullptr)},
           {"test_same", test_same},

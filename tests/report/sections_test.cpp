@@ -183,7 +183,7 @@ TEST_F(SectionsTest, TestCellsOfAFile) {
 TEST_F(SectionsTest, TracesAndRanks) {
   const Json shown = diagnostics_section(*source_of("run"));
   const Diagnosis diagnosis = diagnose(*dir_ / "run");
-  EXPECT_EQ(shown["verdict"], verdict_name(diagnosis.verdict));
+  EXPECT_EQ(shown["verdict"], name_of(diagnosis.verdict));
   EXPECT_EQ(shown["chains"], (Json{1, 2}));
   EXPECT_EQ(shown["watched"], diagnosis.cells.size());
   EXPECT_EQ(shown["quantities"].size(), diagnosis.quantities.size() + diagnosis.cells.size());
