@@ -110,7 +110,8 @@ def members(kind: type) -> Iterator[str]:
             yield f"### {kind.__name__}.{name}\n\n{about}"
         elif isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member):
             function = getattr(kind, name)
-            yield f"### {kind.__name__}.{name}\n\n```python\n{signature(name, function)}\n```\n\n{docstring(function.__doc__)}"
+            code = f"```python\n{signature(name, function)}\n```"
+            yield f"### {kind.__name__}.{name}\n\n{code}\n\n{docstring(function.__doc__)}"
 
 
 def public_class(kind: type) -> Iterator[str]:
@@ -129,7 +130,8 @@ def reference() -> Iterator[str]:
     yield "Made from the docstrings by `scripts/python_reference.py`; do not edit."
     yield docstring(ztp.__doc__)
     yield (
-        "A `Mode` is the name of a mode or its position, from 0; `ByMode` is a dict of something for some modes. `np` is "
+        "A `Mode` is the name of a mode or its position, from 0; `ByMode` is a dict of something for some modes. "
+        "`np` is "
         "numpy, `pd` is pandas."
     )
     names = [name for name in ztp.__all__ if not name.startswith("_")]

@@ -2,7 +2,8 @@
 # Installs what ztp needs on Debian 12 (or a close relative) and is not there yet. Uses sudo where not root.
 #   scripts/setup.sh build    compiler and libraries of the program
 #   scripts/setup.sh test     the same, and what the tests need
-#   scripts/setup.sh python   compiler and libraries, and what a virtual environment of Debian's Python needs to build the package ztp
+#   scripts/setup.sh python   compiler and libraries, and what a virtual environment of Debian's Python needs to build
+#                             the package ztp
 #   scripts/setup.sh bench    compiler and libraries of the program, and what the benchmarks need
 #   scripts/setup.sh calibration   the same, and what the plots of the calibration tests need
 #   scripts/setup.sh paper    compiler and libraries of the program, and what the plots of the paper's experiments need

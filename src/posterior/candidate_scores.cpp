@@ -59,7 +59,8 @@ void CandidateScores::begin(const Queries& queries, std::size_t first, std::size
   for (std::size_t b = 0; b < count; ++b) std::fill(sums_.row(b), sums_.row(b) + sums_.columns(), 0.0f);
 }
 
-// The rate of an entity with factors u is scale sum_r weight[r] u[r], and the largest weight one: floats hold what matters.   (M2)
+// The rate of an entity with factors u is scale sum_r weight[r] u[r], and the largest weight one: floats hold what
+// matters.                                                                                          (M2)
 void CandidateScores::pack_weights(const State& state, const Base& base, std::size_t b, Draw& draw) const {
   std::vector<double> weight = b < count_ ? base.weight : std::vector<double>(R_, 0.0);
   const std::uint32_t* other = b < count_ ? queries_->others(first_ + b) : nullptr;

@@ -10,8 +10,8 @@
 
 namespace ztp {
 
-// How many queries and draws are held at a time. The scores of the queries, 4 bytes per entity, and their weights in one
-// draw fit into `memory`, unless there are only 8 queries; the draws fit into 64 MiB, unless there is only one.
+// How many queries and draws are held at a time. The scores of the queries, 4 bytes per entity, and their weights in
+// one draw fit into `memory`, unless there are only 8 queries; the draws fit into 64 MiB, unless there is only one.
 struct RankingPlan {
   std::size_t queries = 0;  // a multiple of 8
   std::size_t draws = 0;

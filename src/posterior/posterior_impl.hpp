@@ -44,7 +44,8 @@ struct Posterior::Impl {
   // Calls use(coords, count) for the training ones and then those of some files, block by block.
   void for_known_ones(const std::vector<std::string>& files,
                       const std::function<void(const std::uint32_t*, std::size_t)>& use);
-  // One mode: batch after batch of its queries, each with a pass over the chosen draws. step(part) tells how much is done.
+  // One mode: batch after batch of its queries, each with a pass over the chosen draws. step(part) tells how much is
+  // done.
   RankingSums rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen, const RankingOptions& options,
                         const std::function<void(double)>& step);
 

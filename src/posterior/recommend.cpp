@@ -100,7 +100,8 @@ class RecommendQuery {
     }
   }
 
-  // weight[d, r] = lambda prod over the given modes of u, relative to the largest of the draw, whose size is in scale[d].
+  // weight[d, r] = lambda prod over the given modes of u, relative to the largest of the draw, whose size is in
+  // scale[d].
   void fix_weights() {
     Matrix<float> u;
     for (std::size_t d = 0; d < draws_.draws().size(); ++d) {

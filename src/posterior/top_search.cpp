@@ -50,7 +50,8 @@ std::vector<ScoredCell> TopSearch::run(const std::function<bool(const std::uint3
   return best_;
 }
 
-// For each candidate of the mode at this level: an upper bound over all completions, which at the last level is the score.
+// For each candidate of the mode at this level: an upper bound over all completions, which at the last level is the
+// score.
 std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<float>& weight) const {
   std::vector<float> rest = weight;
   for (std::size_t later = level + 1; later < open_.size(); ++later)

@@ -9,8 +9,8 @@
 
 namespace ztp {
 
-// How the test cells were sampled. The share of ones among them is that of the tensor only if ones and zeros were sampled
-// alike.
+// How the test cells were sampled. The share of ones among them is that of the tensor only if ones and zeros were
+// sampled alike.
 struct TestDesign {
   enum class Zeros {
     as_ones,  // ones and zeros were sampled at the same rate

@@ -8,8 +8,8 @@
 
 namespace ztp {
 
-// For each of these components of a chain (`columns` of u, the mean factor of the mode): those of these entities that have
-// counts beyond the prior (CountsBeyondPrior).
+// For each of these components of a chain (`columns` of u, the mean factor of the mode): those of these entities that
+// have counts beyond the prior (CountsBeyondPrior).
 std::vector<std::vector<EntityPart>> characteristic_entities(Posterior& posterior, std::size_t chain, std::size_t mode,
                                                              const std::vector<float>& u,
                                                              const std::vector<std::size_t>& columns,

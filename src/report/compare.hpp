@@ -29,8 +29,8 @@ struct ComparedRun {
   const Component* component(std::size_t r) const;
 };
 
-// A component of a and its match in b, or one of them alone: then the overlap is that with the nearest unmatched component
-// of the other run, if there is one.
+// A component of a and its match in b, or one of them alone: then the overlap is that with the nearest unmatched
+// component of the other run, if there is one.
 struct ComparedPair {
   const Component* a = nullptr;
   const Component* b = nullptr;

@@ -15,8 +15,8 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t most_replicates = 20, fewest_replicates = 4;
-// The cost of replicates in points, each about 60 ns on one thread. Reading a draw and making its tables costs a third of
-// that per number.
+// The cost of replicates in points, each about 60 ns on one thread. Reading a draw and making its tables costs a third
+// of that per number.
 constexpr double cost_of_all = 16e6;  // unless that makes too few of them
 constexpr double cost_of_one = 40e6;  // beyond, few of them might take more than half a minute, and a GB of memory
 constexpr double numbers_of_a_point = 3;

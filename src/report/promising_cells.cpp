@@ -13,8 +13,8 @@ namespace {
 // Of an entity and a chain, and how small the largest rate of the last of them may be, relative to that of the first.
 constexpr std::size_t most_components = 24;
 constexpr double least_rate = 1e-3;
-// Of each component and mode, what is looked at; of a mode, what is combined with others, and cells to which a further mode is added. With two
-// modes there is nothing to combine.
+// Of each component and mode, what is looked at; of a mode, what is combined with others, and cells to which a further
+// mode is added. With two modes there is nothing to combine.
 constexpr std::size_t top_of_more = 128, entities_of_mode = 64;
 constexpr std::size_t top_of_pairs = 512, entities_of_pairs = 1024;
 // Of factors: with more chains than fit, the first ones have to do.
@@ -74,8 +74,9 @@ std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mo
   return main;
 }
 
-// The entities that give most with the best of all other modes, among those at the top of a main component. What an entity has of components
-// at whose top it is not is left out here: few numbers are looked at, and what is left out is small.
+// The entities that give most with the best of all other modes, among those at the top of a main component. What an
+// entity has of components at whose top it is not is left out here: few numbers are looked at, and what is left out is
+// small.
 std::vector<std::uint32_t> PromisingCells::candidates(std::size_t mode, const std::vector<Main>& main,
                                                       Scratch& scratch) const {
   std::vector<double>&z = scratch.rate, &probability = scratch.probability;

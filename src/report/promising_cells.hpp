@@ -1,9 +1,10 @@
 // Candidates for the most probable cells of very many entities: a search with the mean factors of the chains instead of
-// all draws, along the main components of the entity. Posterior::recommend is exact, and takes a second for each entity.
+// all draws, along the main components of the entity. Posterior::recommend is exact, and takes a second for each
+// entity.
 //
-// The five cells that a report shows were those of recommend for 494 of 494 entities of runs of small tensors (world with
-// one chain and with four, UMLS), and for 74 of 74 entities of Scholars (1.3 million ones, R = 100, two chains). With lists
-// and beams twice as large, 99.9 % of 6,004 entities of Scholars have the same cells.
+// The five cells that a report shows were those of recommend for 494 of 494 entities of runs of small tensors (world
+// with one chain and with four, UMLS), and for 74 of 74 entities of Scholars (1.3 million ones, R = 100, two chains).
+// With lists and beams twice as large, 99.9 % of 6,004 entities of Scholars have the same cells.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -24,8 +25,8 @@ class PromisingCells {
   struct Scratch {
     std::vector<double> rate, probability;
   };
-  // Enough cells that about `zeros` of them are zeros, if the model is right. Threads may call it in parallel, each with
-  // its own scratch.
+  // Enough cells that about `zeros` of them are zeros, if the model is right. Threads may call it in parallel, each
+  // with its own scratch.
   Found of(std::size_t mode, std::uint32_t entity, double zeros, Scratch& scratch) const;
 
  private:
@@ -51,7 +52,8 @@ class PromisingCells {
   };
   std::vector<Main> main_components(std::size_t mode, std::uint32_t entity) const;
   std::vector<std::uint32_t> candidates(std::size_t mode, const std::vector<Main>& main, Scratch& scratch) const;
-  // All cells with each of these entities, and of these the most probable: at most so many, and with no more zeros among them.
+  // All cells with each of these entities, and of these the most probable: at most so many, and with no more zeros
+  // among them.
   Beam extended(const Beam& beam, std::size_t mode, const std::vector<std::uint32_t>& ids,
                 const std::vector<Main>& main, std::size_t most, double zeros) const;
 

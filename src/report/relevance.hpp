@@ -16,17 +16,17 @@ struct EntityPart {
 // sum_r lambda_r u_jr / sum_r lambda_r of the row of an entity.
 double overall_part(const float* row, const std::vector<double>& weights);
 
-// Sievert and Shirley (2014): weight log(u) + (1 - weight) log(u / overall). Weight 1: by u alone; weight 0: by the ratio to
-// all components together.
+// Sievert and Shirley (2014): weight log(u) + (1 - weight) log(u / overall). Weight 1: by u alone; weight 0: by the
+// ratio to all components together.
 double relevance(const EntityPart& part, double weight);
 
 // The entities that are among the first `count` at some weight 0, 0.1, ..., 1; by value.
 std::vector<EntityPart> first_by_relevance(const std::vector<EntityPart>& parts, std::size_t count);
 
-// The mean of u is (a + s) / (n a + S), with a of the prior, s counts of the entity and S of all n entities of the mode. The
-// prior alone can give a rare entity many times its part of all components, and would rank it first at a small weight. So
-// only entities with s >= 1/2 are listed, the same limit as for a component that is not empty. If no entity has a whole
-// count, half of the largest s is enough.
+// The mean of u is (a + s) / (n a + S), with a of the prior, s counts of the entity and S of all n entities of the
+// mode. The prior alone can give a rare entity many times its part of all components, and would rank it first at a
+// small weight. So only entities with s >= 1/2 are listed, the same limit as for a component that is not empty. If no
+// entity has a whole count, half of the largest s is enough.
 class CountsBeyondPrior {
  public:
   CountsBeyondPrior(double prior, std::size_t entities, double counts)

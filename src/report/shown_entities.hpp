@@ -1,5 +1,5 @@
-// Which entities a report shows: all of them or, if there are very many, those with most ones and the top entities of the
-// components. Ordered modes are shown as a whole, unless they have too many entities for a line.
+// Which entities a report shows: all of them or, if there are very many, those with most ones and the top entities of
+// the components. Ordered modes are shown as a whole, unless they have too many entities for a line.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -29,7 +29,8 @@ struct ShownEntities {
 ShownEntities choose_shown_entities(const Dataset& data, Posterior& posterior, const ReportOptions& options,
                                     std::vector<std::string>& notes);
 
-// How many entities of modes of these sizes are shown, `most` in all: small modes as a whole, equally many of large ones.
+// How many entities of modes of these sizes are shown, `most` in all: small modes as a whole, equally many of large
+// ones.
 std::vector<std::size_t> fair_shares(const std::vector<std::size_t>& sizes, std::size_t most);
 
 // The number of top entities of each component, as in `ztp components`. They are always shown.

@@ -66,7 +66,8 @@ double index_bytes(const Dataset& data) {
   return bytes;
 }
 
-// Minibatches: a shuffled copy of the ones in memory, which takes 16 more bytes per one to make; or two chunks of a file.
+// Minibatches: a shuffled copy of the ones in memory, which takes 16 more bytes per one to make; or two chunks of a
+// file.
 double minibatch_bytes(const Dataset& data, const FitOptions& options) {
   const double K = static_cast<double>(data.tensor.order()), in_memory = static_cast<double>(data.tensor.nnz());
   const double counts = has_counts(options) ? 8 : 0;

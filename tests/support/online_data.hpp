@@ -1,4 +1,5 @@
-// Data for online chains: a tensor, networks and what is missing, as functions of a seed, with the minibatches cut from them.
+// Data for online chains: a tensor, networks and what is missing, as functions of a seed, with the minibatches cut from
+// them.
 #pragma once
 #include <gtest/gtest.h>
 

@@ -149,7 +149,8 @@ class Twin {
       Stream stream(key(Purpose::learn_dirichlet, k), t_, 0);
       double& a = state_.shapes.dirichlet[k];
       a = draw_dirichlet_parameter(stream, a, hyper.dirichlet[k],
-                                   {static_cast<double>(state_.u[k].rows()), kernel_.tally(statistics_.rows[k]), totals});
+                                   {static_cast<double>(state_.u[k].rows()), kernel_.tally(statistics_.rows[k]),
+                                    totals});
     }
     if (!hyper.learn_shapes) return;
     Stream stream(key(Purpose::learn_shape), t_, 0);
