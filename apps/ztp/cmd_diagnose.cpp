@@ -61,7 +61,7 @@ void print_json(const Diagnosis& diagnosis, const RunInfo& info) {
   fmt::print("{}\n", json_text(json, 2));
 }
 
-// Two digits of the error, so that no column shows noise; no point in whole large numbers.
+// Rounds to two digits of the error.
 std::string rounded(double value, double error) {
   if (std::isnan(value)) return "-";
   if (!(error > 0) || !std::isfinite(error)) return fmt::format("{:g}", value);

@@ -52,14 +52,13 @@ void add_commands(CLI::App& app) {
     add(app);
 }
 
-// What is wrong with the words themselves, before anything is made of them; empty: nothing.
+// What is wrong with the arguments, before they are parsed; empty if nothing is.
 std::string bad_arguments(const CLI::App& app, int argc, char** argv) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named))
     return fmt::format("there is no command \"{}\"; 'ztp --help' lists them", argv[1]);
-  // Nothing takes an empty word: it comes from a variable of the shell that is not set, and must not pass for a
-  // default.
+  // No flag takes an empty word. It comes from a shell variable that is not set, and must not pass for a default.
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (!word.empty() && !(word.starts_with("--") && word.find('=') == word.size() - 1)) continue;
@@ -75,7 +74,7 @@ int fail(int code, const std::string& message) {
   return code;
 }
 
-// Parses, which runs the command.
+// Parses the arguments, and thereby runs the command.
 int run(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
@@ -98,7 +97,7 @@ int run(CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a limit on file sizes then fails as others do, with a message
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a file size limit then fails with a message
   CLI::App app("ztp: Bayesian factorization of massive sparse binary tensors");
   app.set_version_flag("--version", std::string("ztp ") + ztp::version());
   app.require_subcommand(1);

@@ -1,4 +1,4 @@
-// Data in: arrays and files to a Dataset.
+// Data: from arrays and files to a Dataset.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -102,7 +102,7 @@ void bind_arrays(nb::module_& module) {
           nb::arg("mode"), nb::arg("which"), nb::arg("source"), nb::arg("pairs"), nb::arg("missing").none());
 }
 
-// An empty name is none: the file tells.
+// Nothing for an empty name: the format is recognised.
 std::optional<FileFormat> file_format(const std::string& name) {
   if (name.empty()) return std::nullopt;
   return format_named(name);

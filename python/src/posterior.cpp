@@ -1,4 +1,4 @@
-// What a run directory knows. Every call runs without Python's lock; a lock of its own keeps threads apart.
+// Queries of a run directory. Calls run without Python's lock, and with a lock of their own.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t prediction_columns = 5;
 
-// probability, sd, q05, q95, rate. Ctrl-C is seen between passes over the draws.
+// Columns: probability, sd, q05, q95, rate. Checks for Ctrl-C between passes over the draws.
 nb::ndarray<nb::numpy, double> predict(SharedPosterior& self, const Ids& cells) {
   self.require_columns(cells);
   const std::size_t most = self.constant().cells_at_a_time();
