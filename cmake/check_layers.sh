@@ -32,7 +32,6 @@ run:
 posterior: sampler baselines run
 simulate: options kernel store sampler baselines run posterior
 report: sampler baselines run
-fetch: options model kernel store sampler baselines run posterior simulate
 END
 # The Python module uses the public headers and its own alone.
 if grep -nE '^#include "' ../python/src/* | grep -vE '"(ztp/[a-z_]+|bindings|shared_posterior)\.hpp"' >&2; then

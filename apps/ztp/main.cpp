@@ -41,14 +41,13 @@ constexpr const char* footer = R"(Examples:
   ztp recommend run user=alice
   ztp report run -o report.html
 
-Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system or network, 7 out of memory;
+Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system, 7 out of memory;
 128 and the number of the signal that stopped it: 129 hang-up, 130 Ctrl-C, 143 SIGTERM.)";
 
 void add_commands(CLI::App& app) {
   using namespace ztp::app;
-  for (const auto add :
-       {add_data, add_check, add_convert, add_split, add_simulate, add_fit, add_resume, add_update, add_predict,
-        add_evaluate, add_diagnose, add_components, add_recommend, add_report, add_info, add_bench})
+  for (const auto add : {add_check, add_convert, add_split, add_simulate, add_fit, add_resume, add_update, add_predict,
+                         add_evaluate, add_diagnose, add_components, add_recommend, add_report, add_info, add_bench})
     add(app);
 }
 
