@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "ztp/error.hpp"
+#include "ztp/rivals.hpp"
 #include "ztp/version.hpp"
 
 namespace {
@@ -98,6 +99,9 @@ int run(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a limit on file sizes then fails as others do, with a message
+#ifdef ZTP_RIVALS
+  ztp::add_rivals();
+#endif
   CLI::App app("ztp: Bayesian factorization of massive sparse binary tensors");
   app.set_version_flag("--version", std::string("ztp ") + ztp::version());
   app.require_subcommand(1);

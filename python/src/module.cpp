@@ -81,6 +81,9 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);  // what is alive when Python ends is no concern of users
 #endif
   bind_errors(module);
+#ifdef ZTP_RIVALS
+  ztp::add_rivals();
+#endif
   module.def(
       "option_fields",
       [] {

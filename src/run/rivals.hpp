@@ -1,4 +1,5 @@
-// The paper's rivals as models of a run.
+// The models of a run that are not the library's own: the paper's rivals (baselines/). The library knows of them what is
+// registered here, and nothing if nobody does so (ztp/rivals.hpp).
 #pragma once
 #include <memory>
 
@@ -10,13 +11,22 @@
 
 namespace ztp {
 
+// What a run asks of them. Options have every default filled in.
+struct RivalModels {
+  // Memory that a chain takes, in bytes.
+  double (*chain_bytes)(const FitOptions& complete, const Dataset& data) = nullptr;
+  // Which zeros a fit will use, for the record.
+  void (*describe)(const Dataset& data, RunInfo& info) = nullptr;
+  // The chain refers to the data and the pool.
+  std::unique_ptr<AnyChain> (*make_chain)(const FitOptions& complete, const Dataset& data, Pool& pool,
+                                          std::uint32_t number) = nullptr;
+};
+
+void register_rivals(const RivalModels& models);
+// Error (config), if they are not registered. `options` has the model that is asked for.
+const RivalModels& rival_models(const FitOptions& options);
+
 // Error (config), if the data have what only the model itself can use.
 void check_rival_data(const FitOptions& options, const Dataset& data);
-
-// Which zeros a logistic fit will use, for the record.
-void describe_rival(const Dataset& data, RunInfo& info);
-
-// Refers to the data and the pool.
-std::unique_ptr<AnyChain> make_rival(const FitOptions& complete, const Dataset& data, Pool& pool, std::uint32_t number);
 
 }  // namespace ztp

@@ -12,6 +12,7 @@
 #include "report/scaling.hpp"
 #include "report_run.hpp"
 #include "store/draws_file.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp {
 namespace {
@@ -163,6 +164,7 @@ TEST_F(ComponentsTest, SameForAnyNumberOfThreads) {
 }
 
 TEST_F(ComponentsTest, NoneOfARival) {
+  add_rivals();
   FitOptions rival = test::report_fit();
   rival.model = "logistic";
   Dataset data = test::report_data();

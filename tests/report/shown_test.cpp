@@ -11,6 +11,7 @@
 #include "report/order.hpp"
 #include "report_run.hpp"
 #include "ztp/convert.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp {
 namespace {
@@ -91,6 +92,7 @@ class ShownRunTest : public testing::Test {
   static void SetUpTestSuite() {
     dir_ = new test::TempDir;
     fit(test::report_data(), test::report_fit(), *dir_ / "run");
+    add_rivals();
     FitOptions rival = test::report_fit();
     rival.model = "logistic";
     Dataset data = test::report_data();
