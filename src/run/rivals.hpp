@@ -1,5 +1,5 @@
-// The models of a run that are not the library's own: the paper's rivals (baselines/). The library knows of them what is
-// registered here, and nothing if nobody does so (ztp/rivals.hpp).
+// The models of a run that are not the library's own: the paper's rivals (baselines/). The library knows of them what
+// ztp::add_rivals() registers here.
 #pragma once
 #include <memory>
 

@@ -42,7 +42,8 @@ int main() try {
   std::puts(error.what());
 }
 END
-cmake -S rivals -B rivals/build -DCMAKE_PREFIX_PATH="$work/prefix" ${flags:+-DCMAKE_CXX_FLAGS=-fsanitize=$flags} >/dev/null
+cmake -S rivals -B rivals/build -DCMAKE_PREFIX_PATH="$work/prefix" \
+  ${flags:+-DCMAKE_CXX_FLAGS=-fsanitize=$flags} >/dev/null
 cmake --build rivals/build >build.txt 2>&1 || { cat build.txt; exit 1; }
 expect 0 'this build of ztp has no rivals' ./rivals/build/without
 expect 0 'fitted' ./rivals/build/with
