@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import ztp
+import ztp.datasets
 
 WIDTH = 120
 
@@ -125,6 +126,10 @@ def public_class(kind: type) -> Iterator[str]:
     yield from members(kind)
 
 
+def public_function(heading: str, name: str, function: Any) -> str:
+    return f"{heading} {name}\n\n```python\n{signature(name, function)}\n```\n\n{docstring(function.__doc__)}"
+
+
 def reference() -> Iterator[str]:
     yield "# Python: reference"
     yield "Made from the docstrings by `scripts/python_reference.py`; do not edit."
@@ -143,7 +148,10 @@ def reference() -> Iterator[str]:
         if inspect.isclass(public):
             yield from public_class(public)
         else:
-            yield f"## {name}\n\n```python\n{signature(name, public)}\n```\n\n{docstring(public.__doc__)}"
+            yield public_function("##", name, public)
+    yield f"## ztp.datasets\n\n{docstring(ztp.datasets.__doc__)}"
+    for name in ztp.datasets.__all__:
+        yield public_function("###", name, getattr(ztp.datasets, name))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@
 #   scripts/setup.sh paper    compiler and libraries of the program, and what the plots of the paper's experiments need
 set -eu
 build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev
-       libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libeigen3-dev libcurl4-openssl-dev libarchive-dev
-       libssl-dev ca-certificates node-d3"
+       libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libeigen3-dev node-d3"
 bench="libbenchmark-dev"
 python="python3 python3-dev python3-venv"
 # The report is tried in a real browser; text has no width without a font.

@@ -8,7 +8,6 @@ class App;
 
 namespace ztp::app {
 
-void add_data(CLI::App& app);
 void add_check(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_split(CLI::App& app);

@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "ztp/error.hpp"
+#include "ztp/rivals.hpp"
 #include "ztp/version.hpp"
 
 namespace {
@@ -41,14 +42,13 @@ constexpr const char* footer = R"(Examples:
   ztp recommend run user=alice
   ztp report run -o report.html
 
-Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system or network, 7 out of memory;
+Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system, 7 out of memory;
 128 and the number of the signal that stopped it: 129 hang-up, 130 Ctrl-C, 143 SIGTERM.)";
 
 void add_commands(CLI::App& app) {
   using namespace ztp::app;
-  for (const auto add :
-       {add_data, add_check, add_convert, add_split, add_simulate, add_fit, add_resume, add_update, add_predict,
-        add_evaluate, add_diagnose, add_components, add_recommend, add_report, add_info, add_bench})
+  for (const auto add : {add_check, add_convert, add_split, add_simulate, add_fit, add_resume, add_update, add_predict,
+                         add_evaluate, add_diagnose, add_components, add_recommend, add_report, add_info, add_bench})
     add(app);
 }
 
@@ -97,7 +97,10 @@ int run(CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a file size limit then fails with a message
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a limit on file sizes then fails as others do, with a message
+#ifdef ZTP_RIVALS
+  ztp::add_rivals();
+#endif
   CLI::App app("ztp: Bayesian factorization of massive sparse binary tensors");
   app.set_version_flag("--version", std::string("ztp ") + ztp::version());
   app.require_subcommand(1);

@@ -87,6 +87,9 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);  // objects that are alive when Python ends are no concern of users
 #endif
   bind_errors(module);
+#ifdef ZTP_RIVALS
+  ztp::add_rivals();
+#endif
   module.def(
       "option_fields",
       [] {

@@ -11,6 +11,7 @@
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/posterior.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp {
 namespace {
@@ -24,6 +25,7 @@ class DoorsTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     dir_ = new test::TempDir;
+    add_rivals();
     fitted("run", Model::ztp);
     fitted("rival", Model::logistic);
   }

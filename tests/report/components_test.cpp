@@ -13,6 +13,7 @@
 #include "report/relevance.hpp"
 #include "report_run.hpp"
 #include "store/draws_file.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp {
 namespace {
@@ -164,6 +165,7 @@ TEST_F(ComponentsTest, SameForAnyNumberOfThreads) {
 }
 
 TEST_F(ComponentsTest, NoneOfARival) {
+  add_rivals();
   FitOptions rival = test::report_fit();
   rival.model = Model::logistic;
   Dataset data = test::report_data();

@@ -16,6 +16,7 @@
 #include "report/numbers.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp {
 namespace {
@@ -85,6 +86,7 @@ class SectionsTest : public testing::Test {
     Dataset without_network = data_of(5);
     without_network.networks.clear();
     fit(std::move(without_network), plain, *dir_ / "plain");
+    add_rivals();
     for (const Model model : {Model::logistic, Model::quad}) {
       FitOptions rival = options_of(3);
       rival.model = model;

@@ -1,14 +1,17 @@
-"""A server on loopback for data.sh: small files in the formats of the public homes, and every way in which a home can fail.
+"""A server on loopback for test_datasets.py: small files in the formats of the public homes, and every way in which a
+home can fail.
 
-The first part of a path says how it is served, the rest is the file: /ok/ml-100k.zip, /truncated/ml-100k.zip. All contents are made up.
+The first part of a path says how it is served, the rest is the file: /ok/ml-100k.zip, /truncated/ml-100k.zip. All
+contents are made up.
 """
+
+from __future__ import annotations
+
 import gzip
 import hashlib
 import http.server
 import io
-import os
 import struct
-import sys
 import tarfile
 import threading
 import time
@@ -156,7 +159,10 @@ OTHER = {  # archives that are fine but for what is in them
 }
 TWICE = {"ml-100k.zip": archive_zip([("a/u.data", b"1\n"), ("b/u.data", b"2\n")])}
 SLIP = {"FB15k-237.tar.gz": archive_tar([("../../../" + name[2:], content) for name, content in triples])}
-BOMB = {"FB15k-237.tar.gz": gzip.compress(bytes(16 << 20)) * 17}
+BOMB = {
+    "FB15k-237.tar.gz": gzip.compress(bytes(16 << 20)) * 17,
+    "alyawarradata.mat": mat_file("<", [element("<", 15, zlib.compress(bytes(16 << 20)), pad=False)] * 17, False),
+}
 
 
 def flipped(body, at):
@@ -170,7 +176,16 @@ FLIPPED = {  # in the first file of the zip; near the end of the others
 }
 NOTHING = {name: b"" for name in GOOD if name.endswith(".txt")}
 CUT = {"ml-100k.zip": GOOD["ml-100k.zip"][:300]}  # with a checksum that agrees
-SETS = {"cut-with-sum": CUT, "nothing": NOTHING, "badline": BAD_LINE, "other": OTHER, "twice": TWICE, "slip": SLIP, "bomb": BOMB, "flipped": FLIPPED}
+SETS = {
+    "badline": BAD_LINE,
+    "bomb": BOMB,
+    "cut-with-sum": CUT,
+    "flipped": FLIPPED,
+    "nothing": NOTHING,
+    "other": OTHER,
+    "slip": SLIP,
+    "twice": TWICE,
+}
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -195,7 +210,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             base = name[:-4]
             known = contents.get(base, GOOD.get(base))
             body = f"MD5 ({base}) = {hashlib.md5(known).hexdigest()}\n".encode() if known else None
-            body = {"badsum": f"{'0' * 32}  {base}\n".encode(), "nosum": None, "oddsum": b"<html>sorry</html>"}.get(how, body)
+            wrong = {"badsum": f"{'0' * 32}  {base}\n".encode(), "nosum": None, "oddsum": b"<html>sorry</html>"}
+            body = wrong.get(how, body)
         try:
             self.serve(how, name, body)
         except (BrokenPipeError, ConnectionResetError):
@@ -208,6 +224,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(301, b"", Location=f"/ok/{name}")
         elif how == "tofile":
             self.answer(302, b"", Location="file:///etc/passwd")
+        elif how == "encoded":
+            self.answer(200, body, **{"Content-Encoding": "gzip"})
         elif how == "html":
             self.answer(200, b"<html>This page has moved.</html>")
         elif how == "empty":
@@ -236,12 +254,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(200, body)
 
 
-if __name__ == "__main__":
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    with open(sys.argv[1] + ".partial", "w") as file:
-        file.write(str(server.server_port))
-    os.rename(sys.argv[1] + ".partial", sys.argv[1])
-    # Nobody is left behind if the test is killed.
-    threading.Timer(float(sys.argv[2]), lambda: os._exit(0)).start()
-    server.serve_forever()
+class Server:
+    """Serves until the end of the with statement. `address` has no slash at its end."""
+
+    def __enter__(self) -> Server:
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.block_on_close = False  # some requests are made to hang
+        self._server.shutdown()
+        self._server.server_close()

@@ -1,19 +1,38 @@
-// Fits of the rivals to data at the ends of what is allowed. Functions of the seed 1; no chance in a run.
+// Rivals as models of a fit: registered or not, and with data at the ends of what is allowed. Functions of the seed 1;
+// no chance in a run.
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include "errors.hpp"
 #include "extreme_data.hpp"
+#include "run/rivals.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/posterior.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp::test {
 namespace {
 
-// The rivals, too, end on little data and on too regular data.
-TEST(ExtremeRivals, EndWithProbabilities) {
+// A library without them says so before it makes anything.
+TEST(RivalFits, MustBeRegistered) {
   const TempDir dir;
+  FitOptions options;
+  options.model = "logistic";
+  const auto fitted = [&] { fit(full({3, 4, 5}), options, dir / "run"); };
+  register_rivals({});
+  EXPECT_TRUE(holds(error_of(fitted, ErrorKind::config), "--model logistic: this build of ztp has no rivals"));
+  EXPECT_FALSE(std::filesystem::exists(dir / "run"));
+  add_rivals();
+  fitted();
+  EXPECT_TRUE(std::filesystem::exists(dir / "run"));
+}
+
+// The rivals, too, end on little data and on too regular data.
+TEST(RivalFits, EndWithProbabilities) {
+  const TempDir dir;
+  add_rivals();
   const auto one = [] {
     Dataset data = dataset({6, 5, 4});
     add(data, {2, 3, 1});
