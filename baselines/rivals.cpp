@@ -15,7 +15,7 @@ const Buffer<std::uint32_t>* missing_cells(const Dataset& data) {
 }
 
 std::size_t blocks_of(const FitOptions& complete) {
-  return complete.model == "pwquad" ? static_cast<std::size_t>(complete.blocks) : 1;
+  return complete.model == Model::pwquad ? static_cast<std::size_t>(complete.blocks) : 1;
 }
 
 // Factors and, of the logistic model, its cells; of the quadratic ones, an index of the ones and their blocks.
@@ -28,7 +28,7 @@ double chain_bytes(const FitOptions& complete, const Dataset& data) {
     largest = std::max<double>(largest, mode.labels.size());
   }
   const double factors = 8 * rows * static_cast<double>(padded(static_cast<std::size_t>(complete.rank)));
-  if (complete.model == "logistic") {
+  if (complete.model == Model::logistic) {
     const double zeros = static_cast<double>(zeros_wanted(data.tensor, missing_cells(data), complete.zeros));
     return factors + (zeros + ones) * (4 * K + 1 + 8 + 4 + 4 * (K - 1));
   }
@@ -38,17 +38,17 @@ double chain_bytes(const FitOptions& complete, const Dataset& data) {
 }
 
 void describe(const Dataset& data, RunInfo& info) {
-  if (info.options.model != "logistic") return;
+  if (info.options.model != Model::logistic) return;
   const Buffer<std::uint32_t>* missing = missing_cells(data);
   info.training_zeros = zeros_wanted(data.tensor, missing, info.options.zeros);
   info.zeros_used = share_of_zeros(data.tensor, missing, info.training_zeros);
 }
 
-std::unique_ptr<AnyChain> make_chain(const FitOptions& complete, const Dataset& data, Pool& pool,
+std::unique_ptr<Chain> make_chain(const FitOptions& complete, const Dataset& data, Pool& pool,
                                      std::uint32_t number) {
   const Buffer<std::uint32_t>* missing = missing_cells(data);
   const RivalProblem problem{&data.tensor, missing, static_cast<std::size_t>(complete.rank), complete.seed};
-  if (complete.model == "logistic")
+  if (complete.model == Model::logistic)
     return std::make_unique<LogisticChain>(problem, zeros_wanted(data.tensor, missing, complete.zeros), pool, number);
   return std::make_unique<QuadChain>(problem, complete.ridge, blocks_of(complete), pool, number);
 }

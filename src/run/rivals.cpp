@@ -23,7 +23,7 @@ const RivalModels& rival_models(const FitOptions& options) {
     throw Error(ErrorKind::config,
                 fmt::format("--model {}: this build of ztp has no rivals of the model (CMake: ZTP_RIVALS=ON; C++: link "
                             "ztp::rivals and call ztp::add_rivals()); --model ztp is there",
-                            options.model));
+                            name_of(options.model)));
   return registered();
 }
 
