@@ -1,4 +1,5 @@
-// The sampler of the logistic rival against its own prior (Geweke's joint test), and a prior that is another one, which must be told apart.
+// The sampler of the logistic rival against its own prior (Geweke's joint test), and a prior that is another one, which
+// must be told apart.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,8 +60,8 @@ double draw_data(Stream& stream, RivalChain& chain, SparseTensor& tensor) {
   return static_cast<double>(tensor.nnz()) / cells;
 }
 
-// Geweke (2004): parameters and data drawn from the joint law, and by turns of the sampler and new data, have the same means. The smallest
-// p-value over the functionals. 2 x 3 x 2 cells, R = 2; seed as given, batches of 1000 steps.
+// Geweke (2004): parameters and data drawn from the joint law, and by turns of the sampler and new data, have the same
+// means. The smallest p-value over the functionals. 2 x 3 x 2 cells, R = 2; seed as given, batches of 1000 steps.
 double smallest_p(double simulated_precision, std::size_t length, std::uint32_t seed) {
   Pool pool(1);
   SparseTensor tensor;
@@ -92,8 +93,8 @@ double smallest_p(double simulated_precision, std::size_t length, std::uint32_t 
   return smallest;
 }
 
-// 8 p-values, each of which fails below 1e-3 / 8. Batch means have 59 degrees of freedom, for which the normal law is near enough: the false
-// alarm is at most 2e-3.
+// 8 p-values, each of which fails below 1e-3 / 8. Batch means have 59 degrees of freedom, for which the normal law is
+// near enough: the false alarm is at most 2e-3.
 TEST(LogisticChain, AgreesWithItsPrior) {
   EXPECT_GT(smallest_p(0.01, 60000, 1), 1e-3 / functionals);
 }

@@ -1,5 +1,6 @@
-// The logistic rival: its sums, its cells, and the same draws for any number of threads and after a restart. Seeds as given; no chance in a
-// run. logistic_calibration_test.cpp and logistic_recovery_test.cpp ask whether the draws are right.
+// The logistic rival: its sums, its cells, and the same draws for any number of threads and after a restart. Seeds as
+// given; no chance in a run. logistic_calibration_test.cpp and logistic_recovery_test.cpp ask whether the draws are
+// right.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Quad-App and PW-QuadApp against the same worked out cell by cell. Seed 41 everywhere; nothing is left to chance but where it is said.
+// Quad-App and PW-QuadApp against the same worked out cell by cell. Seed 41 everywhere; nothing is left to chance but
+// where it is said.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -190,10 +191,10 @@ double auc(const QuadWorld& world, Score score) {
   return collector.finish().auc_roc;
 }
 
-// Some 4,200 hidden cells of a planted tensor with factors of either sign. Estimating 315 numbers from 38,000 cells costs something: over
-// seeds 1 to 12 the AUC-ROC was below that of the truth by 0.0069 (standard deviation 0.0016) with one block and by 0.0047 (0.0009)
-// with 64, so that the margin is eight deviations away, and a false alarm for a seed taken at random less likely than 1e-6, unless
-// it is a local minimum.
+// Some 4,200 hidden cells of a planted tensor with factors of either sign. Estimating 315 numbers from 38,000 cells
+// costs something: over seeds 1 to 12 the AUC-ROC was below that of the truth by 0.0069 (standard deviation 0.0016)
+// with one block and by 0.0047 (0.0009) with 64, so that the margin is eight deviations away, and a false alarm for a
+// seed taken at random less likely than 1e-6, unless it is a local minimum.
 TEST(QuadChain, FindsWhatWasPlanted) {
   const QuadWorld world = quad_world({40, 35, 30}, 3, 1.2, 0.1, seed);
   const double truth = auc(world, [&](std::size_t i) { return world.theta[i]; });

@@ -1,5 +1,5 @@
-// Ranking of whole runs against a naive one in double precision, and the scores and the memory that it uses. The metrics by hand:
-// ranking_meter_test.cpp.
+// Ranking of whole runs against a naive one in double precision, and the scores and the memory that it uses. The
+// metrics by hand: ranking_meter_test.cpp.
 #include "evaluate/ranking.hpp"
 
 #include <fmt/format.h>
@@ -27,8 +27,8 @@ namespace {
 using test::TempDir;
 using Cell = std::vector<std::uint32_t>;
 
-// A sum of R + 1 positive floats is within (R + 1) 2^-24 of itself, the link and its argument add 4 roundings and 2.1e-8, and a sum of
-// two probabilities one more: at most (R + 8) 2^-24.
+// A sum of R + 1 positive floats is within (R + 1) 2^-24 of itself, the link and its argument add 4 roundings and
+// 2.1e-8, and a sum of two probabilities one more: at most (R + 8) 2^-24.
 TEST(Candidates, AgreeWithDoublesOverRatesOfAllSizes) {
   const std::size_t n = 45, R = 19, queries = 16;
   HostFactors factors(n, R, 0);
@@ -160,8 +160,8 @@ struct Seen {
   std::size_t ties = 0;  // of test ones with rivals
 };
 
-// Ranks by the definition: MRR and Hits of one test one after the other; recall and NDCG from the list of a query, with the places of
-// equal scores shared out.
+// Ranks by the definition: MRR and Hits of one test one after the other; recall and NDCG from the list of a query, with
+// the places of equal scores shared out.
 RankingMetrics naive_ranking(const Example& example, std::size_t mode, const std::vector<std::size_t>& draws,
                              const std::vector<std::uint32_t>& at, bool with_filter, Seen& seen) {
   std::map<Cell, std::vector<std::uint32_t>> queries;
@@ -242,8 +242,8 @@ std::vector<std::size_t> numbers(std::size_t count) {
   return result;
 }
 
-// The same ranks as the naive ranking: nothing but the rounding of sums is allowed, since no two scores are too close for floats. With
-// a = 0.001 most factors of entities without data are zero, and there are many ties.
+// The same ranks as the naive ranking: nothing but the rounding of sums is allowed, since no two scores are too close
+// for floats. With a = 0.001 most factors of entities without data are zero, and there are many ties.
 TEST(Rank, AgreesWithTheNaiveRanking) {
   for (const std::size_t K : {2u, 3u, 4u})
     for (const double dirichlet : {0.2, 0.001}) {

@@ -1,4 +1,5 @@
-// The components of a report: their numbers are those of Posterior, their map keeps distances, their entities are the relevant ones.
+// The components of a report: their numbers are those of Posterior, their map keeps distances, their entities are the
+// relevant ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -48,8 +48,8 @@ double rate(const State& state, const std::vector<std::uint32_t>& cell) {
   return z;
 }
 
-// Seed 3, 400 replicates of 4 x 3 x 2 cells. The mean degree of an entity is within 4.5 standard errors: a false alarm of at most
-// 9 x 7e-6 for each of three kinds of data.
+// Seed 3, 400 replicates of 4 x 3 x 2 cells. The mean degree of an entity is within 4.5 standard errors: a false alarm
+// of at most 9 x 7e-6 for each of three kinds of data.
 TEST(Replicate, DegreesHaveTheExpectationOfTheModel) {
   const std::vector<std::uint32_t> sizes = {4, 3, 2};
   const SparseTensor tensor = tensor_of(sizes);
@@ -89,7 +89,8 @@ TEST(Replicate, DegreesHaveTheExpectationOfTheModel) {
   }
 }
 
-// Modes so large that a cell needs more than 64 bits, components of several chunks of points, and any number of threads.
+// Modes so large that a cell needs more than 64 bits, components of several chunks of points, and any number of
+// threads.
 TEST(Replicate, DoesNotDependOnThreads) {
   for (const std::vector<std::uint32_t>& sizes :
        {std::vector<std::uint32_t>{50, 40}, {3000, 1, 2000}, std::vector<std::uint32_t>(11, 100)}) {

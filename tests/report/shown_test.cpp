@@ -142,7 +142,8 @@ TEST_F(ShownRunTest, OrderAsTheUserSaysAndModesThatAreNone) {
 }
 
 TEST_F(ShownRunTest, FewEntitiesAreThoseWithMostOnesAndTheTopsOfComponents) {
-  // Users have a budget of 7. The mode has fewer entities than a component has tops, so a rival shows what the budget alone gives.
+  // Users have a budget of 7. The mode has fewer entities than a component has tops, so a rival shows what the budget
+  // alone gives.
   ReportOptions options = test::report_options();
   options.entities = 20;
   const auto all = test::source_of(*dir_ / "run", options);

@@ -101,7 +101,8 @@ TEST_F(CheckpointTest, CountsBelowZeroAreRefused) {
     const std::vector<std::int64_t> row = {0, bad, 0, 0, 0};
     rows(damaged, 0).widen();
     rows(damaged, 0).write({7, 8}, row.data());
-    EXPECT_TRUE(holds(error_of([&] { pass_on(damaged, restored); }, ErrorKind::input), "numbers that cannot be")) << bad;
+    const std::string message = error_of([&] { pass_on(damaged, restored); }, ErrorKind::input);
+    EXPECT_TRUE(holds(message, "numbers that cannot be")) << bad;
   }
 }
 

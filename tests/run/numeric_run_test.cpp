@@ -13,7 +13,8 @@
 namespace ztp::test {
 namespace {
 
-// A run whose seventh sweep goes bad has a checkpoint of the sixth, although none was due, and ends from there as one in which nothing did.
+// A run whose seventh sweep goes bad has a checkpoint of the sixth, although none was due, and ends from there as one
+// in which nothing did.
 TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
   const TempDir dir;
   FaultyWorld world;

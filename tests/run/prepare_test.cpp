@@ -1,4 +1,5 @@
-// What the program chooses where an option is left to it, at the boundaries of each rule, and what options become for a chain.
+// What the program chooses where an option is left to it, at the boundaries of each rule, and what options become for a
+// chain.
 #include "run/prepare.hpp"
 
 #include <fmt/format.h>
@@ -64,7 +65,8 @@ TEST(CompleteOptions, CollapsedIsRefusedAboveItsLimit) {
   EXPECT_THROW(completed(tensor_of(1, (std::int64_t{1} << 28) + 1), 1, collapsed), Error);
 }
 
-// A tenth of the ones; of more than ten million, at least twice the entities (here 2000), but never more than half of the ones.
+// A tenth of the ones; of more than ten million, at least twice the entities (here 2000), but never more than half of
+// the ones.
 TEST(CompleteOptions, MinibatchesFollowOnesAndEntities) {
   EXPECT_EQ(online(1).minibatch, 1);
   EXPECT_EQ(online(10).minibatch, 1);

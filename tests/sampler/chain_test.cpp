@@ -1,6 +1,6 @@
-// Parity and invariants of chains, batch and online, plain and with everything that can be missing or learned: the same bits
-// for any number of threads and after a restart, and sums that must agree. Everything is a function of the seed 11; there is
-// no chance in a run.
+// Parity and invariants of chains, batch and online, plain and with everything that can be missing or learned: the same
+// bits for any number of threads and after a restart, and sums that must agree. Everything is a function of the seed
+// 11; there is no chance in a run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -27,30 +27,29 @@ struct Setting {
 };
 
 std::vector<Setting> all_settings() {
-  std::vector<Setting> settings = {{"Plain", false}, {"Everything", true}, {"Collapsed", false, true},
-                                   {"EverythingCollapsed", true, true}};
+  std::vector<Setting> settings = {
+      {"Plain", false}, {"Everything", true}, {"Collapsed", false, true}, {"EverythingCollapsed", true, true}};
   for (const bool counts : {false, true})
     for (const bool parameters : {false, true})
       for (const std::uint32_t draws : {1u, 3u}) {
         if (draws > 1 && parameters) continue;
-        const std::string name =
-            fmt::format("Online{}Counts{}Parameters{}", counts ? "Mean" : "Drawn", parameters ? "Mean" : "Drawn", draws);
-        const OnlineOptions options{
-            .expected_counts = counts, .mean_parameters = parameters, .inner_draws = draws};
+        const std::string name = fmt::format("Online{}Counts{}{}Parameters", counts ? "Expected" : "Drawn",
+                                             parameters ? "Mean" : "Drawn", draws);
+        const OnlineOptions options{.expected_counts = counts, .mean_parameters = parameters, .inner_draws = draws};
         settings.push_back({name, true, false, options});
         settings.push_back({name + "FewRows", false, false, options, 200});  // 75 ones, 1004 rows
       }
   return settings;
 }
 
-// Missing entities are some of modes 0 and 1. Ones and edges differ from the cells and pairs that are listed in whether the
-// sum of their coordinates is a multiple of three.
+// Missing entities are some of modes 0 and 1. Ones and edges differ from the cells and pairs that are listed in whether
+// the sum of their coordinates is a multiple of three.
 bool is_listed(const Cell& cell) {
   return std::accumulate(cell.begin(), cell.end(), 0u) % 3 == 0;
 }
 
-// Large enough for several blocks of everything; the minibatches of one network are so dense that they have an index of rows,
-// and those of the other are not.
+// Large enough for several blocks of everything; the minibatches of one network are so dense that they have an index of
+// rows, and those of the other are not.
 void fill(const Setting& setting, OnlineData& data) {
   const std::uint32_t sizes[] = {700, 300, 4};
   const auto in_slice = [](const Cell& cell) { return cell[0] == 0 || cell[0] > 696 || cell[1] > 296; };
@@ -115,7 +114,8 @@ TEST_P(ChainTest, ThreadsMakeNoDifference) {
   }
 }
 
-// What a checkpoint holds is all that a chain needs to go on as if it had not stopped. A draw that is kept does not matter.
+// What a checkpoint holds is all that a chain needs to go on as if it had not stopped. A draw that is kept does not
+// matter.
 TEST_P(ChainTest, ResumedEqualsUninterrupted) {
   Pool pool(2);
   const auto kernel = make_kernel("cpu", pool);
@@ -159,8 +159,9 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
 }
 
-// Row sums of every mode are the totals, plus two ends for each count of a network of that mode; what comes from ones is part
-// of them and has a count for each one, and imputed counts are not in it. Expected counts are rounded, each to a unit.
+// Row sums of every mode are the totals, plus two ends for each count of a network of that mode; what comes from ones
+// is part of them and has a count for each one, and imputed counts are not in it. Expected counts are rounded, each to
+// a unit.
 TEST_P(ChainTest, RowSumsAreTotals) {
   Pool pool(2);
   const auto kernel = make_kernel("cpu", pool);
@@ -239,8 +240,8 @@ TEST(MissingChain, NothingMissingIsTheSameAsNull) {
   }
 }
 
-// 10^15 cells, of which 2 * 10^12 are in missing slices: a sweep that looked at each of them would take an hour at the least,
-// and one that does not takes a fraction of a second. The limit is far from both.
+// 10^15 cells, of which 2 * 10^12 are in missing slices: a sweep that looked at each of them would take an hour at the
+// least, and one that does not takes a fraction of a second. The limit is far from both.
 TEST(MissingChain, ASweepDoesNotLookAtEveryMissingCell) {
   constexpr std::uint32_t n = 100'000, gone = 100;
   OnlineData data;

@@ -1,6 +1,6 @@
-// The collapsed moves at the edges of their range. That they keep the posterior is shown by the calibration tests. Seed 1:
-// no chance in a run. With the seeds 1 to 12, too, two components are occupied where the tests say so, and the likelihood
-// moves by less than 0.1 %.
+// The collapsed moves at the edges of their range. That they keep the posterior is shown by the calibration tests. Seed
+// 1: no chance in a run. With the seeds 1 to 12, too, two components are occupied where the tests say so, and the
+// likelihood moves by less than 0.1 %.
 #include "sampler/collapsed_moves.hpp"
 
 #include <gtest/gtest.h>
@@ -37,8 +37,8 @@ Problem problem_of(const SparseTensor& tensor, double a, std::size_t R) {
   return problem;
 }
 
-// With 64 modes the predictive probabilities leave the range of doubles. The groups must stay apart, and no move be taken
-// for one that cannot be judged.
+// With 64 modes the predictive probabilities leave the range of doubles. The groups must stay apart, and no move be
+// taken for one that cannot be judged.
 TEST(CollapsedMoves, ManyModes) {
   const SparseTensor tensor = two_groups(64, 400);
   Pool pool(1);

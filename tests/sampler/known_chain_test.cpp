@@ -1,5 +1,6 @@
-// The statistics of tiny chains after three steps, by their XXH3: what a seed means, pinned across redesigns. Recorded on x86-64 with the
-// mathematics library of the day; every kernel and instruction set has the same ones, since in so few draws no rounding flips any.
+// The statistics of tiny chains after three steps, by their XXH3: what a seed means, pinned across redesigns. Recorded
+// on x86-64 with the mathematics library of the day; every kernel and instruction set has the same ones, since in so
+// few draws no rounding flips any.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Minibatches: of ones in memory and of ones in a file, whatever comes in one piece or in many; and what is asked of the ones
-// of a file in one pass. Everything is a function of the seed 14; there is no chance in a run.
+// Minibatches: of ones in memory and of ones in a file, whatever comes in one piece or in many; and what is asked of
+// the ones of a file in one pass. Everything is a function of the seed 14; there is no chance in a run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ std::vector<Cell> all_ones(const SparseTensor& tensor) {
   return cells;  // sorted
 }
 
-// ---- which ones ------------------------------------------------------------------------------------------------------
+// ---- which ones -----------------------------------------------------------------------------------------------------
 
 TEST(Minibatches, EveryOneIsInOneOfThem) {
   for (const std::size_t count : {1, 2, 7, 999, 1000, 5000}) {  // not more than ones
@@ -79,7 +79,8 @@ TEST(Minibatches, EveryOneIsInOneOfThem) {
   }
 }
 
-// Whether a minibatch is a fair sample: one that were a stretch of the sorted ones would have a few rows of the first mode only.
+// Whether a minibatch is a fair sample: one that were a stretch of the sorted ones would have a few rows of the first
+// mode only.
 TEST(Minibatches, AreSpreadOverTheTensor) {
   OnlineData data;
   fill(data, 1000, false, 10);
@@ -106,8 +107,8 @@ TEST(Minibatches, EpochsMeetEachOnceInAnOrderOfTheirOwn) {
   EXPECT_EQ(minibatch_of_step(key, 1, 77), 0u);
 }
 
-// Their numbers among all ones: each minibatch begins where the one before ends, wherever they are. And an index of rows for
-// each matrix; of edges, whose ends are rows of one matrix, a single one for both.
+// Their numbers among all ones: each minibatch begins where the one before ends, wherever they are. And an index of
+// rows for each matrix; of edges, whose ends are rows of one matrix, a single one for both.
 TEST(Minibatches, AreNumberedAndEndsOfEdgesShareAnIndex) {
   OnlineData data;
   add_modes({30, 40}, data);
@@ -129,7 +130,7 @@ TEST(Minibatches, AreNumberedAndEndsOfEdgesShareAnIndex) {
   check(*cut.owned.edges[0], 1);
 }
 
-// ---- of a file -------------------------------------------------------------------------------------------------------
+// ---- of a file ------------------------------------------------------------------------------------------------------
 
 TEST(FileMinibatches, HoldTheSameOnesAsThoseInMemory) {
   const TempDir directory;
@@ -146,7 +147,8 @@ TEST(FileMinibatches, HoldTheSameOnesAsThoseInMemory) {
         EXPECT_EQ(minibatches.total(), 1000u);
         EXPECT_EQ(minibatches.total_count(), cut.ones.total_count());
         EXPECT_EQ(minibatches.whole(), (1000 + count - 1) / count <= chunk);
-        // As a chain asks: in some order, each with what comes after it, which is not always what is read then; some twice.
+        // As a chain asks: in some order, each with what comes after it, which is not always what is read then; some
+        // twice.
         for (std::size_t i = 0; i < count; ++i) {
           const std::size_t b = (i * 3) % count;
           ASSERT_EQ(minibatches.size(b), cut.ones.size(b));
@@ -228,7 +230,7 @@ TEST(FileMinibatches, DamagedBlockStopsTheStepThatReadsIt) {
   }
 }
 
-// ---- questions to the ones of a file ---------------------------------------------------------------------------------
+// ---- questions to the ones of a file --------------------------------------------------------------------------------
 
 TEST(FileCells, WhichAreOnes) {
   const TempDir directory;

@@ -18,8 +18,8 @@
 namespace ztp::test {
 namespace {
 
-// The step fails with this message, changes nothing that is carried, and afterwards the chain goes on to the same bytes as
-// another that never met the fault.
+// The step fails with this message, changes nothing that is carried, and afterwards the chain goes on to the same bytes
+// as another that never met the fault.
 void expect_survived(FaultyWorld& world, Chain& chain, Chain& untouched, std::size_t steps,
                      const FaultyKernel::Fault& fault, const std::string& message) {
   chain.start();
@@ -170,7 +170,7 @@ TEST(Numeric, HyperparametersAndWeightsAreLookedAt) {
             "sweep 9: network 1, component 3: the logarithm of p is infinite" + remedy);
 }
 
-// ---- the loop --------------------------------------------------------------------------------------------------------
+// ---- the loop -------------------------------------------------------------------------------------------------------
 
 struct Watcher : Observer {
   std::vector<std::uint32_t> swept, failed;
@@ -192,8 +192,8 @@ TEST(Numeric, ObserverMaySaveWhatTheFailedChainCarries) {
   FaultyWorld world;
   const Schedule schedule{.sweeps = 10, .burn_in = 5};
   const auto run = [&](Watcher& watcher) {
-    run_chains([&](std::uint32_t c) { return std::make_unique<BatchChain>(world.problem, world.kernel, c); }, schedule, {},
-               {}, watcher);
+    const auto make = [&](std::uint32_t c) { return std::make_unique<BatchChain>(world.problem, world.kernel, c); };
+    run_chains(make, schedule, {}, {}, watcher);
   };
   Watcher watcher;
   world.kernel.plant({3 * 6, 4, 0, not_a_number});

@@ -1,6 +1,6 @@
-// Online chains: which rows of the parameters are drawn, which minibatches are met how often, and statistics in units that run
-// out. Everything is a function of the seed 13; there is no chance in a run. chain_test.cpp has what holds for all chains, and
-// online_formulas_test.cpp the numbers.
+// Online chains: which rows of the parameters are drawn, which minibatches are met how often, and statistics in units
+// that run out. Everything is a function of the seed 13; there is no chance in a run. chain_test.cpp has what holds for
+// all chains, and online_formulas_test.cpp the numbers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +23,9 @@ void fill(OnlineData& data, std::size_t minibatches) {
   data.make_problem(17, minibatches, seed);
 }
 
-// Of a dense network the minibatches have an index of rows, and both ends of an edge are rows of one matrix: threads that add them up must
-// not do so at the same time. One component and 60 rows: where they did, they lost counts within twenty steps.
+// Of a dense network the minibatches have an index of rows, and both ends of an edge are rows of one matrix: threads
+// that add them up must not do so at the same time. One component and 60 rows: where they did, they lost counts within
+// twenty steps.
 TEST(OnlineParity, DenseNetworkForAnyNumberOfThreads) {
   OnlineData data;
   add_modes({60, 40}, data);
@@ -43,8 +44,8 @@ TEST(OnlineParity, DenseNetworkForAnyNumberOfThreads) {
   }
 }
 
-// With means for parameters it makes no difference whether all rows are computed or those alone that a minibatch touches. A set of missing
-// cells, though an empty one, makes a chain compute them all.
+// With means for parameters it makes no difference whether all rows are computed or those alone that a minibatch
+// touches. A set of missing cells, though an empty one, makes a chain compute them all.
 TEST(OnlineParity, TouchedRowsHaveTheMeansOfAllRows) {
   OnlineData data;
   fill(data, 200);  // 75 ones, 624 rows
@@ -69,7 +70,7 @@ TEST(OnlineParity, TouchedRowsHaveTheMeansOfAllRows) {
   }
 }
 
-// ---- invariants ------------------------------------------------------------------------------------------------------
+// ---- invariants -----------------------------------------------------------------------------------------------------
 
 // By how much the columns miss their totals, as a part of all counts.
 double imbalance(const OnlineChain& chain, const OnlineData& data) {
@@ -86,8 +87,8 @@ double imbalance(const OnlineChain& chain, const OnlineData& data) {
   return largest / static_cast<double>(data.tensor.nnz());
 }
 
-// To the unit, while nothing has been rounded: drawn counts are whole numbers of units. After rescaling, which rounds every
-// row to its finest unit, and with expected counts, within a millionth of all counts.
+// To the unit, while nothing has been rounded: drawn counts are whole numbers of units. After rescaling, which rounds
+// every row to its finest unit, and with expected counts, within a millionth of all counts.
 TEST(OnlineInvariants, RowSumsAreTotalsWhenUnitsRunOut) {
   Pool pool(2);
   const auto kernel = make_kernel("cpu", pool);
@@ -143,7 +144,8 @@ class CountedMinibatches final : public Minibatches {
   Minibatches& minibatches_;
 };
 
-// Fewer edges than there are minibatches of ones: each edge must be met as often as any other all the same, or it weighs more.
+// Fewer edges than there are minibatches of ones: each edge must be met as often as any other all the same, or it
+// weighs more.
 TEST(OnlineInvariants, FewEdgesAreMetEquallyOften) {
   OnlineData data;
   add_modes({10, 10}, data);

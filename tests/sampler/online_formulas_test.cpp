@@ -1,5 +1,6 @@
-// Unit: the statistics of an online chain with means for everything, step by step, against the formulas of docs/model.md, section 8,
-// written out here in doubles for tensors so small that every missing cell can be gone through. Everything is a function of the seed 15.
+// Unit: the statistics of an online chain with means for everything, step by step, against the formulas of
+// docs/model.md, section 8, written out here in doubles for tensors so small that every missing cell can be gone
+// through. Everything is a function of the seed 15.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +65,7 @@ RealCounts counts_of(const OnlineChain& chain, const OnlineData& data) {
   return counts;
 }
 
-// ---- the formulas ----------------------------------------------------------------------------------------------------
+// ---- the formulas ---------------------------------------------------------------------------------------------------
 
 class ByHand {
  public:
@@ -186,7 +187,7 @@ class ByHand {
   Table beta_;
 };
 
-// ---- data ------------------------------------------------------------------------------------------------------------
+// ---- data -----------------------------------------------------------------------------------------------------------
 
 enum class Shape { two_by_two, counts, everything };
 
@@ -213,13 +214,15 @@ void fill(OnlineData& data, Shape shape) {
   data.make_problem(shape == Shape::two_by_two ? 2 : 3, shape == Shape::everything ? 3 : 2, seed);
 }
 
-// A step computes with floats: three modes, each with three roundings of u, and as many again in weights and sums, twice, since parts
-// are divided by their sum: 2e-6 of what it adds. Parts are rounded to units, of which a count has 2^16 at first: 1e-4 for the lot.
+// A step computes with floats: three modes, each with three roundings of u, and as many again in weights and sums,
+// twice, since parts are divided by their sum: 2e-6 of what it adds. Parts are rounded to units, of which a count has
+// 2^16 at first: 1e-4 for the lot.
 double tolerance(const RealCounts& wanted) {
   return 1e-4 + 2e-6 * wanted.largest();
 }
 
-// Step by step: each from what the chain has, so that it is one step that is compared. 400 steps: the units run out several times.
+// Step by step: each from what the chain has, so that it is one step that is compared. 400 steps: the units run out
+// several times.
 TEST(OnlineFormulas, EveryStepIsWhatTheFormulasSay) {
   Pool pool(1);
   for (const char* kernel_name : {"cpu", "reference"})

@@ -1,5 +1,6 @@
-// No random number is used twice: not by the parts of a step, not by the steps of a chain, and not by updates that follow each
-// other. Seed 17; the keys are 64 bits, so that of a million of them two are the same with probability 3e-8.
+// No random number is used twice: not by the parts of a step, not by the steps of a chain, and not by updates that
+// follow each other. Seed 17; the keys are 64 bits, so that of a million of them two are the same with probability
+// 3e-8.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +21,8 @@ constexpr std::uint64_t seed = 17;
 constexpr std::uint32_t updates = 3;
 constexpr OnlineOptions options{.inner_draws = 3, .looks = 4};
 
-// A fit, batch or online, or an update by as many ones and edges as the fit had: with several minibatches and a network.
+// A fit, batch or online, or an update by as many ones and edges as the fit had: with several minibatches and a
+// network.
 void fill(OnlineData& data, std::uint32_t update) {
   add_modes({12, 9, 4}, data);
   add_ones(70, false, seed + update, data, [](const Cell& cell) { return cell[2] != 3; });
@@ -33,7 +35,8 @@ void fill(OnlineData& data, std::uint32_t update) {
   data.problem.update = update;
 }
 
-// As `ztp update` does it: the statistics of the chain before go on, all steps of the update have random numbers of their own.
+// As `ztp update` does it: the statistics of the chain before go on, all steps of the update have random numbers of
+// their own.
 std::vector<RecordingKernel::Use> history(bool batch, std::uint32_t number) {
   Pool pool(1);
   const auto reference = make_kernel("reference", pool);
@@ -75,14 +78,15 @@ TEST(RandomKeys, AFitAndItsUpdatesUseEachStreamOnce) {
       ASSERT_FALSE(i > 0 && uses[i - 1].overlaps(uses[i])) << uses[i].operation << " in step " << uses[i].t << ", and "
                                                            << uses[i - 1].operation << " with the same random numbers";
     }
-    // Three updates of two chains: columns of three modes, at first for five minibatches and before them, three inner draws.
+    // Three updates of two chains: columns of three modes, at first for five minibatches and before them, three inner
+    // draws.
     EXPECT_GT(uses.size(), 3u * 2 * 3 * 6 * 3);
     EXPECT_EQ(operations.size(), batch ? 5u : 4u) << "the test has not seen what it is for";
   }
 }
 
-// Weights are drawn on the host, with these keys. Twenty updates of ten minibatches and five inner draws; more seeds, too, since the
-// key of one must not be that of another.
+// Weights are drawn on the host, with these keys. Twenty updates of ten minibatches and five inner draws; more seeds,
+// too, since the key of one must not be that of another.
 TEST(RandomKeys, AllCoordinatesTellKeysApart) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> keys;
   std::size_t wanted = 0;

@@ -219,8 +219,8 @@ inline Tails log_gamma_law(double shape, double x) {
   return {boost::math::gamma_p(shape, std::exp(x)), boost::math::gamma_q(shape, std::exp(x))};
 }
 
-// The law of log(p / (1 - p)) for p ~ Beta(a, b): where p or 1 - p underflows, by the first term of the incomplete beta's
-// series.
+// The law of log(p / (1 - p)) for p ~ Beta(a, b): where p or 1 - p underflows, by the first term of the incomplete
+// beta's series.
 inline Tails log_odds_law(double a, double b, double x) {
   using boost::math::ibeta, boost::math::ibetac;
   const double log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);

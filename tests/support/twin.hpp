@@ -52,9 +52,9 @@ inline const char* name_of(Bug bug) {
   return names[static_cast<int>(bug)];
 }
 
-// One sweep as BatchChain does it, from the same pieces and the same random numbers, with a bug in it. `Bug::none` is BatchChain
-// bit by bit, and tested to be (joint_calibration_test.cpp): what makes a twin fail is its bug and nothing else. For CP: matrix k is that
-// of mode k.
+// One sweep as BatchChain does it, from the same pieces and the same random numbers, with a bug in it. `Bug::none` is
+// BatchChain bit by bit, and tested to be (joint_calibration_test.cpp): what makes a twin fail is its bug and nothing
+// else. For CP: matrix k is that of mode k.
 class Twin {
  public:
   Twin(const Observed& observed, Kernel& kernel, Bug bug)
@@ -136,9 +136,9 @@ class Twin {
       for (std::size_t r = 0; r < R_; ++r) totals[r] += ends[k][r];
       Stream stream(key(Purpose::learn_dirichlet, k), t_, 0);
       double& a = state_.shapes.dirichlet[k];
-      a = draw_dirichlet_parameter(stream, a, hyper.dirichlet[k],
-                                   {static_cast<double>(state_.factors[k]->rows()),
-                                    kernel_.tally(*statistics_.rows[k]), totals});
+      a = draw_dirichlet_parameter(
+          stream, a, hyper.dirichlet[k],
+          {static_cast<double>(state_.factors[k]->rows()), kernel_.tally(*statistics_.rows[k]), totals});
     }
     if (!hyper.learn_shapes) return;
     Stream stream(key(Purpose::learn_shape), t_, 0);
