@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "baselines/logistic_chain.hpp"
-#include "carried.hpp"
+#include "checkpoint_bytes.hpp"
 #include "model/distributions.hpp"
 #include "quad_world.hpp"
 #include "statistics.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 // What the joint law of parameters and data is looked at through: bounded, so that heavy tails of the prior do no harm.
 constexpr std::size_t functionals = 8;
-std::vector<double> look(const std::vector<Carried>& parts, double ones) {
+std::vector<double> look(const std::vector<CheckpointField>& parts, double ones) {
   const auto values = [&](std::size_t i) { return static_cast<const double*>(parts[i].data); };
   const auto bounded = [](double x) { return x * x / (1 + x * x); };
   const float* u = static_cast<const float*>(parts[3].data);  // of the first mode, row 0; rows are 16 floats
@@ -31,7 +31,7 @@ std::vector<double> look(const std::vector<Carried>& parts, double ones) {
 }
 
 // delta, tau, w, b and u from their prior, b with this precision.
-void draw_prior(Stream& stream, const std::vector<Carried>& parts, double precision) {
+void draw_prior(Stream& stream, const std::vector<CheckpointField>& parts, double precision) {
   const auto values = [&](std::size_t i) { return static_cast<double*>(parts[i].data); };
   double tau = 1;
   for (std::size_t r = 0; r < 2; ++r) {
@@ -72,18 +72,18 @@ double smallest_p(double simulated_precision, std::size_t length, std::uint32_t 
   Stream stream(stream_key(seed, 0, Purpose::simulate), 0, 0);
   LogisticChain parameters({&tensor, nullptr, 2, 1}, all_zeros(tensor), pool, 0);
   for (std::size_t t = 0; t < length; ++t) {
-    draw_prior(stream, parameters.carried(), simulated_precision);
-    const std::vector<double> values = look(parameters.carried(), draw_data(stream, parameters, tensor));
+    draw_prior(stream, parameters.checkpoint_fields(), simulated_precision);
+    const std::vector<double> values = look(parameters.checkpoint_fields(), draw_data(stream, parameters, tensor));
     for (std::size_t i = 0; i < functionals; ++i) joint[i].add(values[i]);
   }
   for (std::size_t t = 0; t < length; ++t) {
     const double ones = draw_data(stream, parameters, tensor);
-    const std::vector<double> values = look(parameters.carried(), ones);
+    const std::vector<double> values = look(parameters.checkpoint_fields(), ones);
     for (std::size_t i = 0; i < functionals; ++i) turns[i].add(values[i]);
     LogisticChain chain({&tensor, nullptr, 2, seed * 1000000ull + t}, all_zeros(tensor), pool, 0);
-    restore(chain, carried_bytes(parameters), 0);
+    restore(chain, checkpoint_bytes(parameters), 0);
     chain.step(true);
-    restore(parameters, carried_bytes(chain), 0);
+    restore(parameters, checkpoint_bytes(chain), 0);
   }
   double smallest = 1;
   for (std::size_t i = 0; i < functionals; ++i) {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "carried.hpp"
+#include "checkpoint_bytes.hpp"
 #include "quad_world.hpp"
 #include "ztp/error.hpp"
 #include "ztp/metrics.hpp"
@@ -152,7 +152,7 @@ TEST(QuadChain, IsTheSameForAnyNumberOfThreads) {
     b.start();
     for (int t = 0; t < 21; ++t) {
       ASSERT_EQ(a.step(true), b.step(true)) << t;
-      ASSERT_EQ(carried_bytes(a), carried_bytes(b)) << t;
+      ASSERT_EQ(checkpoint_bytes(a), checkpoint_bytes(b)) << t;
     }
     EXPECT_EQ(a.blocks(), blocks);
   }
@@ -172,11 +172,11 @@ TEST(QuadChain, GoesOnFromACheckpointAsIfNothingHadHappened) {
       for (std::uint32_t t = 0; t < stop; ++t) before.step(false);
       if (used) after.start();
       for (std::uint32_t t = 0; used && t < stop; ++t) after.step(false);
-      ASSERT_EQ(carried_bytes(before).size(), carried_bytes(after).size());
-      restore(after, carried_bytes(before), stop);
+      ASSERT_EQ(checkpoint_bytes(before).size(), checkpoint_bytes(after).size());
+      restore(after, checkpoint_bytes(before), stop);
       // Another seed: it must not matter after the start.
       while (after.steps_done() < 35) after.step(false);
-      EXPECT_EQ(carried_bytes(after), carried_bytes(whole)) << stop << used;
+      EXPECT_EQ(checkpoint_bytes(after), checkpoint_bytes(whole)) << stop << used;
     }
 }
 

@@ -185,12 +185,18 @@ TEST_P(Extreme, Networks) {
   fitted(with_network(with_network(random_ones({9, 8}, 20), 0, {{0, 1}}), 0, all_pairs(9)));
 }
 
+// What is not observed is not a zero: cells of missing entities are given at least twice the probability that they have
+// where they are said to be zeros. With the seeds 1 to 12 and such data, all ways give them more than three times as much.
 TEST_P(Extreme, AllOfAModeMissingButOne) {
-  Dataset data = random_ones({8, 9, 6}, 60, [](Cell& cell) { cell[0] = 4; });
-  data.missing.slices = {{0, 1, 2, 3, 5, 6, 7}, {}, {}};
-  // What is not observed is not a zero: missing entities may be anything.
-  const auto p = fitted(std::move(data), {{4, 1, 1}, {4, 2, 2}, {0, 1, 1}, {6, 2, 2}});
-  EXPECT_GT(p[2].probability + p[3].probability, 0.02);
+  std::vector<Cell> missing;
+  for (const Cell& cell : cells_of({8, 9, 6}))
+    if (cell[0] != 4) missing.push_back(cell);
+  const auto probability = [&](const std::vector<std::vector<std::uint32_t>>& slices) {
+    Dataset data = random_ones({8, 9, 6}, 60, [](Cell& cell) { cell[0] = 4; });
+    data.missing.slices = slices;
+    return mean_probability(fitted(std::move(data), missing));
+  };
+  EXPECT_GT(probability({{0, 1, 2, 3, 5, 6, 7}, {}, {}}), 2 * probability({}));
 }
 
 // ---- counts ---------------------------------------------------------------------------------------------------------

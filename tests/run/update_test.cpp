@@ -121,10 +121,11 @@ Ended ended(const std::string& run, std::uint32_t number = 0) {
   const Statistics& statistics = chain->statistics();
   Ended result;
   for (const std::int64_t s : statistics.tensor) result.total += statistics.scale * static_cast<double>(s);
-  for (std::size_t j = 0; j < statistics.rows[0].rows(); ++j) {
+  const Matrix<std::int64_t> users = on_host(*statistics.rows[0]);
+  for (std::size_t j = 0; j < users.rows(); ++j) {
     result.users.emplace_back();
-    for (std::size_t r = 0; r < statistics.tensor.size(); ++r)
-      result.users.back().push_back(statistics.scale * static_cast<double>(statistics.rows[0].row(j)[r]));
+    for (std::size_t r = 0; r < users.columns(); ++r)
+      result.users.back().push_back(statistics.scale * static_cast<double>(users.row(j)[r]));
   }
   return result;
 }
