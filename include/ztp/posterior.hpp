@@ -45,7 +45,7 @@ struct Component {
   std::vector<std::vector<Entity>> top;  // for each mode, largest first
 };
 
-// Where a number of the factors is: u of an entity of a mode in a component, from 0 as a column of mean_factor.
+// Where a number of the factors is: u of an entity of a mode in a component, from 0.
 struct FactorPlace {
   std::size_t mode = 0;
   std::uint32_t entity = 0;
@@ -117,15 +117,15 @@ class Posterior {
   // takes the time and memory of match_chains.
   std::vector<Component> components(std::size_t top, std::size_t chain = 0);
 
-  // Posterior means of one chain (from 0): of u, entities of the mode x R, row after row; and of lambda. Components are
-  // in the order of draws.nc. Errors as of components.
+  // Posterior means of one chain (from 0): of u, entities of the mode x columns of its factor matrix, row after row,
+  // where column r is component r; and of lambda. In the order of draws.nc. Errors as of components.
   std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
   std::vector<double> mean_weights(std::size_t chain = 0);
   // How certain numbers of the factors are, over the draws of one chain. Takes a pass over them for every 256 MiB of
   // values. Errors as of components; usage, if a place is none.
   std::vector<Interval> factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain = 0);
-  // beta of a network (from 0) in the draws of one chain, component by component. Errors as of components; usage, if
-  // there is no such network.
+  // beta of a network (from 0) in the draws of one chain, for each column of the mean_factor of its mode. Errors as of
+  // components; usage, if there is no such network.
   std::vector<std::vector<float>> network_weights(std::size_t network, std::size_t chain = 0);
 
   // Which component of a chain of another run (or of this one) each component of a chain is. Modes are matched by name
@@ -136,10 +136,13 @@ class Posterior {
   // components() shows. Errors as there. Memory: two mean factors of the largest mode, and 8 bytes for each pair of
   // components of each chain.
   Matching match_chains(std::size_t reference = 0);
-  // The mean factor of a mode over all chains, in the order of the reference: n x R numbers, row after row. Each chain
+  // The mean factor of a mode over all chains, in the order of the reference: as large as its mean_factor. Each chain
   // counts as much as it has of the component, so that one that does not have it changes nothing. Error (usage), if the
   // matching does not fit this run.
   std::vector<float> matched_mean_factor(const Matching& matching, std::size_t mode);
+  // The part that each component of the reference has in the rate of each cell, cells x components, at these means of
+  // all chains. Error (usage) as there; Error (config) for a rival.
+  std::vector<double> parts_of_rates(const Matching& matching, const std::uint32_t* coords, std::size_t count);
 
   // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed
   // and nothing for each mode left open. Exact; yield returns false to stop early. Error

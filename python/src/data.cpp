@@ -237,12 +237,6 @@ void bind_data(nb::module_& module) {
       .def("fill_column", &Ids::fill_column, nb::arg("column"), nb::arg("array"), nb::arg("what"), nb::arg("name"),
            nb::sig("def fill_column(self, column: int, array: numpy.typing.NDArray[typing.Any], what: str, "
                    "name: str) -> int"))
-      .def("to_numpy",
-           [](const Ids& ids) {
-             const std::size_t count = ids.rows() * ids.columns();
-             return owned_array<std::uint32_t>(std::vector<std::uint32_t>(ids.data(), ids.data() + count),
-                                               {ids.rows(), ids.columns()});
-           })
       .def_prop_ro("rows", &Ids::rows)
       .def_prop_ro("columns", &Ids::columns);
   bind_labels(module);

@@ -151,6 +151,17 @@ Dict match_chains(SharedPosterior& self, std::size_t reference) {
   return dict;
 }
 
+// At the means of all chains: a row for each cell, a column for each component of the first.
+nb::ndarray<nb::numpy, double> parts_of_rates(SharedPosterior& self, const Ids& cells) {
+  self.require_columns(cells);
+  std::size_t R = 0;
+  std::vector<double> parts = self.call_matched(0, [&](Posterior& posterior, const Matching& matching) {
+    R = matching.components.size();
+    return posterior.parts_of_rates(matching, cells.data(), cells.rows());
+  });
+  return owned_array<double>(std::move(parts), {cells.rows(), R});
+}
+
 Dict as_dict(const Quantity& q) {
   Dict dict;
   dict["name"] = q.name;
@@ -243,8 +254,8 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
                                          : self.call_matched(0, [&](Posterior& p, const Matching& matching) {
                                              return p.matched_mean_factor(matching, mode);
                                            });
-            const std::size_t n = self.constant().modes().at(mode).labels.size(), R = u.size() / n;
-            return owned_array<float>(std::move(u), {n, R});
+            const std::size_t n = self.constant().modes().at(mode).labels.size(), columns = u.size() / n;
+            return owned_array<float>(std::move(u), {n, columns});
           },
           nb::arg("mode"), nb::arg("chain").none())
       .def(
@@ -254,7 +265,8 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
             const std::size_t R = weights.size();
             return owned_array<double>(std::move(weights), {R});
           },
-          nb::arg("chain"));
+          nb::arg("chain"))
+      .def("parts_of_rates", &parts_of_rates, nb::arg("cells"));
 }
 
 }  // namespace

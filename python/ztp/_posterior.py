@@ -211,7 +211,8 @@ class Posterior:
         (from 1)."""
         k = mode_number(mode, self.mode_names)
         index = pd.Index(self.entities(k), name=self.mode_names[k])
-        return pd.DataFrame(self.factor(k, chain), index, pd.RangeIndex(1, self.rank + 1, name="component"))
+        factor = self.factor(k, chain)
+        return pd.DataFrame(factor, index, pd.RangeIndex(1, factor.shape[1] + 1, name="component"))
 
     def weights(self, chain: int | None = None) -> np.ndarray:
         """The components' weights, in the order of `factor`: expected counts, posterior means; of one chain (from 0),
@@ -223,11 +224,7 @@ class Posterior:
     def parts_of_rates(self, X: Any) -> np.ndarray:
         """The part that each component has in the rate of each cell, cells x components, at the posterior means of
         factors and weights."""
-        ids = self._ids(X).to_numpy()
-        parts = np.repeat(self.weights()[np.newaxis], len(ids), axis=0)
-        for k in range(len(self.mode_names)):
-            parts *= self.factor(k)[ids[:, k]]
-        return parts
+        return self._core.parts_of_rates(self._ids(X))
 
     def _chain(self, chain: int | None) -> int:
         if chain is None:

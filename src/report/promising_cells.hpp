@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/open_rates.hpp"
 #include "ztp/posterior.hpp"
 
 namespace ztp {
@@ -16,6 +17,8 @@ namespace ztp {
 class PromisingCells {
  public:
   explicit PromisingCells(Posterior& posterior);
+  PromisingCells(const PromisingCells&) = delete;
+  PromisingCells& operator=(const PromisingCells&) = delete;
 
   struct Found {
     std::vector<std::uint32_t> cells;  // x K, most probable first, by the mean factors
@@ -30,12 +33,13 @@ class PromisingCells {
   Found of(std::size_t mode, std::uint32_t entity, double zeros, Scratch& scratch) const;
 
  private:
-  // A chain whose factors are divided by the largest number of their column, and its weights multiplied by them.
+  // A chain. Its factors are divided by the largest number of their column, and its rates multiplied by these numbers.
   struct Chain {
-    double part = 0;                                           // of all draws
-    std::vector<double> weight;                                // R: the rate of the component's largest cell
-    std::vector<std::vector<float>> u;                         // K x (n x R), at most one
-    std::vector<std::vector<std::vector<std::uint32_t>>> top;  // K x R: the entities with the largest u
+    double part = 0;                    // of all draws
+    OpenRates rates;                    // its parts are the rates of the largest cell of each component
+    std::vector<std::vector<float>> u;  // of each mode, entities x columns, at most one
+    // Of each mode and column the entities with the largest u.
+    std::vector<std::vector<std::vector<std::uint32_t>>> top;
   };
   // A component of a chain that an entity has much of.
   struct Main {
@@ -50,6 +54,9 @@ class PromisingCells {
     bool all = false;                  // nothing was left out
     std::size_t size() const { return probability.size(); }
   };
+  void add_mode(std::vector<float> u, std::size_t k, Chain& chain) const;
+  // u of an entity, relative to the largest, in a main component.
+  float relative(const Main& main, std::size_t mode, std::uint32_t id) const;
   std::vector<Main> main_components(std::size_t mode, std::uint32_t entity) const;
   std::vector<std::uint32_t> candidates(std::size_t mode, const std::vector<Main>& main, Scratch& scratch) const;
   // All cells with each of these entities, and of these the most probable: at most so many, and with no more zeros
@@ -57,8 +64,9 @@ class PromisingCells {
   Beam extended(const Beam& beam, std::size_t mode, const std::vector<std::uint32_t>& ids,
                 const std::vector<Main>& main, std::size_t most, double zeros) const;
 
-  std::size_t K_, R_;
-  std::vector<Chain> chains_;
+  FactorLayout layout_;
+  std::size_t K_;
+  std::vector<Chain> chains_;  // refer to the layout
 };
 
 }  // namespace ztp

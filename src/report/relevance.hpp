@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "report/mean_factor.hpp"
+
 namespace ztp {
 
 // An entity of a mode, and what it is to a component.
@@ -13,8 +15,8 @@ struct EntityPart {
   double overall = 0;  // its part of all components together
 };
 
-// sum_r lambda_r u_jr / sum_r lambda_r of the row of an entity.
-double overall_part(const float* row, const std::vector<double>& weights);
+// sum_r lambda_r u_jr / sum_r lambda_r of an entity.
+double overall_part(const MeanFactor& u, std::uint32_t id, const std::vector<double>& weights);
 
 // Sievert and Shirley (2014): weight log(u) + (1 - weight) log(u / overall). Weight 1: by u alone; weight 0: by the
 // ratio to all components together.

@@ -9,7 +9,7 @@
 #include "io/dataset_ones.hpp"
 #include "report/entity_order.hpp"
 #include "report/listed_components.hpp"
-#include "report/top_rows.hpp"
+#include "report/mean_factor.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -70,10 +70,9 @@ std::vector<std::uint32_t> largest(std::vector<std::uint32_t> ids, const Numbers
 std::vector<std::uint32_t> top_entities(Posterior& posterior, std::size_t k) {
   const std::vector<std::size_t> listed = listed_components(posterior);
   if (listed.empty()) return {};
-  const std::vector<float> u = posterior.mean_factor(k, chain_shown(posterior));
-  const std::size_t R = static_cast<std::size_t>(posterior.info().options.rank);
+  const MeanFactor u(posterior, k, chain_shown(posterior));
   std::vector<std::uint32_t> ids;
-  for (const std::vector<std::uint32_t>& of_component : top_rows(u, R, listed, entities_of_component))
+  for (const std::vector<std::uint32_t>& of_component : u.top(listed, entities_of_component))
     ids.insert(ids.end(), of_component.begin(), of_component.end());
   return ids;
 }
