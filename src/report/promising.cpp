@@ -11,7 +11,7 @@ namespace ztp {
 namespace {
 
 // Of an entity and a chain, and how small the largest rate of the last of them may be, relative to that of the first.
-constexpr std::size_t most_components = 24;
+constexpr std::size_t most_combined = 24;
 constexpr double least_rate = 1e-3;
 // Of each component and mode, what is looked at; of a mode, what is combined with others, and cells to which a further mode is added. With two
 // modes there is nothing to combine.
@@ -64,7 +64,7 @@ std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mo
     std::vector<Main> of_chain;
     const float* row = chains_[c].u[mode].data() + entity * R_;
     for (std::size_t r = 0; r < R_; ++r) of_chain.push_back({c, r, chains_[c].weight[r] * static_cast<double>(row[r])});
-    const std::size_t count = std::min(most_components, R_);
+    const std::size_t count = std::min(most_combined, R_);
     std::partial_sort(of_chain.begin(), of_chain.begin() + static_cast<std::ptrdiff_t>(count), of_chain.end(),
                       [](const Main& a, const Main& b) { return a.rate > b.rate; });
     of_chain.resize(count);

@@ -14,7 +14,7 @@
 namespace ztp {
 namespace {
 
-constexpr std::size_t bytes_at_a_time = 1 << 20;
+constexpr std::size_t bytes_hashed_at_once = 1 << 20;
 
 struct Entry {
   std::uint64_t bytes = 0;
@@ -34,9 +34,9 @@ bool has_manifest(const std::string& run_dir) {
 Entry entry_of(const std::string& path) {
   const ReadFile file(path);
   Hash hash;
-  Buffer<char> buffer(std::min<std::uint64_t>(bytes_at_a_time, file.length()));
-  for (std::uint64_t offset = 0; offset < file.length(); offset += bytes_at_a_time) {
-    const std::size_t part = std::min<std::uint64_t>(bytes_at_a_time, file.length() - offset);
+  Buffer<char> buffer(std::min<std::uint64_t>(bytes_hashed_at_once, file.length()));
+  for (std::uint64_t offset = 0; offset < file.length(); offset += bytes_hashed_at_once) {
+    const std::size_t part = std::min<std::uint64_t>(bytes_hashed_at_once, file.length() - offset);
     file.read(offset, buffer.data(), part);
     hash.add(buffer.data(), part);
   }
