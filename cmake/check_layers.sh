@@ -24,6 +24,7 @@ options:
 tensor: options
 io: options
 model: tensor io
+evaluate: options tensor io model
 kernel: io options
 store: kernel
 sampler: io store options

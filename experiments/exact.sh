@@ -4,15 +4,9 @@
 #   experiments/exact.sh [rank] [kinship-rank] [mixing] [learn] [missing] [cold-start]     default: all
 # Prints one line a run, TAB-separated, and a summary. Work files go to a temporary directory. Seeds are fixed.
 set -eu
-here=$(cd "$(dirname "$0")/.." && pwd)
-ztp=${ZTP:-$here/build/release/ztp}
-data=${ZTP_DATA:-$here/data}
+. "$(dirname "$0")/common.sh.inc"
 threads=${THREADS:-1}
-work=$(mktemp -d "${TMPDIR:-/tmp}/ztp-exact-XXXXXX")
-trap 'rm -rf "$work"' EXIT
 
-field() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" | head -1; }
-metric() { "$ztp" evaluate "$1" --json | field "$2"; }
 fit() { "$ztp" fit "$@" --threads "$threads" --force >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }; }
 # Mean of the occupied rank over the sweeps after burn-in, all chains.
 mean_rank() { awk -F'\t' -v burn="$2" 'NR > 1 && $2 > burn {s += $5; n++} END {printf "%.2f", s / n}' "$1/trace.tsv"; }

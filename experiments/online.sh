@@ -10,14 +10,9 @@
 #   scale  ONES (200000000), DIMS (10000000,10000000,1000), RANK (20), ONES2 (twice ONES). 14 GB of memory, 20 GB of disk, GNU time.
 # Prints one line a step, TAB-separated, and a summary; progress of `auc` goes to standard error. Work files go to a temporary directory.
 set -eu
-here=$(cd "$(dirname "$0")/.." && pwd)
-ztp=${ZTP:-$here/build/release/ztp}
-data=${ZTP_DATA:-$here/data}
-work=$(mktemp -d "${TMPDIR:-/tmp}/ztp-online-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/common.sh.inc"
 trap 'exit 130' INT TERM
 
-field() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" | head -1; }
 info() { "$ztp" info "$1" --json | field "$2"; }
 fit() { "$ztp" fit "$@" >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }; }
 

@@ -19,9 +19,11 @@ Of several seeds: mean ± standard deviation of AUCs and gaps, geometric mean an
 import csv
 import math
 import os
-import re
 import sys
 from statistics import mean, stdev
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
+import svg  # noqa: E402
 
 CONVERGED, SHARE = 0.0005, 0.99
 TITLES = {"kinship": "Kinship, R = 100", "umls": "UMLS, R = 50", "movielens-100k": "MovieLens, R = 50",
@@ -163,13 +165,7 @@ def draw(table, path):
     handles, labels = places[0].get_legend_handles_labels()
     order = [labels.index(label) for label in ("batch", "online", "99 % of batch's final")]
     places[len(table)].legend([handles[i] for i in order], [labels[i] for i in order], loc="center left", frameon=False)
-    figure.savefig(path, metadata={"Date": None, "Creator": None})
-    with open(path) as file:
-        text = file.read()
-    short = lambda number: f"{float(number.group()):.1f}"  # noqa: E731
-    text = re.sub(r' d="[^"]*"', lambda d: re.sub(r"-?\d+\.\d{2,}", short, d.group()), text)
-    with open(path, "w") as file:
-        file.write(re.sub(r"[ \t]+\n", "\n", text))
+    svg.save(figure, path)
 
 
 def main():

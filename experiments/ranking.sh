@@ -5,12 +5,8 @@
 # $DIRICHLET override them). movielens: a tenth of the ones held out, three splits.
 # Prints one line a run, TAB-separated, of both sides together unless said otherwise. Work files go to a temporary directory.
 set -eu
-here=$(cd "$(dirname "$0")/.." && pwd)
-ztp=${ZTP:-$here/build/release/ztp}
-data=${ZTP_DATA:-$here/data}
+. "$(dirname "$0")/common.sh.inc"
 threads=${THREADS:-2}
-work=$(mktemp -d "${TMPDIR:-/tmp}/ztp-ranking-XXXXXX")
-trap 'rm -rf "$work"' EXIT
 
 # Train is what is neither in the validation nor in the test set. Some entities occur only there: the label files name all.
 prepare() {

@@ -45,7 +45,7 @@ resume before --sweeps 50
 old: fit sim/tensor.tsv --rank 6 --sweeps 60 --threads 2 --method online --out before-online
 update before-online news.tsv --sweeps 9
 update online news.tsv --sweeps 9 --out updated
-update batch --network mode1=news-edges.tsv --sweeps 9
+update batch --network mode1=news-edges.tsv --sweeps 9 --out updated-batch
 info batch
 info logistic --json
 predict batch ones/test.tsv

@@ -4,14 +4,8 @@
 #   experiments/spine.sh [kinship] [umls] [scholars] [cold-start] [memory] [speed] [read] [simulate]     default: all
 # Prints one line a run, TAB-separated. Work files go to a temporary directory.
 set -eu
-here=$(cd "$(dirname "$0")/.." && pwd)
-ztp=${ZTP:-$here/build/release/ztp}
-data=${ZTP_DATA:-$here/data}
-work=$(mktemp -d "${TMPDIR:-/tmp}/ztp-spine-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/common.sh.inc"
 
-field() { sed -n "s/.*\"$1\": *\([-0-9.e+]*\).*/\1/p" | head -1; }
-metric() { "$ztp" evaluate "$1" --json | field "$2"; }
 seconds_per_sweep() { "$ztp" info "$1" --json | awk -F'[:,]' '/"seconds":/ {s=$2} /"sweeps":/ && ++n == 2 {w=$2} END {print s / w}'; }
 
 # cells NAME RANK SWEEPS: a random tenth of all cells held out, five splits

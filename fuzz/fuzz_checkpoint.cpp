@@ -5,13 +5,13 @@
 
 namespace {
 
-class StandIn : public ztp::AnyChain {
+class StandIn : public ztp::Chain {
  public:
-  StandIn() : AnyChain(0) {}
+  StandIn() : Chain(0) {}
   void start() override {}
   double step(bool) override { return 0; }
   void draw_state() override {}
-  std::vector<ztp::Carried> carried() override {
+  std::vector<ztp::CheckpointField> checkpoint_fields() override {
     return {
         {"scale", &scale_, sizeof scale_}, {"tensor", tensor_, sizeof tensor_}, {"rows0", rows_, sizeof rows_, true}};
   }

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ztp::FitOptions options;
   options.rank = 1 + (choice & 3);
   options.chains = 2;
-  options.model = choice & 32 ? "logistic" : "ztp";  // a rival learns its intercept
+  options.model = choice & 32 ? ztp::Model::logistic : ztp::Model::ztp;  // a rival learns its intercept
   // With the largest mode a record is longer than any file here.
   const std::uint32_t first = choice & 64 ? ztp::max_mode_size : 1 + (choice >> 2 & 3);
   const ztp::DrawLayout layout(options, {{"a", first}, {"b", 2}}, choice >> 4 & 1);

@@ -2,10 +2,10 @@
 // chooses which of them is read; the tensor is small and good, except that some choices read the bytes as the tensor,
 // with good lists beside it.
 #include "harness.hpp"
-#include "io/grow.hpp"
+#include "io/grow_modes.hpp"
 #include "io/label_files.hpp"
 #include "io/table.hpp"
-#include "io/write_cells.hpp"
+#include "io/text_writer.hpp"
 #include "ztp/read.hpp"
 
 namespace {

@@ -14,7 +14,7 @@ ztp::RunInfo chosen_run(unsigned choice) {
   if (choice & 1) info.modes.push_back({"c", 2, true, 1});
   info.networks.push_back({0, "friends.tsv"});
   if (choice & 2) info.networks.push_back({1, "others.tsv"});
-  if (choice & 4) info.options.likelihood = "count";
+  if (choice & 4) info.options.likelihood = ztp::Likelihood::count;
   return info;
 }
 

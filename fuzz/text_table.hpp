@@ -39,16 +39,16 @@ inline ztp::TableSpec chosen_table(const std::string& path, unsigned first, unsi
   spec.keep_lines = (first >> 6 & 1) != 0;
   switch (second & 7) {
     case 1:
-      spec.closed = {&numbers, &numbers};
+      spec.fixed_modes = {&numbers, &numbers};
       break;
     case 2:
-      spec.closed = {&words, &numbers, &from_zero};
+      spec.fixed_modes = {&words, &numbers, &from_zero};
       break;
     case 3:
-      spec.closed = {&words, &words};
+      spec.fixed_modes = {&words, &words};
       break;
     case 4:
-      spec.closed = {&from_zero, &words, &words};
+      spec.fixed_modes = {&from_zero, &words, &words};
       break;
     case 5:
       spec.known = &words.labels;
@@ -56,7 +56,7 @@ inline ztp::TableSpec chosen_table(const std::string& path, unsigned first, unsi
     default:
       break;
   }
-  spec.header_names_modes = (second >> 3 & 1) != 0 && !spec.closed.empty();
+  spec.header_names_modes = (second >> 3 & 1) != 0 && !spec.fixed_modes.empty();
   return spec;
 }
 
@@ -68,7 +68,7 @@ inline void read_cells(const ztp::TableSpec& spec, Cells& result) {
   while (reader.next(block)) {
     const std::size_t cells = block.cells(K);
     REQUIRE(cells > 0 && cells * K == block.coords.size());
-    REQUIRE(block.values.size() == (spec.values == ztp::Values::none ? 0 : cells));
+    REQUIRE(block.values.size() == (spec.values == ztp::ValueKind::none ? 0 : cells));
     REQUIRE(block.lines.size() == (spec.keep_lines ? cells : 0));
     result.coords.insert(result.coords.end(), block.coords.begin(), block.coords.end());
     result.values.insert(result.values.end(), block.values.begin(), block.values.end());
@@ -78,7 +78,7 @@ inline void read_cells(const ztp::TableSpec& spec, Cells& result) {
   REQUIRE(modes.size() == K);
   for (std::size_t i = 0; i < result.coords.size(); ++i) {
     const std::size_t k = i % K;
-    const ztp::LabelTable& labels = spec.closed.empty() ? modes[k].labels : spec.closed[k]->labels;
+    const ztp::LabelTable& labels = spec.fixed_modes.empty() ? modes[k].labels : spec.fixed_modes[k]->labels;
     REQUIRE(result.coords[i] < labels.size());
   }
   for (const std::int64_t value : result.values) REQUIRE(value >= 0);

@@ -10,7 +10,6 @@ import csv
 import glob
 import math
 import os
-import re
 import sys
 from statistics import NormalDist
 
@@ -18,6 +17,7 @@ import matplotlib
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
+from svg import save  # noqa: E402
 
 BLUE, RED, GREY = "#2563a8", "#c23b22", "#8a8a8a"
 plt.rcParams.update({
@@ -34,17 +34,6 @@ def read(folder, kind):
     if not rows:
         sys.exit(f"no results of {kind} tests in {folder}")
     return rows
-
-
-def save(figure, path):
-    """Coordinates to a tenth of a point: half the size, and nothing to see."""
-    figure.savefig(path, metadata={"Date": None, "Creator": None})
-    with open(path) as file:
-        text = file.read()
-    short = lambda number: f"{float(number.group()):.1f}"  # noqa: E731
-    text = re.sub(r' d="[^"]*"', lambda d: re.sub(r"-?\d+\.\d{2,}", short, d.group()), text)
-    with open(path, "w") as file:
-        file.write(re.sub(r"[ \t]+\n", "\n", text))
 
 
 def title_of(name):

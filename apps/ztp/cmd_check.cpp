@@ -81,31 +81,30 @@ void print_text(const CheckReport& report, const FitOptions& options) {
 }  // namespace
 
 void add_check(CLI::App& app) {
-  auto given = std::make_shared<CheckFlags>();
+  auto flags = std::make_shared<CheckFlags>();
   CLI::App* command = app.add_subcommand("check", "What is in a file, what is odd about it, what a fit will take");
-  add_data_flags(*command, given->read, true);
-  FitOptions& options = given->options;
-  command->add_option("--likelihood", options.likelihood, "binary or count (last column of the file)")
-      ->check(allowed("likelihood"));
-  command->add_option("--method", options.method, "of the fit to estimate: batch or online")->check(allowed("method"));
+  add_data_flags(*command, flags->read, true);
+  FitOptions& options = flags->options;
+  add_choice(*command, "--likelihood", options.likelihood, "binary or count (last column of the file)");
+  add_choice(*command, "--method", options.method, "of the fit to estimate: batch or online");
   command->add_option("--minibatch", options.minibatch, "its minibatch, online")
       ->default_str("as fit")
-      ->check(allowed("minibatch"));
-  command->add_option("--rank", options.rank, "rank of the fit to estimate")->check(allowed("rank"));
-  command->add_option("--sweeps", options.sweeps, "its sweeps")->check(allowed("sweeps"));
-  command->add_option("--chains", options.chains, "its chains")->check(allowed("chains"));
-  command->add_option("--holdout", options.holdout, "its share of held-out ones")->check(allowed("holdout"));
-  add_threads_flag(*command, given->read.threads);
-  command->add_flag("--json", given->json, "as one JSON object");
+      ->check(allowed_range("minibatch"));
+  command->add_option("--rank", options.rank, "rank of the fit to estimate")->check(allowed_range("rank"));
+  command->add_option("--sweeps", options.sweeps, "its sweeps")->check(allowed_range("sweeps"));
+  command->add_option("--chains", options.chains, "its chains")->check(allowed_range("chains"));
+  command->add_option("--holdout", options.holdout, "its share of held-out ones")->check(allowed_range("holdout"));
+  add_threads_flag(*command, flags->read.threads);
+  command->add_flag("--json", flags->json, "as one JSON object");
   command->footer("Example:\n  ztp check ones.tsv --rank 50");
-  command->callback([given, command] {
-    given->options.threads = given->read.threads;
-    check_options(given->options, given_options(*command), true);
-    const CheckReport report = check(given->read, given->options);
-    if (given->json)
+  command->callback([flags, command] {
+    flags->options.threads = flags->read.threads;
+    check_options(flags->options, given_options(*command), true);
+    const CheckReport report = check(flags->read, flags->options);
+    if (flags->json)
       fmt::print("{}\n", json_text(as_json(report), 2));
     else
-      print_text(report, given->options);
+      print_text(report, flags->options);
   });
 }
 

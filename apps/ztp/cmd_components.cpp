@@ -23,16 +23,16 @@ struct ComponentsFlags {
 };
 
 // Which modes to show, in the order of the tensor.
-std::vector<std::size_t> chosen_modes(const ComponentsFlags& given, const std::vector<Mode>& modes) {
+std::vector<std::size_t> chosen_modes(const ComponentsFlags& flags, const std::vector<Mode>& modes) {
   std::vector<std::size_t> chosen;
   std::vector<std::string> names;
   for (const Mode& mode : modes) names.push_back(mode.name);
-  for (const std::string& name : given.modes)
+  for (const std::string& name : flags.modes)
     if (std::find(names.begin(), names.end(), name) == names.end())
       throw Error(ErrorKind::usage,
                   fmt::format("--mode {}: no such mode; the modes are {}", name, fmt::join(names, ", ")));
   for (std::size_t k = 0; k < modes.size(); ++k)
-    if (given.modes.empty() || std::find(given.modes.begin(), given.modes.end(), names[k]) != given.modes.end())
+    if (flags.modes.empty() || std::find(flags.modes.begin(), flags.modes.end(), names[k]) != flags.modes.end())
       chosen.push_back(k);
   return chosen;
 }
@@ -68,26 +68,26 @@ nlohmann::ordered_json as_json(const Component& c, const std::vector<Mode>& mode
   return json;
 }
 
-void run_components(const ComponentsFlags& given) {
-  Posterior posterior(given.run, given.threads);
-  const std::vector<std::size_t> chosen = chosen_modes(given, posterior.modes());
-  if (given.component > static_cast<std::size_t>(posterior.info().options.rank))
+void run_components(const ComponentsFlags& flags) {
+  Posterior posterior(flags.run, flags.threads);
+  const std::vector<std::size_t> chosen = chosen_modes(flags, posterior.modes());
+  if (flags.component > static_cast<std::size_t>(posterior.info().options.rank))
     throw Error(ErrorKind::usage,
-                fmt::format("--component {}: the run has only {}", given.component, posterior.info().options.rank));
+                fmt::format("--component {}: the run has only {}", flags.component, posterior.info().options.rank));
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::size_t empty = 0;
-  for (const Component& c : posterior.components(given.top, given.chain - 1)) {
-    if (given.component != 0 && c.number != given.component) continue;
-    if (given.component == 0 && !given.all && c.weight < weight_of_empty) {
+  for (const Component& c : posterior.components(flags.top, flags.chain - 1)) {
+    if (flags.component != 0 && c.number != flags.component) continue;
+    if (flags.component == 0 && !flags.all && c.weight < weight_of_empty) {
       ++empty;
       continue;
     }
-    if (given.json)
+    if (flags.json)
       json.push_back(as_json(c, posterior.modes(), chosen));
     else
       print_text(c, posterior, chosen);
   }
-  if (given.json)
+  if (flags.json)
     fmt::print("{}\n", json_text(json, 2));
   else if (empty > 0)
     fmt::print("{} further components are empty (--all shows them)\n", empty);
@@ -96,24 +96,24 @@ void run_components(const ComponentsFlags& given) {
 }  // namespace
 
 void add_components(CLI::App& app) {
-  auto given = std::make_shared<ComponentsFlags>();
+  auto flags = std::make_shared<ComponentsFlags>();
   CLI::App* command = app.add_subcommand("components", "The components by weight, with their top entities");
-  command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_option("--top", given->top, "entities of each mode")->check(CLI::Range(1, 1000000000));
-  command->add_option("--mode", given->modes, "only this mode (repeatable)")->allow_extra_args(false);
-  command->add_option("--component", given->component, "only this component")
+  command->add_option("RUN", flags->run, "the run directory")->required();
+  command->add_option("--top", flags->top, "entities of each mode")->check(CLI::Range(1, 1000000000));
+  command->add_option("--mode", flags->modes, "only this mode (repeatable)")->allow_extra_args(false);
+  command->add_option("--component", flags->component, "only this component")
       ->default_str("all that are not empty")
-      ->check(allowed("rank"));
-  command->add_option("--chain", given->chain, "of which chain; each has its own order of components")
-      ->check(allowed("chains"));
-  command->add_flag("--all", given->all, "empty components, too");
-  add_threads_flag(*command, given->threads);
-  command->add_flag("--json", given->json, "as JSON");
+      ->check(allowed_range("rank"));
+  command->add_option("--chain", flags->chain, "of which chain; each has its own order of components")
+      ->check(allowed_range("chains"));
+  command->add_flag("--all", flags->all, "empty components, too");
+  add_threads_flag(*command, flags->threads);
+  command->add_flag("--json", flags->json, "as JSON");
   command->footer(
       "Weights are expected latent counts, with a 90 % interval. With several chains, the stability tells how far the\n"
       "others have a component, too: 1 if all have the same, 0 if none has anything like it, - if it is empty.\n"
       "Example:\n  ztp components run --top 5");
-  command->callback([given] { run_components(*given); });
+  command->callback([flags] { run_components(*flags); });
 }
 
 }  // namespace ztp::app

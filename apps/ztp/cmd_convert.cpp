@@ -13,18 +13,18 @@
 namespace ztp::app {
 namespace {
 
-struct ConvertCommand {
+struct ConvertFlags {
   ReadOptions read;
   ConvertOptions options;
   std::string out;
-  std::string likelihood = "binary";
+  Likelihood likelihood = Likelihood::binary;
   std::size_t memory_mib = 256;
   bool json = false;
 };
 
-void print_summary(const ConvertCommand& given, const ConvertSummary& summary, double seconds) {
-  if (given.json) {
-    nlohmann::ordered_json object = {{"out", given.out},
+void print_summary(const ConvertFlags& flags, const ConvertSummary& summary, double seconds) {
+  if (flags.json) {
+    nlohmann::ordered_json object = {{"out", flags.out},
                                      {"ones", summary.ones},
                                      {"total_count", summary.total_count},
                                      {"lines", summary.lines},
@@ -43,49 +43,48 @@ void print_summary(const ConvertCommand& given, const ConvertSummary& summary, d
   for (const auto& [name, size] : summary.modes)
     modes += fmt::format("{}{} {}", modes.empty() ? "" : " x ", human_count(size), name);
   fmt::print("{} ones, {}, {} in {}, {}\n", human_count(static_cast<double>(summary.ones)), modes,
-             human_bytes(static_cast<double>(summary.bytes)), given.out, human_seconds(seconds));
+             human_bytes(static_cast<double>(summary.bytes)), flags.out, human_seconds(seconds));
 }
 
-void run_convert(ConvertCommand& given) {
-  given.read.counts = given.likelihood == "count";
-  given.options.memory = given.memory_mib << 20;
+void run_convert(ConvertFlags& flags) {
+  flags.read.counts = flags.likelihood == Likelihood::count;
+  flags.options.memory = flags.memory_mib << 20;
   install_stop_signals();
   const double start = clock_seconds();
   ConvertSummary summary;
   {
     ProgressLine line;
     summary = convert(
-        given.read, given.out, given.options, [&](const std::string& what, double part) { line.show(what, part); },
+        flags.read, flags.out, flags.options, [&](const std::string& what, double part) { line.show(what, part); },
         stop_signalled);
   }
   if (summary.stopped) {
-    tell(fmt::format("Interrupted; nothing was written to {}.\n", quoted_for_shell(given.out)));
+    tell(fmt::format("Interrupted; nothing was written to {}.\n", quoted_for_shell(flags.out)));
     throw CLI::RuntimeError(stop_exit_code());
   }
   print_warnings(summary.warnings);
-  print_summary(given, summary, clock_seconds() - start);
+  print_summary(flags, summary, clock_seconds() - start);
 }
 
 }  // namespace
 
 void add_convert(CLI::App& app) {
-  auto given = std::make_shared<ConvertCommand>();
+  auto flags = std::make_shared<ConvertFlags>();
   CLI::App* command = app.add_subcommand("convert", "Make a shuffled, checksummed file of ones, in little memory");
-  add_ones_flags(*command, given->read);
-  command->add_option("OUT", given->out, "the file to make, usually called .ztpt")->required();
-  command->add_option("--likelihood", given->likelihood, "count: the last column is a count, to be kept")
-      ->check(CLI::IsMember({"binary", "count"}));
-  command->add_option("--memory", given->memory_mib, "MiB for sorting; the tables of labels come on top")
+  add_ones_flags(*command, flags->read);
+  command->add_option("OUT", flags->out, "the file to make, usually called .ztpt")->required();
+  add_choice(*command, "--likelihood", flags->likelihood, "count: the last column is a count, to be kept");
+  command->add_option("--memory", flags->memory_mib, "MiB for sorting; the tables of labels come on top")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24));
-  command->add_flag("--force", given->options.force, "replace a file of that name, once the new one is complete");
-  command->add_flag("--json", given->json, "print one JSON object");
-  add_threads_flag(*command, given->read.threads);
+  command->add_flag("--force", flags->options.force, "replace a file of that name, once the new one is complete");
+  command->add_flag("--json", flags->json, "print one JSON object");
+  add_threads_flag(*command, flags->read.threads);
   command->footer(
       "Temporary data, about as large as the result, go to the directory of the result and vanish with the program.\n"
       "Example:\n"
       "  ztp convert ones.tsv.gz ones.ztpt\n"
       "  ztp fit ones.ztpt --rank 50 --out run");
-  command->callback([given] { run_convert(*given); });
+  command->callback([flags] { run_convert(*flags); });
 }
 
 }  // namespace ztp::app

@@ -69,17 +69,18 @@ std::string rounded(double value, double error) {
   return fmt::format("{:.{}f}", value, digits);
 }
 
-std::string with(double value, int digits) {
+std::string fixed_digits(double value, int digits) {
   return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
 }
 
 void print_row(const std::string& name, const Quantity& q, std::size_t width) {
   fmt::print("{:<{}}  {:>12}  {:>10}  {:>10}  {:>7}  {:>8}  {:>8}  {:>8}\n", name, width, rounded(q.mean, q.mcse),
-             rounded(q.sd, q.sd), rounded(q.mcse, q.mcse), q.constant ? "const" : with(q.r_hat, 3), with(q.ess_bulk, 0),
-             with(q.ess_tail, 0), std::isnan(q.ess_per_second) ? "-" : fmt::format("{:.3g}", q.ess_per_second));
+             rounded(q.sd, q.sd), rounded(q.mcse, q.mcse), q.constant ? "const" : fixed_digits(q.r_hat, 3),
+             fixed_digits(q.ess_bulk, 0), fixed_digits(q.ess_tail, 0),
+             std::isnan(q.ess_per_second) ? "-" : fmt::format("{:.3g}", q.ess_per_second));
 }
 
-std::string described(const WatchedCell& cell, const RunInfo& info) {
+std::string description(const WatchedCell& cell, const RunInfo& info) {
   std::string text;
   for (std::size_t k = 0; k < cell.labels.size(); ++k)
     text += fmt::format("{}{}={}", k == 0 ? "" : " ", info.modes[k].name, cell.labels[k]);
@@ -110,7 +111,7 @@ void print_table(const Diagnosis& diagnosis, const RunInfo& info) {
   for (const Quantity& q : diagnosis.quantities) print_row(q.name, q, width);
   for (const Row& row : cells) print_row(row.name, diagnosis.cells[row.cell].probability, width);
   if (!cells.empty()) fmt::print("\n{} cells are watched.\n", diagnosis.cells.size());
-  for (const Row& row : cells) fmt::print("  {:<19}  {}\n", row.name, described(diagnosis.cells[row.cell], info));
+  for (const Row& row : cells) fmt::print("  {:<19}  {}\n", row.name, description(diagnosis.cells[row.cell], info));
   fmt::print("\nverdict: {}\n", verdict_name(diagnosis.verdict));
   for (const std::string& sentence : diagnosis.sentences) fmt::print("{}\n", sentence);
 }
@@ -118,15 +119,15 @@ void print_table(const Diagnosis& diagnosis, const RunInfo& info) {
 }  // namespace
 
 void add_diagnose(CLI::App& app) {
-  struct Given {
+  struct DiagnoseFlags {
     std::string run;
     bool json = false;
   };
-  auto given = std::make_shared<Given>();
+  auto flags = std::make_shared<DiagnoseFlags>();
   CLI::App* command =
       app.add_subcommand("diagnose", "Whether the chains agree, how precise the numbers are, what helps");
-  command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_flag("--json", given->json, "as one JSON object, with every watched cell");
+  command->add_option("RUN", flags->run, "the run directory")->required();
+  command->add_flag("--json", flags->json, "as one JSON object, with every watched cell");
   command->footer(
       "R-hat compares chains (1 is agreement: good up to 1.01, usable up to 1.05), ESS tells how many independent "
       "draws the\n"
@@ -134,10 +135,10 @@ void add_diagnose(CLI::App& app) {
       "2021,\n"
       "doi:10.1214/20-BA1221. Works while a fit runs and after an interruption.\n"
       "Example:\n  ztp fit ones.tsv --rank 50 --chains 4 --out run\n  ztp diagnose run");
-  command->callback([given] {
-    const RunInfo info = run_info(given->run);
-    const Diagnosis diagnosis = diagnose(given->run);
-    if (given->json)
+  command->callback([flags] {
+    const RunInfo info = run_info(flags->run);
+    const Diagnosis diagnosis = diagnose(flags->run);
+    if (flags->json)
       print_json(diagnosis, info);
     else
       print_table(diagnosis, info);

@@ -124,47 +124,47 @@ void print_table(const Ranking& ranking, const std::vector<Mode>& modes) {
   }
 }
 
-void run_ranking(const EvaluateFlags& given, Posterior& posterior) {
-  RankingOptions options = given.options;
-  options.modes = modes_named(*given.ranking, posterior.modes());
+void run_ranking(const EvaluateFlags& flags, Posterior& posterior) {
+  RankingOptions options = flags.options;
+  options.modes = modes_named(*flags.ranking, posterior.modes());
   Ranking ranking;
   {
     ProgressLine line;
     options.progress = [&](double part) { line.show("ranking", part); };
-    ranking = posterior.rank(given.test, options);
+    ranking = posterior.rank(flags.test, options);
   }
-  if (given.json)
+  if (flags.json)
     print_json(ranking, posterior.modes());
   else
     print_table(ranking, posterior.modes());
 }
 
-void run_evaluate(const EvaluateFlags& given) {
-  Posterior posterior(given.run, given.threads);
-  if (given.test.empty() && posterior.info().test_ones + posterior.info().test_zeros == 0)
+void run_evaluate(const EvaluateFlags& flags) {
+  Posterior posterior(flags.run, flags.threads);
+  if (flags.test.empty() && posterior.info().test_ones + posterior.info().test_zeros == 0)
     throw Error(ErrorKind::usage,
-                fmt::format("{} held out no cells: name a TEST file (labels and a last column 0 or 1)", given.run));
-  if (given.ranking) return run_ranking(given, posterior);
-  const Metrics metrics = posterior.evaluate(given.test);
-  if (given.json)
+                fmt::format("{} held out no cells: name a TEST file (labels and a last column 0 or 1)", flags.run));
+  if (flags.ranking) return run_ranking(flags, posterior);
+  const Metrics metrics = posterior.evaluate(flags.test);
+  if (flags.json)
     print_json(metrics);
   else
     print_table(metrics);
 }
 
-void add_ranking_flags(CLI::App& command, EvaluateFlags& given) {
-  CLI::Option* ranking = command.add_option("--ranking", given.ranking,
+void add_ranking_flags(CLI::App& command, EvaluateFlags& flags) {
+  CLI::Option* ranking = command.add_option("--ranking", flags.ranking,
                                             "rank test ones among all entities of these modes: MODE,MODE,... or all");
-  command.add_option("--at", given.options.at, "with --ranking: the k of Hits@k, recall@k and NDCG@k")
+  command.add_option("--at", flags.options.at, "with --ranking: the k of Hits@k, recall@k and NDCG@k")
       ->delimiter(',')
       ->check(CLI::Range(1u, most_places))
       ->needs(ranking);
   command
-      .add_option("--filter", given.options.filter,
+      .add_option("--filter", flags.options.filter,
                   "with --ranking: a file of further known ones, such as a validation set; repeatable")
       ->allow_extra_args(false)
       ->needs(ranking);
-  command.add_option("--draws", given.options.draws, "with --ranking: use at most so many draws, evenly spread")
+  command.add_option("--draws", flags.options.draws, "with --ranking: use at most so many draws, evenly spread")
       ->default_str("all")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1000000000}))
       ->needs(ranking);
@@ -173,14 +173,14 @@ void add_ranking_flags(CLI::App& command, EvaluateFlags& given) {
 }  // namespace
 
 void add_evaluate(CLI::App& app) {
-  auto given = std::make_shared<EvaluateFlags>();
+  auto flags = std::make_shared<EvaluateFlags>();
   CLI::App* command = app.add_subcommand("evaluate", "How good the predictions of test cells are");
-  command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_option("TEST", given->test, "labels and a last column 0 or 1")
+  command->add_option("RUN", flags->run, "the run directory")->required();
+  command->add_option("TEST", flags->test, "labels and a last column 0 or 1")
       ->default_str("the cells the fit held out");
-  add_ranking_flags(*command, *given);
-  add_threads_flag(*command, given->threads);
-  command->add_flag("--json", given->json, "as one JSON object");
+  add_ranking_flags(*command, *flags);
+  add_threads_flag(*command, flags->threads);
+  command->add_flag("--json", flags->json, "as one JSON object");
   command->footer(
       "Log-loss, Brier score and calibration error speak of the test file's own share of ones: with drawn zeros\n"
       "(protocol ones) they compare runs on the same file, and say nothing of the whole tensor.\n"
@@ -193,7 +193,7 @@ void add_evaluate(CLI::App& app) {
       "  ztp evaluate run split/test.tsv\n"
       "  ztp evaluate run test.tsv --ranking head,tail --filter valid.tsv\n"
       "  ztp evaluate run test.tsv --ranking movie --at 10,20");
-  command->callback([given] { run_evaluate(*given); });
+  command->callback([flags] { run_evaluate(*flags); });
 }
 
 }  // namespace ztp::app

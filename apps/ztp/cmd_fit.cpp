@@ -15,7 +15,7 @@
 namespace ztp::app {
 namespace {
 
-struct FitCommand {
+struct FitFlags {
   ReadOptions read;
   FitOptions options;
   std::string out;
@@ -27,8 +27,16 @@ struct FitCommand {
 // One flag for each field of FitOptions, from the one list of them.
 void add_option_flags(CLI::App& command, FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) {
-    CLI::Option* option = std::visit(
-        [&](auto member) { return command.add_option(field.flag(), options.*member, field.help); }, field.member);
+    const auto add = [&]<class Value>(Value FitOptions::*member) {
+      if constexpr (std::is_enum_v<Value>) {
+        const auto choose = [&field, &options](const std::string& name) { field.choose(options, name); };
+        return command.add_option_function<std::string>(field.flag(), choose, field.help)
+            ->default_str(field.text(options));
+      } else {
+        return command.add_option(field.flag(), options.*member, field.help);
+      }
+    };
+    CLI::Option* option = std::visit(add, field.member);
     if (!field.default_text.empty()) option->default_str(field.default_text);
     if (std::holds_alternative<std::uint64_t FitOptions::*>(field.member)) option->check(check_whole);
     if (std::holds_alternative<std::int64_t FitOptions::*>(field.member)) option->check(check_integer);
@@ -48,7 +56,7 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     fmt::print("{}\n", run_info_as_json(info));
     return;
   }
-  if (info.options.model == "logistic") fmt::print("fitted to all ones and {}\n", zeros_text(info));
+  if (info.options.model == Model::logistic) fmt::print("fitted to all ones and {}\n", zeros_text(info));
   double seconds = 0;
   for (const auto& chain : info.chains) seconds += chain.seconds;
   if (is_point_estimate(info.options)) {
@@ -64,40 +72,40 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
 }
 
-void run_fit(FitCommand& given, const CLI::App& command) {
-  if (given.markdown) {
+void run_fit(FitFlags& flags, const CLI::App& command) {
+  if (flags.markdown) {
     fmt::print("{}", options_as_markdown());
     return;
   }
-  if (given.read.file.empty()) throw Error(ErrorKind::usage, "fit needs the FILE of ones; see ztp fit --help");
-  if (given.out.empty()) throw Error(ErrorKind::usage, "fit needs --out RUN, the directory to make");
-  check_options(given.options, given_options(command), !given.read.networks.empty());
-  check_run_dir(given.out, given.force);
-  Dataset data = read_dataset(given.read, given.options);
+  if (flags.read.file.empty()) throw Error(ErrorKind::usage, "fit needs the FILE of ones; see ztp fit --help");
+  if (flags.out.empty()) throw Error(ErrorKind::usage, "fit needs --out RUN, the directory to make");
+  check_options(flags.options, given_options(command), !flags.read.networks.empty());
+  check_run_dir(flags.out, flags.force);
+  Dataset data = read_dataset(flags.read, flags.options);
   print_warnings(data.warnings);
   install_stop_signals();  // not before: until here there is nothing to save, and Ctrl-C simply ends it
-  ProgressBar bar(static_cast<std::uint32_t>(given.options.chains), static_cast<std::uint32_t>(given.options.sweeps));
-  const FitOutcome outcome = fit(std::move(data), given.options, given.out, callbacks_with(bar, command), given.force);
+  ProgressBar bar(static_cast<std::uint32_t>(flags.options.chains), static_cast<std::uint32_t>(flags.options.sweeps));
+  const FitOutcome outcome = fit(std::move(data), flags.options, flags.out, callbacks_with(bar, command), flags.force);
   bar.finish();
-  finish(outcome, given.out, given.json);
+  finish(outcome, flags.out, flags.json);
 }
 
 }  // namespace
 
 void add_fit(CLI::App& app) {
-  auto given = std::make_shared<FitCommand>();
+  auto flags = std::make_shared<FitFlags>();
   CLI::App* command =
       app.add_subcommand("fit", "Fit the model by Gibbs sampling, batch or online, and write a run directory");
-  add_data_flags(*command, given->read, true);
+  add_data_flags(*command, flags->read, true);
   command->get_option("FILE")->required(false);
-  add_option_flags(*command, given->options);
-  command->add_option("--out", given->out, "the run directory to make");
-  command->add_flag("--force", given->force, "replace a run directory that is already there");
-  command->add_flag("--json", given->json, "print what was run as one JSON object");
-  command->add_flag("--options-markdown", given->markdown, "print the table of options for the documentation")
+  add_option_flags(*command, flags->options);
+  command->add_option("--out", flags->out, "the run directory to make");
+  command->add_flag("--force", flags->force, "replace a run directory that is already there");
+  command->add_flag("--json", flags->json, "print what was run as one JSON object");
+  command->add_flag("--options-markdown", flags->markdown, "print the table of options for the documentation")
       ->group("");
   command->footer("Example:\n  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run");
-  command->callback([given, command] { run_fit(*given, *command); });
+  command->callback([flags, command] { run_fit(*flags, *command); });
 }
 
 void add_resume(CLI::App& app) {
@@ -106,35 +114,35 @@ void add_resume(CLI::App& app) {
     ResumeOptions options;
     bool json = false;
   };
-  auto given = std::make_shared<Resume>();
+  auto flags = std::make_shared<Resume>();
   CLI::App* command =
       app.add_subcommand("resume", "Go on with a fit that was interrupted or killed, to the same result");
-  command->add_option("RUN", given->run, "the run directory")->required();
+  command->add_option("RUN", flags->run, "the run directory")->required();
   command
-      ->add_option("--sweeps", given->options.sweeps,
+      ->add_option("--sweeps", flags->options.sweeps,
                    "more sweeps of each chain than were asked for, burn-in included; of a complete run, too")
       ->default_str("as before")
       ->check(CLI::PositiveNumber);
-  command->add_option("--threads", given->options.threads, "threads")
+  command->add_option("--threads", flags->options.threads, "threads")
       ->default_str("as before")
-      ->check(allowed("threads"));
-  command->add_option("--checkpoint", given->options.checkpoint, "as of 'ztp fit'")->default_str("as before");
-  command->add_option("--memory", given->options.memory, "as of 'ztp fit'")->default_str("what the machine has");
-  command->add_flag("--json", given->json, "print what was run as one JSON object");
+      ->check(allowed_range("threads"));
+  command->add_option("--checkpoint", flags->options.checkpoint, "as of 'ztp fit'")->default_str("as before");
+  command->add_option("--memory", flags->options.memory, "as of 'ztp fit'")->default_str("what the machine has");
+  command->add_flag("--json", flags->json, "print what was run as one JSON object");
   command->footer("Examples:\n  ztp resume run\n  ztp resume run --sweeps 5000");
-  command->callback([given, command] {
-    const RunInfo info = run_info(given->run);
-    const std::int64_t sweeps = std::max(given->options.sweeps, info.options.sweeps);
-    if (info.status == "complete" && sweeps == info.options.sweeps && given->options.sweeps == 0) {
-      resume(given->run);  // sees to what a kill may have left
-      fmt::print("{} is complete: {} draws. Nothing to do.\n", given->run, info.draws);
+  command->callback([flags, command] {
+    const RunInfo info = run_info(flags->run);
+    const std::int64_t sweeps = std::max(flags->options.sweeps, info.options.sweeps);
+    if (info.status == "complete" && sweeps == info.options.sweeps && flags->options.sweeps == 0) {
+      resume(flags->run);  // sees to what a kill may have left
+      fmt::print("{} is complete: {} draws. Nothing to do.\n", flags->run, info.draws);
       return;
     }
     install_stop_signals();
     ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(sweeps));
-    const FitOutcome outcome = resume(given->run, callbacks_with(bar, *command), given->options);
+    const FitOutcome outcome = resume(flags->run, callbacks_with(bar, *command), flags->options);
     bar.finish();
-    finish(outcome, given->run, given->json);
+    finish(outcome, flags->run, flags->json);
   });
 }
 

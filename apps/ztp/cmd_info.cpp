@@ -8,6 +8,7 @@
 
 #include "commands.hpp"
 #include "common.hpp"
+#include "options/options.hpp"
 #include "ztp/run_info.hpp"
 
 namespace ztp::app {
@@ -76,7 +77,7 @@ void print_data(const RunInfo& info) {
   fmt::print("data         {} ones, fingerprint {}\n", human_count(static_cast<double>(info.ones)), info.fingerprint);
   if (info.ones_in_file > 0)
     fmt::print("             {} of them in {}\n", human_count(static_cast<double>(info.ones_in_file)), info.ones_file);
-  const bool learned = info.options.learn.find("dirichlet") != std::string::npos;
+  const bool learned = ztp::learned(info.options).dirichlet;
   for (const auto& mode : info.modes)
     fmt::print("mode         {}: {} entities{}{}{}\n", mode.name, human_count(mode.size),
                missing(mode.missing_entities, "of them"),
@@ -94,16 +95,17 @@ void print_data(const RunInfo& info) {
 void print_model(const RunInfo& info) {
   const FitOptions& options = info.options;
   if (is_rival(options)) {
-    fmt::print("model        {}, rank {}{}, seed {}\n", options.model, is_point_estimate(options) ? "" : "at most ",
-               options.rank, options.seed);
-    if (options.model == "logistic") fmt::print("zeros        {}\n", zeros_text(info));
+    fmt::print("model        {}, rank {}{}, seed {}\n", name_of(options.model),
+               is_point_estimate(options) ? "" : "at most ", options.rank, options.seed);
+    if (options.model == Model::logistic) fmt::print("zeros        {}\n", zeros_text(info));
     return;
   }
-  const std::string method = is_online(options) ? fmt::format("online, minibatches of {} (latent {}, parameters {})",
-                                                              options.minibatch, options.latent, options.parameters)
-                                                : options.sampler + " sampler";
-  fmt::print("model        {} likelihood, rank at most {}, {}, seed {}\n", options.likelihood, options.rank, method,
-             options.seed);
+  const std::string method = is_online(options)
+                                 ? fmt::format("online, minibatches of {} (latent {}, parameters {})",
+                                               options.minibatch, name_of(options.latent), name_of(options.parameters))
+                                 : name_of(options.sampler) + " sampler";
+  fmt::print("model        {} likelihood, rank at most {}, {}, seed {}\n", name_of(options.likelihood), options.rank,
+             method, options.seed);
 }
 
 // Of a model that is sampled.
@@ -136,18 +138,18 @@ void print_info(const RunInfo& info) {
 }  // namespace
 
 void add_info(CLI::App& app) {
-  struct Given {
+  struct InfoFlags {
     std::string run;
     bool json = false;
   };
-  auto given = std::make_shared<Given>();
+  auto flags = std::make_shared<InfoFlags>();
   CLI::App* command = app.add_subcommand("info", "What was run: command, options, data, times, occupied rank");
-  command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_flag("--json", given->json, "as one JSON object");
+  command->add_option("RUN", flags->run, "the run directory")->required();
+  command->add_flag("--json", flags->json, "as one JSON object");
   command->footer("Example:\n  ztp info run");
-  command->callback([given] {
-    const RunInfo info = run_info(given->run);
-    if (given->json)
+  command->callback([flags] {
+    const RunInfo info = run_info(flags->run);
+    if (flags->json)
       fmt::print("{}\n", run_info_as_json(info));
     else
       print_info(info);

@@ -48,21 +48,21 @@ std::string json_line(const Posterior& posterior, const std::uint32_t* cell, con
   return json_text(json) + "\n";
 }
 
-void run_predict(const PredictFlags& given) {
-  Posterior posterior(given.run, given.threads);
+void run_predict(const PredictFlags& flags) {
+  Posterior posterior(flags.run, flags.threads);
   const bool counts = has_counts(posterior.info().options);
   std::string header;  // printed with the first cells: a file that cannot be read prints nothing
-  if (!given.json) {
+  if (!flags.json) {
     header = "#";
     for (const Mode& mode : posterior.modes()) header += mode.name + "\t";
     header += std::string("probability\tsd\tq05\tq95") + (counts ? "\trate\n" : "\n");
   }
   const std::size_t order = posterior.modes().size();
   posterior.predict_file(
-      given.cells, [&](const std::uint32_t* coords, const Prediction* predictions, std::size_t count) {
+      flags.cells, [&](const std::uint32_t* coords, const Prediction* predictions, std::size_t count) {
         std::string text = std::exchange(header, "");
         for (std::size_t e = 0; e < count; ++e)
-          text += (given.json ? json_line : tsv_line)(posterior, coords + e * order, predictions[e], counts);
+          text += (flags.json ? json_line : tsv_line)(posterior, coords + e * order, predictions[e], counts);
         print_checked(text);
       });
 }
@@ -70,17 +70,17 @@ void run_predict(const PredictFlags& given) {
 }  // namespace
 
 void add_predict(CLI::App& app) {
-  auto given = std::make_shared<PredictFlags>();
+  auto flags = std::make_shared<PredictFlags>();
   CLI::App* command = app.add_subcommand("predict", "Probabilities of cells, with uncertainty");
-  command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_option("CELLS", given->cells, "a file of labels, one cell a line; - is standard input")->required();
-  add_threads_flag(*command, given->threads);
-  command->add_flag("--json", given->json, "one JSON object a cell");
+  command->add_option("RUN", flags->run, "the run directory")->required();
+  command->add_option("CELLS", flags->cells, "a file of labels, one cell a line; - is standard input")->required();
+  add_threads_flag(*command, flags->threads);
+  command->add_flag("--json", flags->json, "one JSON object a cell");
   command->footer(
       "Prints a TSV: the labels, then probability (posterior mean), sd, q05 and q95; with counts the rate as well.\n"
       "A last column (as in a test file) is ignored.\n"
       "Example:\n  printf 'alice\\tmatrix\\n' | ztp predict run -");
-  command->callback([given] { run_predict(*given); });
+  command->callback([flags] { run_predict(*flags); });
 }
 
 }  // namespace ztp::app

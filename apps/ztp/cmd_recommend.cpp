@@ -22,9 +22,9 @@ struct RecommendFlags {
   unsigned threads = 0;
 };
 
-std::vector<std::optional<std::uint32_t>> fixed_entities(const RecommendFlags& given, const std::vector<Mode>& modes) {
+std::vector<std::optional<std::uint32_t>> fixed_entities(const RecommendFlags& flags, const std::vector<Mode>& modes) {
   std::vector<std::optional<std::uint32_t>> entities(modes.size());
-  for (const std::string& item : given.fixed) {
+  for (const std::string& item : flags.fixed) {
     const auto [name, label] = split_assignment(item, "recommend RUN", "LABEL");
     std::size_t k = 0;
     std::string names;
@@ -61,19 +61,19 @@ std::string as_line(const Recommendation& item, const std::vector<Mode>& modes) 
   return line;
 }
 
-void run_recommend(const RecommendFlags& given) {
-  Posterior posterior(given.run, given.threads);
-  const auto fixed = fixed_entities(given, posterior.modes());
+void run_recommend(const RecommendFlags& flags) {
+  Posterior posterior(flags.run, flags.threads);
+  const auto fixed = fixed_entities(flags, posterior.modes());
   std::string header;
-  if (!given.json) {
+  if (!flags.json) {
     header = "#";
     for (const Mode& mode : posterior.modes()) header += mode.name + "\t";
     header += "probability\tsd\tq05\tq95\twhy\n";
   }
   // A search that fails prints nothing, not even the header.
-  posterior.recommend(fixed, given.top, [&](const Recommendation& item) {
+  posterior.recommend(fixed, flags.top, [&](const Recommendation& item) {
     fmt::print("{}{}\n", std::exchange(header, ""),
-               given.json ? json_text(as_json(item, posterior.modes())) : as_line(item, posterior.modes()));
+               flags.json ? json_text(as_json(item, posterior.modes())) : as_line(item, posterior.modes()));
     return true;
   });
   fmt::print("{}", header);
@@ -82,18 +82,18 @@ void run_recommend(const RecommendFlags& given) {
 }  // namespace
 
 void add_recommend(CLI::App& app) {
-  auto given = std::make_shared<RecommendFlags>();
+  auto flags = std::make_shared<RecommendFlags>();
   CLI::App* command = app.add_subcommand("recommend", "The most probable unseen cells, and why");
-  command->add_option("RUN", given->run, "the run directory")->required();
-  command->add_option("GIVEN", given->fixed, "MODE=LABEL: what is given; modes not named are left open");
-  command->add_option("--top", given->top, "how many")->check(CLI::Range(1, 1000000));
-  add_threads_flag(*command, given->threads);
-  command->add_flag("--json", given->json, "one JSON object a line");
+  command->add_option("RUN", flags->run, "the run directory")->required();
+  command->add_option("GIVEN", flags->fixed, "MODE=LABEL: what is given; modes not named are left open");
+  command->add_option("--top", flags->top, "how many")->check(CLI::Range(1, 1000000));
+  add_threads_flag(*command, flags->threads);
+  command->add_flag("--json", flags->json, "one JSON object a line");
   command->footer(
       "The last column says which components (of the first chain) make up the rate of the cell.\n"
       "The search is exact, whatever is left open; training ones are left out.\n"
       "Example:\n  ztp recommend run user=alice --top 5");
-  command->callback([given] { run_recommend(*given); });
+  command->callback([flags] { run_recommend(*flags); });
 }
 
 }  // namespace ztp::app

@@ -14,82 +14,82 @@
 namespace ztp::app {
 namespace {
 
-struct Given {
+struct ReportFlags {
   std::vector<std::string> runs;
   std::string file;
   bool compare = false, force = false;
   ReportOptions options;
 };
 
-void check(Given& given) {
-  if (given.file.empty()) given.file = given.compare ? "comparison.html" : "report.html";
+void check(ReportFlags& flags) {
+  if (flags.file.empty()) flags.file = flags.compare ? "comparison.html" : "report.html";
   const auto refuse = [](const std::string& what) { throw Error(ErrorKind::usage, what); };
-  if (given.compare && given.runs.size() != 2)
+  if (flags.compare && flags.runs.size() != 2)
     refuse("--compare takes two run directories: ztp report --compare RUN RUN");
-  if (!given.compare && given.runs.size() != 1)
+  if (!flags.compare && flags.runs.size() != 1)
     refuse("a report is of one run; to set two of them side by side: ztp report --compare RUN RUN");
-  if (given.file == "-") refuse("-o -: a report is not written to standard output; name a file");
-  if (std::filesystem::is_directory(given.file))
-    refuse(fmt::format("-o {}: this is a directory; name a file in it, such as {}", given.file,
-                       (std::filesystem::path(given.file) / "report.html").string()));
-  if (std::filesystem::exists(given.file) && !std::filesystem::is_regular_file(given.file))
-    refuse(fmt::format("-o {}: this is no file that could be replaced; name another", given.file));
-  if (std::filesystem::exists(given.file) && !is_report(given.file) && !given.force)
+  if (flags.file == "-") refuse("-o -: a report is not written to standard output; name a file");
+  if (std::filesystem::is_directory(flags.file))
+    refuse(fmt::format("-o {}: this is a directory; name a file in it, such as {}", flags.file,
+                       (std::filesystem::path(flags.file) / "report.html").string()));
+  if (std::filesystem::exists(flags.file) && !std::filesystem::is_regular_file(flags.file))
+    refuse(fmt::format("-o {}: this is no file that could be replaced; name another", flags.file));
+  if (std::filesystem::exists(flags.file) && !is_report(flags.file) && !flags.force)
     refuse(
-        fmt::format("-o {}: this file is not a report of ztp; name another, or replace it with --force", given.file));
+        fmt::format("-o {}: this file is not a report of ztp; name another, or replace it with --force", flags.file));
 }
 
-void run_report(Given& given) {
-  check(given);
+void run_report(ReportFlags& flags) {
+  check(flags);
   ReportSummary summary;
   {
     ProgressLine line;
-    given.options.progress = [&](const std::string& what) {
+    flags.options.progress = [&](const std::string& what) {
       line.show(what, std::numeric_limits<double>::quiet_NaN());
     };
-    summary = given.compare ? write_comparison(given.runs[0], given.runs[1], given.file, given.options)
-                            : write_report(given.runs[0], given.file, given.options);
+    summary = flags.compare ? write_comparison(flags.runs[0], flags.runs[1], flags.file, flags.options)
+                            : write_report(flags.runs[0], flags.file, flags.options);
   }
   for (const std::string& note : summary.notes) tell(fmt::format("ztp: note: {}\n", note));
-  fmt::print("{} ({:.1f} MB): open it in a browser\n", given.file, static_cast<double>(summary.bytes) / 1e6);
+  fmt::print("{} ({:.1f} MB): open it in a browser\n", flags.file, static_cast<double>(summary.bytes) / 1e6);
 }
 
 }  // namespace
 
 void add_report(CLI::App& app) {
-  auto given = std::make_shared<Given>();
+  auto flags = std::make_shared<ReportFlags>();
   CLI::App* command = app.add_subcommand("report", "One HTML file to look at: components, entities, fit, diagnostics");
-  command->add_option("RUN", given->runs, "the run directory; with --compare two of them")->required()->expected(1, -1);
-  command->add_option("-o,--out", given->file, "the file; an earlier report is replaced")
+  command->add_option("RUN", flags->runs, "the run directory; with --compare two of them")->required()->expected(1, -1);
+  command->add_option("-o,--out", flags->file, "the file; an earlier report is replaced")
       ->default_str("report.html, or comparison.html");
   CLI::Option* compare =
-      command->add_flag("--compare", given->compare, "two runs: matched components side by side, and what differs");
-  command->add_option("--test", given->options.test, "judge with these cells: labels and a last column 0 or 1")
+      command->add_flag("--compare", flags->compare, "two runs: matched components side by side, and what differs");
+  command->add_option("--test", flags->options.test, "judge with these cells: labels and a last column 0 or 1")
       ->default_str("the cells the fit held out");
   command
-      ->add_option("--ordered", given->options.ordered,
+      ->add_option("--ordered", flags->options.ordered,
                    "this mode has an order, as days have: draw it as a line (repeatable)")
       ->allow_extra_args(false)
       ->default_str("those whose labels look like it")
       ->excludes(compare);
-  command->add_option("--unordered", given->options.unordered, "this mode has none (repeatable)")
+  command->add_option("--unordered", flags->options.unordered, "this mode has none (repeatable)")
       ->allow_extra_args(false)
       ->excludes(compare);
   command
-      ->add_option("--entities", given->options.entities,
+      ->add_option("--entities", flags->options.entities,
                    "about so many, of all modes together: those with most ones; also the top of every component, and "
                    "ordered modes")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10000000}))
       ->excludes(compare);
-  command->add_flag("--force", given->force, "replace a file that is not a report");
-  add_threads_flag(*command, given->options.threads);
+  command->add_flag("--force", flags->force, "replace a file that is not a report");
+  add_threads_flag(*command, flags->options.threads);
   command->footer(
       "The file needs nothing else: no network, no server. Labels are shown as they are, so think before you publish "
       "it.\n"
       "Examples:\n"
       "  ztp report run -o report.html\n"
       "  ztp report --compare run-a run-b -o difference.html");
-  command->callback([given] { run_report(*given); });
+  command->callback([flags] { run_report(*flags); });
 }
 
 }  // namespace ztp::app

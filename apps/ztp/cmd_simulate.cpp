@@ -15,9 +15,8 @@
 namespace ztp::app {
 namespace {
 
-struct SimulateCommand {
+struct SimulateFlags {
   SimulateOptions options;
-  std::string kind = "planted";
   std::vector<std::string> edges;  // MODE=N
   std::string out;
   bool no_truth = false;
@@ -33,77 +32,74 @@ std::uint64_t whole_number(const std::string& text, const std::string& flag) {
   return number;
 }
 
-void print_summary(const SimulateCommand& given, const SimulateSummary& summary, double seconds) {
-  if (given.json) {
-    const nlohmann::ordered_json object = {
-        {"out", given.out},           {"kind", given.kind},         {"seed", given.options.seed},
-        {"dims", given.options.dims}, {"rank", given.options.rank}, {"ones", summary.ones},
-        {"points", summary.points},   {"rounds", summary.rounds},   {"cells", summary.volume},
-        {"seconds", seconds},         {"files", summary.files}};
+void print_summary(const SimulateFlags& flags, const SimulateSummary& summary, double seconds) {
+  if (flags.json) {
+    const nlohmann::ordered_json object = {{"out", flags.out},           {"kind", name_of(flags.options.kind)},
+                                           {"seed", flags.options.seed}, {"dims", flags.options.dims},
+                                           {"rank", flags.options.rank}, {"ones", summary.ones},
+                                           {"points", summary.points},   {"rounds", summary.rounds},
+                                           {"cells", summary.volume},    {"seconds", seconds},
+                                           {"files", summary.files}};
     fmt::print("{}\n", json_text(object));
     return;
   }
   fmt::print("{} ones in {} cells, {} in {}/tensor.tsv, {}\n", human_count(static_cast<double>(summary.ones)),
-             human_count(summary.volume), human_bytes(static_cast<double>(summary.bytes)), given.out,
+             human_count(summary.volume), human_bytes(static_cast<double>(summary.bytes)), flags.out,
              human_seconds(seconds));
   for (const std::string& file : summary.files)
-    if (file != "tensor.tsv") fmt::print("  {}/{}\n", given.out, file);
+    if (file != "tensor.tsv") fmt::print("  {}/{}\n", flags.out, file);
 }
 
-void run_simulate(SimulateCommand& given, const CLI::App& command) {
-  given.options.kind = simulate_kind_named(given.kind);
-  if (given.options.kind == SimulateKind::planted && command.count("--dirichlet") > 0)
+void run_simulate(SimulateFlags& flags, const CLI::App& command) {
+  if (flags.options.kind == SimulateKind::planted && command.count("--dirichlet") > 0)
     throw Error(ErrorKind::usage, "--dirichlet is used with --kind model only");
-  for (const std::string& text : given.edges) {
+  for (const std::string& text : flags.edges) {
     const auto [mode, count] = split_assignment(text, "--edges", "N");
-    given.options.edges.emplace_back(mode, whole_number(count, "--edges " + text));
+    flags.options.edges.emplace_back(mode, whole_number(count, "--edges " + text));
   }
   const double start = clock_seconds();
   SimulateSummary summary;
   {
     ProgressLine line;
-    summary = write_simulation(given.options, given.out, given.force, !given.no_truth,
+    summary = write_simulation(flags.options, flags.out, flags.force, !flags.no_truth,
                                [&](const std::string& what, double part) { line.show(what, part); });
   }
-  print_summary(given, summary, clock_seconds() - start);
+  print_summary(flags, summary, clock_seconds() - start);
 }
 
 }  // namespace
 
 void add_simulate(CLI::App& app) {
-  auto given = std::make_shared<SimulateCommand>();
+  auto flags = std::make_shared<SimulateFlags>();
   CLI::App* command = app.add_subcommand("simulate", "Make a synthetic tensor with a known truth, of any size");
-  command->add_option("--dims", given->options.dims, "entities of each mode, separated by commas")
+  command->add_option("--dims", flags->options.dims, "entities of each mode, separated by commas")
       ->delimiter(',')
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{max_mode_size}))
       ->required();
-  command->add_option("--ones", given->options.ones, "distinct ones, exactly")
+  command->add_option("--ones", flags->options.ones, "distinct ones, exactly")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000'000'000}))
       ->required();
-  command->add_option("--rank", given->options.rank, "components")->check(CLI::Range(1, 1'000'000));
-  command
-      ->add_option("--kind", given->kind,
-                   "planted: each component is a block of entities in every mode; model: columns and weights from the "
-                   "prior")
-      ->check(CLI::IsMember({"planted", "model"}));
-  command->add_option("--dirichlet", given->options.dirichlet, "concentration of the columns, with --kind model");
-  command->add_option("--edges", given->edges, "MODE=N: a network of N edges over a mode, from the same columns")
+  command->add_option("--rank", flags->options.rank, "components")->check(CLI::Range(1, 1'000'000));
+  add_choice(*command, "--kind", flags->options.kind,
+             "planted: each component is a block of entities in every mode; model: columns and weights from the prior");
+  command->add_option("--dirichlet", flags->options.dirichlet, "concentration of the columns, with --kind model");
+  command->add_option("--edges", flags->edges, "MODE=N: a network of N edges over a mode, from the same columns")
       ->allow_extra_args(false);
-  command->add_option("--mode-names", given->options.mode_names, "names, separated by commas; else mode1, mode2, ...")
+  command->add_option("--mode-names", flags->options.mode_names, "names, separated by commas; else mode1, mode2, ...")
       ->delimiter(',');
-  command->add_option("--seed", given->options.seed, "the result is a function of the options and this")
+  command->add_option("--seed", flags->options.seed, "the result is a function of the options and this")
       ->check(check_whole);
-  command->add_option("--out", given->out, "the directory for tensor.tsv, labels/, network-MODE.tsv and truth/")
+  command->add_option("--out", flags->out, "the directory for tensor.tsv, labels/, network-MODE.tsv and truth/")
       ->required();
-  command->add_flag("--no-truth", given->no_truth, "do not write truth/");
-  command->add_flag("--force", given->force,
+  command->add_flag("--no-truth", flags->no_truth, "do not write truth/");
+  command->add_flag("--force", flags->force,
                     "write into a directory that has contents, replacing an earlier simulation");
-  command->add_flag("--json", given->json, "print one JSON object");
+  command->add_flag("--json", flags->json, "print one JSON object");
   command->footer(
       "Example:\n"
       "  ztp simulate --dims 1000,1000,50 --ones 50000 --rank 10 --mode-names user,item,week --edges user=5000 --out "
       "made");
-  command->callback([given, command] { run_simulate(*given, *command); });
+  command->callback([flags, command] { run_simulate(*flags, *command); });
 }
 
 }  // namespace ztp::app

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdio>
 #include <limits>
@@ -19,8 +18,11 @@ void add_ones_flags(CLI::App& command, ReadOptions& options) {
       .add_option("FILE", options.file,
                   "the ones: .tsv, .tns or .mtx, also .gz or .zst; a .ztpt from 'ztp convert'; - is standard input")
       ->required();
-  command.add_option("--format", options.format, "tsv, tns or mtx, where the name does not tell")
-      ->check(CLI::IsMember(text_format_names()));
+  command
+      .add_option_function<std::string>(
+          "--format", [&options](const std::string& name) { options.format = format_named(name); },
+          "tsv, tns or mtx, where the name does not tell")
+      ->check(CLI::IsMember(names_of_choices<FileFormat>()));
   command.add_flag("--values", options.values, "the last column of a .tsv is a number; any nonzero is a one");
   command.add_option("--index-base", options.index_base, "first index of a .tns file")->check(CLI::Range(0, 1));
   command
@@ -60,9 +62,8 @@ std::string check_whole(const std::string& text) {
   return fmt::format("\"{}\" is no whole number from 0 to {}", text, std::numeric_limits<std::uint64_t>::max());
 }
 
-CLI::Validator allowed(const std::string& option) {
+CLI::Validator allowed_range(const std::string& option) {
   const OptionField& field = fit_option_field(option);
-  if (!field.choices.empty()) return CLI::IsMember(field.choices);
   if (std::holds_alternative<double FitOptions::*>(field.member)) return CLI::Range(field.smallest, field.largest);
   return CLI::Range(static_cast<std::int64_t>(field.smallest), static_cast<std::int64_t>(field.largest));
 }
@@ -78,7 +79,7 @@ std::vector<const OptionField*> given_options(const CLI::App& command) {
 
 void add_threads_flag(CLI::App& command, unsigned& threads) {
   threads = std::max(1u, std::thread::hardware_concurrency());
-  command.add_option("--threads", threads, "threads")->check(allowed("threads"));
+  command.add_option("--threads", threads, "threads")->check(allowed_range("threads"));
 }
 
 void tell(const std::string& text) {

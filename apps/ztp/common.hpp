@@ -1,5 +1,6 @@
 // What several subcommands share: the flags that describe input data, and small formatting helpers.
 #pragma once
+#include <CLI/CLI.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -8,11 +9,6 @@
 #include "ztp/option_fields.hpp"
 #include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
-
-namespace CLI {
-class App;
-class Validator;
-}  // namespace CLI
 
 namespace ztp::app {
 
@@ -23,8 +19,20 @@ void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks)
 // Checks for flags whose conversion would take 010 for 8 and nothing for 0, and of 64 bits -1 for something else.
 std::string check_integer(const std::string& text);
 std::string check_whole(const std::string& text);
-// What the option of a fit with this name may be; not to be is wrong usage.
-CLI::Validator allowed(const std::string& option);
+template <class Choice>
+std::vector<std::string> names_of_choices() {
+  return {choice_names<Choice>.begin(), choice_names<Choice>.end()};
+}
+// A flag whose values are the names of an enum; another value is wrong usage.
+template <class Choice>
+CLI::Option* add_choice(CLI::App& command, const std::string& flag, Choice& choice, const std::string& help) {
+  const auto set = [&choice](const std::string& name) { choice = *choice_named<Choice>(name); };
+  return command.add_option_function<std::string>(flag, set, help)
+      ->default_str(name_of(choice))
+      ->check(CLI::IsMember(names_of_choices<Choice>()));
+}
+// What the numeric option of a fit with this name may be; not to be is wrong usage.
+CLI::Validator allowed_range(const std::string& option);
 // The options of a fit whose flags were given.
 std::vector<const OptionField*> given_options(const CLI::App& command);
 // --threads, by default all cores.

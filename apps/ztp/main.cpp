@@ -53,7 +53,7 @@ void add_commands(CLI::App& app) {
 }
 
 // What is wrong with the words themselves, before anything is made of them; empty: nothing.
-std::string wrong_words(const CLI::App& app, int argc, char** argv) {
+std::string bad_arguments(const CLI::App& app, int argc, char** argv) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named))
@@ -105,6 +105,6 @@ int main(int argc, char** argv) {
   app.footer(footer);
   app.option_defaults()->always_capture_default();
   add_commands(app);
-  const std::string wrong = wrong_words(app, argc, argv);
+  const std::string wrong = bad_arguments(app, argc, argv);
   return wrong.empty() ? run(app, argc, argv) : fail(2, wrong);
 }

@@ -317,12 +317,6 @@ def report(rows, area_rows):
     shutil.copy(area_rows.path, common.HERE / "docs" / "tables" / "cold-start-areas.tsv")
 
 
-def out_folder(options, work):
-    if options.out:
-        return pathlib.Path(options.out)
-    return work if options.quick else common.HERE / "build" / "paper"
-
-
 def files(out):
     return (common.Rows(out / "cold-start.tsv", KEYS, ["auc_roc", "auc_pr", "log_loss", "seconds"]),
             common.Rows(out / "cold-start-areas.tsv", AREA_KEYS, ["guides", "right", "base", "counts"]))
@@ -342,7 +336,7 @@ def main():
                                data=("", "only these, of scholars, dblp-4area and facebook-wosn, separated by commas"))
     with common.work_folder() as work:
         work = pathlib.Path(work)
-        rows, area_rows = files(out_folder(options, work))
+        rows, area_rows = files(common.out_folder(options, work))
         seeds = range(options.seed, options.seed + (1 if options.quick else options.seeds))
         if options.quick:
             run_case(Data(SIMULATED, simulate(work), work), seeds, rows, area_rows, 1)

@@ -94,6 +94,11 @@ def work_folder():
     return tempfile.TemporaryDirectory(prefix="ztp-paper-")
 
 
+def out_folder(options, temporary):
+    """The folder of the rows: --out, with --quick a temporary one, else build/paper."""
+    return pathlib.Path(options.out or (temporary if options.quick else HERE / "build" / "paper"))
+
+
 def publish(name, table, figure, markdown):
     """The table to docs/tables, the figure to docs/images, the paragraph between its marks in docs/results.md."""
     docs = HERE / "docs"
@@ -158,6 +163,23 @@ def chosen(text, known, what):
         if name not in known:
             sys.exit(f"--{what} {name}: not one of {', '.join(known)}")
     return names
+
+
+def run_experiment(name, rows_of, args, run, collect, draw, markdown):
+    """Runs what is missing, then makes table, plot and page; with --quick only prints the page. `rows_of` makes the Rows
+    of a file, and `run` returns how many fits or data sets were left out."""
+    if not args.quick:
+        pyplot()  # rather now than after the runs
+    with work_folder() as temporary:
+        rows = rows_of(out_folder(args, temporary) / f"{name}.tsv")
+        failed = 0 if args.report else run(args, rows)
+        found = collect(rows)
+        if args.quick:
+            print(markdown(found, with_figure=False))
+        elif found:
+            publish(name, rows.path, draw(found), markdown(found))
+    if failed:
+        sys.exit(f"{failed} fits, series or data sets left out: see above; started again, the experiment does those only")
 
 
 def mean_sd(values):

@@ -332,19 +332,8 @@ def read_arguments():
 
 def main():
     args = read_arguments()
-    if not args.quick:
-        common.pyplot()  # rather now than after the runs
-    with common.work_folder() as temporary:
-        out = pathlib.Path(args.out or (temporary if args.quick else common.HERE / "build" / "paper"))
-        rows = common.Rows(out / "completion.tsv", KEYS, VALUES)
-        failed = 0 if args.report else run(args, rows)
-        found = collect(rows)
-        if args.quick:
-            print(markdown(found, with_figure=False))
-        elif found:
-            common.publish("completion", rows.path, draw(found), markdown(found))
-    if failed:
-        sys.exit(f"{failed} fits or data sets left out: see above; started again, the experiment does those only")
+    common.run_experiment("completion", lambda path: common.Rows(path, KEYS, VALUES), args, run, collect, draw,
+                          markdown)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pathlib
 import statistics
 
 import common
-from cold_start import out_folder, read_table
+from cold_start import read_table
 
 KEYS = ["nnz", "rank", "modes", "entities", "threads", "seed"]
 VALUES = ["seconds", "fastest", "slowest", "sweeps"]
@@ -148,7 +148,7 @@ def main():
         axes, repeats = {"nnz": ([3000, 10000, 30000], 10000), "rank": ([5, 10, 20], 10), "modes": ([2, 3], 2)}, 1
     with common.work_folder() as work:
         work = pathlib.Path(work)
-        rows = common.Rows(out_folder(options, work) / "scaling.tsv", KEYS, VALUES)
+        rows = common.Rows(common.out_folder(options, work) / "scaling.tsv", KEYS, VALUES)
         if not options.report:
             run_all(rows, work, axes, base, range(options.seed, options.seed + repeats))
         if options.quick:

@@ -13,7 +13,7 @@ import random
 import shutil
 
 import common
-from cold_start import SHORT, out_folder, read_table, simulate
+from cold_start import SHORT, read_table, simulate
 
 TOPICS = {
     "Evo Bio": "species selection genetic evolution populations evolutionary gene variation plants natural",
@@ -257,7 +257,7 @@ def main():
     seeds = range(options.seed, options.seed + options.seeds)
     with common.work_folder() as work:
         work = pathlib.Path(work)
-        rows = common.Rows(out_folder(options, work) / "topics.tsv", KEYS, VALUES)
+        rows = common.Rows(common.out_folder(options, work) / "topics.tsv", KEYS, VALUES)
         if options.quick:
             return quick(rows, options.seed, work)
         for seed in [] if options.report else seeds:

@@ -8,16 +8,21 @@
 
 namespace ztp {
 
-// One quantity over the draws after burn-in of all chains. R-hat, ESS and MCSE are those of Vehtari, Gelman, Simpson, Carpenter
-// and Buerkner, Bayesian Analysis 16(2), 2021, doi:10.1214/20-BA1221. NaN where there is none: too few draws, or a constant.
-struct Quantity {
-  std::string name;
+// Whether chains agree on a quantity, and how many independent draws they are worth. Definitions of Vehtari, Gelman,
+// Simpson, Carpenter and Buerkner, Bayesian Analysis 16(2), 2021, doi:10.1214/20-BA1221. NaN if there is no such number:
+// a draw that is not finite, fewer than four draws in a chain, or all draws equal.
+struct Convergence {
   double mean = 0;      // over all draws
-  double sd = 0;        // of the posterior
+  double sd = 0;        // of the posterior: of all draws together, divisor S - 1
   double mcse = 0;      // Monte Carlo standard error of the mean
-  double r_hat = 0;     // infinite where chains are constant at different values; of one chain: between its halves
-  double ess_bulk = 0;  // effective sample size, all chains together
-  double ess_tail = 0;  // the same at the 5 % and 95 % quantiles, the smaller one
+  double r_hat = 0;     // infinite if chains are constant at different values; of one chain: between its halves
+  double ess_bulk = 0;  // effective sample size of the rank-normalised draws, all chains together
+  double ess_tail = 0;  // the smaller one at the 5 % and the 95 % quantile
+};
+
+// One quantity over the draws after burn-in of all chains.
+struct Quantity : Convergence {
+  std::string name;
   double ess_per_second = 0;        // bulk ESS over the seconds of sampling after burn-in, all chains
   bool constant = false;            // all draws are equal: perfect agreement
   std::vector<double> chain_means;  // in the order of Diagnosis::chains

@@ -38,7 +38,7 @@ class LabelTable {
   // Internal. For who adds many: the hash is worked out once, elsewhere, and fetch() brings its place into the cache
   // ahead of time.
   std::uint32_t add(std::string_view label, std::uint32_t hash);
-  void fetch(std::uint32_t hash) const;
+  void prefetch(std::uint32_t hash) const;
   std::size_t bytes() const;  // memory held
 
  private:

@@ -14,25 +14,29 @@ enum class Need { nothing, holdout, online, network };
 
 // An option of a fit: its name, what may be given, and who uses it.
 struct OptionField {
-  using Member = std::variant<std::int64_t FitOptions::*, std::uint64_t FitOptions::*, double FitOptions::*,
-                              std::string FitOptions::*, std::vector<std::string> FitOptions::*>;
+  template <class... Values>
+  using MemberOf = std::variant<Values FitOptions::*...>;
+  using Member = MemberOf<std::int64_t, std::uint64_t, double, std::string, std::vector<std::string>, Model, Likelihood,
+                          Method, Sampler, Start, SampleOrMean, HoldoutAs, KernelName>;
   std::string name;     // "burn_in"; the flag is --burn-in
   std::string help;     // for people, in one sentence
   Member member;        // where its value is
   double smallest = 0;  // numbers: the allowed range; what stands for "follows from the rest" may be outside of it
   double largest = 0;
-  std::vector<std::string> choices = {};  // texts: the allowed values, if only some are
-  std::string default_text = {};          // where the default follows from other options
-  std::string models = "ztp";             // those that use it, separated by blanks; empty: all
-  Need needs = Need::nothing;             // without that it is refused
-  bool may_change = false;                // from one part of a run to the next: the draws are the same
+  std::string default_text = {};             // where the default follows from other options
+  std::vector<Model> models = {Model::ztp};  // those that use it; empty: all
+  Need needs = Need::nothing;                // without that it is refused
+  bool may_change = false;                   // from one part of a run to the next: the draws are the same
 
-  std::string flag() const;  // "--burn-in"
-  bool used_by(const std::string& model) const;
+  std::string flag() const;                  // "--burn-in"
+  std::vector<std::string> choices() const;  // the names of its values, if it is a choice; else empty
+  bool used_by(Model model) const;
   // Whether a complete run has another value than the default although none was given.
   bool is_filled_in() const;
   bool is_changed(const FitOptions& options) const;   // it has not the value of its default
   std::string text(const FitOptions& options) const;  // its value
+  // Sets a choice by the name of its value. Error (config), if there is none of that name.
+  void choose(FitOptions& options, const std::string& name) const;
 };
 
 // In the order of FitOptions.

@@ -4,16 +4,45 @@
 #include <string>
 #include <vector>
 
+#include "ztp/choices.hpp"
+
 namespace ztp {
+
+// Options that are choices, and the names of their values in flags and files. `automatic` depends on the data; the options
+// of a run have what was decided.
+enum class Model { ztp, logistic, quad, pwquad };
+enum class Likelihood { binary, count };
+enum class Method { batch, online };
+enum class Sampler { automatic, plain, collapsed };
+enum class Start { allocation, prior };
+enum class SampleOrMean { automatic, sample, mean };
+enum class HoldoutAs { zero, missing };
+enum class KernelName { cpu, reference };
+template <>
+inline constexpr auto choice_names<Model> = std::array{"ztp", "logistic", "quad", "pwquad"};
+template <>
+inline constexpr auto choice_names<Likelihood> = std::array{"binary", "count"};
+template <>
+inline constexpr auto choice_names<Method> = std::array{"batch", "online"};
+template <>
+inline constexpr auto choice_names<Sampler> = std::array{"auto", "plain", "collapsed"};
+template <>
+inline constexpr auto choice_names<Start> = std::array{"allocation", "prior"};
+template <>
+inline constexpr auto choice_names<SampleOrMean> = std::array{"auto", "sample", "mean"};
+template <>
+inline constexpr auto choice_names<HoldoutAs> = std::array{"zero", "missing"};
+template <>
+inline constexpr auto choice_names<KernelName> = std::array{"cpu", "reference"};
 
 // Where -1, 0 or an empty text stands for "follows from the rest", the comment says so. The letters are those of
 // docs/model.md.
 struct FitOptions {
   // The model
-  std::string model = "ztp";          // or a rival of it: logistic, quad, pwquad
-  std::int64_t rank = 20;             // R, the most components; a prior empties those that are not needed
-  std::string likelihood = "binary";  // or count: the data have counts instead of ones
-  std::string method = "batch";       // or online: a minibatch a step, approximate
+  Model model = Model::ztp;                    // or a rival of it
+  std::int64_t rank = 20;                      // R, the most components; a prior empties those that are not needed
+  Likelihood likelihood = Likelihood::binary;  // or count: the data have counts instead of ones
+  Method method = Method::batch;               // or online: a minibatch a step, approximate
 
   // The schedule
   std::int64_t sweeps = 1000;    // of each chain, burn-in included; online: minibatches
@@ -25,17 +54,19 @@ struct FitOptions {
   std::int64_t threads = 0;      // 0: all cores; the draws do not depend on it
 
   // The sampler (batch)
-  std::string sampler = "auto";      // plain, collapsed, or auto: collapsed for up to 50000 ones
-  std::string start = "allocation";  // each one in a random component; or prior: parameters drawn from it
-  std::string learn;                 // dirichlet, gamma-shape or both with a comma between; empty: nothing
+  Sampler sampler = Sampler::automatic;  // plain, collapsed, or automatic: collapsed for up to 50000 ones
+  Start start = Start::allocation;       // each one in a random component; or prior: parameters drawn from it
+  std::string learn;                     // dirichlet, gamma-shape or both with a comma between; empty: nothing
 
   // Online
-  std::int64_t minibatch = -1;      // ones in a minibatch; -1: a tenth of all, more of very many
-  double kappa = 0.5;               // step t goes (t + t0)^-kappa of the way
-  double t0 = 0;                    // see kappa
-  std::string latent = "auto";      // counts of a minibatch: sample, mean, or auto: mean for up to 50000 ones
-  std::string parameters = "auto";  // it is looked at with: sample, mean, or auto: sample for up to 50000 ones
-  std::int64_t inner_draws = 1;     // draws that are averaged for a minibatch, with parameters = sample
+  std::int64_t minibatch = -1;  // ones in a minibatch; -1: a tenth of all, more of very many
+  double kappa = 0.5;           // step t goes (t + t0)^-kappa of the way
+  double t0 = 0;                // see kappa
+  // Latent counts of a minibatch; automatic: the mean for up to 50000 ones, else a sample.
+  SampleOrMean latent = SampleOrMean::automatic;
+  // The parameters that they are drawn with; automatic: a sample for up to 50000 ones, else the mean.
+  SampleOrMean parameters = SampleOrMean::automatic;
+  std::int64_t inner_draws = 1;  // draws that are averaged for a minibatch, where parameters are a sample
 
   // The prior
   std::vector<std::string> dirichlet = {"0.1"};  // a of the factor columns: "A" for all modes, "MODE=A" for one
@@ -47,15 +78,15 @@ struct FitOptions {
   double network_beta_mean = -1;                 // alpha; -1: 1/R, at most 1/2
 
   // What is held out, and followed while the chains run
-  double holdout = 0;               // share of the ones
-  std::int64_t zeros_per_one = 5;   // zeros drawn for each of them
-  std::string test;                 // or else a file of cells with a last column 0 or 1
-  std::string holdout_as = "zero";  // what these cells are to the fit: zero, or missing
+  double holdout = 0;                      // share of the ones
+  std::int64_t zeros_per_one = 5;          // zeros drawn for each of them
+  std::string test;                        // or else a file of cells with a last column 0 or 1
+  HoldoutAs holdout_as = HoldoutAs::zero;  // what these cells are to the fit
 
   // The machine
-  std::string checkpoint = "10m";  // how often everything is written down: 50 (sweeps), 30s, 10m, 2h
-  std::string memory;              // a fit that needs more is refused: 8G, 500M; empty: what the machine has
-  std::string kernel = "cpu";      // or reference, the slow one
+  std::string checkpoint = "10m";       // checkpoint interval: 50 (sweeps), 30s, 10m, 2h
+  std::string memory;                   // a fit that needs more is refused: 8G, 500M; empty: what the machine has
+  KernelName kernel = KernelName::cpu;  // or reference, the slow one
 
   // The rivals
   std::string zeros = "auto";  // logistic: zeros for each one, all, or auto: all of up to four million cells, else 10
@@ -63,15 +94,14 @@ struct FitOptions {
   std::int64_t blocks = 4096;  // pwquad: blocks of cells with a bound of their own
 };
 
-// What the texts say.
-bool is_online(const FitOptions& options);
+bool is_online(const FitOptions& options);          // method online
 bool has_counts(const FitOptions& options);         // likelihood count
 bool is_rival(const FitOptions& options);           // any model but ztp
 bool is_point_estimate(const FitOptions& options);  // fitted by minimising: one point, no posterior
 
 // Throws an Error that names the flag, the value and what is allowed: usage, if an option that is not at its default
-// has no effect (but for those that a run fills in, whose options may thus be given again); config, if it is out of range or does not go with the others. `networks`: whether the data have any,
-// as far as is known.
+// has no effect (but for those that a run fills in, whose options may thus be given again); config, if it is out of
+// range or does not go with the others. `networks`: whether the data have any, as far as is known.
 void check_options(const FitOptions& options, bool networks = true);
 
 // As in options.json of a run. What is absent gets its default. Error (input), or (config) where a value is out of

@@ -2,19 +2,28 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ztp/choices.hpp"
 #include "ztp/tensor.hpp"
 #include "ztp/tensor_file.hpp"
 
 namespace ztp {
 
+// The text formats of cells.
+enum class FileFormat { tsv, tns, mtx };
+template <>
+inline constexpr auto choice_names<FileFormat> = std::array{"tsv", "tns", "mtx"};
+// The format of that name; Error (usage), if there is none.
+FileFormat format_named(const std::string& name);
+
 // Files, and how they are read.
 struct ReadOptions {
   std::string file;                         // .tsv, .tns or .mtx, plain or .gz or .zst; "-" is standard input
-  std::string format;                       // one of text_format_names(); empty: by the name, then by the first line
+  std::optional<FileFormat> format;         // nothing: by the name, then by the first line
   bool values = false;                      // the last column of a .tsv is a number
   bool counts = false;                      // the numbers are counts, to be kept (--likelihood count)
   int index_base = 1;                       // of a .tns file
@@ -44,9 +53,6 @@ struct Dataset {
   std::uint64_t zeros = 0;            // cells given with the value zero, ignored
   std::vector<std::string> warnings;  // one sentence each: what was merged, ignored or given twice
 };
-
-// What ReadOptions::format may be.
-std::vector<std::string> text_format_names();
 
 // Reads, checks, sorts and merges everything that the options name. Throws Error: usage (options that do not fit each
 // other or the file), config (no such mode or network; more than ReadOptions::memory), input (what is wrong with a

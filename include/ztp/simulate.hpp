@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ztp/choices.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
@@ -15,6 +16,10 @@ enum class SimulateKind {
   planted,  // each component is a block: in every mode a random subset of the entities, with uneven weights within
   model,    // each column is a draw from the prior, Dirichlet(a, ..., a)
 };
+template <>
+inline constexpr auto choice_names<SimulateKind> = std::array{"planted", "model"};
+// The kind of that name; Error (usage), if there is none.
+SimulateKind simulate_kind_named(const std::string& name);
 
 // What to simulate.
 struct SimulateOptions {
@@ -73,8 +78,5 @@ struct SimulateSummary {
 // what an earlier run left under these names is removed first.
 SimulateSummary write_simulation(const SimulateOptions& options, const std::string& directory, bool force,
                                  bool with_truth = true, const SimulateProgress& progress = {});
-
-// "planted" or "model"; any other word is an error of kind usage.
-SimulateKind simulate_kind_named(const std::string& name);
 
 }  // namespace ztp

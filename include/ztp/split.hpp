@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "ztp/choices.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
@@ -14,6 +15,10 @@ enum class Protocol {
   ones,    // a random part of the ones, and randomly drawn zeros
   slices,  // every one of the last entities of a mode (cold start), and zeros drawn among their cells
 };
+template <>
+inline constexpr auto choice_names<Protocol> = std::array{"cells", "ones", "slices"};
+// The protocol of that name; Error (usage), if there is none.
+Protocol protocol_named(const std::string& name);
 
 // How to split.
 struct SplitOptions {
@@ -52,8 +57,5 @@ void write_split(const SparseTensor& tensor, const Split& split, const std::stri
 
 // The check that write_split makes of the directory, for those who would rather know before they read their data.
 void check_output_directory(const std::string& directory, bool force);
-
-// "cells", "ones" or "slices"; any other word is an error of kind usage.
-Protocol protocol_named(const std::string& name);
 
 }  // namespace ztp

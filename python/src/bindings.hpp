@@ -54,6 +54,24 @@ nb::ndarray<nb::numpy, T> owned_array(Container&& values, const std::vector<std:
   return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
 }
 
+// run() without Python's lock.
+template <class Run>
+auto without_lock(const Run& run) {
+  nb::gil_scoped_release released;
+  return run();
+}
+
+// Raises KeyboardInterrupt, if Ctrl-C was typed. Needs Python's lock.
+inline void check_signals() {
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+inline std::vector<std::string> mode_names(const std::vector<Mode>& modes) {
+  std::vector<std::string> names;
+  for (const Mode& mode : modes) names.push_back(mode.name);
+  return names;
+}
+
 // Messages name options as the command line spells them; in Python --burn-in is burn_in.
 std::string in_python_terms(const std::string& message);
 

@@ -102,11 +102,17 @@ void bind_arrays(nb::module_& module) {
           nb::arg("mode"), nb::arg("which"), nb::arg("source"), nb::arg("pairs"), nb::arg("missing").none());
 }
 
+// An empty name is none: the file tells.
+std::optional<FileFormat> file_format(const std::string& name) {
+  if (name.empty()) return std::nullopt;
+  return format_named(name);
+}
+
 void set_read_option(ReadOptions& read, const std::string& name, nb::handle value) {
   if (name == "file")
     read.file = nb::cast<std::string>(value);
   else if (name == "format")
-    read.format = nb::cast<std::string>(value);
+    read.format = file_format(nb::cast<std::string>(value));
   else if (name == "values")
     read.values = nb::cast<bool>(value);
   else if (name == "index_base")
@@ -152,11 +158,7 @@ Dict split_data(const Dataset& data, const std::string& protocol, double holdout
   options.mode = mode;
   options.after = after;
   options.seed = seed;
-  Split parts;
-  {
-    nb::gil_scoped_release released;
-    parts = split(data.tensor, options, data.missing);
-  }
+  Split parts = without_lock([&] { return split(data.tensor, options, data.missing); });
   const std::size_t K = data.tensor.order();
   Dict result;
   const std::size_t ones = parts.coords.size() / K, cells = parts.test.size();
@@ -175,12 +177,7 @@ void bind_dataset(nb::module_& module) {
       .def_prop_ro("ones", &Dataset::ones)
       .def_prop_ro("warnings", [](const Dataset& data) { return data.warnings; })
       .def_prop_ro("shape", [](const Dataset& data) { return data.tensor.sizes(); })
-      .def_prop_ro("mode_names",
-                   [](const Dataset& data) {
-                     std::vector<std::string> names;
-                     for (const Mode& mode : data.tensor.modes) names.push_back(mode.name);
-                     return names;
-                   })
+      .def_prop_ro("mode_names", [](const Dataset& data) { return mode_names(data.tensor.modes); })
       .def(
           "labels",
           [](const Dataset& data, std::size_t mode) {
@@ -200,18 +197,13 @@ void bind_dataset(nb::module_& module) {
       [](const Dict& given, const std::string& options_json) {
         const ReadOptions read = read_options(given);
         const FitOptions options = options_from_json(options_json);
-        nb::gil_scoped_release released;
-        return read_dataset(read, options);
+        return without_lock([&] { return read_dataset(read, options); });
       },
       nb::arg("given"), nb::arg("options"));
 }
 
 Dict simulate_data(const SimulateOptions& options) {
-  Simulated made;
-  {
-    nb::gil_scoped_release released;
-    made = simulate(options);
-  }
+  Simulated made = without_lock([&] { return simulate(options); });
   const std::size_t K = made.tensor.order(), ones = made.tensor.nnz(), R = made.lambda.size();
   Dict result;
   result["cells"] = owned_array<std::uint32_t>(std::move(made.tensor.coords), {ones, K});

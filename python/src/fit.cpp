@@ -5,15 +5,14 @@
 #include <nanobind/stl/vector.h>
 
 #include <chrono>
-#include <exception>
 
 #include "bindings.hpp"
 
 namespace ztp::python {
 namespace {
 
-// What a fit tells Python: sweeps to a callable, and now and then whether Ctrl-C was typed. An exception in there ends
-// the fit as an interruption does, with a checkpoint, and is raised when it has ended.
+// The callbacks of a fit: reports sweeps to a callable, and checks for Ctrl-C. The library treats an exception as an
+// interruption: the fit ends with a checkpoint, and the exception is raised then.
 class Listener {
  public:
   Listener(nb::object on_sweep, nb::object on_warning, std::string command)
@@ -22,10 +21,13 @@ class Listener {
   FitCallbacks callbacks() {
     FitCallbacks result;
     result.on_sweep = [this](const SweepReport& report) { latest_ = report; };
-    result.stop_requested = [this] { return look_around(); };
+    result.stop_requested = [this] {
+      poll_python();
+      return false;
+    };
     result.on_warning = [this](const std::string& warning) {
       nb::gil_scoped_acquire held;
-      guarded([&] { on_warning_(warning); });
+      on_warning_(warning);
     };
     result.command = command_;
     return result;
@@ -33,54 +35,31 @@ class Listener {
 
   void tell_latest() {
     if (!on_sweep_.is_none() && latest_.sweep > 0)
-      guarded(
-          [&] { on_sweep_(latest_.chain, latest_.sweep, latest_.log_likelihood, latest_.occupied, latest_.auc_roc); });
-  }
-  void raise_what_failed() {
-    // Not kept: an exception of Python refers to the call, and that to this.
-    if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
+      on_sweep_(latest_.chain, latest_.sweep, latest_.log_likelihood, latest_.occupied, latest_.auc_roc);
   }
 
  private:
-  // Taking Python's lock can cost milliseconds where other threads hold it, and a sweep may be shorter than that.
-  bool look_around() {
+  // Taking Python's lock can cost milliseconds if other threads hold it, and a sweep may be shorter than that.
+  void poll_python() {
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked_ < std::chrono::milliseconds(50)) return failed_ != nullptr;
-    looked_ = now;
+    if (now - polled_ < std::chrono::milliseconds(50)) return;
+    polled_ = now;
     nb::gil_scoped_acquire held;
-    guarded([] {
-      if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    });
+    check_signals();
     tell_latest();
-    return failed_ != nullptr;
-  }
-
-  template <class Call>
-  void guarded(const Call& call) {
-    if (failed_) return;
-    try {
-      call();
-    } catch (...) {
-      failed_ = std::current_exception();
-    }
   }
 
   nb::object on_sweep_, on_warning_;
   std::string command_;
   SweepReport latest_;
-  std::chrono::steady_clock::time_point looked_;
-  std::exception_ptr failed_;
+  std::chrono::steady_clock::time_point polled_;
 };
 
-// Runs with Python's lock released; then tells of the last sweep and raises what callables raised.
+// Runs with Python's lock released, then reports the last sweep.
 template <class Run>
 auto listen(Listener& listener, const Run& run) {
-  auto result = [&] {
-    nb::gil_scoped_release released;
-    return run(listener.callbacks());
-  }();
+  auto result = without_lock([&] { return run(listener.callbacks()); });
   listener.tell_latest();
-  listener.raise_what_failed();
   return result;
 }
 
@@ -137,7 +116,7 @@ void bind_fit(nb::module_& module) {
         options.draws = draws;
         options.minibatch = minibatch;
         options.threads = threads;
-        options.news_required = false;
+        options.require_new_data = false;
         return as_dict(listen(listener, [&](const FitCallbacks& callbacks) {
           return update(run_dir, std::move(fresh), options, callbacks);
         }));

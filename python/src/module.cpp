@@ -53,9 +53,15 @@ Dict as_dict(const OptionField& field) {
   Dict dict;
   dict["name"] = field.name;
   dict["help"] = field.help;
-  dict["choices"] = field.choices;
+  dict["choices"] = field.choices();
   dict["default_text"] = field.default_text;
-  std::visit([&](auto member) { dict["default"] = defaults.*member; }, field.member);
+  const auto set_default = [&]<class Value>(Value FitOptions::*member) {
+    if constexpr (std::is_enum_v<Value>)
+      dict["default"] = name_of(defaults.*member);
+    else
+      dict["default"] = defaults.*member;
+  };
+  std::visit(set_default, field.member);
   return dict;
 }
 

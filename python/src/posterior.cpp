@@ -20,7 +20,7 @@ nb::ndarray<nb::numpy, double> predict(SharedPosterior& self, const Ids& cells) 
   std::vector<double> numbers;
   numbers.reserve(cells.rows() * prediction_columns);
   for (std::size_t first = 0; first < cells.rows(); first += most) {
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    check_signals();
     const std::size_t count = std::min(most, cells.rows() - first);
     for (const Prediction& p : self.call(
              [&](Posterior& posterior) { return posterior.predict(cells.data() + first * cells.columns(), count); }))
@@ -75,7 +75,7 @@ RankingOptions ranking_options(std::vector<std::size_t> modes, std::vector<std::
   options.draws = draws;
   options.progress = [](double) {  // Ctrl-C ends it
     nb::gil_scoped_acquire held;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    check_signals();
   };
   return options;
 }
@@ -265,12 +265,7 @@ void bind_posterior(nb::module_& module) {
            nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("info_json", [](const SharedPosterior& self) { return run_info_as_json(self.constant().info()); })
       .def_prop_ro("draws", [](const SharedPosterior& self) { return self.constant().draws(); })
-      .def_prop_ro("mode_names",
-                   [](const SharedPosterior& self) {
-                     std::vector<std::string> names;
-                     for (const Mode& mode : self.constant().modes()) names.push_back(mode.name);
-                     return names;
-                   })
+      .def_prop_ro("mode_names", [](const SharedPosterior& self) { return mode_names(self.constant().modes()); })
       .def(
           "labels",
           [](const SharedPosterior& self, std::size_t mode) -> const LabelTable& {
@@ -308,14 +303,7 @@ void bind_posterior(nb::module_& module) {
       nb::call_guard<nb::gil_scoped_release>());
   module.def("is_report", &is_report, nb::arg("file"));
   module.def(
-      "diagnose",
-      [](const std::string& run_dir) {
-        const Diagnosis diagnosis = [&] {
-          nb::gil_scoped_release released;
-          return diagnose(run_dir);
-        }();
-        return as_dict(diagnosis);
-      },
+      "diagnose", [](const std::string& run_dir) { return as_dict(without_lock([&] { return diagnose(run_dir); })); },
       nb::arg("run_dir"));
 }
 

@@ -15,7 +15,7 @@ import sparse
 
 import ztp
 from ztp import _core
-from ztp._fresh import arrays_of
+from ztp._arguments import fit_arrays
 
 IDS = np.array([[0, 2, 1], [3, 0, 0], [1, 1, 1], [3, 2, 0], [2, 0, 1]])
 LABELS = [["a", "x"], ["b", "y"], ["a", "y"], ["c", "x"]]
@@ -27,7 +27,7 @@ def tiny(**more: Any) -> ztp.TensorFactorization:
 
 def data_of(X: Any, y: Any = None, entities: Any = None, counts: bool = False) -> _core.Data:
     model = tiny(likelihood="count" if counts else "binary")
-    return _core.make_data(arrays_of(model._table(X), y, None, None, None, None, entities, counts), counts)
+    return _core.make_data(fit_arrays(model._table(X), y, None, None, None, None, entities, counts), counts)
 
 
 def contents(data: _core.Data) -> tuple[Any, ...]:

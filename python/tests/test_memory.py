@@ -10,16 +10,16 @@ PROGRAM = """
 import re
 import numpy as np
 from ztp import _core
-from ztp._fresh import arrays_of
+from ztp._arguments import fit_arrays
 
 def memory(what):  # VmRSS now, VmHWM at the peak
     return int(re.search(what + r":\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
 
 rng = np.random.default_rng(1)
 X = rng.integers(0, 100_000, (4_000_000, 3))
-arrays_of(X[:10], None, None, None, None, None, None, False)  # what is loaded late
+fit_arrays(X[:10], None, None, None, None, None, None, False)  # what is loaded late
 before = memory("VmRSS")
-data = _core.make_data(arrays_of(X, None, None, None, None, None, None, False), False)
+data = _core.make_data(fit_arrays(X, None, None, None, None, None, None, False), False)
 assert data.ones > 3_900_000
 print((memory("VmHWM") - before) / (X.size * 4))
 """

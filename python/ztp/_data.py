@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import ByMode, Mode, by_mode, cell_values, mode_number, new_cells, whole
-from ._kinds import is_frame, is_tensor
+from ._input import ByMode, Mode, by_mode, cell_values, mode_number, new_cells, whole_number
+from ._input_types import is_frame, is_tensor
 from ._parameters import seed_of
 
 
@@ -76,7 +76,7 @@ def split(
     arrays.set_cells(cells.ids)
     data = _core.make_data(arrays, counts)
     name = "" if mode is None else cells.names[mode_number(mode, cells.names)]
-    zeros_per_one, after = whole(zeros_per_one, "zeros_per_one", 0), whole(after, "after", 0)
+    zeros_per_one, after = whole_number(zeros_per_one, "zeros_per_one", 0), whole_number(after, "after", 0)
     if isinstance(holdout, bool) or not isinstance(holdout, (int, float, np.number)):
         raise ValueError(f"holdout is {holdout!r}; expected a number between 0 and 1")
     parts = data.split(protocol, float(holdout), zeros_per_one, name, after, seed_of(random_state))
@@ -129,9 +129,9 @@ def simulate(
     mode."""
     names = [f"mode{k + 1}" for k in range(len(shape))]
     asked = by_mode(edges, names, "edges")
-    wanted = [(names[k], whole(count, f"edges[{mode!r}]", 0)) for k, (mode, count) in asked.items()]
-    sizes = [whole(n, "a size of the shape", 1) for n in shape]
-    ones, rank = whole(ones, "ones", 0), whole(rank, "rank", 0)
+    wanted = [(names[k], whole_number(count, f"edges[{mode!r}]", 0)) for k, (mode, count) in asked.items()]
+    sizes = [whole_number(n, "a size of the shape", 1) for n in shape]
+    ones, rank = whole_number(ones, "ones", 0), whole_number(rank, "rank", 0)
     made = _core.simulate(sizes, ones, rank, seed_of(random_state), kind, dirichlet, wanted)
     networks = {names[k]: pairs.astype(np.int64) for k, pairs in made["networks"]}
     return Simulation(made["cells"].astype(np.int64), networks, made["weights"], made["factors"])

@@ -13,17 +13,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, validate_data
 
 from . import _core
-from ._directory import OwnDirectory, files_of, write_files
-from ._fresh import arrays_of, fresh_arrays, reading_of
-from ._input import ByMode, Mode, default_names, mapping, whole
-from ._kinds import as_array, is_frame, is_tensor
+from ._arguments import fit_arrays, read_flags, update_arrays
+from ._input import ByMode, Mode, default_names, mapping, whole_number
+from ._input_types import as_array, is_frame, is_tensor
 from ._parameters import DOCSTRING, Parameters, options_json, parameters_of
 from ._posterior import Diagnosis, Posterior, absolute, run_info, threads
-from ._progress import Progress, logger, tell
+from ._progress import Progress, log_warnings, logger
+from ._temporary_run import TemporaryRun, read_files, write_files
 
 
 class TensorFactorization(TransformerMixin, Parameters):
-    # The docstring is put together below, from the library's list of options.
+    # The docstring is set below, from the list of options of the library.
     posterior_: Posterior
     run_dir_: str
 
@@ -74,23 +74,23 @@ class TensorFactorization(TransformerMixin, Parameters):
         options = options_json(self)
         # (whether there are networks is known only now; what has no effect is refused before anything is read)
         _core.check_options(options, len(mapping(networks, "networks")) > 0)
-        own = OwnDirectory() if self.run_dir is None else None
+        own = TemporaryRun() if self.run_dir is None else None
         run_dir = own.run_dir if self.run_dir is None else absolute(self.run_dir)  # type: ignore[union-attr]
         _core.check_run_dir(run_dir, self.overwrite)
         if isinstance(X, (str, os.PathLike)):
             if y is not None or entities:
                 raise ValueError("X is a file, which has the values and the entities: y and entities are not taken")
-            data = _core.read_data(reading_of(X, networks, missing, missing_entities, missing_pairs, reading), options)
+            data = _core.read_data(read_flags(X, networks, missing, missing_entities, missing_pairs, reading), options)
         else:
             if reading:
                 raise ValueError("reading says how a file is read, and X is none")
             X = self._table(X)
             data = _core.make_data(
-                arrays_of(X, y, networks, missing, missing_entities, missing_pairs, entities, self._counts()),
+                fit_arrays(X, y, networks, missing, missing_entities, missing_pairs, entities, self._counts()),
                 self._counts(),
             )
-        tell(data.warnings)
-        self._take_names(X, data.mode_names)
+        log_warnings(data.warnings)
+        self._set_feature_names(X, data.mode_names)
         # Here the old fit, if there was one, is given up.
         for name in ("posterior_", "update_"):
             self.__dict__.pop(name, None)
@@ -105,7 +105,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         than before, if so many are asked for."""
         if not hasattr(self, "run_dir_"):
             raise NotFittedError("there is no fit to go on with: call fit first")
-        more = 0 if sweeps is None else whole(sweeps, "sweeps", 1)
+        more = 0 if sweeps is None else whole_number(sweeps, "sweeps", 1)
         run_dir, asked = self.run_dir_, run_info(self.run_dir_)["options"]
         self.__dict__.pop("posterior_", None)
         try:
@@ -141,15 +141,15 @@ class TensorFactorization(TransformerMixin, Parameters):
             return self.fit(X, y, networks=networks, **first)
         if first:
             raise ValueError(f"{', '.join(first)}: only a first call of partial_fit, which fits, takes this")
-        sweeps, draws = whole(sweeps, "sweeps", 1), whole(draws, "draws", 1)
-        at_first = -1 if minibatch is None else whole(minibatch, "minibatch", 1)
+        sweeps, draws = whole_number(sweeps, "sweeps", 1), whole_number(draws, "draws", 1)
+        at_first = -1 if minibatch is None else whole_number(minibatch, "minibatch", 1)
         posterior = self.posterior_
         if X is not None:
             X = self._checked(X)
-        fresh = fresh_arrays(X, y, networks, posterior.mode_names, posterior._labels, posterior.counts)
+        fresh = update_arrays(X, y, networks, posterior.mode_names, posterior._labels, posterior.counts)
         with Progress(self.progress, posterior.n_chains, sweeps, "ztp.TensorFactorization.partial_fit") as listener:
             self.update_ = _core.update(self.run_dir_, fresh, listener, sweeps, draws, at_first, threads(self.n_jobs))
-        tell(self.update_.pop("warnings"))
+        log_warnings(self.update_.pop("warnings"))
         self._open()
         return self
 
@@ -248,7 +248,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         run_dir = absolute(run_dir)
         info = run_info(run_dir)
         model = cls(**parameters_of(info["options"], n_jobs), run_dir=run_dir)
-        model._take_names(None, [mode["name"] for mode in info["modes"]])
+        model._set_feature_names(None, [mode["name"] for mode in info["modes"]])
         model.run_dir_, model._own_dir = run_dir, None
         model._open_if_complete()
         return model
@@ -263,9 +263,9 @@ class TensorFactorization(TransformerMixin, Parameters):
         if is_tensor(X) or is_frame(X):
             return X
         X = as_array(X, "X")
-        return check_array(X, ensure_min_features=2, estimator=self, **_leniently(X))
+        return check_array(X, ensure_min_features=2, estimator=self, **_check_settings(X))
 
-    def _take_names(self, X: Any, names: list[str]) -> None:
+    def _set_feature_names(self, X: Any, names: list[str]) -> None:
         """What scikit-learn wants to know of the columns of a first X; None: of a run directory."""
         if X is None or is_tensor(X) or isinstance(X, (str, os.PathLike)):
             self.n_features_in_ = len(names)
@@ -285,7 +285,7 @@ class TensorFactorization(TransformerMixin, Parameters):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X
         X = as_array(X, "X")
-        return validate_data(self, X, reset=False, **_leniently(X))
+        return validate_data(self, X, reset=False, **_check_settings(X))
 
     def _sample(self, run: Any, chains: int, sweeps: int) -> None:
         logger.info("sampling %s chains of %s sweeps into %s", chains, sweeps, self.run_dir_)
@@ -331,7 +331,7 @@ class TensorFactorization(TransformerMixin, Parameters):
             own = state.pop("_own_dir")
             run_dir = state.pop("run_dir_")
             fitted = state.pop("posterior_", None) is not None
-            state["run"] = {"fitted": fitted, "at": run_dir if own is None else files_of(run_dir)}
+            state["run"] = {"fitted": fitted, "at": run_dir if own is None else read_files(run_dir)}
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -345,15 +345,15 @@ class TensorFactorization(TransformerMixin, Parameters):
             if not os.path.isdir(self.run_dir_):
                 raise FileNotFoundError(f"the pickled model's run directory {self.run_dir_} is not there any more")
         else:
-            self._own_dir = OwnDirectory()
+            self._own_dir = TemporaryRun()
             self.run_dir_ = self._own_dir.run_dir
             write_files(self.run_dir_, run["at"])
         if run["fitted"]:
             self._open()
 
 
-def _leniently(X: np.ndarray) -> dict[str, Any]:
-    """What scikit-learn is to let through, since it is judged later and in more words."""
+def _check_settings(X: np.ndarray) -> dict[str, Any]:
+    """Checks that scikit-learn leaves out, since the library makes them later with better messages."""
     return {"dtype": None, "allow_nd": True, "ensure_all_finite": X.dtype.kind != "O"}
 
 

@@ -1,4 +1,4 @@
-"""From what people have (arrays, frames, sparse matrices) to ids of entities, with one copy of the coordinates."""
+"""From arrays, frames and sparse matrices to ids of entities, with one copy of the coordinates."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._kinds import (
+from ._input_types import (
     as_array,
     check_table,
+    coordinates_and_values,
     edges_of,
     is_frame,
     is_numeric,
@@ -21,8 +22,7 @@ from ._kinds import (
     is_polars_series,
     is_sparse_matrix,
     is_tensor,
-    plain,
-    stored,
+    native_array,
 )
 
 Mode = int | str
@@ -57,8 +57,8 @@ def mode_number(mode: Mode, names: Sequence[str]) -> int:
     raise ValueError(f"there is no mode {mode!r}; the modes are {', '.join(names)}, or 0 to {len(names) - 1}")
 
 
-def whole(value: Any, name: str, least: int) -> int:
-    """A whole number that is asked for, as how many of something."""
+def whole_number(value: Any, name: str, least: int) -> int:
+    """Checks an argument that is a whole number."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} is {value!r}; expected a whole number, {least} or more")
     return int(value)
@@ -168,12 +168,12 @@ def new_cells(X: Any, what: str, entities: ByMode | None = None) -> Cells:
         return _label_cells(X, what, entities)
     names = default_names(X.shape[1])
     ids = _core.Ids(X.shape[0], X.shape[1])
-    extents = ids.fill(plain(X), what, names)
+    extents = ids.fill(native_array(X), what, names)
     return _with_sizes(Cells(names, ids, [_core.Labels.numbered(0, n) for n in extents]), entities, what)
 
 
 def _tensor_cells(X: Any, what: str) -> Cells:
-    columns, values = stored(X, what)
+    columns, values = coordinates_and_values(X, what)
     names = default_names(len(columns))
     ids = _core.Ids(len(values), len(columns))
     for k, column in enumerate(columns):
@@ -206,7 +206,7 @@ def _label_cells(X: Any, what: str, entities: ByMode | None) -> Cells:
         codes, texts = codes_of(column, what, name)
         if k in given:
             table = _core.Labels(texts_of(list_of(given[k][1], f"entities[{name!r}]"), f"entities[{name!r}]"))
-            codes = _translated(codes, texts, table, what, name, "in entities")
+            codes = _codes_to_ids(codes, texts, table, what, name, "in entities")
         else:
             table = _core.Labels(texts)
         ids.fill_column(k, codes, what, name)
@@ -227,7 +227,7 @@ def list_of(given: Any, what: str) -> list[Any]:
     return entities
 
 
-def _translated(
+def _codes_to_ids(
     codes: np.ndarray, texts: list[str], table: _core.Labels, what: str, name: str, where: str
 ) -> np.ndarray:
     """Codes of `texts` as ids of a table, which must have them all (those that occur)."""
@@ -250,14 +250,14 @@ def columns_of(X: Any, names: Sequence[str], what: str) -> tuple[list[Any], np.n
     values = None
     if is_tensor(X):
         found = None
-        columns, values = stored(X, what)
+        columns, values = coordinates_and_values(X, what)
     elif is_frame(X):
         found, columns = _columns(X, what)
     else:
         X = as_array(X, what)
         check_table(X, what)
         found = None
-        columns = [plain(X[:, k]) if is_numeric(X) else pd.Series(X[:, k]) for k in range(X.shape[1])]
+        columns = [native_array(X[:, k]) if is_numeric(X) else pd.Series(X[:, k]) for k in range(X.shape[1])]
     if found is not None and len(set(names)) == len(names):  # else they are pairs of one mode
         _check_names(found, what)
         if not set(names) <= set(found):
@@ -280,7 +280,7 @@ def known_cells(X: Any, names: Sequence[str], labels: Sequence[_core.Labels], wh
                 f"an entity of the mode {names[k]}: these are the ones that fit found in X, or that its "
                 "entities={...} lists"
             )
-            column = _translated(codes, texts, labels[k], what, names[k], where)
+            column = _codes_to_ids(codes, texts, labels[k], what, names[k], where)
         ids.fill_column(k, column, what, names[k])
     return ids
 

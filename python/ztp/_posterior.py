@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._input import ByMode, Mode, by_mode, cell_values, known_cells, known_entities, mode_number, whole
-from ._kinds import is_numeric, is_polars, is_tensor, stored
+from ._input import ByMode, Mode, by_mode, cell_values, known_cells, known_entities, mode_number, whole_number
+from ._input_types import coordinates_and_values, is_numeric, is_polars, is_tensor
 from ._report import names_of_modes, report_path
 from ._tables import read_table
 
@@ -176,7 +176,7 @@ class Posterior:
             return X[[c for c in X.columns if str(c) in self.mode_names]].copy()
         if is_polars(X):
             return pd.DataFrame({name: X[name].to_list() for name in self.mode_names})
-        array = np.stack(stored(X, "X")[0], axis=1) if is_tensor(X) else np.asarray(X)
+        array = np.stack(coordinates_and_values(X, "X")[0], axis=1) if is_tensor(X) else np.asarray(X)
         if is_numeric(array):
             return pd.DataFrame(
                 {name: self.entities(k)[array[:, k].astype(np.int64)] for k, name in enumerate(self.mode_names)}
@@ -214,7 +214,7 @@ class Posterior:
         """
         numbers = [mode_number(mode, self.mode_names) for mode in modes]
         files = [os.fspath(file) for file in filter]
-        at, draws = [whole(k, "at", 1) for k in at], whole(draws, "draws", 0)
+        at, draws = [whole_number(k, "at", 1) for k in at], whole_number(draws, "draws", 0)
         if X is None or isinstance(X, (str, os.PathLike)):
             found = self._core.rank_file("" if X is None else os.fspath(X), numbers, at, files, draws)
         else:
@@ -233,7 +233,7 @@ class Posterior:
         fixed: list[int | None] = [None] * len(self.mode_names)
         for k, (mode, entity) in by_mode(given, self.mode_names, "given").items():
             fixed[k] = known_entities([entity], self._labels[k], f"given[{mode!r}]")[0]
-        found = self._core.recommend(fixed, whole(top, "top", 1))
+        found = self._core.recommend(fixed, whole_number(top, "top", 1))
         cells = np.array([cell for cell, _, _ in found], dtype=np.int64).reshape(len(found), len(self.mode_names))
         frame = pd.DataFrame({name: self.entities(k)[cells[:, k]] for k, name in enumerate(self.mode_names)})
         numbers = np.array([prediction for _, prediction, _ in found]).reshape(len(found), len(_PREDICTION))
@@ -289,7 +289,7 @@ class Posterior:
         """
         self._refuse_names("component", "weight", "weight_q05", "weight_q95", "share", "stability")
         rows = []
-        for component in self._core.components(whole(top, "top", 0), self._chain(chain)):
+        for component in self._core.components(whole_number(top, "top", 0), self._chain(chain)):
             entities = component.pop("top")
             for k, name in enumerate(self.mode_names):
                 component[name] = "; ".join(str(self._label(k, i)) for i, _ in entities[k])
@@ -303,7 +303,7 @@ class Posterior:
         self._refuse_names("component", "place", "value")
         rows = [
             (component["component"], place, self._label(k, i), value)
-            for component in self._core.components(whole(top, "top", 0), self._chain(chain))
+            for component in self._core.components(whole_number(top, "top", 0), self._chain(chain))
             for place, (i, value) in enumerate(component["top"][k], start=1)
         ]
         return pd.DataFrame(rows, columns=["component", "place", self.mode_names[k], "value"])
@@ -335,7 +335,7 @@ class Posterior:
             "" if test is None else os.fspath(test),
             names_of_modes(ordered, "ordered"),
             names_of_modes(unordered, "unordered"),
-            whole(entities, "entities", 1),
+            whole_number(entities, "entities", 1),
             threads(self._n_jobs),
         )
         for note in notes:

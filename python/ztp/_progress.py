@@ -1,4 +1,4 @@
-"""What a fit tells: a bar of its sweeps, and warnings to the logger."""
+"""Progress bar and warnings of a fit."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from . import _core
 logger = logging.getLogger("ztp")
 
 
-def tell(warnings_of_data: list[str]) -> None:
-    """What was odd about data. Cells of the value zero are not: y may have them."""
+def log_warnings(warnings_of_data: list[str]) -> None:
+    """Logs warnings about data. Zeros are only worth an info: y may have them."""
     for text in warnings_of_data:
         logger.log(logging.INFO if text.endswith("with value zero ignored") else logging.WARNING, "%s", text)
 
 
-def _someone_looks() -> bool:
-    """In a terminal, or in a notebook."""
+def _is_interactive() -> bool:
+    """Whether this is a terminal or a notebook."""
     shell = sys.modules.get("IPython")
     in_notebook = shell is not None and hasattr(shell.get_ipython(), "kernel")
     return in_notebook or (sys.stderr is not None and sys.stderr.isatty())
 
 
 class Progress:
-    """Listens to a fit of so many chains and sweeps. With show=None the bar is there where someone looks."""
+    """The listener of a fit. With show=None there is a bar in terminals and notebooks."""
 
     def __init__(self, show: bool | None, chains: int, sweeps: int, command: str) -> None:
         self._sweeps, self._command = sweeps, command
         self._bar: Any = None
-        if _someone_looks() if show is None else show:
+        if _is_interactive() if show is None else show:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # tqdm's, of a notebook without widgets, where it draws text
                 from tqdm.auto import tqdm

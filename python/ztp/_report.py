@@ -1,4 +1,4 @@
-"""What is asked of a report before it is made."""
+"""Checks of the arguments of a report."""
 
 from __future__ import annotations
 

@@ -45,11 +45,11 @@ bool sync_fully(int fd) {
   return result == 0;
 }
 
-// Closes `temporary`, once it is on the disk, and gives it its name; or removes it.
-void publish(int fd, const std::string& temporary, const std::string& path) {
+// Syncs `temporary` to disk, closes it and renames it to `path`; removes it if that fails.
+void publish(FileDescriptor fd, const std::string& temporary, const std::string& path) {
   const bool synced = sync_fully(fd);
   int reason = errno;
-  const bool closed = ::close(fd) == 0;
+  const bool closed = fd.close();
   if (synced && closed && ::rename(temporary.c_str(), path.c_str()) == 0)
     return sync_directory(std::filesystem::path(path).parent_path().string());
   if (synced) reason = errno;
@@ -70,6 +70,16 @@ void throw_io(const std::string& action, const std::string& path) {
   throw Error(ErrorKind::io, fmt::format("cannot {} {}: {}", action, path, std::strerror(errno)));
 }
 
+FileDescriptor::~FileDescriptor() {
+  const int reason = errno;
+  if (number_ >= 0) ::close(number_);
+  errno = reason;
+}
+
+bool FileDescriptor::close() {
+  return ::close(std::exchange(number_, -1)) == 0;
+}
+
 AtomicFile::AtomicFile(std::string path)
     : path_(std::move(path)), temporary_(fmt::format("{}.partial-{}", path_, ::getpid())), buffer_(capacity) {
   fd_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -77,9 +87,7 @@ AtomicFile::AtomicFile(std::string path)
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  ::unlink(temporary_.c_str());
+  if (fd_ >= 0) ::unlink(temporary_.c_str());
 }
 
 void AtomicFile::write(const void* data, std::size_t bytes) {
@@ -97,7 +105,7 @@ void AtomicFile::flush() {
 void AtomicFile::write_through(const char* data, std::size_t bytes) {
   write_all(fd_, data, bytes, path_);
   written_ += bytes;
-  // The disk works while we go on; otherwise all of it would wait for the fsync of commit(). Only a hint.
+  // Starts writing to disk now, so that the fsync in commit() has less to wait for. Only a hint.
   constexpr std::uint64_t stretch = 8 << 20;
   if (written_ - started_ < stretch) return;
   ::sync_file_range(fd_, static_cast<off_t>(started_), static_cast<off_t>(written_ - started_), SYNC_FILE_RANGE_WRITE);
@@ -113,29 +121,23 @@ void AtomicFile::rewrite(std::uint64_t offset, const void* data, std::size_t byt
 
 void AtomicFile::commit() {
   flush();
-  const int fd = fd_;
-  fd_ = -1;
-  publish(fd, temporary_, path_);
+  publish(std::move(fd_), temporary_, path_);
 }
 
 void publish_file(const std::string& partial, const std::string& path) {
-  const int fd = ::open(partial.c_str(), O_RDONLY | O_CLOEXEC);
+  FileDescriptor fd = ::open(partial.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw_io("open", partial);
-  publish(fd, partial, path);
+  publish(std::move(fd), partial, path);
 }
 
-AppendFile::AppendFile(std::string path, std::uint64_t length) : path_(std::move(path)), length_(length) {
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+AppendFile::AppendFile(std::string path, std::uint64_t length)
+    : path_(std::move(path)), fd_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644)), length_(length) {
   if (fd_ < 0) throw_io("open", path_);
   if (file_length(fd_, path_) < length)
     throw Error(ErrorKind::input,
                 fmt::format("{}: shorter than the checkpoint says; the run cannot be resumed", path_));
   if (::ftruncate(fd_, static_cast<off_t>(length)) != 0) throw_io("truncate", path_);
   if (::lseek(fd_, 0, SEEK_END) < 0) throw_io("seek in", path_);
-}
-
-AppendFile::~AppendFile() {
-  ::close(fd_);
 }
 
 void AppendFile::append(const void* data, std::size_t bytes) {
@@ -147,33 +149,25 @@ void AppendFile::sync() {
   if (!sync_fully(fd_)) throw_io("write", path_);
 }
 
-ReadFile::ReadFile(std::string path) : path_(std::move(path)) {
-  fd_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+ReadFile::ReadFile(std::string path) : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (fd_ < 0) throw_io("open", path_);
   length_ = file_length(fd_, path_);
-}
-
-ReadFile::~ReadFile() {
-  ::close(fd_);
 }
 
 void ReadFile::read(std::uint64_t offset, void* data, std::size_t bytes) const {
   read_all(fd_, offset, static_cast<char*>(data), bytes, path_);
 }
 
-ScratchFile::ScratchFile(const std::string& directory) : path_(directory.empty() ? "." : directory) {
-  fd_ = ::open(path_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd_ < 0 &&
-      (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {  // not every file system knows O_TMPFILE
+ScratchFile::ScratchFile(const std::string& directory)
+    : path_(directory.empty() ? "." : directory),
+      fd_(::open(path_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {
+  // Not every file system knows O_TMPFILE.
+  if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
     std::string name = path_ + "/.ztp-scratch-XXXXXX";
     fd_ = ::mkostemp(name.data(), O_CLOEXEC);
     if (fd_ >= 0) ::unlink(name.c_str());
   }
   if (fd_ < 0) throw_io("write a temporary file in", path_);
-}
-
-ScratchFile::~ScratchFile() {
-  ::close(fd_);
 }
 
 void ScratchFile::append(const void* data, std::size_t bytes) {
@@ -188,16 +182,14 @@ void ScratchFile::forget(std::uint64_t offset, std::uint64_t bytes) {
   ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
-void require_room(const std::string& path, std::uint64_t bytes) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+void require_disk_space(const std::string& path, std::uint64_t bytes) {
+  const FileDescriptor fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) throw_io("write", path);
   int result = 0;
   do result = ::fallocate(fd, 0, 0, static_cast<off_t>(bytes));
   while (result != 0 && errno == EINTR);
   const int reason = errno;
   const bool cut = ::ftruncate(fd, 0) == 0;
-  ::close(fd);
-  errno = reason;
   if (result == 0 && cut) return;
   if (result != 0 && reason == EOPNOTSUPP) return;  // a file system that cannot tell beforehand
   ::unlink(path.c_str());
@@ -206,16 +198,13 @@ void require_room(const std::string& path, std::uint64_t bytes) {
 }
 
 std::string read_text(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const FileDescriptor fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) throw_io("open", path);
   std::string text;
   char buffer[1 << 16];
   ssize_t got = 0;
   while ((got = ::read(fd, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR))
     if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
-  const int reason = errno;
-  ::close(fd);
-  errno = reason;
   if (got < 0) throw_io("read", path);
   return text;
 }
@@ -228,13 +217,9 @@ void write_text(const std::string& path, std::string_view text) {
 
 void sync_directory(const std::string& path) {
   const std::string name = path.empty() ? "." : path;
-  const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const FileDescriptor fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) throw_io("open", name);
-  const int result = ::fsync(fd);
-  const int reason = errno;
-  ::close(fd);
-  errno = reason;
-  if (result != 0 && reason != EINVAL && reason != EINTR) throw_io("write", name);  // not every file system can
+  if (::fsync(fd) != 0 && errno != EINVAL && errno != EINTR) throw_io("write", name);  // not every file system can
 }
 
 std::optional<std::string> exchange_folders(const std::string& made, const std::string& name) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ztp/buffer.hpp"
 
@@ -11,25 +12,40 @@ namespace ztp {
 
 [[noreturn]] void throw_io(const std::string& action, const std::string& path);  // with the text of errno
 
-// Writes beside the final name, and takes that name only in commit(), after the data are on disk: a crash leaves either
+// Owns the number of an open file, or has a negative one. Closing it in the destructor leaves errno as it is.
+class FileDescriptor {
+ public:
+  FileDescriptor(int number = -1) : number_(number) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~FileDescriptor();
+  operator int() const { return number_; }
+  bool close();  // false, if the system reports an error
+
+ private:
+  int number_;
+};
+
+// Writes to a temporary file, which gets its final name in commit(), after the data are on disk: a crash leaves either
 // the old file or the new one. Without commit() the temporary file is removed.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
   ~AtomicFile();
-  AtomicFile(const AtomicFile&) = delete;
-  AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
-  // For inner loops: at least `bytes` bytes to fill (at most 64 KiB), then where the filling stopped.
+  // For inner loops: a buffer of at least `bytes` bytes (at most 64 KiB) to fill; then advance() to the end of it.
   char* room(std::size_t bytes) {
     if (capacity - used_ < bytes) flush();
     return buffer_.data() + used_;
   }
   void advance(const char* end) { used_ = static_cast<std::size_t>(end - buffer_.data()); }
   std::uint64_t bytes() const { return written_ + used_; }
-  // Again, what was written at `offset` before: a header, once all is known.
+  // Overwrites bytes at `offset`: a header that is known only at the end.
   void rewrite(std::uint64_t offset, const void* data, std::size_t bytes);
   void commit();
 
@@ -40,14 +56,14 @@ class AtomicFile {
   static constexpr std::size_t capacity = 1 << 20;
   std::string path_;
   std::string temporary_;
-  int fd_ = -1;
+  FileDescriptor fd_;
   Buffer<char> buffer_;
   std::size_t used_ = 0;
   std::uint64_t written_ = 0;
-  std::uint64_t started_ = 0;  // bytes whose way to the disk has begun
+  std::uint64_t started_ = 0;  // bytes that the system was asked to write to disk
 };
 
-// The same for a file that somebody else has written: `partial` takes the name `path`, once it is on the disk.
+// The same for a file written by a library: syncs `partial` to disk and renames it to `path`.
 void publish_file(const std::string& partial, const std::string& path);
 
 // A file that only grows at its end: the draws and the trace of a running fit.
@@ -55,9 +71,6 @@ class AppendFile {
  public:
   // Opens or creates, and cuts the file to `length` bytes first.
   AppendFile(std::string path, std::uint64_t length);
-  ~AppendFile();
-  AppendFile(const AppendFile&) = delete;
-  AppendFile& operator=(const AppendFile&) = delete;
 
   void append(const void* data, std::size_t bytes);
   void append(std::string_view text) { append(text.data(), text.size()); }
@@ -67,7 +80,7 @@ class AppendFile {
 
  private:
   std::string path_;
-  int fd_ = -1;
+  FileDescriptor fd_;
   std::uint64_t length_ = 0;
 };
 
@@ -75,9 +88,6 @@ class AppendFile {
 class ReadFile {
  public:
   explicit ReadFile(std::string path);
-  ~ReadFile();
-  ReadFile(const ReadFile&) = delete;
-  ReadFile& operator=(const ReadFile&) = delete;
 
   void read(std::uint64_t offset, void* data, std::size_t bytes) const;  // all of it, or an error
   std::uint64_t length() const { return length_; }
@@ -85,39 +95,36 @@ class ReadFile {
 
  private:
   std::string path_;
-  int fd_ = -1;
+  FileDescriptor fd_;
   std::uint64_t length_ = 0;
 };
 
-// Room on the disk of a directory for what does not fit into memory. It has no name, so that nothing is left however
-// the program ends. Reading is safe from several threads.
+// A temporary file for data that do not fit into memory. It has no name, so nothing is left behind however the program
+// ends. Reading is safe from several threads.
 class ScratchFile {
  public:
   explicit ScratchFile(const std::string& directory);
-  ~ScratchFile();
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
 
   void append(const void* data, std::size_t bytes);
   void read(std::uint64_t offset, void* data, std::size_t bytes) const;
-  void forget(std::uint64_t offset, std::uint64_t bytes);  // gives the room back, where the file system can
+  void forget(std::uint64_t offset, std::uint64_t bytes);  // frees the disk space, where the file system can
 
  private:
   std::string path_;  // for messages
-  int fd_ = -1;
+  FileDescriptor fd_;
 };
 
-// Error, if the disk of `path` has no room for so many bytes, or they pass a quota: before a library writes them that
-// would say less. `path` is overwritten.
-void require_room(const std::string& path, std::uint64_t bytes);
+// Error, if the disk has no room for a file `path` of this size, or a quota forbids it. Called before a library writes
+// the file, whose errors would tell less. Overwrites `path`.
+void require_disk_space(const std::string& path, std::uint64_t bytes);
 
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, std::string_view text);  // atomically
 void sync_directory(const std::string& path);
 
-// `made` takes the name of the folder `name`, in one step; returns the name that the old folder has now. On a file
-// system that cannot do that `name` is gone for a moment, and the old folder is beside `made`, with exchange_suffix.
-// Nothing if that fails: errno says why.
+// Gives the folder `made` the name `name` in one step, and returns the name that the old folder has now. On a file
+// system that cannot exchange names, `name` does not exist for a moment, and the old folder gets the name of `made` with
+// exchange_suffix. Nothing if that fails: errno tells why.
 inline constexpr const char* exchange_suffix = "-old";
 std::optional<std::string> exchange_folders(const std::string& made, const std::string& name);
 

@@ -19,7 +19,7 @@ constexpr std::size_t most_keys = 10000;
 
 }  // namespace
 
-void not_a(const char* key, const std::string& what) {
+void wrong_type(const char* key, const std::string& what) {
   wrong(fmt::format("\"{}\" is not {}", key, what));
 }
 
@@ -56,37 +56,37 @@ std::uint64_t whole_number(const Json& json, const char* key, std::uint64_t smal
   const Json& value = member(json, key);
   const std::uint64_t number = value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
   if (!value.is_number_unsigned() || number < smallest || number > largest)
-    not_a(key, fmt::format("a whole number from {} to {}", smallest, largest));
+    wrong_type(key, fmt::format("a whole number from {} to {}", smallest, largest));
   return number;
 }
 
 double real(const Json& json, const char* key) {
   const Json& value = member(json, key);
-  if (!value.is_number()) not_a(key, "a number");
+  if (!value.is_number()) wrong_type(key, "a number");
   return value.get<double>();  // the parser has refused what a double cannot hold
 }
 
-bool truth(const Json& json, const char* key) {
+bool boolean(const Json& json, const char* key) {
   const Json& value = member(json, key);
-  if (!value.is_boolean()) not_a(key, "true or false");
+  if (!value.is_boolean()) wrong_type(key, "true or false");
   return value.get<bool>();
 }
 
 std::string text(const Json& json, const char* key) {
   const Json& value = member(json, key);
-  if (!value.is_string()) not_a(key, "a text");
+  if (!value.is_string()) wrong_type(key, "a text");
   return value.get<std::string>();
 }
 
 const Json& list(const Json& json, const char* key) {
   const Json& value = member(json, key);
-  if (!value.is_array()) not_a(key, "a list");
+  if (!value.is_array()) wrong_type(key, "a list");
   return value;
 }
 
 const Json& object(const Json& json, const char* key) {
   const Json& value = member(json, key);
-  if (!value.is_object()) not_a(key, "an object");
+  if (!value.is_object()) wrong_type(key, "an object");
   return value;
 }
 

@@ -27,19 +27,33 @@ class Matrix {
     data_.reset(static_cast<T*>(std::aligned_alloc(alignment, bytes / alignment * alignment + alignment)));
     if (!data_) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
-    // Rows are read in any order: with small pages, finding each takes longer than reading it. A wish, no more.
+    // Rows are read in random order: with small pages, address translation takes longer than reading. Only a hint.
     if (alignment == large_page) madvise(data_.get(), bytes, MADV_HUGEPAGE);
 #endif
     clear();
   }
 
-  std::size_t rows() const { return rows_; }
-  std::size_t columns() const { return columns_; }
-  std::size_t stride() const { return stride_; }
-  T* row(std::size_t j) { return data_.get() + j * stride_; }
-  const T* row(std::size_t j) const { return data_.get() + j * stride_; }
-  std::size_t bytes() const { return rows_ * stride_ * sizeof(T); }
-  void clear() { std::memset(static_cast<void*>(data_.get()), 0, bytes()); }
+  std::size_t rows() const {
+    return rows_;
+  }
+  std::size_t columns() const {
+    return columns_;
+  }
+  std::size_t stride() const {
+    return stride_;
+  }
+  T* row(std::size_t j) {
+    return data_.get() + j * stride_;
+  }
+  const T* row(std::size_t j) const {
+    return data_.get() + j * stride_;
+  }
+  std::size_t bytes() const {
+    return rows_ * stride_ * sizeof(T);
+  }
+  void clear() {
+    std::memset(static_cast<void*>(data_.get()), 0, bytes());
+  }
 
  private:
   static constexpr std::size_t large_page = std::size_t{1} << 21;

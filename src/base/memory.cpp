@@ -13,14 +13,14 @@ namespace ztp {
 namespace {
 
 // "Name:  12345 kB" in a file of /proc, in bytes.
-double number_named(const std::string& path, const std::string& name) {
+double field_of_proc_file(const std::string& path, const std::string& name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
     if (line.starts_with(name + ":")) return 1024 * std::strtod(line.c_str() + name.size() + 1, nullptr);
   return std::numeric_limits<double>::infinity();
 }
 
-double number_in(const std::string& path) {
+double number_in_file(const std::string& path) {
   std::ifstream file(path);
   double value = 0;
   return file >> value ? value : std::numeric_limits<double>::infinity();
@@ -46,16 +46,17 @@ double resident_memory() {
 }
 
 std::uint64_t peak_memory() {
-  const double bytes = number_named("/proc/self/status", "VmHWM");
+  const double bytes = field_of_proc_file("/proc/self/status", "VmHWM");
   if (std::isfinite(bytes)) return static_cast<std::uint64_t>(bytes);
-  rusage usage{};  // where there is no /proc. Not better: a process inherits it from the one that started it
+  rusage usage{};  // without /proc. Less exact: it is inherited from the parent process
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
 double memory_of_machine() {
-  return std::min({resident_memory() + number_named("/proc/meminfo", "MemAvailable"),
-                   number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
+  return std::min({resident_memory() + field_of_proc_file("/proc/meminfo", "MemAvailable"),
+                   number_in_file("/sys/fs/cgroup/memory.max"),
+                   number_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
 }
 
 }  // namespace ztp

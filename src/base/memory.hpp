@@ -1,13 +1,13 @@
-// How much memory there is, and is used.
+// How much memory there is, and how much is in use.
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace ztp {
 
-// What this process could have in all: what it has and what the machine has left, or what its control group allows.
+// The memory that this process could use: what it has and what is free, limited by its control group.
 double memory_of_machine();
-double resident_memory();      // of this process now
+double resident_memory();     // of this process now
 std::uint64_t peak_memory();  // of this process, bytes
 
 std::string human_bytes(double bytes);  // 1.2 GiB

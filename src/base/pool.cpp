@@ -10,7 +10,7 @@ namespace ztp {
 
 namespace {
 
-// Waits until the value is no longer `old`: awake for some microseconds, then asleep.
+// Waits until the value is no longer `old`: spins for some microseconds, then sleeps.
 void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
   for (int i = 0; i < 2000; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
@@ -46,7 +46,7 @@ Pool::~Pool() {
 void Pool::serve() {
   for (std::uint32_t seen = 0;;) {
     wait_for_change(call_, seen);
-    ++seen;  // a call comes only after all have answered the one before
+    ++seen;  // the next call comes only after all threads have finished this one
     if (quit_) return;
     work();
     if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_one();

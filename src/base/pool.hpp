@@ -1,5 +1,5 @@
-// A fixed team of threads. The calling thread is one of them. A sweep calls for the team some ten times, a millisecond apart: threads
-// look out for the next call for a moment before they sleep, since waking takes longer.
+// A fixed team of threads, the calling thread included. A sweep uses it about ten times, a millisecond apart: threads spin
+// for a moment before they sleep, since waking up takes longer.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -20,8 +20,8 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   unsigned threads() const { return threads_; }
-  // Calls body(block) once for every block in 0..blocks-1, in any order, on any thread. The first exception thrown by a body is
-  // thrown again here, after all threads have stopped.
+  // Calls body(block) once for every block in 0..blocks-1, in any order, on any thread. The first exception thrown by a
+  // body is rethrown here, after all threads have stopped.
   void for_blocks(std::size_t blocks, const std::function<void(std::size_t)>& body);
 
  private:
@@ -29,8 +29,8 @@ class Pool {
   void serve();
 
   unsigned threads_;
-  std::atomic<std::uint32_t> call_ = 0;     // changes with every call for the team
-  std::atomic<std::uint32_t> working_ = 0;  // threads that are not done with it
+  std::atomic<std::uint32_t> call_ = 0;     // changes with every call of for_blocks
+  std::atomic<std::uint32_t> working_ = 0;  // threads that have not finished
   std::atomic<bool> quit_ = false;
   const std::function<void(std::size_t)>* body_ = nullptr;
   std::size_t blocks_ = 0;

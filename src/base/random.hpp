@@ -1,5 +1,5 @@
-// Counter-based randomness (Philox4x32-10). Every draw is a pure function of (seed, chain, purpose, mode; sweep, index, draw
-// number) and so of nothing that a thread, a restart or the order of work could change.
+// Counter-based randomness (Philox4x32-10). Every draw is a pure function of (seed, chain, purpose, mode, update; sweep, index,
+// draw number) and so of nothing that a thread, a restart or the order of work could change.
 #pragma once
 // Philox needs no intrinsics: without them this header takes half as long to compile, and it is everywhere.
 #define R123_USE_X86INTRIN_H 0
@@ -19,7 +19,7 @@ enum class Purpose : std::uint32_t {
   start = 1,           // initial allocation of ones, index = one
   columns = 2,         // factor columns u, mode = k, index = (row, component)
   weights = 3,         // p and lambda, index = component
-  counts = 4,          // latent counts of the ones, mode = chunk of a minibatch, index = one
+  counts = 4,          // latent counts of the ones, index = one
   edge_start = 5,      // initial allocation of edges, mode = network, index = edge
   edge_counts = 6,     // latent counts of the edges, mode = network, index = edge
   edge_weights = 7,    // h and beta, mode = network, index = component
@@ -35,7 +35,7 @@ enum class Purpose : std::uint32_t {
   learn_dirichlet = 16,  // a, mode = k
   learn_shape = 17,      // g; mode = 1 + m: f of network m
   watch = 18,            // cells whose probabilities are followed
-  regroup = 19,          // components of counts with the parameters integrated out, index = its steps
+  collapsed = 19,        // components of counts with the parameters integrated out, index = its steps
   minibatches = 20,      // the order of minibatches, sweep = epoch; mode = 1 + m: of those of network m
   rival_start = 21,      // a rival's initial factors, mode = k, index = row
   rival_zeros = 22,      // which zeros the logistic model is fitted to
@@ -49,9 +49,18 @@ struct StreamKey {
   std::uint32_t word[2];
 };
 
-// Philox itself mixes (seed, chain, purpose, mode) into the key of a family of streams.
-inline StreamKey stream_key(std::uint64_t seed, std::uint32_t chain, Purpose purpose, std::uint32_t mode = 0) {
-  const r123::Philox4x32::ctr_type counter = {{chain, static_cast<std::uint32_t>(purpose), mode, 0x7a7470u}};
+// What else tells the streams of a run apart. All zero in a batch fit.
+struct KeyPart {
+  std::uint32_t update = 0;  // of how many updates the run has had: each has random numbers of its own; below 2^24
+  std::uint32_t draw = 0;    // of several draws of the same parameters in one step
+};
+
+// Philox itself mixes (seed, chain, purpose, mode, part) into the key of a family of streams. Different coordinates of one seed are
+// different counters of Philox, and so different keys but for chance.
+inline StreamKey stream_key(std::uint64_t seed, std::uint32_t chain, Purpose purpose, std::uint32_t mode = 0,
+                            KeyPart part = {}) {
+  const r123::Philox4x32::ctr_type counter = {
+      {chain, static_cast<std::uint32_t>(purpose) | part.update << 8, mode, 0x7a7470u + part.draw}};
   const r123::Philox4x32::key_type key = {{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
   const auto mixed = r123::Philox4x32()(counter, key);
   return {{mixed[0], mixed[1]}};

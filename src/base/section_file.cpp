@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/hash.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -19,8 +18,9 @@ struct SectionHead {
   std::uint64_t payload_length;
 };
 
-std::uint64_t checksum(const std::string& name, const void* data, std::size_t bytes) {
-  return XXH3_64bits_withSeed(data, bytes, XXH3_64bits(name.data(), name.size()));
+// The checksum of a section goes over its name and its payload.
+Hash begin_checksum(const std::string& name) {
+  return Hash(XXH3_64bits(name.data(), name.size()));
 }
 
 }  // namespace
@@ -30,11 +30,25 @@ SectionWriter::SectionWriter(const std::string& path) : file_(path) {
 }
 
 void SectionWriter::section(const std::string& name, const void* data, std::size_t bytes) {
+  begin_section(name, bytes);
+  if (bytes > 0) add(data, bytes);
+  end_section();
+}
+
+void SectionWriter::begin_section(const std::string& name, std::uint64_t bytes) {
   const SectionHead head{static_cast<std::uint32_t>(name.size()), 0, bytes};
   file_.write(&head, sizeof head);
   file_.write(name);
-  if (bytes > 0) file_.write(data, bytes);
-  const std::uint64_t sum = checksum(name, data, bytes);
+  hash_ = begin_checksum(name);
+}
+
+void SectionWriter::add(const void* data, std::size_t bytes) {
+  file_.write(data, bytes);
+  hash_.add(data, bytes);
+}
+
+void SectionWriter::end_section() {
+  const std::uint64_t sum = hash_.sum();
   file_.write(&sum, sizeof sum);
 }
 
@@ -78,29 +92,30 @@ void SectionReader::damaged(const std::string& what) const {
 }
 
 void SectionReader::read(const std::string& name, void* data, std::size_t bytes) const {
+  if (find(name).bytes != bytes) damaged(fmt::format("has a section \"{}\" of the wrong size", name));
+  char* to = static_cast<char*>(data);
+  read_pieces(name, 1, [&](const char* piece, std::size_t size) { to = std::copy(piece, piece + size, to); });
+}
+
+void SectionReader::read_pieces(const std::string& name, std::size_t unit,
+                                const std::function<void(const char* data, std::size_t bytes)>& use) const {
+  constexpr std::uint64_t usual_piece = 1 << 20;
   const Section& section = find(name);
-  if (section.bytes != bytes) damaged(fmt::format("has a section \"{}\" of the wrong size", name));
-  if (bytes > 0) file_.read(section.offset, data, bytes);
+  Buffer<char> piece(std::min(section.bytes, (usual_piece + unit - 1) / unit * unit));
+  Hash hash = begin_checksum(name);
+  for (std::uint64_t done = 0; done < section.bytes; done += piece.size()) {
+    const std::size_t size = std::min<std::uint64_t>(piece.size(), section.bytes - done);
+    file_.read(section.offset + done, piece.data(), size);
+    hash.add(piece.data(), size);
+    use(piece.data(), size);
+  }
   std::uint64_t sum;
-  file_.read(section.offset + bytes, &sum, sizeof sum);
-  if (sum != checksum(name, data, bytes)) damaged(fmt::format("has a wrong checksum in section \"{}\"", name));
+  file_.read(section.offset + section.bytes, &sum, sizeof sum);
+  if (sum != hash.sum()) damaged(fmt::format("has a wrong checksum in section \"{}\"", name));
 }
 
 void SectionReader::verify() const {
-  std::uint64_t longest = 1;
-  for (const auto& [name, section] : sections_) longest = std::max(longest, section.bytes);
-  Buffer<char> buffer(std::min<std::uint64_t>(longest, 1 << 20));
-  for (const auto& [name, section] : sections_) {
-    Hash hash(XXH3_64bits(name.data(), name.size()));
-    for (std::uint64_t done = 0; done < section.bytes; done += buffer.size()) {
-      const std::size_t part = std::min<std::uint64_t>(buffer.size(), section.bytes - done);
-      file_.read(section.offset + done, buffer.data(), part);
-      hash.add(buffer.data(), part);
-    }
-    std::uint64_t sum;
-    file_.read(section.offset + section.bytes, &sum, sizeof sum);
-    if (sum != hash.sum()) damaged(fmt::format("has a wrong checksum in section \"{}\"", name));
-  }
+  for (const auto& section : sections_) read_pieces(section.first, 1, [](const char*, std::size_t) {});
 }
 
 std::string SectionReader::text(const std::string& name) const {

@@ -1,12 +1,14 @@
 // A binary file of named sections, each with its own checksum: the data copy and the checkpoints of a run directory.
-//   "ZTPSECT1", then for each section: name length (u32), payload length (u64), name, payload, XXH3 of name and payload (u64);
-//   the last section is called "end" and is empty. Numbers are little-endian.
+//   "ZTPSECT1", then for each section: name length (u32), payload length (u64), name, payload, XXH3 of name and payload
+//   (u64); the last section is called "end" and is empty. Numbers are little-endian.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
 #include "base/file.hpp"
+#include "base/hash.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
@@ -15,6 +17,10 @@ class SectionWriter {
  public:
   explicit SectionWriter(const std::string& path);
   void section(const std::string& name, const void* data, std::size_t bytes);
+  // The same in pieces: `bytes` of them in all, then end_section.
+  void begin_section(const std::string& name, std::uint64_t bytes);
+  void add(const void* data, std::size_t bytes);
+  void end_section();
   template <class T>
   void values(const std::string& name, const T* data, std::size_t count) {
     section(name, data, count * sizeof(T));
@@ -23,16 +29,21 @@ class SectionWriter {
 
  private:
   AtomicFile file_;
+  Hash hash_;
 };
 
-// Reads the table of sections at once, and a section, checked, when asked for it. Sizes are compared with the file's before
-// anything is allocated.
+// Reads the table of sections when it is opened, and a section, with its checksum, on request. Sizes are compared with
+// that of the file before anything is allocated.
 class SectionReader {
  public:
   explicit SectionReader(const std::string& path);
   bool has(const std::string& name) const { return sections_.count(name) != 0; }
   std::uint64_t bytes(const std::string& name) const { return find(name).bytes; }
   void read(const std::string& name, void* data, std::size_t bytes) const;  // exactly this many, or an error
+  // The same in pieces: calls use(data, bytes) for pieces of a multiple of `unit` bytes, but for the last. The checksum is compared at the
+  // end: what was used before an error does not count.
+  void read_pieces(const std::string& name, std::size_t unit,
+                   const std::function<void(const char* data, std::size_t bytes)>& use) const;
   std::string text(const std::string& name) const;
   void verify() const;  // the checksums of all sections, a piece at a time
   template <class T>

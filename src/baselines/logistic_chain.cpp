@@ -85,8 +85,7 @@ LogisticChain::LogisticChain(const RivalProblem& problem, std::uint64_t zeros, P
       delta_(problem.R, 1.0),
       theta_(cells_.size()),
       omega_(cells_.size()) {
-  const std::vector<std::uint32_t> sizes = problem.tensor->sizes();
-  by_row_ = index_rows(cells_.coords.data(), cells_.size(), {sizes.begin(), sizes.end()});
+  by_row_ = index_rows(cells_.coords.data(), cells_.size(), state_.layout);
   offset_ = std::log(cells_.zeros_used);  // of a case-control sample, only the intercept is off           (M37)
 }
 
@@ -118,8 +117,8 @@ void LogisticChain::restore(std::uint32_t t) {
   latent_step_ = -1;
 }
 
-std::vector<Carried> LogisticChain::carried() {
-  std::vector<Carried> result = RivalChain::carried();
+std::vector<CheckpointField> LogisticChain::checkpoint_fields() {
+  std::vector<CheckpointField> result = RivalChain::checkpoint_fields();
   result.push_back({"delta", delta_.data(), delta_.size() * sizeof(double)});
   return result;
 }

@@ -5,7 +5,7 @@
 
 #include "baselines/rival_chain.hpp"
 #include "baselines/training_cells.hpp"
-#include "kernel/kernel.hpp"
+#include "kernel/host_arrays.hpp"
 
 namespace ztp {
 
@@ -18,7 +18,7 @@ class LogisticChain final : public RivalChain {
   // One Gibbs sweep: factors of each mode, weights and intercept, shrinkage, all given the Polya-Gamma variables, and then these.
   // Returns the log-likelihood of the training cells.
   double step(bool likelihood) override;
-  std::vector<Carried> carried() override;
+  std::vector<CheckpointField> checkpoint_fields() override;
   void restore(std::uint32_t t) override;
 
  private:

@@ -43,8 +43,8 @@ QuadChain::QuadChain(const RivalProblem& problem, double ridge, std::size_t bloc
       mean_square_(blocks, 0) {
   if (!(ridge > 0)) throw Error(ErrorKind::config, "the ridge penalty must be positive");
   for (std::size_t k = 0; k < order(); ++k) moments_.emplace_back(blocks, width());
-  ones_ = index_rows(problem.tensor->coords.data(), problem.tensor->nnz(), sizes_);
-  if (missing_count() > 0) hidden_ = index_rows(problem.missing->data(), missing_count(), sizes_);
+  ones_ = index_rows(problem.tensor->coords.data(), problem.tensor->nnz(), state_.layout);
+  if (missing_count() > 0) hidden_ = index_rows(problem.missing->data(), missing_count(), state_.layout);
   if (ones_.empty() || (missing_count() > 0 && hidden_.empty()))
     throw Error(ErrorKind::config, "more than 2^32 ones or missing cells");
 }
@@ -86,8 +86,8 @@ void QuadChain::restore(std::uint32_t t) {
   stale_ = true;
 }
 
-std::vector<Carried> QuadChain::carried() {
-  std::vector<Carried> result = RivalChain::carried();
+std::vector<CheckpointField> QuadChain::checkpoint_fields() {
+  std::vector<CheckpointField> result = RivalChain::checkpoint_fields();
   result.push_back({"mean_square", mean_square_.data(), mean_square_.size() * sizeof(double)});
   result.push_back({"splits", splits_.data(), splits_.size() * sizeof(std::uint32_t)});
   if (!sides_.empty()) result.push_back({"sides", sides_.data(), sides_.size() * sizeof(std::uint64_t)});

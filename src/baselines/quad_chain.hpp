@@ -8,7 +8,7 @@
 #include "baselines/partition.hpp"
 #include "baselines/quad_bound.hpp"
 #include "baselines/rival_chain.hpp"
-#include "kernel/kernel.hpp"
+#include "kernel/host_arrays.hpp"
 
 namespace ztp {
 
@@ -24,7 +24,7 @@ class QuadChain : public RivalChain {
   // penalised loss, if it is asked for.
   double step(bool likelihood) override;
   const char* step_name() const override { return "iteration"; }
-  std::vector<Carried> carried() override;
+  std::vector<CheckpointField> checkpoint_fields() override;
   void restore(std::uint32_t t) override;
 
   std::size_t blocks() const { return partition_.blocks(); }
@@ -84,7 +84,7 @@ class QuadChain : public RivalChain {
   std::vector<double> curvature_;        // of each block's bound
   bool stale_ = true;                    // what a checkpoint carries may have been written to
 
-  // Carried, and so of the size they may have at most.
+  // CheckpointField, and so of the size they may have at most.
   std::size_t words_;                  // for one bit an entity
   std::vector<std::uint32_t> splits_;  // how many; then of each the block and the mode. Split s makes block s + 1
   std::vector<std::uint64_t> sides_;   // of each split, the entities that go to the new block

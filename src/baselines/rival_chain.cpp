@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
+#include "kernel/host_arrays.hpp"
 #include "model/distributions.hpp"
 #include "sampler/problem.hpp"
 #include "ztp/error.hpp"
@@ -27,10 +28,11 @@ double root_mean_square(const Matrix<float>& u, std::size_t r) {
 }  // namespace
 
 RivalChain::RivalChain(const RivalProblem& problem, Pool& pool, std::uint32_t number)
-    : AnyChain(number), problem_(problem), pool_(pool), weight_(problem.R, 1.0), precision_(problem.R, 1.0) {
+    : Chain(number), problem_(problem), pool_(pool), weight_(problem.R, 1.0), precision_(problem.R, 1.0) {
   const std::vector<std::uint32_t> sizes = problem.tensor->sizes();
   for (const std::uint32_t n : sizes) u_.emplace_back(n, problem.R);
-  state_ = make_state(sizes, 0, problem.R, {});
+  HostArrays arrays;
+  state_ = make_state(FactorLayout::cp(sizes, problem.R), {}, {}, arrays);
 }
 
 void RivalChain::start_at_random(double deviation, double log_odds) {
@@ -75,9 +77,10 @@ LogitModel RivalChain::model(double offset) const {
 void RivalChain::draw_state() {
   for (std::size_t k = 0; k < order(); ++k) {
     const float n = static_cast<float>(u_[k].rows());
+    Matrix<float>& values = on_this_host(*state_.factors[k]).values;
     for (std::size_t j = 0; j < u_[k].rows(); ++j)
       for (std::size_t r = 0; r < problem_.R; ++r)
-        state_.u[k].row(j)[r] = u_[k].row(j)[r] * (k == 0 && weight_[r] < 0 ? -n : n);
+        values.row(j)[r] = u_[k].row(j)[r] * (k == 0 && weight_[r] < 0 ? -n : n);
   }
   for (std::size_t r = 0; r < problem_.R; ++r) {
     state_.tensor.log_weight[r] = std::log(std::abs(weight_[r]));
@@ -85,8 +88,8 @@ void RivalChain::draw_state() {
   }
 }
 
-std::vector<Carried> RivalChain::carried() {
-  std::vector<Carried> result = {{"weight", weight_.data(), weight_.size() * sizeof(double)},
+std::vector<CheckpointField> RivalChain::checkpoint_fields() {
+  std::vector<CheckpointField> result = {{"weight", weight_.data(), weight_.size() * sizeof(double)},
                                  {"precision", precision_.data(), precision_.size() * sizeof(double)},
                                  {"intercept", &intercept_, sizeof(double)}};
   for (std::size_t k = 0; k < order(); ++k) result.push_back({fmt::format("u{}", k), u_[k].row(0), u_[k].bytes()});

@@ -7,7 +7,7 @@
 #include "base/matrix.hpp"
 #include "base/pool.hpp"
 #include "kernel/logits.hpp"
-#include "sampler/any_chain.hpp"
+#include "sampler/chain.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
@@ -20,13 +20,13 @@ struct RivalProblem {
   std::uint64_t seed = 0;
 };
 
-class RivalChain : public AnyChain {
+class RivalChain : public Chain {
  public:
   RivalChain(const RivalProblem& problem, Pool& pool, std::uint32_t number);
 
   // A State has positive weights: a negative sign goes to the factors of the first mode.
   void draw_state() override;
-  std::vector<Carried> carried() override;
+  std::vector<CheckpointField> checkpoint_fields() override;
   std::vector<double> learned() const override { return {intercept_ + offset_}; }
   void describe(SweepReport& report) const override;
   void probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const override;

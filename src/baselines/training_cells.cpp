@@ -67,11 +67,12 @@ TrainingCells training_cells(const SparseTensor& tensor, const Buffer<std::uint3
   excluded.append(tensor.coords.data(), tensor.coords.size());
   if (missing != nullptr) excluded.append(missing->data(), missing->size());
   sort_records(excluded.data(), excluded.size() / K, K, nullptr);
-  const Box box(tensor, {});
+  const ObservedBox box(tensor, {});
   const StreamKey key = stream_key(seed, 0, Purpose::rival_zeros);
   const std::optional<std::uint64_t> volume = box.volume();
-  const Buffer<std::uint32_t> drawn = volume ? numbered_cells(box, excluded, *volume - excluded.size() / K, zeros, key)
-                                             : rejected_cells(box, excluded, zeros, key);
+  const Buffer<std::uint32_t> drawn =
+      volume ? draw_cells_by_number(box, excluded, *volume - excluded.size() / K, zeros, key)
+             : draw_cells_by_rejection(box, excluded, zeros, key);
   TrainingCells cells;
   merge(tensor.coords, drawn, K, cells);
   cells.zeros_used = share_of_zeros(tensor, missing, zeros);

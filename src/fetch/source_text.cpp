@@ -22,7 +22,7 @@ SourceLine::SourceLine(const std::string& file, std::uint64_t number, std::strin
 
 void SourceLine::fail(std::size_t i, const std::string& what) const {
   const std::size_t column = i < fields_.size() ? static_cast<std::size_t>(fields_[i].data() - line_.data()) + 1 : 1;
-  throw located(file_, BadLine{number_, column, what + "; the source is damaged or has another form now"});
+  throw error_at(file_, BadLine{number_, column, what + "; the source is damaged or has another form now"});
 }
 
 std::uint64_t SourceLine::number(std::size_t i, std::uint64_t max) const {

@@ -1,4 +1,4 @@
-#include "io/arrays.hpp"
+#include "ztp/arrays.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "io/assemble.hpp"
+#include "io/flags.hpp"
 #include "io/lines.hpp"
-#include "io/mode_names.hpp"
 #include "io/table.hpp"
 #include "ztp/error.hpp"
 
@@ -20,7 +20,7 @@ constexpr std::int64_t largest_count = std::int64_t{1} << 62;
   throw Error(ErrorKind::usage, fmt::format("{}: {}", source, what));
 }
 
-// Labels that a text file cannot have would come to light when the run is read back.
+// Labels that a text file cannot hold would fail only when the run is read back.
 void check_labels(const Mode& mode, const std::string& source) {
   if (mode.labels.size() > max_mode_size)
     refuse(source, fmt::format("mode {} has more than {} entities", mode.name, max_mode_size));
@@ -34,7 +34,7 @@ void check_labels(const Mode& mode, const std::string& source) {
   }
 }
 
-// Rows of ids, one of each of these modes.
+// Checks rows of ids, one id for each of these modes.
 void check_ids(const Buffer<std::uint32_t>& ids, const std::vector<const Mode*>& columns, const std::string& source) {
   const std::size_t width = columns.size();
   if (ids.size() % width != 0) refuse(source, fmt::format("{} ids cannot be rows of {}", ids.size(), width));
@@ -55,7 +55,7 @@ void check_modes(std::vector<Mode>& modes, const std::string& source) {
   std::vector<std::string> names;
   for (const Mode& mode : modes) {
     if (mode.name.empty()) refuse(source, fmt::format("mode {} (from 0) has no name", names.size()));
-    if (const std::string wrong = wrong_with_mode_name(mode.name, names); !wrong.empty()) refuse(source, wrong);
+    if (const std::string wrong = mode_name_problem(mode.name, names); !wrong.empty()) refuse(source, wrong);
     names.push_back(mode.name);
     check_labels(mode, source);
   }
@@ -79,7 +79,7 @@ void check_counts(const Buffer<std::int64_t>& values, const std::string& source)
                               values[e], e));
 }
 
-// Takes cells with the value zero out, in place. Returns how many.
+// Removes cells with the value zero, in place. Returns how many.
 std::uint64_t remove_zeros(std::size_t K, Buffer<std::uint32_t>& coords, Buffer<std::int64_t>& values) {
   std::size_t kept = 0;
   for (std::size_t e = 0; e < values.size(); ++e) {
@@ -113,7 +113,7 @@ void take_ones(Arrays& arrays, bool counts, Dataset& data) {
   arrays.values = {};  // sorting needs the room
   data.lines = data.tensor.nnz();
   require_ones(data, source);
-  finish_ones({source, counts, false}, data);
+  normalize_ones({source, counts, false}, data);
 }
 
 void take_networks(Arrays& arrays, Dataset& data) {
@@ -154,7 +154,7 @@ void take_missing(Arrays& arrays, Dataset& data) {
   if (!arrays.missing.empty()) {
     check_ids(arrays.missing, columns_of(data.tensor.modes), "missing");
     data.missing.cells = std::move(arrays.missing);
-    finish_missing_cells("missing", arrays.source, data);
+    normalize_missing_cells("missing", arrays.source, data);
   }
   for (std::size_t m = 0; m < data.networks.size(); ++m) {
     Network& network = data.networks[m];
@@ -163,7 +163,7 @@ void take_missing(Arrays& arrays, Dataset& data) {
     const Mode* const mode = &data.tensor.modes[network.mode];
     check_ids(arrays.networks[m].missing, {mode, mode}, source);
     network.missing = std::move(arrays.networks[m].missing);
-    finish_missing_pairs(source, network, data);
+    normalize_missing_pairs(source, network, data);
   }
 }
 

@@ -7,8 +7,8 @@
 
 #include "io/id_map.hpp"
 #include "io/lines.hpp"
-#include "io/pairs.hpp"
 #include "tensor/missing.hpp"
+#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -48,24 +48,40 @@ std::vector<std::string> cell_warnings(const OnesSource& source, std::uint64_t d
   return warnings;
 }
 
-void finish_ones(const OnesSource& source, Dataset& data) {
+void normalize_ones(const OnesSource& source, Dataset& data) {
   std::int64_t total = 0;
   for (const std::int64_t count : data.tensor.counts) add_to_total(total, count, source.name);
   data.duplicates = data.tensor.sort_and_merge();
   data.warnings = cell_warnings(source, data.duplicates, data.zeros);
 }
 
+DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs) {
+  DroppedPairs dropped;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < pairs.size(); i += 2) {
+    const std::uint32_t low = std::min(pairs[i], pairs[i + 1]), high = std::max(pairs[i], pairs[i + 1]);
+    if (low == high) {
+      ++dropped.self;
+      continue;
+    }
+    pairs[kept++] = low;
+    pairs[kept++] = high;
+  }
+  pairs.resize(kept);
+  dropped.repeated = sort_and_merge_records(pairs, 2);
+  return dropped;
+}
+
 void add_network(Network network, Dataset& data) {
-  const LeftOut left_out = sort_and_merge_pairs(network.edges);
+  const DroppedPairs dropped = sort_and_merge_pairs(network.edges);
   if (network.size() == 0)
     throw Error(ErrorKind::input, fmt::format("{}: no edge between two different entities; a network needs at least "
                                               "one",
                                               network.source));
-  if (left_out.self > 0)
-    data.warnings.push_back(fmt::format("{}: {} self-loops ignored", network.source, left_out.self));
-  if (left_out.repeated > 0)
+  if (dropped.self > 0) data.warnings.push_back(fmt::format("{}: {} self-loops ignored", network.source, dropped.self));
+  if (dropped.repeated > 0)
     data.warnings.push_back(
-        fmt::format("{}: {} repeated edges merged (a b and b a are one)", network.source, left_out.repeated));
+        fmt::format("{}: {} repeated edges merged (a b and b a are one)", network.source, dropped.repeated));
   data.networks.push_back(std::move(network));
 }
 
@@ -86,13 +102,13 @@ std::string and_more(std::uint64_t more, const char* noun) {
 }
 
 // What two sorted lists of records have in common.
-struct Common {
+struct CommonRecords {
   std::size_t count = 0;
   const std::uint32_t* first = nullptr;
 };
 
-Common common_records(const Buffer<std::uint32_t>& a, const Buffer<std::uint32_t>& b, std::size_t width) {
-  Common common;
+CommonRecords common_records(const Buffer<std::uint32_t>& a, const Buffer<std::uint32_t>& b, std::size_t width) {
+  CommonRecords common;
   const std::uint32_t *x = a.begin(), *y = b.begin();
   while (x != a.end() && y != b.end()) {
     const auto order = std::lexicographical_compare_three_way(x, x + width, y, y + width);
@@ -107,8 +123,8 @@ std::string where(const ListedEntity& entity) {
   return entity.line == 0 ? *entity.source : fmt::format("{}:{}:1", *entity.source, entity.line);
 }
 
-// Error, if an entity of these slices, which are those listed, sorted and each once, has ones. `ones_source` is
-// where the ones are from.
+// Error, if one of the listed entities has ones. `slices`: their ids, sorted and distinct; `ones_source`: where the ones
+// come from.
 void check_slices(const SparseTensor& tensor, std::size_t k, const std::vector<ListedEntity>& listed,
                   const std::vector<std::uint32_t>& slices, const std::string& ones_source) {
   std::vector<std::uint32_t> places(slices.size());
@@ -152,11 +168,11 @@ void set_missing_slices(std::size_t k, const std::vector<ListedEntity>& listed, 
   check_slices(tensor, k, listed, slices, ones_source);
 }
 
-void finish_missing_cells(const std::string& source, const std::string& ones_source, Dataset& data) {
+void normalize_missing_cells(const std::string& source, const std::string& ones_source, Dataset& data) {
   const SparseTensor& tensor = data.tensor;
   const std::size_t repeated = sort_and_merge_missing(tensor, data.missing);
   if (repeated > 0) data.warnings.push_back(fmt::format("{}: {} repeated cells merged", source, repeated));
-  const Common ones = common_records(data.missing.cells, tensor.coords, tensor.order());
+  const CommonRecords ones = common_records(data.missing.cells, tensor.coords, tensor.order());
   if (ones.count > 0)
     throw Error(
         ErrorKind::input,
@@ -165,15 +181,15 @@ void finish_missing_cells(const std::string& source, const std::string& ones_sou
                     source, cell_text(tensor.modes, ones.first), ones_source, and_more(ones.count - 1, "cell")));
 }
 
-void finish_missing_pairs(const std::string& source, Network& network, Dataset& data) {
-  const LeftOut left_out = sort_and_merge_pairs(network.missing);
-  if (left_out.self > 0)
+void normalize_missing_pairs(const std::string& source, Network& network, Dataset& data) {
+  const DroppedPairs dropped = sort_and_merge_pairs(network.missing);
+  if (dropped.self > 0)
     data.warnings.push_back(
-        fmt::format("{}: {} pairs of an entity with itself ignored: they are never data", source, left_out.self));
-  if (left_out.repeated > 0)
+        fmt::format("{}: {} pairs of an entity with itself ignored: they are never data", source, dropped.self));
+  if (dropped.repeated > 0)
     data.warnings.push_back(
-        fmt::format("{}: {} repeated pairs merged (a b and b a are one)", source, left_out.repeated));
-  const Common edges = common_records(network.missing, network.edges, 2);
+        fmt::format("{}: {} repeated pairs merged (a b and b a are one)", source, dropped.repeated));
+  const CommonRecords edges = common_records(network.missing, network.edges, 2);
   const LabelTable& labels = data.tensor.modes[network.mode].labels;
   if (edges.count > 0)
     throw Error(

@@ -10,7 +10,7 @@
 
 namespace ztp {
 
-// Labels are not copied: they point into the block, which must outlive them.
+// Labels are not copied: they point into the block of text, which must outlive them.
 class BlockLabels {
  public:
   struct Entry {

@@ -1,5 +1,5 @@
-// Cells put aside on the disk, in buckets by the hash that orders a tensor file: the buckets one after the other, each
-// of them sorted, are all cells sorted.
+// Cells on disk, in buckets by the first bits of shuffle_hash: bucket after bucket, each of them sorted, they are in the
+// order of a tensor file.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -16,17 +16,17 @@ class CellBuckets {
   static constexpr unsigned bits = 8;
   static constexpr std::size_t count = 1 << bits;
 
-  // Buckets by the bits of the hash after the first `skip`. Takes about `memory` bytes until finish().
+  // Buckets by 8 bits of the hash after the first `skip` bits. Uses about `memory` bytes until finish().
   CellBuckets(const std::string& directory, std::size_t order, bool counted, unsigned skip, std::size_t memory);
 
   void add(const std::uint32_t* cell, std::int64_t value);
-  void finish();  // all to the disk
+  void finish();  // writes everything to disk
 
-  // After finish(). A bucket is read chunk by chunk; several threads may read.
+  // After finish(): a bucket is read chunk by chunk, also by several threads.
   std::uint64_t cells(std::size_t bucket) const { return buckets_[bucket].cells; }
   std::size_t chunks(std::size_t bucket) const { return buckets_[bucket].places.size(); }
   void read(std::size_t bucket, std::size_t chunk, Buffer<std::uint32_t>& coords, Buffer<std::int64_t>& counts) const;
-  void forget(std::size_t bucket);  // its room on the disk is free again
+  void forget(std::size_t bucket);  // frees its disk space
 
  private:
   struct Bucket {

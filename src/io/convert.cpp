@@ -29,7 +29,7 @@ struct SortedCells {
   Buffer<std::int64_t> counts;
 };
 
-// Reads all cells into buckets; then takes bucket after bucket, sorts it and writes its ones.
+// Reads all cells into buckets, then sorts and writes one bucket after the other.
 class Converter {
  public:
   Converter(const ReadOptions& options, const std::string& out, const ConvertOptions& settings,
@@ -45,7 +45,7 @@ class Converter {
   }
   std::unique_ptr<CellBuckets> read_cells();
   std::unique_ptr<CellBuckets> apply_labels(LabelLists lists, std::unique_ptr<CellBuckets> buckets);
-  void pour(CellBuckets& from, std::size_t bucket, const NewIds& new_ids, CellBuckets& to);
+  void move_bucket(CellBuckets& from, std::size_t bucket, const NewIds& new_ids, CellBuckets& to);
   void write_buckets(CellBuckets& buckets, unsigned skip);
   void write_large_bucket(CellBuckets& buckets, std::size_t bucket, unsigned skip);
   bool sort_bucket(const CellBuckets& buckets, std::size_t bucket, std::size_t most_cells, SortedCells& sorted) const;
@@ -71,7 +71,7 @@ class Converter {
 };
 
 ConvertSummary Converter::run() {
-  LabelLists lists = read_label_files(options_.labels);  // first: mistakes are better known before the long work
+  LabelLists lists = read_label_files(options_.labels);  // first, so that mistakes are found before the long work
   std::unique_ptr<CellBuckets> buckets = read_cells();
   if (!lists.empty()) buckets = apply_labels(std::move(lists), std::move(buckets));
   const std::size_t cell_bytes = (2 + order_) * sizeof(std::uint32_t) + (options_.counts ? sizeof(std::int64_t) : 0);
@@ -122,7 +122,7 @@ std::unique_ptr<CellBuckets> Converter::read_cells() {
   return buckets;
 }
 
-// New ids have other hashes, so all cells change their buckets.
+// New ids have other hashes, so all cells are distributed to buckets again.
 std::unique_ptr<CellBuckets> Converter::apply_labels(LabelLists lists, std::unique_ptr<CellBuckets> buckets) {
   const auto used_ids = [&](std::size_t k) {
     std::vector<std::uint32_t> ids;
@@ -133,14 +133,14 @@ std::unique_ptr<CellBuckets> Converter::apply_labels(LabelLists lists, std::uniq
   const NewIds new_ids = apply_label_lists(std::move(lists), modes_, used_ids, options_.file);
   std::unique_ptr<CellBuckets> renumbered = new_buckets(0);
   for (std::size_t b = 0; b < CellBuckets::count; ++b) {
-    pour(*buckets, b, new_ids, *renumbered);
+    move_bucket(*buckets, b, new_ids, *renumbered);
     report("applying labels", static_cast<double>(b) / CellBuckets::count);
   }
   renumbered->finish();
   return renumbered;
 }
 
-void Converter::pour(CellBuckets& from, std::size_t bucket, const NewIds& new_ids, CellBuckets& to) {
+void Converter::move_bucket(CellBuckets& from, std::size_t bucket, const NewIds& new_ids, CellBuckets& to) {
   Buffer<std::uint32_t> coords;
   Buffer<std::int64_t> counts;
   for (std::size_t chunk = 0; chunk < from.chunks(bucket); ++chunk) {
@@ -153,7 +153,7 @@ void Converter::pour(CellBuckets& from, std::size_t bucket, const NewIds& new_id
   from.forget(bucket);
 }
 
-// One bucket for each thread at once, as far as they fit into memory together.
+// Sorts one bucket per thread at a time, as far as they fit into memory together.
 void Converter::write_buckets(CellBuckets& buckets, unsigned skip) {
   for (std::size_t begin = 0, end = 0; begin < CellBuckets::count; begin = end) {
     std::vector<SortedCells> sorted;
@@ -169,22 +169,22 @@ void Converter::write_buckets(CellBuckets& buckets, unsigned skip) {
   }
 }
 
-// Either few cells that are repeated many times, which shrink when they are merged, or a bucket to be taken apart.
+// A bucket that does not fit into memory: either its cells repeat often and fit when merged, or it is split further.
 void Converter::write_large_bucket(CellBuckets& buckets, std::size_t bucket, unsigned skip) {
   const unsigned next_skip = skip + CellBuckets::bits;
   {
     SortedCells sorted;
-    const bool last = next_skip >= 64;  // no bits are left to tell these cells apart by
+    const bool last = next_skip >= 64;  // no bits of the hash are left
     if (sort_bucket(buckets, bucket, last ? std::numeric_limits<std::size_t>::max() : most_cells_, sorted))
       return write(buckets, bucket, sorted);
   }
   const std::unique_ptr<CellBuckets> finer = new_buckets(next_skip);
-  pour(buckets, bucket, NewIds(order_), *finer);
+  move_bucket(buckets, bucket, NewIds(order_), *finer);
   finer->finish();
   write_buckets(*finer, next_skip);
 }
 
-// False if there are too many cells, even when repeated ones are merged on the way.
+// False if the cells do not fit into memory even when repeated ones are merged.
 bool Converter::sort_bucket(const CellBuckets& buckets, std::size_t bucket, std::size_t most_cells,
                             SortedCells& sorted) const {
   const std::size_t width = 2 + order_;

@@ -7,9 +7,8 @@
 
 namespace ztp {
 
-// Numbers are drawn until enough different ones have come up (which of them is a matter of symmetry), in rounds of as
-// many as are missing. At most half of the population is drawn so, the rest being the complement: 1.4 draws for each at
-// worst, and memory for the sample alone.
+// Draws in rounds until there are enough distinct numbers; by symmetry every subset is equally likely. If more than half
+// of the population is wanted, the complement is drawn: at most 1.4 draws per number, and memory for the sample alone.
 std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, std::uint64_t count) {
   const bool complement = count > population / 2;
   const std::uint64_t wanted = complement ? population - count : count;
@@ -36,7 +35,8 @@ std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, 
   return rest;
 }
 
-Box::Box(const SparseTensor& tensor, const Missing& missing) : observed_(tensor.order()), first_(tensor.order(), 0) {
+ObservedBox::ObservedBox(const SparseTensor& tensor, const Missing& missing)
+    : observed_(tensor.order()), first_(tensor.order(), 0) {
   for (std::size_t k = 0; k < tensor.order(); ++k) {
     size_.push_back(tensor.modes[k].labels.size());
     if (k >= missing.slices.size() || missing.slices[k].empty()) continue;
@@ -51,26 +51,26 @@ Box::Box(const SparseTensor& tensor, const Missing& missing) : observed_(tensor.
   }
 }
 
-std::uint32_t Box::place(std::size_t k, std::uint32_t j) const {
+std::uint32_t ObservedBox::place(std::size_t k, std::uint32_t j) const {
   if (observed_[k].empty()) return j;
   return static_cast<std::uint32_t>(std::lower_bound(observed_[k].begin(), observed_[k].end(), j) -
                                     observed_[k].begin());
 }
 
-void Box::keep_from(std::size_t mode, std::uint32_t entity) {
+void ObservedBox::keep_from(std::size_t mode, std::uint32_t entity) {
   const std::uint32_t end = first_[mode] + size_[mode];
   first_[mode] = place(mode, entity);
   size_[mode] = end - first_[mode];
 }
 
-std::optional<std::uint64_t> Box::volume() const {
+std::optional<std::uint64_t> ObservedBox::volume() const {
   uint128 cells = 1;
   for (const std::uint32_t n : size_)
     if ((cells *= n) > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
   return static_cast<std::uint64_t>(cells);
 }
 
-bool Box::contains(const std::uint32_t* cell) const {
+bool ObservedBox::contains(const std::uint32_t* cell) const {
   for (std::size_t k = 0; k < size_.size(); ++k) {
     const std::uint32_t p = place(k, cell[k]);
     if (p < first_[k] || p - first_[k] >= size_[k]) return false;
@@ -79,24 +79,25 @@ bool Box::contains(const std::uint32_t* cell) const {
   return true;
 }
 
-std::uint64_t Box::count(const Buffer<std::uint32_t>& cells) const {
+std::uint64_t ObservedBox::count(const Buffer<std::uint32_t>& cells) const {
   std::uint64_t inside = 0;
   for (std::size_t i = 0; i < cells.size(); i += order()) inside += contains(cells.data() + i) ? 1 : 0;
   return inside;
 }
 
-std::uint64_t Box::index(const std::uint32_t* cell) const {
+std::uint64_t ObservedBox::index(const std::uint32_t* cell) const {
   std::uint64_t number = 0;
   for (std::size_t k = 0; k < size_.size(); ++k) number = number * size_[k] + (place(k, cell[k]) - first_[k]);
   return number;
 }
 
-void Box::cell(std::uint64_t number, std::uint32_t* out) const {
+void ObservedBox::cell(std::uint64_t number, std::uint32_t* out) const {
   for (std::size_t k = size_.size(); k-- > 0; number /= size_[k])
     out[k] = entity(k, static_cast<std::uint32_t>(number % size_[k]));
 }
 
-void number_around(const Box& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers) {
+void number_outside(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
+                    std::vector<std::uint64_t>& numbers) {
   std::uint64_t passed = 0;  // excluded cells of the box in front of the number
   std::size_t at = 0;
   for (std::uint64_t& number : numbers) {
@@ -109,17 +110,17 @@ void number_around(const Box& box, const Buffer<std::uint32_t>& excluded, std::v
   }
 }
 
-Buffer<std::uint32_t> numbered_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t population,
-                                     std::uint64_t wanted, StreamKey key) {
+Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
+                                           std::uint64_t population, std::uint64_t wanted, StreamKey key) {
   std::vector<std::uint64_t> numbers = draw_subset(key, population, wanted);
-  number_around(box, excluded, numbers);
+  number_outside(box, excluded, numbers);
   Buffer<std::uint32_t> cells(wanted * box.order());
   for (std::size_t i = 0; i < numbers.size(); ++i) box.cell(numbers[i], cells.data() + i * box.order());
   return cells;
 }
 
-Buffer<std::uint32_t> rejected_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t wanted,
-                                     StreamKey key) {
+Buffer<std::uint32_t> draw_cells_by_rejection(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
+                                              std::uint64_t wanted, StreamKey key) {
   const std::size_t order = box.order();
   Buffer<std::uint32_t> cells;
   for (std::uint32_t round = 0; cells.size() < wanted * order; ++round) {

@@ -1,4 +1,4 @@
-// Random subsets of the cells of a box, without a look at each of its cells.
+// Random subsets of the cells of a tensor, without visiting every cell.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,12 +16,12 @@ inline constexpr std::uint64_t max_drawn_test_cells = 1'000'000'000;  // held-ou
 // `count` of the numbers 0..population-1, ascending; every subset is equally likely.
 std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, std::uint64_t count);
 
-// The cells outside missing slices are a box again: in each mode, the entities that are left, in their order. Its cells
-// in lexicographic order have the numbers 0, 1, ...
-class Box {
+// The cells outside missing slices: a box of the remaining entities of each mode. Its cells are numbered 0, 1, ... in
+// lexicographic order.
+class ObservedBox {
  public:
-  Box(const SparseTensor& tensor, const Missing& missing);
-  void keep_from(std::size_t mode, std::uint32_t entity);  // leaves the entities before it out
+  ObservedBox(const SparseTensor& tensor, const Missing& missing);
+  void keep_from(std::size_t mode, std::uint32_t entity);  // drops the entities before it
 
   std::size_t order() const { return size_.size(); }
   std::uint32_t size(std::size_t k) const { return size_[k]; }
@@ -35,24 +35,23 @@ class Box {
   void cell(std::uint64_t number, std::uint32_t* out) const;
 
  private:
-  std::uint32_t place(std::size_t k, std::uint32_t j) const;  // of an entity, before first_ is taken off
+  std::uint32_t place(std::size_t k, std::uint32_t j) const;  // of an entity among observed_
 
   std::vector<std::vector<std::uint32_t>> observed_;  // where a mode has missing slices: the other entities; else empty
   std::vector<std::uint32_t> first_;                  // places before it are left out
   std::vector<std::uint32_t> size_;
 };
 
-// Turns numbers of the cells outside `excluded` (sorted), counted among themselves, into numbers of cells of the box.
-// Both ascend, so that one walk along them does.
-void number_around(const Box& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers);
+// Changes numbers that count only the cells outside `excluded` into numbers of cells of the box. Both lists are sorted, so
+// one pass is enough.
+void number_outside(const ObservedBox& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers);
 
-// `wanted` cells of the box outside `excluded`, sorted. Of a box that is small enough to number its cells, with
-// `population` such cells: nothing is rejected, however full the box is.
-Buffer<std::uint32_t> numbered_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t population,
-                                     std::uint64_t wanted, StreamKey key);
-// Of a box of more than 2^63 cells: random cells, again until enough different ones have come up. Hardly any is
-// rejected.
-Buffer<std::uint32_t> rejected_cells(const Box& box, const Buffer<std::uint32_t>& excluded, std::uint64_t wanted,
-                                     StreamKey key);
+// Draws `wanted` cells of the box outside `excluded`, sorted, for a box whose cells can be numbered. `population`: how many
+// such cells there are. Nothing is rejected, however full the box is.
+Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
+                                           std::uint64_t population, std::uint64_t wanted, StreamKey key);
+// The same for a box of more than 2^63 cells: draws random cells until there are enough distinct ones. Few are rejected.
+Buffer<std::uint32_t> draw_cells_by_rejection(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
+                                              std::uint64_t wanted, StreamKey key);
 
 }  // namespace ztp

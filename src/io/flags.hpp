@@ -1,6 +1,7 @@
-// What the words of a flag mean: MODE, MODE=FILE, MODE:N. Flags come as they were typed, for messages.
+// Names of modes, and flags that name a mode or network: MODE, MODE=FILE, MODE:N. `flag`: as it was typed, for messages.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ztp/read.hpp"
@@ -13,9 +14,12 @@ std::string mode_list(const std::vector<Mode>& modes);
 // The mode of that name; Error (config) if there is none.
 std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name, const std::string& flag);
 
-// "MODE" or "MODE:N", as the network of the data that it names; Error (config), with the remedy, if there is none.
+// What is wrong with the name of a mode that follows others, and what to do; empty if nothing is.
+std::string mode_name_problem(std::string_view name, const std::vector<std::string>& before);
+
+// The network that "MODE" or "MODE:N" names. Error (config) with `remedy`, if there is none.
 Network& network_of_flag(const std::string& name, const std::string& flag, const std::string& remedy, Dataset& data);
-// The same of mode k; number 0: the only one.
+// The same for mode k; number 0: its only network.
 Network& network_of_mode(std::size_t k, std::size_t number, const std::string& flag, const std::string& remedy,
                          Dataset& data);
 

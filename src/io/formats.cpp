@@ -10,13 +10,13 @@ namespace ztp {
 namespace {
 
 const TextFormat* format_of_file_name(const std::string& path) {
-  std::string name = lower(path);
+  std::string name = to_lower(path);
   if (name.ends_with(".gz"))
     name.resize(name.size() - 3);
   else if (name.ends_with(".zst"))
     name.resize(name.size() - 4);
-  for (const TextFormat* format : text_formats)
-    if (name.ends_with(fmt::format(".{}", format->name))) return format;
+  for (std::size_t i = 0; i < std::size(text_formats); ++i)
+    if (name.ends_with(fmt::format(".{}", choice_names<FileFormat>[i]))) return text_formats[i];
   return nullptr;
 }
 
@@ -31,29 +31,20 @@ const TextFormat* format_of_first_line(LineBlocks& lines) {
 
 }  // namespace
 
-std::vector<std::string> text_format_names() {
-  std::vector<std::string> names;
-  for (const TextFormat* format : text_formats) names.emplace_back(format->name);
-  return names;
+FileFormat format_named(const std::string& name) {
+  if (const auto format = choice_named<FileFormat>(name)) return *format;
+  constexpr auto names = choice_names<FileFormat>;
+  throw Error(ErrorKind::usage, fmt::format("--format {}: use {} or {}", name,
+                                            fmt::join(names.begin(), names.end() - 1, ", "), names.back()));
 }
 
-const TextFormat* format_named(const std::string& name) {
-  if (name.empty()) return nullptr;
-  for (const TextFormat* format : text_formats)
-    if (name == format->name) return format;
-  std::vector<std::string> names = text_format_names();
-  const std::string last = names.back();
-  names.pop_back();
-  throw Error(ErrorKind::usage, fmt::format("--format {}: use {} or {}", name, fmt::join(names, ", "), last));
-}
-
-Layout read_layout(LineBlocks& lines, const TableSpec& spec) {
+FileLayout read_layout(LineBlocks& lines, const TableSpec& spec) {
   const TextFormat* format = spec.format;
   if (format == nullptr && spec.path != "-") format = format_of_file_name(spec.path);
   if (format == nullptr) format = format_of_first_line(lines);
-  if (!format->has_index_base && spec.index_base != 1 && spec.closed.empty())
+  if (!format->has_index_base && spec.index_base != 1 && spec.fixed_modes.empty())
     throw Error(ErrorKind::usage, fmt::format("--index-base {}: {} is not a .tns file", spec.index_base, spec.path));
-  Layout layout = format->layout(lines, spec);
+  FileLayout layout = format->layout(lines, spec);
   layout.format = format;
   return layout;
 }

@@ -1,4 +1,4 @@
-// The text formats of cells. A new one is a TextFormat (of indices, in io/layout_indexed.cpp) and its name here.
+// The text formats of cells. To add one, define a TextFormat and list it here and in FileFormat.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,18 +7,17 @@
 namespace ztp {
 
 class LineBlocks;
-struct Layout;
+struct FileLayout;
 struct ParsedBlock;
 struct TableSpec;
 
 struct TextFormat {
-  const char* name;  // for --format, and what the names of its files end in
-  // Whether a first line, without blanks at its end, can only be of this format; null: no line tells.
+  // Whether a first line, without trailing blanks, identifies this format; null: no line does.
   bool (*recognises)(std::string_view line) = nullptr;
-  // Takes the header lines off and leaves the first line of data. Throws BadLine, or Error.
-  Layout (*layout)(LineBlocks& lines, const TableSpec& spec);
+  // Reads the header lines, up to the first line of data. Throws BadLine, or Error.
+  FileLayout (*layout)(LineBlocks& lines, const TableSpec& spec);
   // Whole lines into cells: parse_labels or parse_indices (io/parse.hpp).
-  void (*parse)(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+  void (*parse)(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                 ParsedBlock& out);
   bool numbered = true;         // entities are whole numbers; else labels
   bool tabs = false;            // columns are separated by one TAB each; else by any spaces and TABs
@@ -28,10 +27,7 @@ struct TextFormat {
 
 extern const TextFormat tsv_format, tns_format, mtx_format;
 
-// The first is that of a file that nothing tells about.
+// In the order of FileFormat. The first is the default.
 inline constexpr const TextFormat* text_formats[] = {&tsv_format, &tns_format, &mtx_format};
-
-// Null for the empty name: the file tells. Error (usage) for a name that is not in the list.
-const TextFormat* format_named(const std::string& name);
 
 }  // namespace ztp

@@ -24,7 +24,7 @@ std::uint32_t IdMap::search(std::uint32_t old_id) const {
   return place == old_ids_.end() || *place != old_id ? 0 : table_[static_cast<std::size_t>(place - old_ids_.begin())];
 }
 
-void IdMap::then(const std::vector<std::uint32_t>& next) {
+void IdMap::compose(const std::vector<std::uint32_t>& next) {
   for (std::uint32_t& id : table_) id = next[id];
 }
 

@@ -1,12 +1,12 @@
-// Old ids of a mode to new ones.
+// Maps old ids of a mode to new ones.
 #pragma once
 #include <cstdint>
 #include <vector>
 
 namespace ztp {
 
-// A table, unless the ids that occur are so few among so many that it would be mostly empty: a file of a few bytes can
-// announce two billion entities, and must not get memory for them. Ids that do not occur become 0.
+// A table; or a sorted list, if the table would be mostly empty: a tiny file can announce two billion entities, and must
+// not get memory for them. Ids that do not occur become 0.
 class IdMap {
  public:
   IdMap() = default;  // ids stay as they are
@@ -16,8 +16,8 @@ class IdMap {
 
   bool empty() const { return table_.empty(); }
   std::uint32_t operator[](std::uint32_t old_id) const { return old_ids_.empty() ? table_[old_id] : search(old_id); }
-  // What is mapped to id is from now on mapped to next[id].
-  void then(const std::vector<std::uint32_t>& next);
+  // Applies another map after this one: ids mapped to i are then mapped to next[i].
+  void compose(const std::vector<std::uint32_t>& next);
 
  private:
   std::uint32_t search(std::uint32_t old_id) const;
@@ -26,8 +26,8 @@ class IdMap {
   std::vector<std::uint32_t> table_;
 };
 
-// The ids of mode k (of `size`) that the cells have, sorted, each once. The memory is that of the ids, or a bit for
-// each entity where there are not many more of these than cells.
+// The distinct ids of mode k that occur in the cells, sorted. Needs memory for these ids, or one bit per entity if there
+// are not many more entities than cells.
 std::vector<std::uint32_t> occurring_ids(const std::uint32_t* coords, std::size_t cells, std::size_t order,
                                          std::size_t k, std::uint32_t size);
 

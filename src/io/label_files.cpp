@@ -26,7 +26,7 @@ void read_label_lines(const std::string& path, const std::function<void(std::str
     begin = end + 1;
     ++line_number;
     if (const std::size_t bad = find_bad_byte(line); bad != line.npos)
-      throw located(path, bad_byte(line[bad], line_number, bad + 1));
+      throw error_at(path, bad_byte(line[bad], line_number, bad + 1));
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     line = line.substr(0, line.find('\t'));
     if (line.empty()) continue;
@@ -45,7 +45,8 @@ LabelTable read_label_file(const std::string& path) {
   read_label_lines(path, [&](std::string_view label, std::size_t line) {
     const std::uint32_t before = labels.size();
     if (labels.add(label) != before)
-      throw located(path, {line, 1, fmt::format("label {} is there twice; leave one of them out", ztp::quoted(label))});
+      throw error_at(path,
+                     {line, 1, fmt::format("label {} is there twice; leave one of them out", ztp::quoted(label))});
   });
   return labels;
 }
@@ -74,7 +75,7 @@ NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedI
   for (auto& [mode_name, full] : lists) {
     const std::size_t k = mode_of_flag(modes, mode_name, fmt::format("--labels {}=...", mode_name));
     LabelTable& found = modes[k].labels;
-    // Every number up to the largest has an id, but only those that occur need a label.
+    // A numbered mode has an id for every number up to the largest, but only those that occur must be listed.
     const bool numbered = found.is_numbered();
     std::vector<std::uint32_t> used = numbered ? used_ids(k) : std::vector<std::uint32_t>();
     std::vector<std::uint32_t> ids(numbered ? used.size() : found.size());
@@ -90,7 +91,7 @@ NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedI
       ids[i] = *id;
     }
     if (!new_ids[k].empty())  // a second list for the same mode
-      new_ids[k].then(ids);
+      new_ids[k].compose(ids);
     else
       new_ids[k] = numbered ? IdMap(std::move(used), std::move(ids), found.size()) : IdMap(std::move(ids));
     found = std::move(full);

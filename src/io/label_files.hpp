@@ -1,4 +1,4 @@
-// Files with the entities of a mode, one a line, and what they do to the ids of a tensor that was read without them.
+// Files that list the entities of a mode, one per line; and renumbering a tensor that was read without them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,9 +12,9 @@
 
 namespace ztp {
 
-// One label a line; of a line with TABs the first column counts, and a first line that begins with # is a header.
+// One label per line; only the first column of a line with TABs counts, and a first line that begins with # is a header.
 LabelTable read_label_file(const std::string& path);
-// The same lines one by one, with their numbers; `take_header` gets the header, if there is one.
+// Calls take(label, line number) for each line, and take_header for the header, if there is one.
 void read_label_lines(const std::string& path,
                       const std::function<void(std::string_view label, std::size_t line)>& take,
                       const std::function<void(std::string_view header)>& take_header = {});
@@ -26,7 +26,7 @@ LabelLists read_label_files(const std::vector<std::string>& given);
 using NewIds = std::vector<IdMap>;  // for each mode; empty if ids stay
 using UsedIds =
     std::function<std::vector<std::uint32_t>(std::size_t mode)>;  // those of a numbered mode that occur, sorted
-// Puts the full lists in the place of the labels found in the file, and says what becomes of the ids.
+// Replaces the labels found in the file by the full lists. Returns the map of the ids.
 NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedIds& used_ids, const std::string& file);
 void renumber(std::uint32_t* coords, std::size_t cells, const NewIds& new_ids);
 

@@ -10,21 +10,21 @@
 
 namespace ztp {
 
-std::string lower(std::string_view text) {
+std::string to_lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
 }
 
-std::string counted(std::size_t count, const char* noun) {
+std::string plural(std::size_t count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string mode_name(const TableSpec& spec, std::size_t mode) {
-  return mode < spec.closed.size() ? spec.closed[mode]->name : fmt::format("mode{}", mode + 1);
+  return mode < spec.fixed_modes.size() ? spec.fixed_modes[mode]->name : fmt::format("mode{}", mode + 1);
 }
 
-Error no_data(const std::string& file) {
+Error no_data_error(const std::string& file) {
   return Error(ErrorKind::input, fmt::format("{}: no data; the file has no line with a cell", file));
 }
 
@@ -59,16 +59,15 @@ std::size_t count_fields(std::string_view line, const TextFormat& format) {
   return count;
 }
 
-BadLine ragged(std::uint64_t line, std::string_view text, std::size_t fewest, std::size_t most,
-               const TextFormat& format) {
+BadLine wrong_column_count(std::uint64_t line, std::string_view text, std::size_t fewest, std::size_t most,
+                           const TextFormat& format) {
   // The first field too many, or the place of the first that is missing.
   std::size_t count = 0, column = text.size() + 1;
   for_fields(text, format, [&](const Field& field) {
     if (count++ == most) column = field.column;
     return true;
   });
-  const std::string expected =
-      most > fewest ? fmt::format("{} or {} columns", fewest, most) : counted(fewest, "column");
+  const std::string expected = most > fewest ? fmt::format("{} or {} columns", fewest, most) : plural(fewest, "column");
   std::string what =
       fmt::format("expected {} separated by {}, found {}; ", expected, format.tabs ? "TAB" : "spaces", count);
   if (format.tabs && text.starts_with('#') && count < fewest)

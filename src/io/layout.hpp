@@ -1,4 +1,4 @@
-// What the start of a file tells about the rest: its format, its modes, its columns.
+// The layout of a text file, from its first lines: format, modes, columns.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,14 +11,14 @@
 
 namespace ztp {
 
-struct Layout {
+struct FileLayout {
   const TextFormat* format = nullptr;
   std::size_t order = 0;               // K
   std::size_t columns = 0;             // K, or K + 1 with a value
   bool has_value = false;              // the last column is a value
-  bool mirrored = false;               // .mtx: every cell off the diagonal stands for two
+  bool mirrored = false;               // .mtx: symmetric, so that a cell off the diagonal stands for two
   std::uint32_t base = 1;              // .tns, .mtx: the index of the first row
-  char comment = '\0';                 // .tns, .mtx: what a line of no data starts with
+  char comment = '\0';                 // .tns, .mtx: the first character of comments
   std::vector<std::string> names;      // of the modes
   std::vector<std::uint64_t> sizes;    // of the modes, where a header gives them
   std::optional<std::uint64_t> cells;  // how many lines of cells a header announces, and where
@@ -26,25 +26,25 @@ struct Layout {
   std::size_t cells_column = 0;
 };
 
-// Finds the format out, unless the spec names it, takes the header lines off and leaves the first line of data. Throws
+// Determines the format, unless the spec names it, and reads the header lines, up to the first line of data. Throws
 // BadLine, or Error.
-Layout read_layout(LineBlocks& lines, const TableSpec& spec);
+FileLayout read_layout(LineBlocks& lines, const TableSpec& spec);
 
-// Helpers that formats and parsers share, off the fast path.
+// Helpers shared by formats and parsers, for errors and headers: they need not be fast.
 struct Field {
   std::string_view text;
   std::size_t column;  // 1-based byte
 };
-// At every TAB, or at runs of spaces and TABs. No more than max_fields, which is more than any line may have: a line of
-// nothing but TABs would take 24 times its size.
+// Splits at every TAB, or at runs of spaces and TABs. Stops after max_fields, more than a valid line has: the fields of a
+// long line of TABs would take 24 times its size.
 inline constexpr std::size_t max_fields = max_modes + 2;
 std::vector<Field> split_fields(std::string_view line, const TextFormat& format);
 std::size_t count_fields(std::string_view line, const TextFormat& format);  // all of them
-std::string lower(std::string_view text);
-std::string counted(std::size_t count, const char* noun);        // "1 column", "2 columns"
-std::string mode_name(const TableSpec& spec, std::size_t mode);  // of spec.closed, or mode1, mode2, ...
-Error no_data(const std::string& file);
-BadLine ragged(std::uint64_t line, std::string_view text, std::size_t fewest, std::size_t most,
-               const TextFormat& format);
+std::string to_lower(std::string_view text);
+std::string plural(std::size_t count, const char* noun);         // "1 column", "2 columns"
+std::string mode_name(const TableSpec& spec, std::size_t mode);  // of spec.fixed_modes, or mode1, mode2, ...
+Error no_data_error(const std::string& file);
+BadLine wrong_column_count(std::uint64_t line, std::string_view text, std::size_t fewest, std::size_t most,
+                           const TextFormat& format);
 
 }  // namespace ztp

@@ -44,11 +44,11 @@ std::vector<Field> header_line(LineBlocks& lines, std::size_t count, const char*
   if (fields.size() != count)
     throw BadLine{lines.dropped() + 1, 1,
                   fmt::format("the sptensor header has {} where {} is expected ({}); correct it",
-                              counted(fields.size(), "number"), what, count)};
+                              plural(fields.size(), "number"), what, count)};
   return fields;
 }
 
-void read_sptensor_header(LineBlocks& lines, Layout& layout) {
+void read_sptensor_header(LineBlocks& lines, FileLayout& layout) {
   layout.base = 1;
   const Field order = header_line(lines, 1, "the number of modes")[0];
   layout.order = header_number(order, lines.dropped() + 1, "the number of modes", 2, max_modes);
@@ -64,36 +64,36 @@ void read_sptensor_header(LineBlocks& lines, Layout& layout) {
 }
 
 // Column counts from the first line of data.
-void check_tns_columns(std::string_view text, std::uint64_t line, const TableSpec& spec, Layout& layout) {
+void check_tns_columns(std::string_view text, std::uint64_t line, const TableSpec& spec, FileLayout& layout) {
   layout.columns = count_fields(text, tns_format);
-  const bool either = spec.optional_value && !spec.closed.empty();
-  if (!spec.closed.empty() && layout.order == 0) layout.order = spec.closed.size();
+  const bool either = spec.optional_value && !spec.fixed_modes.empty();
+  if (!spec.fixed_modes.empty() && layout.order == 0) layout.order = spec.fixed_modes.size();
   if (layout.order == 0) {
     layout.order = layout.columns - 1;
     if (layout.order < 2 || layout.order > max_modes)
       throw BadLine{line, 1,
                     fmt::format("{}, but a .tns line is 2 to {} indices and a value; is this a .tns file?",
-                                counted(layout.columns, "column"), max_modes)};
+                                plural(layout.columns, "column"), max_modes)};
   }
   layout.has_value = !either || layout.columns == layout.order + 1;
   if (layout.columns != layout.order + (layout.has_value ? 1 : 0))
-    throw ragged(line, text, layout.order + (either ? 0 : 1), layout.order + 1, tns_format);
+    throw wrong_column_count(line, text, layout.order + (either ? 0 : 1), layout.order + 1, tns_format);
 }
 
-void check_closed_order(const TableSpec& spec, const Layout& layout, std::uint64_t line) {
-  if (!spec.closed.empty() && spec.closed.size() != layout.order)
+void check_fixed_order(const TableSpec& spec, const FileLayout& layout, std::uint64_t line) {
+  if (!spec.fixed_modes.empty() && spec.fixed_modes.size() != layout.order)
     throw BadLine{line, 1,
                   fmt::format("the file has {} modes, but {} are expected; give a file with the modes of the model",
-                              layout.order, spec.closed.size())};
+                              layout.order, spec.fixed_modes.size())};
 }
 
-void set_names(const TableSpec& spec, Layout& layout) {
+void set_names(const TableSpec& spec, FileLayout& layout) {
   for (std::size_t k = 0; k < layout.order; ++k) layout.names.push_back(mode_name(spec, k));
 }
 
 // The banner: %%MatrixMarket matrix coordinate FIELD SYMMETRY.
-void read_mtx_banner(const std::vector<Field>& words, std::uint64_t line, const TableSpec& spec, Layout& layout) {
-  const auto word = [&](std::size_t i) { return lower(words[i].text); };
+void read_mtx_banner(const std::vector<Field>& words, std::uint64_t line, const TableSpec& spec, FileLayout& layout) {
+  const auto word = [&](std::size_t i) { return to_lower(words[i].text); };
   const auto refuse = [&](std::size_t i, const char* what) {
     throw BadLine{line, words[i].column, fmt::format("{} {}", quoted(words[i].text), what)};
   };
@@ -108,51 +108,51 @@ void read_mtx_banner(const std::vector<Field>& words, std::uint64_t line, const 
   const std::string symmetry = word(4);
   if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
     refuse(4, "symmetry is not supported; use \"general\", \"symmetric\" or \"skew-symmetric\"");
-  if (symmetry == "skew-symmetric" && (spec.values == Values::counts || spec.values == Values::zero_one))
+  if (symmetry == "skew-symmetric" && (spec.values == ValueKind::counts || spec.values == ValueKind::zero_one))
     refuse(4, "means negative values, which counts and 0/1 cells cannot be; use \"general\" or \"symmetric\"");
   layout.has_value = field != "pattern";
   layout.mirrored = symmetry != "general";
 }
 
-Layout tns_layout(LineBlocks& lines, const TableSpec& spec) {
-  Layout layout;
+FileLayout tns_layout(LineBlocks& lines, const TableSpec& spec) {
+  FileLayout layout;
   layout.comment = '#';
   layout.base = spec.index_base;
   std::vector<Field> fields;
   std::string_view line;
-  if (!peek_content(lines, '#', fields, line)) throw no_data(lines.name());
+  if (!peek_content(lines, '#', fields, line)) throw no_data_error(lines.name());
   if (fields.size() == 1 && fields[0].text == "sptensor") {
-    if (spec.index_base != 1 && spec.closed.empty())
+    if (spec.index_base != 1 && spec.fixed_modes.empty())
       throw Error(ErrorKind::usage, fmt::format("--index-base {}: {} is an sptensor file, whose indices start at 1",
                                                 spec.index_base, lines.name()));
     lines.drop();
     read_sptensor_header(lines, layout);
-    check_closed_order(spec, layout, 1);
-    if (!peek_content(lines, '#', fields, line)) throw no_data(lines.name());
+    check_fixed_order(spec, layout, 1);
+    if (!peek_content(lines, '#', fields, line)) throw no_data_error(lines.name());
   }
   check_tns_columns(line, lines.dropped() + 1, spec, layout);
   set_names(spec, layout);
   return layout;
 }
 
-Layout mtx_layout(LineBlocks& lines, const TableSpec& spec) {
-  Layout layout;
+FileLayout mtx_layout(LineBlocks& lines, const TableSpec& spec) {
+  FileLayout layout;
   layout.comment = '%';
   layout.order = 2;
   std::string_view line;
   while (lines.peek(line) && line.empty()) lines.drop();
-  if (!lines.peek(line)) throw no_data(lines.name());
+  if (!lines.peek(line)) throw no_data_error(lines.name());
   read_mtx_banner(split_fields(line, mtx_format), lines.dropped() + 1, spec, layout);
-  check_closed_order(spec, layout, lines.dropped() + 1);
+  check_fixed_order(spec, layout, lines.dropped() + 1);
   layout.columns = layout.has_value ? 3 : 2;
   lines.drop();
   std::vector<Field> fields;
-  if (!peek_content(lines, '%', fields, line)) throw no_data(lines.name());
+  if (!peek_content(lines, '%', fields, line)) throw no_data_error(lines.name());
   layout.cells_line = lines.dropped() + 1;
   if (fields.size() != 3)
     throw BadLine{layout.cells_line, 1,
                   fmt::format("{} where the sizes \"ROWS COLUMNS ENTRIES\" are expected; correct the header",
-                              counted(fields.size(), "column"))};
+                              plural(fields.size(), "column"))};
   for (std::size_t k = 0; k < 2; ++k)
     layout.sizes.push_back(header_number(fields[k], layout.cells_line, "the size", 1, max_mode_size));
   layout.cells = header_number(fields[2], layout.cells_line, "the number of entries", 0, most_cells);
@@ -168,15 +168,13 @@ Layout mtx_layout(LineBlocks& lines, const TableSpec& spec) {
 
 }  // namespace
 
-const TextFormat tns_format = {.name = "tns",
-                               .recognises = [](std::string_view line) { return line == "sptensor"; },
+const TextFormat tns_format = {.recognises = [](std::string_view line) { return line == "sptensor"; },
                                .layout = tns_layout,
                                .parse = parse_indices,
                                .has_index_base = true};
 
 const TextFormat mtx_format = {
-    .name = "mtx",
-    .recognises = [](std::string_view line) { return lower(line.substr(0, 14)) == "%%matrixmarket"; },
+    .recognises = [](std::string_view line) { return to_lower(line.substr(0, 14)) == "%%matrixmarket"; },
     .layout = mtx_layout,
     .parse = parse_indices,
     .ragged_remedy = "every line must have the columns that the header announces"};

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "io/flags.hpp"
 #include "io/formats.hpp"
 #include "io/layout.hpp"
-#include "io/mode_names.hpp"
 #include "io/parse.hpp"
 #include "ztp/error.hpp"
 
@@ -13,7 +13,7 @@ namespace ztp {
 namespace {
 
 void check_mode_name(const Field& field, const std::vector<std::string>& before, std::uint64_t line) {
-  const std::string wrong = wrong_with_mode_name(field.text, before);
+  const std::string wrong = mode_name_problem(field.text, before);
   if (!wrong.empty()) throw BadLine{line, field.column, wrong};
 }
 
@@ -62,12 +62,12 @@ void check_header_is_no_cell(const TsvHeader& header, const LabelTable& labels) 
 
 void check_order(std::size_t order, const TableSpec& spec, std::uint64_t line) {
   if (order >= 2 && order <= max_modes) return;
-  std::string what = counted(order, "column") + " of labels";
-  if (spec.values != Values::none) what += " beside the value column";
+  std::string what = plural(order, "column") + " of labels";
+  if (spec.values != ValueKind::none) what += " beside the value column";
   what += fmt::format(", but a tensor has 2 to {} modes; ", max_modes);
   if (order > max_modes)
     what += "leave columns out";
-  else if (spec.values != Values::none)
+  else if (spec.values != ValueKind::none)
     what += "separate columns by TAB, or leave out --values or --likelihood count if the last column is a label";
   else
     what += "separate columns by TAB";
@@ -79,7 +79,7 @@ void check_header_width(const TsvHeader& header, std::size_t labels, bool value,
                         std::string_view text) {
   const std::size_t names = header.names.size();
   if (header.line == 0 || names == labels || (value && names == labels + 1)) return;
-  BadLine bad = ragged(line, text, names, names + (value ? 1 : 0), tsv_format);
+  BadLine bad = wrong_column_count(line, text, names, names + (value ? 1 : 0), tsv_format);
   bad.what += fmt::format(" (the header in line {} names {})", header.line, names);
   if (names == 1)
     bad.what += "; a first line that begins with # must name the columns, separated by TAB: it is no comment";
@@ -88,21 +88,21 @@ void check_header_width(const TsvHeader& header, std::size_t labels, bool value,
   throw bad;
 }
 
-std::vector<std::string> closed_names(const TableSpec& spec) {
+std::vector<std::string> fixed_names(const TableSpec& spec) {
   std::vector<std::string> names;
-  for (const Mode* mode : spec.closed) names.push_back(mode->name);
+  for (const Mode* mode : spec.fixed_modes) names.push_back(mode->name);
   return names;
 }
 
-Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
+FileLayout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
   const TsvHeader header = take_tsv_header(lines);
   std::string_view text;
-  if (!lines.peek(text)) throw no_data(lines.name());
+  if (!lines.peek(text)) throw no_data_error(lines.name());
   const std::uint64_t line = lines.dropped() + 1;
-  Layout layout;
+  FileLayout layout;
   layout.columns = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\t')) + 1;
-  layout.has_value = spec.values != Values::none;
-  if (spec.closed.empty()) {
+  layout.has_value = spec.values != ValueKind::none;
+  if (spec.fixed_modes.empty()) {
     layout.order = layout.columns - (layout.has_value ? 1 : 0);
     check_header_width(header, layout.order, layout.has_value, line, text);
     check_order(layout.order, spec, line);
@@ -112,20 +112,20 @@ Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
       layout.names.emplace_back(header.names[k].text);
     }
   } else {
-    layout.order = spec.closed.size();
+    layout.order = spec.fixed_modes.size();
     if (spec.optional_value) layout.has_value = layout.columns == layout.order + 1;
     const std::size_t expected = layout.order + (layout.has_value ? 1 : 0);
     if (layout.columns != expected) {
-      BadLine bad = ragged(line, text, expected, expected + (spec.optional_value ? 1 : 0), tsv_format);
-      bad.what += fmt::format(": {}{}", fmt::join(closed_names(spec), ", "),
+      BadLine bad = wrong_column_count(line, text, expected, expected + (spec.optional_value ? 1 : 0), tsv_format);
+      bad.what += fmt::format(": {}{}", fmt::join(fixed_names(spec), ", "),
                               layout.has_value      ? ", and 0 or 1"
                               : spec.optional_value ? ", and perhaps 0 or 1"
                                                     : "");
       throw bad;
     }
     check_header_width(header, layout.order, layout.has_value, line, text);
-    if (header.line != 0 && spec.header_names_modes) check_header_names(header, closed_names(spec));
-    if (header.line != 0 && !spec.header_names_modes) check_header_is_no_cell(header, spec.closed[0]->labels);
+    if (header.line != 0 && spec.header_names_modes) check_header_names(header, fixed_names(spec));
+    if (header.line != 0 && !spec.header_names_modes) check_header_is_no_cell(header, spec.fixed_modes[0]->labels);
   }
   for (std::size_t k = layout.names.size(); k < layout.order; ++k) layout.names.push_back(mode_name(spec, k));
   return layout;
@@ -133,7 +133,6 @@ Layout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
 
 }  // namespace
 
-const TextFormat tsv_format = {
-    .name = "tsv", .layout = tsv_layout, .parse = parse_labels, .numbered = false, .tabs = true};
+const TextFormat tsv_format = {.layout = tsv_layout, .parse = parse_labels, .numbered = false, .tabs = true};
 
 }  // namespace ztp

@@ -7,7 +7,7 @@
 
 namespace ztp {
 
-Error located(const std::string& file, const BadLine& bad, std::uint64_t lines_before) {
+Error error_at(const std::string& file, const BadLine& bad, std::uint64_t lines_before) {
   return Error(ErrorKind::input, fmt::format("{}:{}:{}: {}", file, lines_before + bad.line, bad.column, bad.what));
 }
 
@@ -28,7 +28,7 @@ std::string quoted(std::string_view text) {
   return result + (size < text.size() ? "...\"" : "\"");
 }
 
-// Lines that end in a carriage return alone, as on old Macintoshes, would be read as one long line.
+// Lines that end in a carriage return alone would be read as one long line.
 std::size_t find_bad_byte(std::string_view text) {
   const std::size_t nul = text.find('\0');
   std::string_view before = text.substr(0, nul);
@@ -66,7 +66,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-BadLine too_long(std::uint64_t line) {
+BadLine line_too_long(std::uint64_t line) {
   return {line, 1, fmt::format("a line of more than {} MiB; is this a text file?", max_line_bytes >> 20)};
 }
 
@@ -107,7 +107,7 @@ bool LineBlocks::fill(TextBlock& block) {
   return block.end > block.begin || block.failure || block.overlong;
 }
 
-// Ends the block behind its last newline, and keeps what follows for the next block. None can lie before `searched`.
+// Ends the block after its last newline, and keeps the rest for the next block. There is no newline before `searched`.
 void LineBlocks::cut(TextBlock& block, std::size_t size, std::size_t searched) {
   carry_.resize(0);
   if (ended_ && !block.failure) {
@@ -132,7 +132,7 @@ void LineBlocks::cut(TextBlock& block, std::size_t size, std::size_t searched) {
 bool LineBlocks::peek(std::string_view& line) {
   while (head_.begin == head_.end) {
     if (head_.failure) std::rethrow_exception(head_.failure);
-    if (head_.overlong) throw too_long(dropped_ + 1);
+    if (head_.overlong) throw line_too_long(dropped_ + 1);
     if (!fill(head_)) return false;
   }
   const std::string_view text = head_.text();

@@ -1,4 +1,4 @@
-// Text cut into blocks of whole lines, and the place of an error in it.
+// Text in blocks of whole lines, and errors with their line and column.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,35 +13,33 @@ namespace ztp {
 
 inline constexpr std::size_t max_line_bytes = 64 << 20;
 
-// Thrown while parsing and turned into an Error by whoever knows the name of the file and the lines in front of the
-// block.
+// Thrown while parsing, and turned into an Error where the name of the file and the number of lines before the block are
+// known.
 struct BadLine {
   std::uint64_t line;  // 1-based: within a block while blocks are parsed, within the file in its header
   std::size_t column;  // 1-based byte
   std::string what;
 };
 
-Error located(const std::string& file, const BadLine& bad, std::uint64_t lines_before = 0);
+Error error_at(const std::string& file, const BadLine& bad, std::uint64_t lines_before = 0);
 std::string quoted(std::string_view text);  // for messages: shortened, control characters made visible
-// The place of the first byte that no text file has: NUL, or a carriage return that does not end a line; npos if there
-// is none.
+// The position of the first byte that is not allowed: NUL, or a carriage return inside a line; npos if there is none.
 std::size_t find_bad_byte(std::string_view text);
 BadLine bad_byte(char byte, std::uint64_t line, std::size_t column);
-BadLine too_long(std::uint64_t line);
+BadLine line_too_long(std::uint64_t line);
 bool is_utf8(std::string_view text);
 
 struct TextBlock {
   Buffer<char> bytes;
-  std::size_t begin = 0;       // lines in front of this were taken by the header
-  std::size_t end = 0;         // just behind a newline: the last line of a file gets one if it had none
+  std::size_t begin = 0;       // lines before it belong to the header
+  std::size_t end = 0;         // after a newline, which is added to the last line of a file if need be
   bool overlong = false;       // the line that follows is longer than max_line_bytes
-  std::exception_ptr failure;  // why there is no text behind the block, if not because the file ends there
+  std::exception_ptr failure;  // why reading stopped after this block, if not at the end of the file
 
   std::string_view text() const { return {bytes.data() + begin, end - begin}; }
 };
 
-// Hands out the start of a file line by line (peek, drop), and the rest in blocks (read). Skips a UTF-8 byte order
-// mark.
+// Yields the first lines of a file one by one (peek, drop), and the rest in blocks (read). Skips a UTF-8 byte order mark.
 class LineBlocks {
  public:
   LineBlocks(const std::string& path, std::size_t block_bytes);
@@ -51,7 +49,7 @@ class LineBlocks {
   bool peek(std::string_view& line);
   void drop();
   std::uint64_t dropped() const { return dropped_; }
-  // Everything behind the dropped lines, block by block; false at the end. Does not throw for bad input: see TextBlock.
+  // The text after the dropped lines, block by block; false at the end. Does not throw for bad input: see TextBlock.
   bool read(TextBlock& block);
 
  private:

@@ -6,10 +6,10 @@
 
 namespace ztp {
 
-CellWriter::CellWriter(ParsedBlock& block, const Layout& layout, const TableSpec& spec, const ValueRule& rule,
+CellWriter::CellWriter(ParsedBlock& block, const FileLayout& layout, const TableSpec& spec, const ValueRule& rule,
                        std::size_t bytes)
     : block_(block), order_(layout.order), keeps_zeros_(rule.keeps_zeros) {
-  // Every index or label takes a byte and a separator. One cell more, for the coordinates of a cell that is not kept.
+  // An index or label takes at least a byte and a separator. One extra cell, for coordinates that are not kept.
   const std::size_t most = (layout.mirrored ? 2 : 1) * (bytes / (2 * order_)) + 1;
   block.cells.coords.resize(most * order_);
   coords_ = block.cells.coords.data();
@@ -31,24 +31,24 @@ BadLine unknown_label(std::uint64_t line, std::size_t column, std::string_view l
   const std::string name = mode_name(spec, mode);
   return {line, column,
           fmt::format("unknown {} {}: not among the {} entities of mode {}{}{}", name, quoted(label),
-                      spec.closed[mode]->labels.size(), name, spec.unknown_remedy.empty() ? "" : "; ",
+                      spec.fixed_modes[mode]->labels.size(), name, spec.unknown_remedy.empty() ? "" : "; ",
                       spec.unknown_remedy)};
 }
 
-void parse_block(const TextBlock& block, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+void parse_block(const TextBlock& block, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                  ParsedBlock& out) {
   out.bad.reset();
   std::string_view text = block.text();
   const std::size_t bad_place = find_bad_byte(text);
   if (bad_place != text.npos) {
-    // The lines in front of it come first: one of them may be bad, too.
+    // The lines before it are parsed first: one of them may be bad, too.
     const std::size_t newline = text.substr(0, bad_place).rfind('\n');
     text = text.substr(0, newline == text.npos ? 0 : newline + 1);
   }
   try {
     layout.format->parse(text, layout, spec, most, out);
     if (bad_place != text.npos) throw bad_byte(block.text()[bad_place], out.lines + 1, bad_place - text.size() + 1);
-    if (block.overlong) throw too_long(out.lines + 1);
+    if (block.overlong) throw line_too_long(out.lines + 1);
   } catch (BadLine& bad) {
     out.bad = std::move(bad);
   }

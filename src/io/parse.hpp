@@ -1,4 +1,4 @@
-// One block of text into cells. Blocks know nothing of each other, so that any number of them can be parsed at once.
+// Parses a block of text into cells. Blocks are independent, so that they can be parsed in parallel.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@ namespace ztp {
 
 struct ParsedBlock {
   CellBlock cells;                   // ids within the block while labels is in use; lines within the block
-  std::vector<BlockLabels> labels;   // of formats with labels, unless closed: one for each mode
+  std::vector<BlockLabels> labels;   // of formats with labels, unless modes are fixed: one for each mode
   std::vector<std::uint64_t> sizes;  // of numbered formats: largest id + 1 of each mode
   std::uint64_t lines = 0;
   std::uint64_t entries = 0;  // lines with a cell
@@ -21,23 +21,26 @@ struct ParsedBlock {
   std::optional<BadLine> bad;
 };
 
-// How a value becomes a cell, or not.
+// What to do with the value column.
 struct ValueRule {
-  ValueRule(const TableSpec& spec, const Layout& layout)
+  ValueRule(const TableSpec& spec, const FileLayout& layout)
       : values(spec.values),
-        parsed(layout.has_value && !(spec.optional_value && !spec.closed.empty() && spec.values == Values::none)),
-        stored(spec.values != Values::none),
-        keeps_zeros(spec.values == Values::zero_one) {}
-  Values values;
+        parsed(layout.has_value &&
+               !(spec.optional_value && !spec.fixed_modes.empty() && spec.values == ValueKind::none)),
+        stored(spec.values != ValueKind::none),
+        keeps_zeros(spec.values == ValueKind::zero_one) {}
+  ValueKind values;
   bool parsed;       // else the column is absent or ignored
   bool stored;       // in CellBlock::values
   bool keeps_zeros;  // as cells
 };
 
-// Room for every cell that a block could hold, written without checks and cut to size at the end.
+// Writes cells without bounds checks: there is room for every cell that the block could hold, and it is trimmed at the
+// end.
 class CellWriter {
  public:
-  CellWriter(ParsedBlock& block, const Layout& layout, const TableSpec& spec, const ValueRule& rule, std::size_t bytes);
+  CellWriter(ParsedBlock& block, const FileLayout& layout, const TableSpec& spec, const ValueRule& rule,
+             std::size_t bytes);
   std::uint32_t* coords() { return coords_; }  // of the next cell
   void commit(std::int64_t value, std::uint64_t line) {
     if (value == 0 && !keeps_zeros_) {
@@ -62,16 +65,25 @@ class CellWriter {
   std::uint64_t zeros_ = 0;
 };
 
-// `most` is how many entries may still come; what is wrong with the block, if anything, ends in out.bad.
-void parse_block(const TextBlock& block, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+// `most`: how many entries may still follow. An error in the block is stored in out.bad.
+void parse_block(const TextBlock& block, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                  ParsedBlock& out);
 
-// What a format may use for TextFormat::parse; text is empty or ends with a newline. The first is for labels separated
-// by TAB, and for formats that announce no number of entries; the second for indices.
-void parse_labels(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+// The parsers of formats (TextFormat::parse). The text is empty or ends with a newline. parse_labels: labels separated by
+// TAB, without an announced number of entries; parse_indices: indices separated by blanks.
+void parse_labels(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                   ParsedBlock& out);
-void parse_indices(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+void parse_indices(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                    ParsedBlock& out);
+
+// Parses the value column: 0 or 1, or a count. Returns what is wrong with the text and what to do, or null.
+const char* parse_general_value(std::string_view text, ValueKind rule, std::int64_t& value);
+inline const char* parse_value(std::string_view text, ValueKind rule, std::int64_t& value) {
+  if (text != "1") return parse_general_value(text, rule, value);
+  value = 1;  // by far the most common
+  return nullptr;
+}
+
 BadLine unknown_label(std::uint64_t line, std::size_t column, std::string_view label, const TableSpec& spec,
                       std::size_t mode);
 

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "io/parse.hpp"
-#include "io/value.hpp"
 
 namespace ztp {
 namespace {
@@ -19,15 +18,15 @@ struct IndexColumn {
   std::uint64_t least = 1;            // the smallest index allowed
   std::uint64_t count = 0;            // how many are allowed from there
   std::uint64_t first_id = 0;         // the id of the smallest
-  const LabelTable* named = nullptr;  // closed and named: the digits are looked up as a label
+  const LabelTable* named = nullptr;  // a fixed mode with names: the digits are looked up as a label
 };
 
-IndexColumn index_column(const Layout& layout, const TableSpec& spec, std::size_t k) {
+IndexColumn index_column(const FileLayout& layout, const TableSpec& spec, std::size_t k) {
   const std::uint64_t size = layout.sizes.empty() ? max_mode_size : layout.sizes[k];
-  if (spec.closed.empty()) return {layout.base, size, 0, nullptr};
-  const LabelTable& table = spec.closed[k]->labels;
+  if (spec.fixed_modes.empty()) return {layout.base, size, 0, nullptr};
+  const LabelTable& table = spec.fixed_modes[k]->labels;
   if (!table.is_numbered()) return {layout.base, size, 0, &table};
-  // An index is the label that it spells. Only who asks for --index-base 0 over labels from 1 counts places instead.
+  // An index is the label that it spells, except with --index-base 0 over labels that count from 1.
   if (layout.sizes.empty()) return {std::min(layout.base, table.first_number()), table.size(), 0, nullptr};
   const std::uint64_t first = table.first_number();
   const std::uint64_t least = std::max<std::uint64_t>(first, layout.base);
@@ -36,11 +35,11 @@ IndexColumn index_column(const Layout& layout, const TableSpec& spec, std::size_
 }
 
 struct LineParser {
-  LineParser(const Layout& file_layout, const TableSpec& file_spec) : layout(file_layout), spec(file_spec) {
+  LineParser(const FileLayout& file_layout, const TableSpec& file_spec) : layout(file_layout), spec(file_spec) {
     for (std::size_t k = 0; k < layout.order; ++k) columns[k] = index_column(layout, spec, k);
   }
 
-  const Layout& layout;
+  const FileLayout& layout;
   const TableSpec& spec;
   const ValueRule rule{spec, layout};
   std::array<IndexColumn, max_modes> columns;
@@ -65,7 +64,7 @@ struct LineParser {
   }
   void check_columns() const {
     if (split_fields(whole_line(), *layout.format).size() != layout.columns)
-      throw ragged(line, whole_line(), layout.columns, layout.columns, *layout.format);
+      throw wrong_column_count(line, whole_line(), layout.columns, layout.columns, *layout.format);
   }
 
   // Reads the line again, slowly, and says what is wrong with its index of mode k.
@@ -90,7 +89,7 @@ void LineParser::explain_index(const char* field, std::size_t k) const {
       throw bad(fmt::format("the index {} of mode {} is outside {} to {}, the size in the header; correct one of them",
                             quoted(text), layout.names[k], layout.base, last));
   }
-  if (!spec.closed.empty()) throw unknown_label(line, column(field), text, spec, k);
+  if (!spec.fixed_modes.empty()) throw unknown_label(line, column(field), text, spec, k);
   if (digits.empty())
     throw bad(fmt::format("the index 0 of mode {}, where indices start at 1; give --index-base 0 if they start at 0",
                           layout.names[k]));
@@ -115,8 +114,7 @@ inline std::uint32_t LineParser::index(std::size_t k) {
   return *found;
 }
 
-// The cell across the diagonal; false on the diagonal. Indices are looked up again, for the two modes may differ when
-// closed.
+// The mirrored cell; false on the diagonal. Indices are looked up again, since two fixed modes may differ.
 bool LineParser::mirror(const char* row, const char* column_field, std::uint32_t* coords) {
   const char* const after = at;
   const auto digits = [this](const char* field) {
@@ -145,7 +143,7 @@ inline std::int64_t LineParser::value() {
   return result;
 }
 
-BadLine too_many(const LineParser& parser) {
+BadLine too_many_entries(const LineParser& parser) {
   return {parser.line, parser.column(parser.at),
           fmt::format("more entries than the {} that line {} announces; correct the header or leave them out",
                       *parser.layout.cells, parser.layout.cells_line)};
@@ -153,7 +151,7 @@ BadLine too_many(const LineParser& parser) {
 
 }  // namespace
 
-void parse_indices(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t most,
+void parse_indices(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                    ParsedBlock& out) {
   LineParser parser(layout, spec);
   CellWriter writer(out, layout, spec, parser.rule, text.size());
@@ -171,7 +169,7 @@ void parse_indices(std::string_view text, const Layout& layout, const TableSpec&
       parser.at = static_cast<const char*>(std::memchr(parser.at, '\n', static_cast<std::size_t>(end - parser.at)));
       continue;
     }
-    if (entries++ == most) throw too_many(parser);
+    if (entries++ == most) throw too_many_entries(parser);
     std::uint32_t* coords = writer.coords();
     for (std::size_t k = 0; k < order; ++k) {
       if (k < 2) fields[k] = parser.at;

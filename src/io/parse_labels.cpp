@@ -3,15 +3,15 @@
 #include <cstring>
 
 #include "io/parse.hpp"
-#include "io/value.hpp"
 
 namespace ztp {
 namespace {
 
 // Reads the same line again, slowly, and says what is wrong with it.
-[[noreturn]] void explain(std::string_view text, std::uint64_t line, const Layout& layout) {
+[[noreturn]] void explain(std::string_view text, std::uint64_t line, const FileLayout& layout) {
   const std::vector<Field> fields = split_fields(text, *layout.format);
-  if (fields.size() != layout.columns) throw ragged(line, text, layout.columns, layout.columns, *layout.format);
+  if (fields.size() != layout.columns)
+    throw wrong_column_count(line, text, layout.columns, layout.columns, *layout.format);
   for (std::size_t k = 0; k < layout.order; ++k)
     if (fields[k].text.empty())
       throw BadLine{line, fields[k].column,
@@ -19,17 +19,17 @@ namespace {
   throw BadLine{line, 1, "a line that cannot be read"};
 }
 
-struct OpenColumns {
+struct NewColumns {
   std::vector<BlockLabels>& labels;
   std::uint32_t id(std::size_t k, std::string_view label, std::uint64_t, const char*) const {
     return labels[k].add(label);
   }
 };
 
-struct ClosedColumns {
+struct FixedColumns {
   const TableSpec& spec;
   std::uint32_t id(std::size_t k, std::string_view label, std::uint64_t line, const char* line_begin) const {
-    const auto found = spec.closed[k]->labels.find(label);
+    const auto found = spec.fixed_modes[k]->labels.find(label);
     if (!found) throw unknown_label(line, static_cast<std::size_t>(label.data() - line_begin) + 1, label, spec, k);
     return *found;
   }
@@ -43,7 +43,7 @@ const char* find_tab(const char* begin, const char* end) {
   return static_cast<const char*>(std::memchr(begin, '\t', static_cast<std::size_t>(end - begin)));
 }
 
-std::int64_t value_of(const char* line_begin, std::string_view text, std::uint64_t line, Values rule) {
+std::int64_t value_of(const char* line_begin, std::string_view text, std::uint64_t line, ValueKind rule) {
   std::int64_t value = 0;
   if (const char* wrong = parse_value(text, rule, value))
     throw BadLine{line, static_cast<std::size_t>(text.data() - line_begin) + 1,
@@ -52,7 +52,7 @@ std::int64_t value_of(const char* line_begin, std::string_view text, std::uint64
 }
 
 template <class Columns>
-void parse_lines(std::string_view text, const Layout& layout, const TableSpec& spec, const Columns& columns,
+void parse_lines(std::string_view text, const FileLayout& layout, const TableSpec& spec, const Columns& columns,
                  ParsedBlock& out) {
   const ValueRule rule(spec, layout);
   CellWriter writer(out, layout, spec, rule, text.size());
@@ -93,11 +93,12 @@ void parse_lines(std::string_view text, const Layout& layout, const TableSpec& s
 
 }  // namespace
 
-void parse_labels(std::string_view text, const Layout& layout, const TableSpec& spec, std::uint64_t, ParsedBlock& out) {
-  if (!spec.closed.empty()) return parse_lines(text, layout, spec, ClosedColumns{spec}, out);
+void parse_labels(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t,
+                  ParsedBlock& out) {
+  if (!spec.fixed_modes.empty()) return parse_lines(text, layout, spec, FixedColumns{spec}, out);
   out.labels.resize(layout.order);
   for (BlockLabels& labels : out.labels) labels.clear();
-  parse_lines(text, layout, spec, OpenColumns{out.labels}, out);
+  parse_lines(text, layout, spec, NewColumns{out.labels}, out);
 }
 
 }  // namespace ztp

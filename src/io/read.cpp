@@ -4,12 +4,12 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "io/assemble.hpp"
 #include "io/flags.hpp"
 #include "io/formats.hpp"
-#include "io/missing.hpp"
-#include "io/pairs.hpp"
+#include "io/lines.hpp"
 #include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
@@ -51,20 +51,20 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
   data.lines = tensor.nnz();
 }
 
-// Flags that say how text is to be read were settled when the file was made.
+// Error, if flags for text files are given: they were applied by 'ztp convert'.
 void refuse_text_flags(const ReadOptions& options) {
   const auto refuse = [&](bool given, const char* flag) {
     if (given)
       throw Error(ErrorKind::usage,
                   fmt::format("{} is not used with {}: it was settled by 'ztp convert'", flag, options.file));
   };
-  refuse(!options.format.empty(), "--format");
+  refuse(options.format.has_value(), "--format");
   refuse(options.values, "--values");
   refuse(options.index_base != 1, "--index-base");
   refuse(!options.labels.empty(), "--labels");
 }
 
-// Opens a tensor file, and loads all of it in its order, unless it is to stay there.
+// Opens a tensor file, and loads its ones unless they are to stay there.
 void read_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
   refuse_text_flags(options);
   auto opened = std::make_shared<const TensorFile>(options.file);
@@ -96,13 +96,81 @@ void read_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
   });
 }
 
+constexpr const char* unknown_remedy =
+    "an entity without ones is known only through --labels, or through the sizes in the header of a .tns or .mtx file";
+
+void read_slice_file(const std::string& path, const Mode& mode, std::vector<ListedEntity>& listed) {
+  const LabelTable& labels = mode.labels;
+  read_label_lines(
+      path,
+      [&](std::string_view label, std::size_t line) {
+        const auto id = labels.find(label);
+        if (!id)
+          throw Error(ErrorKind::input,
+                      fmt::format("{}:{}:1: unknown {} {}: not among the {} entities of mode {}; {}", path, line,
+                                  mode.name, ztp::quoted(label), labels.size(), mode.name, unknown_remedy));
+        listed.push_back({*id, &path, line});
+      },
+      [&](std::string_view header) {
+        if (labels.find(header))
+          throw Error(ErrorKind::input,
+                      fmt::format("{}:1:1: a first line that begins with # is a header, but {} is also "
+                                  "an entity; put a header line before it",
+                                  path, ztp::quoted(header)));
+      });
+}
+
+void read_slices(const ReadOptions& options, Dataset& data) {
+  const SparseTensor& tensor = data.tensor;
+  std::vector<std::vector<ListedEntity>> listed(tensor.order());
+  std::deque<std::string> files;  // which those listed point to
+  for (const std::string& item : options.missing_slices) {
+    const auto [mode_name, file] = split_assignment(item, "--missing-slices");
+    const std::size_t k = mode_of_flag(tensor.modes, mode_name, "--missing-slices " + item);
+    read_slice_file(files.emplace_back(file), tensor.modes[k], listed[k]);
+  }
+  for (std::size_t k = 0; k < tensor.order(); ++k) set_missing_slices(k, listed[k], options.file, data);
+}
+
+void read_missing_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
+  const SparseTensor& tensor = data.tensor;
+  TableSpec spec = cell_table(options.missing, tensor.modes);
+  spec.optional_value = true;  // a test file is a list of cells, too
+  spec.unknown_remedy = unknown_remedy;
+  TableReader reader(spec, pool);
+  CellBlock block;
+  while (reader.next(block)) data.missing.cells.append(block.coords.data(), block.coords.size());
+  normalize_missing_cells(options.missing, options.file, data);
+}
+
+void read_missing_pairs(const std::string& item, Pool& pool, Dataset& data) {
+  const auto [name, file] = split_assignment(item, "--missing-pairs");
+  Network& network = network_of_flag(name, "--missing-pairs " + item, "give it with --network " + name + "=FILE", data);
+  const Mode& mode = data.tensor.modes[network.mode];
+  TableSpec spec = pair_table(file, mode);
+  spec.optional_value = true;
+  spec.unknown_remedy = unknown_remedy;
+  read_pairs(spec, pool, network.missing);
+  normalize_missing_pairs(file, network, data);
+}
+
+// Fills data.missing and the missing pairs of data.networks, once the tensor and the networks are complete. Error, if a
+// file contradicts them. Takes O(n log n) in the length of the lists and one pass over the ones, however many cells are
+// missing.
+void read_missing(const ReadOptions& options, Pool& pool, Dataset& data) {
+  data.missing.slices.resize(data.tensor.order());
+  read_slices(options, data);
+  if (!options.missing.empty()) read_missing_cells(options, pool, data);
+  for (const std::string& item : options.missing_pairs) read_missing_pairs(item, pool, data);
+}
+
 }  // namespace
 
 TableSpec tensor_table(const ReadOptions& options) {
   TableSpec spec;
   spec.path = options.file;
-  spec.format = format_named(options.format);
-  spec.values = options.counts ? Values::counts : options.values ? Values::nonzero : Values::none;
+  if (options.format) spec.format = text_formats[static_cast<std::size_t>(*options.format)];
+  spec.values = options.counts ? ValueKind::counts : options.values ? ValueKind::nonzero : ValueKind::none;
   spec.index_base = static_cast<std::uint32_t>(options.index_base);
   return spec;
 }
@@ -110,7 +178,7 @@ TableSpec tensor_table(const ReadOptions& options) {
 Dataset read_dataset(const ReadOptions& options) {
   Pool pool(options.threads);
   Dataset data;
-  // A damaged start must not make a .ztpt text.
+  // A .ztpt file with a damaged start must not be read as text.
   if (TensorFile::recognises(options.file) || options.file.ends_with(".ztpt"))
     read_tensor_file(options, pool, data);
   else
@@ -122,19 +190,20 @@ Dataset read_dataset(const ReadOptions& options) {
   };
   renumber(tensor.coords.data(), tensor.nnz(),
            apply_label_lists(read_label_files(options.labels), tensor.modes, used_ids, options.file));
-  finish_ones({options.file, options.counts}, data);
+  normalize_ones({options.file, options.counts}, data);
   for (const std::string& item : options.networks) add_network(read_network(item, tensor, pool), data);
   warn_of_repeated_networks(data);
   read_missing(options, pool, data);
-  malloc_trim(0);  // the buffers of reading are gone; let their pages go, too
+  malloc_trim(0);  // returns the memory of the read buffers to the system
   return data;
 }
 
 namespace {
 
-// A cell may be there twice, but not with both outcomes.
+// Error, if a cell has both outcomes. Repeated cells are allowed.
 void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, const std::string& file) {
-  constexpr std::int64_t zero = std::int64_t{1} << 32;  // zeros and ones of a cell add up side by side
+  constexpr std::int64_t zero = std::int64_t{1}
+                                << 32;  // zeros and ones of a cell are counted in the two halves of a word
   Buffer<std::uint32_t> coords;
   coords.append(cells.coords.data(), cells.coords.size());
   Buffer<std::int64_t> outcomes;
@@ -150,7 +219,7 @@ void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, cons
 
 TableSpec test_table(const std::string& path, const std::vector<Mode>& modes) {
   TableSpec spec = cell_table(path, modes);
-  spec.values = Values::zero_one;
+  spec.values = ValueKind::zero_one;
   return spec;
 }
 

@@ -1,4 +1,4 @@
-// What reading a tensor is made of, for those who need its parts.
+// Parts of reading a tensor that other code uses.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace ztp {
 // How the file of ones is to be read.
 TableSpec tensor_table(const ReadOptions& options);
 
-// A test file: cells of known modes with a last column 0 or 1; and the cells of one of its blocks, added to others.
+// A test file: cells of known modes with a last column 0 or 1. append_cells adds the cells of one of its blocks.
 TableSpec test_table(const std::string& path, const std::vector<Mode>& modes);
 void append_cells(const CellBlock& block, TestCells& cells);
 

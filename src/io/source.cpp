@@ -17,7 +17,7 @@
 
 namespace ztp {
 
-// The bytes as they lie in the file, with a window that a decoder consumes.
+// The raw bytes of the file, in a buffer that a decoder consumes.
 struct RawInput {
   static constexpr std::size_t raw_bytes = 256 << 10;
 
@@ -115,7 +115,7 @@ class GzipDecoder : public ByteSource::Decoder {
   }
 
  private:
-  // Tapes and some tools pad with zero bytes behind the last member; anything else there must be a member.
+  // Some tools pad with zero bytes after the last member; anything else must be another member.
   bool next_member() {
     while (input_.refill() && *input_.data() == '\0') {
       ++input_.begin;
@@ -176,12 +176,8 @@ bool is_zstd(const unsigned char* start, std::size_t size) {
   return frame || skippable;
 }
 
-}  // namespace
-
-namespace {
-
-// What a file is that cannot be read as text; nothing if there is no telling.
-const char* foreign_kind(std::string_view start) {
+// The kind of a file that is not supported; null if it is not recognised.
+const char* unsupported_kind(std::string_view start) {
   if (start.starts_with("PK\x03\x04")) return "a zip archive; unpack it, and compress it with gzip or zstd if at all";
   if (start.starts_with("\xfd"
                         "7zXZ"))
@@ -197,20 +193,18 @@ const char* foreign_kind(std::string_view start) {
 
 ByteSource::ByteSource(const std::string& path)
     : name_(path == "-" ? "standard input" : path),
-      file_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
-      owned_(path != "-") {
+      opened_(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
   if (path.empty())
     throw Error(ErrorKind::usage, "the name of a file is empty; name the file, or give - for standard input");
-  if (file_ < 0) throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
+  if (path != "-" && opened_ < 0)
+    throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
 }
 
-ByteSource::~ByteSource() {
-  if (owned_) ::close(file_);
-}
+ByteSource::~ByteSource() = default;
 
 void ByteSource::detect() {
-  RawInput input(file_, name_);
-  // A pipe may hand out its first bytes one by one.
+  RawInput input(opened_ < 0 ? STDIN_FILENO : static_cast<int>(opened_), name_);
+  // A pipe may deliver its first bytes one by one.
   while (input.end < 10) {
     const std::size_t got = input.read_into(input.buffer.data() + input.end, input.buffer.size() - input.end);
     if (got == 0) break;
@@ -218,7 +212,7 @@ void ByteSource::detect() {
   }
   const auto* start = reinterpret_cast<const unsigned char*>(input.data());
   const std::size_t size = input.size();
-  if (const char* kind = foreign_kind({input.data(), size}))
+  if (const char* kind = unsupported_kind({input.data(), size}))
     throw Error(ErrorKind::input, fmt::format("{}: {}", name_, kind));
   if (is_gzip(start, size))
     decoder_ = std::make_unique<GzipDecoder>(std::move(input));

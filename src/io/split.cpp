@@ -11,7 +11,6 @@
 #include "io/draw_cells.hpp"
 #include "io/flags.hpp"
 #include "io/text_writer.hpp"
-#include "io/write_cells.hpp"
 #include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
@@ -22,7 +21,7 @@ bool less(const std::uint32_t* a, const std::uint32_t* b, std::size_t order) {
   return std::lexicographical_compare(a, a + order, b, b + order);
 }
 
-std::uint64_t part_of(double holdout, std::uint64_t total, const char* what) {
+std::uint64_t holdout_count(double holdout, std::uint64_t total, const char* what) {
   if (!(holdout > 0 && holdout < 1))
     throw Error(ErrorKind::config, fmt::format("--holdout is {}; it must be above 0 and below 1", holdout));
   const auto part = static_cast<std::uint64_t>(std::llround(holdout * static_cast<double>(total)));
@@ -30,9 +29,9 @@ std::uint64_t part_of(double holdout, std::uint64_t total, const char* what) {
   return std::min(part, total);
 }
 
-// The ones for which held(e) is true to the test list, the others to training.
+// Puts the ones for which held(e) is true into the test list, the others into the training part.
 template <class Held>
-void part_ones(const SparseTensor& tensor, Held held, Split& split) {
+void partition_ones(const SparseTensor& tensor, Held held, Split& split) {
   const std::size_t order = tensor.order();
   split.coords.reserve(tensor.coords.size());
   for (std::size_t e = 0; e < tensor.nnz(); ++e) {
@@ -46,32 +45,32 @@ void part_ones(const SparseTensor& tensor, Held held, Split& split) {
                 fmt::format("all {} ones would be held out; none is left to train on", tensor.nnz()));
 }
 
-void check_size(std::uint64_t cells, std::uint64_t limit) {
+void check_test_size(std::uint64_t cells, std::uint64_t limit) {
   if (cells > limit)
     throw Error(ErrorKind::config, fmt::format("{} test cells would be held out; the limit is {}", cells, limit));
 }
 
 Split split_cells(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
   const std::size_t order = tensor.order();
-  const Box box(tensor, missing);
+  const ObservedBox box(tensor, missing);
   const std::optional<std::uint64_t> volume = box.volume();
   if (!volume)
     throw Error(ErrorKind::config,
                 fmt::format("the tensor has {:.3g} cells, more than 2^63: hold out ones, not cells", tensor.volume()));
   const std::uint64_t observed = *volume - missing.cells.size() / order;
-  const std::uint64_t wanted = part_of(options.holdout, observed, "cells");
+  const std::uint64_t wanted = holdout_count(options.holdout, observed, "cells");
   if (wanted > max_test_cells)
     throw Error(ErrorKind::config,
                 fmt::format("--holdout {} of {} cells is {} test cells, more than {}; lower it, or hold out ones",
                             options.holdout, observed, wanted, max_test_cells));
   std::vector<std::uint64_t> chosen = draw_subset(stream_key(options.seed, 0, Purpose::holdout, 0), observed, wanted);
-  number_around(box, missing.cells, chosen);
+  number_outside(box, missing.cells, chosen);
   Split result;
   result.test.outcome.resize(wanted);
   std::fill(result.test.outcome.begin(), result.test.outcome.end(), std::uint8_t{0});
-  // Both lists ascend: one walk over them finds the ones among the chosen cells.
+  // Both lists are sorted: one pass finds the ones among the chosen cells.
   std::size_t next = 0;
-  part_ones(
+  partition_ones(
       tensor,
       [&](std::size_t e) {
         const std::uint64_t number = box.index(tensor.cell(e));
@@ -87,7 +86,7 @@ Split split_cells(const SparseTensor& tensor, const SplitOptions& options, const
   return result;
 }
 
-// Adds the zeros to the held-out ones; both lists are in order and stay so.
+// Merges the zeros with the held-out ones; both lists are sorted.
 void merge_zeros(Split& split, const Buffer<std::uint32_t>& zeros, std::size_t order) {
   const Buffer<std::uint32_t> ones = std::move(split.test.coords);
   const std::uint32_t *one = ones.begin(), *zero = zeros.begin();
@@ -103,8 +102,8 @@ void merge_zeros(Split& split, const Buffer<std::uint32_t>& zeros, std::size_t o
   split.test_zeros = zeros.size() / order;
 }
 
-// Draws the zeros that go with the held-out ones: observed cells of the box that are no ones.
-void add_zeros(const SparseTensor& tensor, const Missing& missing, const Box& box, const SplitOptions& options,
+// Draws the zeros for the held-out ones: observed cells of the box that are not ones.
+void add_zeros(const SparseTensor& tensor, const Missing& missing, const ObservedBox& box, const SplitOptions& options,
                Split& split) {
   const uint128 product = static_cast<uint128>(options.zeros_per_one) * split.test_ones;
   const std::uint64_t wanted = product >> 63 != 0 ? std::uint64_t{1} << 63 : static_cast<std::uint64_t>(product);
@@ -122,23 +121,24 @@ void add_zeros(const SparseTensor& tensor, const Missing& missing, const Box& bo
                 fmt::format("{} held-out ones with --zeros-per-one {} need {} zeros, but only {} cells{} are zeros",
                             split.test_ones, options.zeros_per_one, wanted, zeros,
                             options.protocol == Protocol::slices ? " of the slices" : ""));
-  check_size(split.test_ones + wanted, max_drawn_test_cells);
+  check_test_size(split.test_ones + wanted, max_drawn_test_cells);
   const StreamKey key = stream_key(options.seed, 0, Purpose::zeros, static_cast<std::uint32_t>(options.protocol));
   merge_zeros(split,
-              volume ? numbered_cells(box, excluded, zeros, wanted, key) : rejected_cells(box, excluded, wanted, key),
+              volume ? draw_cells_by_number(box, excluded, zeros, wanted, key)
+                     : draw_cells_by_rejection(box, excluded, wanted, key),
               tensor.order());
 }
 
 Split split_ones(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
-  const std::uint64_t wanted = part_of(options.holdout, tensor.nnz(), "ones");
-  check_size(wanted, max_drawn_test_cells);
+  const std::uint64_t wanted = holdout_count(options.holdout, tensor.nnz(), "ones");
+  check_test_size(wanted, max_drawn_test_cells);
   const std::vector<std::uint64_t> chosen =
       draw_subset(stream_key(options.seed, 0, Purpose::holdout, 1), tensor.nnz(), wanted);
   Split result;
   std::size_t next = 0;
-  part_ones(
+  partition_ones(
       tensor, [&](std::size_t e) { return next < chosen.size() && chosen[next] == e && ++next > 0; }, result);
-  add_zeros(tensor, missing, Box(tensor, missing), options, result);
+  add_zeros(tensor, missing, ObservedBox(tensor, missing), options, result);
   return result;
 }
 
@@ -152,10 +152,10 @@ Split split_slices(const SparseTensor& tensor, const SplitOptions& options, cons
     throw Error(ErrorKind::config,
                 fmt::format("--after {} is out of range: mode {} has {} entities, so 1 to {} can be kept",
                             options.after, options.mode, entities, entities - 1));
-  Box box(tensor, missing);
+  ObservedBox box(tensor, missing);
   box.keep_from(*mode, options.after);
   Split result;
-  part_ones(
+  partition_ones(
       tensor, [&](std::size_t e) { return tensor.cell(e)[*mode] >= options.after; }, result);
   if (result.test_ones == 0)
     throw Error(ErrorKind::config,
@@ -199,9 +199,7 @@ void write_split(const SparseTensor& tensor, const Split& split, const std::stri
 }
 
 Protocol protocol_named(const std::string& name) {
-  if (name == "cells") return Protocol::cells;
-  if (name == "ones") return Protocol::ones;
-  if (name == "slices") return Protocol::slices;
+  if (const auto protocol = choice_named<Protocol>(name)) return *protocol;
   throw Error(ErrorKind::usage, fmt::format("--protocol \"{}\" is none of cells, ones, slices", name));
 }
 

@@ -21,16 +21,23 @@ std::vector<const Mode*> columns_of(const std::vector<Mode>& modes) {
 TableSpec cell_table(const std::string& path, const std::vector<Mode>& modes) {
   TableSpec spec;
   spec.path = path;
-  spec.closed = columns_of(modes);
+  spec.fixed_modes = columns_of(modes);
   spec.header_names_modes = true;
   return spec;
 }
 
-// Enough that a slow block does not keep the other threads waiting.
+TableSpec pair_table(const std::string& path, const Mode& mode) {
+  TableSpec spec;
+  spec.path = path;
+  spec.fixed_modes = {&mode, &mode};
+  return spec;
+}
+
+// Enough that a slow block does not delay the other threads.
 constexpr std::size_t blocks_per_thread = 4;
 
-// One round reads the text of the next batch while it parses the blocks of this one; then the labels of all blocks are
-// merged, one thread for each mode, and ids within a block become ids of the mode.
+// Each round parses a batch of blocks while it reads the text of the next batch. Then the labels of all blocks are merged,
+// one thread per mode, and ids within a block become ids of the mode.
 struct TableReader::Impl {
   Impl(TableSpec table_spec, Pool& team) : spec(std::move(table_spec)), pool(team), text(spec.path, spec.block_bytes) {}
 
@@ -42,12 +49,12 @@ struct TableReader::Impl {
   void merge_labels(std::size_t mode);
   void finish_block(std::size_t block);
   void check_end() const;
-  bool open_labels() const { return spec.closed.empty() && !layout.format->numbered; }
+  bool discovers_labels() const { return spec.fixed_modes.empty() && !layout.format->numbered; }
 
   TableSpec spec;
   Pool& pool;
   LineBlocks text;
-  Layout layout;
+  FileLayout layout;
   bool opened = false;
   std::vector<TextBlock> batch, ahead;  // the text of this round and of the next
   std::size_t batch_size = 0, ahead_size = 0;
@@ -65,7 +72,7 @@ void TableReader::Impl::open() {
   try {
     layout = read_layout(text, spec);
   } catch (const BadLine& bad) {
-    throw located(text.name(), bad);
+    throw error_at(text.name(), bad);
   }
   opened = true;
   lines = text.dropped();
@@ -96,7 +103,7 @@ bool TableReader::Impl::process_batch() {
   }
   parse_batch();
   for (std::size_t b = 0; b < batch_size; ++b) check_block(b);
-  if (open_labels()) pool.for_blocks(layout.order, [this](std::size_t k) { merge_labels(k); });
+  if (discovers_labels()) pool.for_blocks(layout.order, [this](std::size_t k) { merge_labels(k); });
   pool.for_blocks(batch_size, [this](std::size_t b) { finish_block(b); });
   return true;
 }
@@ -115,7 +122,7 @@ void TableReader::Impl::check_block(std::size_t b) {
   ParsedBlock& block = parsed[b];
   if (layout.cells && (block.bad || entries + block.entries > *layout.cells))
     parse_block(batch[b], layout, spec, *layout.cells - entries, block);  // again, to stop at the first one too many
-  if (block.bad) throw located(text.name(), *block.bad, lines);
+  if (block.bad) throw error_at(text.name(), *block.bad, lines);
   if (batch[b].failure) std::rethrow_exception(batch[b].failure);
   lines_before[b] = lines;
   lines += block.lines;
@@ -132,7 +139,7 @@ void TableReader::Impl::merge_labels(std::size_t mode) {
     std::vector<std::uint32_t>& to_mode = ids[b][mode];
     to_mode.resize(labels.size());
     for (std::size_t i = 0; i < labels.size(); ++i) {
-      if (i + fetch_distance < labels.size()) table.fetch(labels[i + fetch_distance].hash);
+      if (i + fetch_distance < labels.size()) table.prefetch(labels[i + fetch_distance].hash);
       try {
         to_mode[i] = table.add(labels[i].label(), labels[i].hash);
       } catch (const Error& error) {
@@ -145,7 +152,7 @@ void TableReader::Impl::merge_labels(std::size_t mode) {
 void TableReader::Impl::finish_block(std::size_t b) {
   CellBlock& cells = parsed[b].cells;
   for (std::uint64_t& line : cells.lines) line += lines_before[b];
-  if (!open_labels()) return;
+  if (!discovers_labels()) return;
   for (std::size_t k = 0; k < layout.order; ++k) {
     const std::uint32_t* to_mode = ids[b][k].data();
     for (std::size_t i = k; i < cells.coords.size(); i += layout.order) cells.coords[i] = to_mode[cells.coords[i]];
@@ -153,12 +160,12 @@ void TableReader::Impl::finish_block(std::size_t b) {
 }
 
 void TableReader::Impl::check_end() const {
-  if (entries == 0) throw no_data(text.name());
+  if (entries == 0) throw no_data_error(text.name());
   if (layout.cells && entries < *layout.cells)
-    throw located(text.name(),
-                  {layout.cells_line, layout.cells_column,
-                   fmt::format("the header announces {} entries, but the file has {}; is the file cut short?",
-                               *layout.cells, entries)});
+    throw error_at(text.name(),
+                   {layout.cells_line, layout.cells_column,
+                    fmt::format("the header announces {} entries, but the file has {}; is the file cut short?",
+                                *layout.cells, entries)});
 }
 
 TableReader::TableReader(TableSpec spec, Pool& pool) : impl_(std::make_unique<Impl>(std::move(spec), pool)) {}
@@ -185,7 +192,7 @@ bool TableReader::next(CellBlock& block) {
 
 std::vector<Mode> TableReader::take_modes() {
   impl_->open();
-  if (impl_->spec.closed.empty() && impl_->layout.format->numbered)
+  if (impl_->spec.fixed_modes.empty() && impl_->layout.format->numbered)
     for (std::size_t k = 0; k < impl_->layout.order; ++k) {
       const std::uint64_t size = impl_->layout.sizes.empty() ? impl_->sizes[k] : impl_->layout.sizes[k];
       impl_->modes[k].labels = LabelTable::numbered(impl_->layout.base, static_cast<std::uint32_t>(size));
@@ -195,6 +202,13 @@ std::vector<Mode> TableReader::take_modes() {
 
 std::uint64_t TableReader::zero_cells() const {
   return impl_->zeros;
+}
+
+std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to) {
+  TableReader reader(table, pool);
+  CellBlock block;
+  while (reader.next(block)) to.append(block.coords.data(), block.coords.size());
+  return reader.take_modes();
 }
 
 }  // namespace ztp

@@ -13,7 +13,7 @@ namespace ztp {
 
 struct TextFormat;
 
-enum class Values {
+enum class ValueKind {
   none,      // .tsv: every column is a label. .tns, .mtx: a value is there (or not: pattern) and must be a number
   nonzero,   // the last column is a number; any nonzero value is a one, zero is an absent cell
   counts,    // the last column is a whole number, not negative
@@ -23,35 +23,37 @@ enum class Values {
 struct TableSpec {
   std::string path;                    // "-" is standard input
   const TextFormat* format = nullptr;  // null: by the name, then by the first line; .tsv if neither tells
-  Values values = Values::none;
-  // The value column may be absent, and every cell is then a one; with Values::none it is ignored (cells to predict).
+  ValueKind values = ValueKind::none;
+  // The value column may be absent, and every cell is then a one; with ValueKind::none it is ignored (cells to predict).
   bool optional_value = false;
   std::uint32_t index_base = 1;  // .tns only: 0 or 1
   bool keep_lines = false;       // remember the line of every cell
-  // Of text, parsed at once by one thread. Labels and ids do not depend on it; at 1 MiB the labels of a block fit the
-  // cache.
+  // The size of a block of text. Labels and ids do not depend on it; with 1 MiB the labels of a block fit into the cache.
   std::size_t block_bytes = 1 << 20;
-  // When not empty, one mode for each column, of which one may serve several: a label outside it is an input error.
-  // Otherwise the modes are discovered: labels in order of first appearance (.tsv), or the numbers up to the largest
-  // index or the header's size. An index in a .tns or .mtx file is looked up as the label it spells; only index_base 0
-  // over labels that count from 1 makes it a place.
-  std::vector<const Mode*> closed;
-  // When modes are discovered: labels that are known beforehand. A header may then say anything, as in a closed table.
+  // One mode for each column, of which some may be the same: other labels are an error. If empty, modes are discovered:
+  // labels in order of first appearance (.tsv), or the numbers up to the largest index or the size in the header. With
+  // fixed modes an index of a .tns or .mtx file is the label that it spells, unless index_base is 0 and labels count
+  // from 1.
+  std::vector<const Mode*> fixed_modes;
+  // If modes are discovered: labels that are known already. A header may then have any names, as with fixed modes.
   const LabelTable* known = nullptr;
   std::string unknown_remedy;       // what to do about a label outside, for messages
-  bool header_names_modes = false;  // a header of a closed .tsv must name these modes in this order
+  bool header_names_modes = false;  // with fixed modes, a .tsv header must name these modes in this order
 };
 
-// For TableSpec::closed: every mode, in this order.
+// For TableSpec::fixed_modes: all modes, in order.
 std::vector<const Mode*> columns_of(const std::vector<Mode>& modes);
-// A list of cells of known modes, whose header, if there is one, must name them.
+// A list of cells of known modes. Its header, if there is one, must name them.
 TableSpec cell_table(const std::string& path, const std::vector<Mode>& modes);
+
+// A file of pairs of entities of a known mode.
+TableSpec pair_table(const std::string& path, const Mode& mode);
 
 // Cells of one block of the file, in file order.
 struct CellBlock {
   Buffer<std::uint32_t> coords;  // cells x K, row-major
-  Buffer<std::int64_t> values;   // one for each cell, unless Values::none (binary: the value's being nonzero, 0 or 1)
-  Buffer<std::uint64_t> lines;   // 1-based, if keep_lines
+  Buffer<std::int64_t> values;  // one for each cell, unless ValueKind::none (binary: the value's being nonzero, 0 or 1)
+  Buffer<std::uint64_t> lines;  // 1-based, if keep_lines
   std::size_t cells(std::size_t order) const { return coords.size() / order; }
 };
 
@@ -64,8 +66,8 @@ class TableReader {
 
   std::size_t order();          // K; reads the start of the file
   bool next(CellBlock& block);  // false at the end of the file
-  // After the last block: mode names (from the header, or mode1.. modeK) and labels. Empty tables if spec.closed was
-  // given.
+  // After the last block: mode names (from the header, or mode1, ..., modeK) and labels. Without labels, if modes are
+  // fixed.
   std::vector<Mode> take_modes();
   std::uint64_t zero_cells() const;  // cells that were given with the value zero and not yielded
 
@@ -73,5 +75,8 @@ class TableReader {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// Appends the pairs of a file unchanged, and returns the modes of its two columns.
+std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to);
 
 }  // namespace ztp

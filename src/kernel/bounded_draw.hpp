@@ -8,7 +8,7 @@
 #pragma once
 #include <cstdint>
 
-#include "kernel/kernel.hpp"
+#include "kernel/entry_draw.hpp"
 
 namespace ztp {
 
@@ -25,8 +25,8 @@ inline constexpr std::size_t blocks_known = 3;
 inline constexpr double largest_bounded_rate = 8;
 
 // Whether the candidates of an entry can be drawn one by one.
-inline bool boundable(const Entries& entries, std::size_t e, double total) {
-  return entries.observed ? entries.observed[e] == 1 : total <= largest_bounded_rate;
+inline bool boundable(const HostCells& cells, std::size_t e, double total) {
+  return cells.observed ? cells.observed[e] == 1 : total <= largest_bounded_rate;
 }
 
 }  // namespace ztp

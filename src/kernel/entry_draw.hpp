@@ -9,11 +9,24 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel.hpp"
+#include "kernel/host_rates.hpp"
 #include "model/distributions.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
+
+// What all entries of a call of Kernel::allocate share.
+struct CountTask {
+  const HostCells& cells;
+  const HostRates& rates;
+  Streams streams;
+  const DrawSettings& settings;
+
+  const std::uint32_t* cell(std::size_t e) const { return cells.coords + e * rates.u.size(); }
+  std::int64_t observed(std::size_t e) const { return cells.observed ? cells.observed[e] : 1; }
+  std::uint64_t number(std::size_t e) const { return cells.first + e; }  // among all cells
+  Stream stream(std::size_t e) const { return streams.at(number(e)); }
+};
 
 // log(exp(z) - 1): the likelihood of a one, with exp(-z) taken out into the rate of all cells.           (M10)
 inline double log_expm1(double z) {
@@ -24,7 +37,7 @@ inline double log_expm1(double z) {
 // modes): slow, and exact where the product of floats is not.                                                  (M2)
 class LogShares {
  public:
-  explicit LogShares(const Rates& rates) : rates_(rates) {}
+  explicit LogShares(const HostRates& rates) : rates_(rates) {}
 
   // log z of the cell; not a number or an infinity, where there is none.
   double of(const std::uint32_t* cell) {
@@ -54,7 +67,7 @@ class LogShares {
   }
 
  private:
-  const Rates& rates_;
+  const HostRates& rates_;
   std::vector<std::size_t> order_;  // both empty until a cell needs them
   std::vector<double> shares_;
 };
@@ -63,16 +76,16 @@ class LogShares {
 inline constexpr double log_smallest_mean = -40;
 
 // The latent count of an entry with rate z.                                                          (M3), (M17)
-inline std::int64_t draw_entry(Stream& stream, const Entries& entries, std::size_t e, double z) {
-  if (entries.missing) return draw_poisson(stream, z);
-  return entries.observed ? entries.observed[e] : draw_zero_truncated_poisson(stream, z);
+inline std::int64_t draw_entry(Stream& stream, const HostCells& cells, std::size_t e, double z) {
+  if (cells.missing) return draw_poisson(stream, z);
+  return cells.observed ? cells.observed[e] : draw_zero_truncated_poisson(stream, z);
 }
 
 // What an entry adds to the log-likelihood, without the part that all cells share.                                 (M10)
-inline double entry_log_likelihood(const Entries& entries, double z, double log_z, std::int64_t y) {
-  if (entries.missing) return z;
+inline double entry_log_likelihood(const HostCells& cells, double z, double log_z, std::int64_t y) {
+  if (cells.missing) return z;
   const double count = static_cast<double>(y);
-  if (entries.observed) return count * log_z - log_factorial(count);
+  if (cells.observed) return count * log_z - log_factorial(count);
   return z < 1e-300 ? log_z : log_expm1(z);
 }
 
@@ -88,16 +101,16 @@ inline bool floats_hold(double sum, double z) {
 }
 
 // The expectation of an entry's count: that of a zero-truncated Poisson is z / (1 - exp(-z)).                  (M26)
-inline double expected_count(const Entries& entries, double z, std::int64_t observed) {
-  if (entries.missing) return z;
-  if (entries.observed) return static_cast<double>(observed);
+inline double expected_count(const HostCells& cells, double z, std::int64_t observed) {
+  if (cells.missing) return z;
+  if (cells.observed) return static_cast<double>(observed);
   return z < 1e-300 ? 1 : z / -std::expm1(-z);
 }
 
 // Entries the plain way, in logs, wherever floats do not hold.
 class PlainDraw {
  public:
-  PlainDraw(const Entries& entries, const Rates& rates) : entries_(entries), rates_(rates), log_shares_(rates) {}
+  explicit PlainDraw(const CountTask& task) : task_(task), log_shares_(task.rates) {}
 
   LogShares& log_shares() { return log_shares_; }
 
@@ -105,47 +118,46 @@ class PlainDraw {
   // to the log-likelihood.                                                                                (M3), (M4), (M17)
   template <class Add>
   double draw(Stream& stream, std::size_t e, const Add& add) {
-    const double log_z = log_shares_.of(entries_.coords + e * rates_.u.size());
-    if (entries_.missing && log_z < log_smallest_mean) return 0;  // surely zero
-    if (entries_.anywhere && log_z == -std::numeric_limits<double>::infinity()) {
-      add(stream.below(rates_.R), entries_.observed ? entries_.observed[e] : std::int64_t{1});
+    const double log_z = log_shares_.of(task_.cell(e));
+    if (task_.cells.missing && log_z < log_smallest_mean) return 0;  // surely zero
+    if (task_.settings.anywhere && !task_.cells.missing && log_z == -std::numeric_limits<double>::infinity()) {
+      add(stream.below(task_.rates.R), task_.observed(e));
       return 0;
     }
     if (!std::isfinite(log_z))
       throw Error(ErrorKind::numeric,
                   fmt::format("sweep {}: {} has rate zero or infinity", stream.sweep(), name_of(e)));
     const double z = std::exp(log_z);
-    const std::int64_t y = draw_entry(stream, entries_, e, z);
+    const std::int64_t y = draw_entry(stream, task_.cells, e, z);
     draw_multinomial(stream, y, log_shares_.shares(),
                      [&](std::size_t i, std::int64_t part) { add(log_shares_.order()[i], part); });
-    return entry_log_likelihood(entries_, z, log_z, y);
+    return entry_log_likelihood(task_.cells, z, log_z, y);
   }
 
   // The expectations of its parts, for which add(r, mean) is called. Returns what it adds to the log-likelihood. An entry whose rate is
   // zero in all components goes to them in equal parts: with means for parameters that is rounding, never data.        (M26)
   template <class Add>
   double expect(std::size_t e, const Add& add) {
-    const double log_z = log_shares_.of(entries_.coords + e * rates_.u.size());
-    const std::int64_t y = entries_.observed ? entries_.observed[e] : 1;
+    const double log_z = log_shares_.of(task_.cell(e));
+    const std::int64_t y = task_.observed(e);
     if (std::isnan(log_z) || log_z == std::numeric_limits<double>::infinity())
       throw Error(ErrorKind::numeric, fmt::format("{} has a rate that is not a number", name_of(e)));
     std::vector<double>& shares = log_shares_.shares();
     const bool nowhere = log_z == -std::numeric_limits<double>::infinity();
     if (nowhere) std::fill(shares.begin(), shares.end(), 1.0);
-    const double z = std::exp(log_z), count = expected_count(entries_, z, y);
+    const double z = std::exp(log_z), count = expected_count(task_.cells, z, y);
     double sum = 0;
     for (const double share : shares) sum += share;
     for (std::size_t i = 0; i < shares.size(); ++i) add(log_shares_.order()[i], count * shares[i] / sum);
-    return nowhere ? 0 : entry_log_likelihood(entries_, z, log_z, y);
+    return nowhere ? 0 : entry_log_likelihood(task_.cells, z, log_z, y);
   }
 
  private:
   std::string name_of(std::size_t e) const {
-    return fmt::format("{} number {}", entries_.missing ? "missing cell" : "one", e + 1);
+    return fmt::format("{} number {}", task_.cells.missing ? "missing cell" : "one", task_.number(e) + 1);
   }
 
-  const Entries& entries_;
-  const Rates& rates_;
+  const CountTask& task_;
   LogShares log_shares_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "kernel/host_arrays.hpp"
+
 namespace ztp {
 namespace {
 
@@ -15,7 +17,7 @@ double logistic(double theta) {
 
 LogitModel recorded_model(const State& state, double intercept) {
   LogitModel model{{}, {}, intercept, true};
-  for (const Matrix<float>& matrix : state.u) model.u.push_back(&matrix);
+  for (const auto& matrix : state.factors) model.u.push_back(&values_of(*matrix));
   for (const double log_weight : state.tensor.log_weight) model.weight.push_back(std::exp(log_weight));
   return model;
 }

@@ -7,7 +7,7 @@
 namespace ztp {
 
 void Statistics::clear() {
-  for (auto& matrix : rows) matrix.clear();
+  for (const auto& of_matrix : rows) of_matrix->clear();
   clear_totals();
 }
 
@@ -21,22 +21,26 @@ std::vector<Statistics::Totals> Statistics::totals() {
   return all;
 }
 
-State make_state(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R,
-                 const Hyperparameters& hyper) {
+State make_state(const FactorLayout& layout, const std::vector<std::size_t>& networks, const Hyperparameters& hyper,
+                 ArrayMaker& arrays) {
   State state;
-  state.R = R;
-  state.shapes = {hyper.dirichlet, hyper.tensor.shape, std::vector<double>(networks, hyper.network.shape)};
-  for (const std::uint32_t n : sizes) state.u.emplace_back(n, R);
-  state.tensor = Weights(R);
-  state.networks.assign(networks, Weights(R));
+  state.layout = layout;
+  state.shapes = {hyper.dirichlet, hyper.tensor.shape, std::vector<double>(networks.size(), hyper.network.shape)};
+  for (std::size_t f = 0; f < layout.matrices(); ++f)
+    state.factors.push_back(arrays.factors(layout.size(f).rows, layout.size(f).columns));
+  state.tensor = Weights(layout.components());
+  for (const std::size_t f : networks) state.networks.emplace_back(layout.size(f).columns);
   return state;
 }
 
-Statistics make_statistics(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R) {
+Statistics make_statistics(const FactorLayout& layout, const std::vector<std::size_t>& networks, bool wide,
+                           ArrayMaker& arrays) {
   Statistics statistics;
-  for (const std::uint32_t n : sizes) statistics.rows.emplace_back(n, R);
-  statistics.networks.resize(networks);
-  for (const Statistics::Totals& list : statistics.totals()) list.counts->assign(R, 0);
+  for (std::size_t f = 0; f < layout.matrices(); ++f)
+    statistics.rows.push_back(arrays.counts(layout.size(f).rows, layout.size(f).columns, wide));
+  for (auto* of_tensor : {&statistics.tensor, &statistics.from_ones, &statistics.from_edges})
+    of_tensor->assign(layout.components(), 0);
+  for (const std::size_t f : networks) statistics.networks.emplace_back(layout.size(f).columns, 0);
   return statistics;
 }
 

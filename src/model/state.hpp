@@ -1,51 +1,56 @@
 // The unknowns of the model and the sufficient statistics that their conditionals need (docs/model.md, sections 1 to 3).
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/matrix.hpp"
+#include "model/arrays.hpp"
+#include "model/factor_layout.hpp"
 #include "model/weight_prior.hpp"
 
 namespace ztp {
 
 struct Hyperparameters {
-  std::vector<double> dirichlet;  // a_k, one for each mode
+  std::vector<double> dirichlet;  // a, one for each factor matrix
   WeightPrior tensor;             // g, c, eps
   WeightPrior network;            // f, d, alpha; the same for every network
-  bool learn_dirichlet = false;   // the a_k above are the medians of their priors, and drawn in every sweep
+  bool learn_dirichlet = false;   // the values above are the medians of their priors, and drawn in every sweep
   bool learn_shapes = false;      // likewise g and f
 };
 
 // The values in use of the hyperparameters that may be learned.
 struct Shapes {
-  std::vector<double> dirichlet;  // a_k
+  std::vector<double> dirichlet;  // a of each factor matrix
   double tensor = 0;              // g
   std::vector<double> networks;   // f of each network
 };
 
 struct State {
-  std::size_t R = 0;
+  FactorLayout layout;
   Shapes shapes;
-  std::vector<Matrix<float>> u;   // K matrices n_k x R of n_k u^(k)[j, r]: a product over many modes stays in range
-  Weights tensor;                 // lambda, p
-  std::vector<Weights> networks;  // beta, h of each network
+  std::vector<std::unique_ptr<Factors>> factors;  // of each matrix of the layout
+  Weights tensor;                                 // lambda, p
+  std::vector<Weights> networks;                  // beta, h of each network
+
+  const Factors& of_mode(std::size_t k) const { return *factors[layout.matrix(k)]; }
 };
 
 // Latent counts summed up, all of it integer, so that the order of the sums does not matter. A count is one in batch; online, where
 // counts are weighted, everything is in fractions of a count: `scale` of them is what a stored one stands for.
 struct Statistics {
   double scale = 1;
-  std::vector<Matrix<std::int64_t>> rows;  // K matrices: S^(k)[j, r] = s^(k)[j, r] + sum over networks of v[j, r]
-  std::vector<std::int64_t> tensor;        // s_r
-  std::vector<std::vector<std::int64_t>> networks;  // v_r of each network
+  // Of each matrix of the layout: S[j, q] = sum over its modes of s[j, q], and over its networks of v[j, q].
+  std::vector<std::unique_ptr<Counts>> rows;
+  std::vector<std::int64_t> tensor;                 // s_r
+  std::vector<std::vector<std::int64_t>> networks;  // v_q of each network
   // What of it comes from data, not from imputed cells. Only reported: the conditionals do not tell them apart.
   std::vector<std::int64_t> from_ones;   // R
-  std::vector<std::int64_t> from_edges;  // R, all networks together
+  std::vector<std::int64_t> from_edges;  // all networks together
 
   void clear();
   void clear_totals();  // all but the rows
-  // All that has R values, in the order and by the names of a checkpoint.
+  // All that has a value for each component, in the order and by the names of a checkpoint.
   struct Totals {
     std::string name;
     std::vector<std::int64_t>* counts;
@@ -53,12 +58,13 @@ struct Statistics {
   std::vector<Totals> totals();
 };
 
-// Everything of the right size and zero, for these sizes of modes.
-State make_state(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R,
-                 const Hyperparameters& hyper);
-Statistics make_statistics(const std::vector<std::uint32_t>& sizes, std::size_t networks, std::size_t R);
+// Everything of the right size and zero. `networks`: the matrix of the layout that each network is on.
+State make_state(const FactorLayout& layout, const std::vector<std::size_t>& networks, const Hyperparameters& hyper,
+                 ArrayMaker& arrays);
+Statistics make_statistics(const FactorLayout& layout, const std::vector<std::size_t>& networks, bool wide,
+                           ArrayMaker& arrays);
 
-// Those of the shapes that are learned: a_1, ..., a_K, g, f_1, ....
+// Those of the shapes that are learned: a of each matrix, g, f_1, ....
 std::vector<double> learned_values(const Shapes& shapes, const Hyperparameters& hyper);
 
 // Components with at least half a count from the ones of the tensor: imputed counts occupy nothing.

@@ -12,7 +12,7 @@
 namespace ztp {
 namespace {
 
-// The number that a text begins with, and what comes behind it; not a number, if it begins with none.
+// The number at the beginning of a text, and the rest of the text. NaN, if there is no number.
 double leading_number(std::string_view text, std::string_view& rest) {
   double value = std::numeric_limits<double>::quiet_NaN();
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -24,7 +24,7 @@ constexpr double usual_zeros_per_one = 10;
 
 }  // namespace
 
-Interval checkpoint_interval(const std::string& text) {
+CheckpointInterval checkpoint_interval(const std::string& text) {
   std::string_view unit;
   const double value = leading_number(text, unit);
   const double seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "options/options.hpp"
 #include "ztp/error.hpp"
 #include "ztp/option_fields.hpp"
 
@@ -11,7 +12,6 @@ namespace {
 
 constexpr double many = 4294967295.0;
 constexpr double huge = 1e9;
-constexpr const char* all = "";  // models
 
 std::vector<OptionField> make_fields() {
   using F = FitOptions;
@@ -20,81 +20,76 @@ std::vector<OptionField> make_fields() {
        .help = "ztp, or a rival of it: logistic (Bayesian logistic CP), quad (Quad-App) or pwquad (PW-QuadApp); see "
                "docs/model.md",
        .member = &F::model,
-       .choices = {"ztp", "logistic", "quad", "pwquad"},
-       .models = all},
+       .models = {}},
       {.name = "rank",
        .help = "upper bound R on the number of components; a prior empties those that are not needed (quad, pwquad: "
                "their number)",
        .member = &F::rank,
        .smallest = 1,
        .largest = 100000,
-       .models = all},
+       .models = {}},
       {.name = "likelihood",
        .help = "what a cell is: binary (a one or not) or count (last column of the file)",
-       .member = &F::likelihood,
-       .choices = {"binary", "count"}},
+       .member = &F::likelihood},
       {.name = "method",
        .help = "batch (exact Gibbs sampling) or online (conditional density filtering: approximate, a minibatch a "
                "step, for data that are large or do not fit into memory)",
-       .member = &F::method,
-       .choices = {"batch", "online"}},
+       .member = &F::method},
       {.name = "sweeps",
        .help = "Gibbs sweeps of each chain, burn-in included; with --method online, minibatches",
        .member = &F::sweeps,
        .smallest = 1,
        .largest = many,
-       .models = all,
+       .models = {},
        .may_change = true},
       {.name = "burn_in",
        .help = "sweeps thrown away before draws are kept",
        .member = &F::burn_in,
        .largest = many,
        .default_text = "half of the sweeps",
-       .models = "ztp logistic"},
+       .models = {Model::ztp, Model::logistic}},
       {.name = "keep_every",
        .help = "sweeps between kept draws",
        .member = &F::keep_every,
        .smallest = 1,
        .largest = many,
        .default_text = "5, less in a run too short for --draws; online 2, or as --draws asks for",
-       .models = "ztp logistic"},
+       .models = {Model::ztp, Model::logistic}},
       {.name = "draws",
        .help = "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
                "would pass 4 GiB",
        .member = &F::draws,
        .smallest = 1,
        .largest = 1e6,
-       .models = "ztp logistic",
+       .models = {Model::ztp, Model::logistic},
        .may_change = true},
       {.name = "chains",
        .help = "independent chains, run one after the other and averaged in predictions",
        .member = &F::chains,
        .smallest = 1,
        .largest = 1000,
-       .models = "ztp logistic"},
+       .models = {Model::ztp, Model::logistic}},
       {.name = "seed",
        .help = "every draw is a function of it",
        .member = &F::seed,
        .largest = 1.8446744073709552e19,
-       .models = all},
+       .models = {}},
       {.name = "threads",
        .help = "threads; the draws do not depend on their number",
        .member = &F::threads,
        .smallest = 1,
        .largest = 1024,
        .default_text = "all cores",
-       .models = all,
+       .models = {},
        .may_change = true},
       {.name = "sampler",
        .help = "plain (the paper's Gibbs sweep), collapsed (which then regroups counts with the parameters integrated "
                "out: better mixing, and the rank is drawn) or auto (collapsed for up to 50000 ones)",
-       .member = &F::sampler,
-       .choices = {"auto", "plain", "collapsed"}},
+       .member = &F::sampler},
       {.name = "start",
        .help = "where a chain begins: allocation (each one in a random component) or prior (parameters drawn with no "
                "counts at all)",
-       .member = &F::start,
-       .choices = {"allocation", "prior"}},
+       .member = &F::start},
       {.name = "learn",
        .help = "hyperparameters to draw with the rest: dirichlet (one for each mode), gamma-shape, or "
                "dirichlet,gamma-shape; the values of --dirichlet and of the gamma shapes become the medians of their "
@@ -118,13 +113,11 @@ std::vector<OptionField> make_fields() {
        .help = "online: latent counts of a minibatch, sample (drawn), mean (their expectations: more accurate, slower) "
                "or auto (mean for minibatches of up to 50000 ones)",
        .member = &F::latent,
-       .choices = {"auto", "sample", "mean"},
        .needs = Need::online},
       {.name = "parameters",
        .help = "online: parameters a minibatch is looked at with, sample (draws), mean (their expectations: faster) or "
                "auto (sample for minibatches of up to 50000 ones)",
        .member = &F::parameters,
-       .choices = {"auto", "sample", "mean"},
        .needs = Need::online},
       {.name = "inner_draws",
        .help = "online: with --parameters sample, draws that are averaged for a minibatch",
@@ -174,55 +167,51 @@ std::vector<OptionField> make_fields() {
        .help = "share of the ones to hold out and follow, with drawn zeros beside them",
        .member = &F::holdout,
        .largest = 0.99,
-       .models = all},
+       .models = {}},
       {.name = "zeros_per_one",
        .help = "zero cells drawn for each held-out one",
        .member = &F::zeros_per_one,
        .largest = 1e6,
-       .models = all,
+       .models = {},
        .needs = Need::holdout},
       {.name = "test",
        .help = "file of cells with a last column 0 or 1 to follow instead of a drawn hold-out",
        .member = &F::test,
-       .models = all},
+       .models = {}},
       {.name = "holdout_as",
        .help = "what held-out cells are to the fit: zero (as in the paper) or missing (unknown)",
        .member = &F::holdout_as,
-       .choices = {"zero", "missing"},
-       .models = all},
+       .models = {}},
       {.name = "checkpoint",
        .help = "how often everything is written down to go on from: a number of sweeps, as 50, or a time, as 30s, 10m "
                "or 2h",
        .member = &F::checkpoint,
-       .models = all,
+       .models = {},
        .may_change = true},
       {.name = "memory",
        .help = "refuse to begin a fit that needs more than this, as 8G or 500M",
        .member = &F::memory,
        .default_text = "what the machine has",
-       .models = all,
+       .models = {},
        .may_change = true},
-      {.name = "kernel",
-       .help = "what computes: cpu, or the slow reference",
-       .member = &F::kernel,
-       .choices = {"cpu", "reference"}},
+      {.name = "kernel", .help = "what computes: cpu, or the slow reference", .member = &F::kernel},
       {.name = "zeros",
        .help = "logistic: zeros it is fitted to: all, a number of drawn ones for each one, or auto (all of up to four "
                "million cells, else 10 a one)",
        .member = &F::zeros,
-       .models = "logistic"},
+       .models = {Model::logistic}},
       {.name = "ridge",
        .help = "quad, pwquad: weight of the squared factors in what is minimised",
        .member = &F::ridge,
        .smallest = 1e-9,
        .largest = huge,
-       .models = "quad pwquad"},
+       .models = {Model::quad, Model::pwquad}},
       {.name = "blocks",
        .help = "pwquad: blocks of cells that have a quadratic bound of their own",
        .member = &F::blocks,
        .smallest = 1,
        .largest = 65535,
-       .models = "pwquad"},
+       .models = {Model::pwquad}},
   };
 }
 
@@ -247,14 +236,33 @@ std::string OptionField::flag() const {
   return text;
 }
 
-bool OptionField::used_by(const std::string& model) const {
-  return models.empty() || (" " + models + " ").find(" " + model + " ") != std::string::npos;
+std::vector<std::string> OptionField::choices() const {
+  const auto names = []<class Value>(Value FitOptions::*) {
+    return std::vector<std::string>(choice_names<Value>.begin(), choice_names<Value>.end());
+  };
+  return std::visit(names, member);
+}
+
+void OptionField::choose(FitOptions& options, const std::string& value_name) const {
+  const auto choose = [&]<class Value>(Value FitOptions::*at) {
+    if constexpr (std::is_enum_v<Value>)
+      if (const std::optional<Value> value = choice_named<Value>(value_name)) {
+        options.*at = *value;
+        return;
+      }
+    throw Error(ErrorKind::config,
+                fmt::format("{} {}: must be one of: {}", flag(), value_name, fmt::join(choices(), ", ")));
+  };
+  std::visit(choose, member);
+}
+
+bool OptionField::used_by(Model model) const {
+  return models.empty() || std::find(models.begin(), models.end(), model) != models.end();
 }
 
 bool OptionField::is_filled_in() const {
   static const FitOptions untouched;
-  const auto* of_text = std::get_if<std::string FitOptions::*>(&member);
-  return !default_text.empty() || (of_text != nullptr && untouched.**of_text == "auto");
+  return !default_text.empty() || text(untouched) == "auto";
 }
 
 bool OptionField::is_changed(const FitOptions& options) const {
@@ -263,15 +271,21 @@ bool OptionField::is_changed(const FitOptions& options) const {
 }
 
 std::string OptionField::text(const FitOptions& options) const {
-  return std::visit(
-      [&](auto at) {
-        using Value = std::remove_cvref_t<decltype(options.*at)>;
-        if constexpr (std::is_same_v<Value, std::vector<std::string>>)
-          return fmt::format("{}", fmt::join(options.*at, " "));
-        else
-          return fmt::format("{}", options.*at);
-      },
-      member);
+  const auto text = [&]<class Value>(Value FitOptions::*at) -> std::string {
+    if constexpr (std::is_same_v<Value, std::vector<std::string>>)
+      return fmt::format("{}", fmt::join(options.*at, " "));
+    else if constexpr (std::is_enum_v<Value>)
+      return name_of(options.*at);
+    else
+      return fmt::format("{}", options.*at);
+  };
+  return std::visit(text, member);
+}
+
+std::string names_of_models(const OptionField& field, const char* separator) {
+  std::vector<std::string> names;
+  for (const Model model : field.models) names.push_back(name_of(model));
+  return fmt::format("{}", fmt::join(names, separator));
 }
 
 std::string options_as_markdown() {
@@ -282,7 +296,7 @@ std::string options_as_markdown() {
   for (const OptionField& field : fit_option_fields()) {
     const std::string value = field.default_text.empty() ? field.text({}) : field.default_text;
     text += fmt::format("| `{}` | {} | {} | {} |\n", field.flag(), value.empty() ? "none" : value,
-                        field.models.empty() ? "all" : field.models, field.help);
+                        field.models.empty() ? "all" : names_of_models(field, " "), field.help);
   }
   return text;
 }

@@ -11,44 +11,33 @@
 namespace ztp {
 namespace {
 
-using Given = std::vector<const OptionField*>;
-
-[[noreturn]] void bad_value(const OptionField& field, const std::string& value, const std::string& allowed) {
-  throw Error(ErrorKind::config, fmt::format("{} {}: must be {}", field.flag(), value, allowed));
-}
+using FieldList = std::vector<const OptionField*>;
 
 void check_value(const OptionField& field, const FitOptions& options) {
-  if (auto number = std::get_if<std::int64_t FitOptions::*>(&field.member)) {
+  if (auto number = std::get_if<std::int64_t FitOptions::*>(&field.member))
     check_range(field, static_cast<double>(options.**number), field.largest);
-  } else if (auto real = std::get_if<double FitOptions::*>(&field.member)) {
+  else if (auto real = std::get_if<double FitOptions::*>(&field.member))
     check_range(field, options.**real, field.largest);
-  } else if (auto text = std::get_if<std::string FitOptions::*>(&field.member)) {
-    const std::string& value = options.**text;
-    if (!field.choices.empty() && std::find(field.choices.begin(), field.choices.end(), value) == field.choices.end())
-      bad_value(field, value, fmt::format("one of: {}", fmt::join(field.choices, ", ")));
-  }
 }
 
-// Those that are not at their defaults.
-Given changed(const FitOptions& options) {
-  Given fields;
+// The options that differ from their defaults.
+FieldList changed(const FitOptions& options) {
+  FieldList fields;
   for (const OptionField& field : fit_option_fields())
     if (field.is_changed(options)) fields.push_back(&field);
   return fields;
 }
 
-// An option without effect is a misunderstanding, and better said than ignored.
-void check_used(const FitOptions& options, const Given& given) {
+// An option without effect is a mistake, so it is refused, not ignored.
+void check_used(const FitOptions& options, const FieldList& given) {
   for (const OptionField* field : given) {
     if (field->used_by(options.model)) continue;
-    std::string models = field->models;
-    std::replace(models.begin(), models.end(), ' ', '|');
     throw Error(ErrorKind::usage, fmt::format("{} is not used by --model {}; it is for --model {}", field->flag(),
-                                              options.model, models));
+                                              name_of(options.model), names_of_models(*field, "|")));
   }
 }
 
-void check_needs(const FitOptions& options, const Given& given, bool networks) {
+void check_needs(const FitOptions& options, const FieldList& given, bool networks) {
   const auto check = [&](Need need, bool met, const char* what) {
     for (const OptionField* field : given)
       if (field->needs == need && !met)
@@ -64,14 +53,14 @@ void check_online(const FitOptions& options) {
     if (given) throw Error(ErrorKind::config, fmt::format("{} is for --method batch alone: {}", flag, why));
   };
   refuse(!options.learn.empty(), "--learn", "online statistics are not whole counts");
-  refuse(options.sampler == "collapsed", "--sampler collapsed", "it regroups all ones at once");
-  refuse(options.start == "prior", "--start prior", "online chains begin with a minibatch in random components");
-  if (options.parameters != "sample" && options.inner_draws > 1)
+  refuse(options.sampler == Sampler::collapsed, "--sampler collapsed", "it regroups all ones at once");
+  refuse(options.start == Start::prior, "--start prior", "online chains begin with a minibatch in random components");
+  if (options.parameters != SampleOrMean::sample && options.inner_draws > 1)
     throw Error(ErrorKind::config, "--inner-draws needs --parameters sample");
 }
 
-// What no range says: texts with a grammar of their own, and options that do not go together.
-void check_together(const FitOptions& options) {
+// Options with a syntax of their own, and combinations that are not allowed.
+void check_combinations(const FitOptions& options) {
   learned(options);
   zeros_per_one_of(options.zeros);
   checkpoint_interval(options.checkpoint);
@@ -83,7 +72,7 @@ void check_together(const FitOptions& options) {
   if (options.draws < options.chains)
     throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
                                                options.draws, options.chains));
-  if (options.holdout_as != "zero" && options.holdout == 0 && options.test.empty())
+  if (options.holdout_as != HoldoutAs::zero && options.holdout == 0 && options.test.empty())
     throw Error(ErrorKind::config, "--holdout-as has no effect without --holdout or --test");
   if (options.holdout > 0 && !options.test.empty())
     throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
@@ -92,19 +81,19 @@ void check_together(const FitOptions& options) {
 }  // namespace
 
 bool is_online(const FitOptions& options) {
-  return options.method == "online";
+  return options.method == Method::online;
 }
 
 bool has_counts(const FitOptions& options) {
-  return options.likelihood == "count";
+  return options.likelihood == Likelihood::count;
 }
 
 bool is_rival(const FitOptions& options) {
-  return options.model != "ztp";
+  return options.model != Model::ztp;
 }
 
 bool is_point_estimate(const FitOptions& options) {
-  return options.model == "quad" || options.model == "pwquad";
+  return options.model == Model::quad || options.model == Model::pwquad;
 }
 
 Learned learned(const FitOptions& options) {
@@ -128,7 +117,8 @@ Learned learned(const FitOptions& options) {
 
 void check_range(const OptionField& field, double value, double largest) {
   if (!(value >= field.smallest && value <= largest))
-    bad_value(field, fmt::format("{}", value), fmt::format("between {} and {}", field.smallest, largest));
+    throw Error(ErrorKind::config,
+                fmt::format("{} {}: must be between {} and {}", field.flag(), value, field.smallest, largest));
 }
 
 void check_ranges(const FitOptions& options) {
@@ -136,15 +126,14 @@ void check_ranges(const FitOptions& options) {
 }
 
 void check_options(const FitOptions& options, const std::vector<const OptionField*>& given, bool networks) {
-  check_value(fit_option_field("model"), options);
   check_used(options, given);
   for (const OptionField* field : given) check_value(*field, options);
   check_needs(options, given, networks);
-  check_together(options);
+  check_combinations(options);
 }
 
 void check_options(const FitOptions& options, bool networks) {
-  Given given = changed(options);
+  FieldList given = changed(options);
   for (const OptionField* field : given) check_value(*field, options);
   std::erase_if(given, [](const OptionField* field) { return field->is_filled_in(); });  // a run may be fitted again
   check_options(options, given, networks);

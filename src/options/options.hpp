@@ -1,4 +1,4 @@
-// The options of a fit, as the library sees them.
+// Internal functions for the options of a fit.
 #pragma once
 #include "ztp/option_fields.hpp"
 #include "ztp/options.hpp"
@@ -12,10 +12,12 @@ struct Learned {
 };
 Learned learned(const FitOptions& options);
 
+// The models that use an option; empty: all.
+std::string names_of_models(const OptionField& field, const char* separator);
+
 // Error (config) that names the option, if a value for it is out of its range, or above `largest`.
 void check_range(const OptionField& field, double value, double largest);
-// Error (config), if an option is out of its range. Unlike check_options this also holds for the completed options of a
-// run.
+// Error (config), if an option is out of its range. Unlike check_options, it accepts the completed options of a run.
 void check_ranges(const FitOptions& options);
 
 }  // namespace ztp

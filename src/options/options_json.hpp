@@ -6,7 +6,7 @@
 namespace ztp {
 
 // Every option within its range; those that are absent have their defaults. Error (input) without the name of the file.
-FitOptions options_from(const Json& json);
-Json options_as(const FitOptions& options);
+FitOptions options_from_object(const Json& json);
+Json options_to_object(const FitOptions& options);
 
 }  // namespace ztp

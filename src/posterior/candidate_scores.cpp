@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "posterior/impl.hpp"
+#include "posterior/posterior_impl.hpp"
 
 namespace ztp {
+
+using cpu::candidates_per_panel, cpu::queries_per_tile;
+
 namespace {
 
 constexpr std::size_t bytes_for_draws = std::size_t{64} << 20;
@@ -26,11 +29,9 @@ RankingPlan plan_ranking(std::size_t entities, std::size_t R, std::size_t querie
   return plan;
 }
 
-CandidateScores::CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool,
-                                 Kernel& kernel)
+CandidateScores::CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool)
     : R_(R),
       pool_(pool),
-      kernel_(kernel),
       draws_(plan.draws),
       sums_(plan.queries, multiple(entities, candidates_per_panel)) {
   for (Draw& draw : draws_) {
@@ -47,7 +48,7 @@ CandidateScores::Base::Base(const State& state) {
   const double shift = std::isfinite(largest) ? largest : 0;  // all weights may be zero
   for (const double value : log_weight) weight.push_back(std::exp(value - shift));
   scale = std::exp(shift);
-  for (const Matrix<float>& u : state.u) scale /= static_cast<double>(u.rows());
+  for (const auto& u : state.factors) scale /= static_cast<double>(u->rows());
 }
 
 void CandidateScores::begin(const Queries& queries, std::size_t first, std::size_t count) {
@@ -62,9 +63,11 @@ void CandidateScores::begin(const Queries& queries, std::size_t first, std::size
 void CandidateScores::pack_weights(const State& state, const Base& base, std::size_t b, Draw& draw) const {
   std::vector<double> weight = b < count_ ? base.weight : std::vector<double>(R_, 0.0);
   const std::uint32_t* other = b < count_ ? queries_->others(first_ + b) : nullptr;
-  for (std::size_t k = 0; k < state.u.size() && other != nullptr; ++k) {
+  std::vector<float> row(R_);
+  for (std::size_t k = 0; k < state.layout.modes() && other != nullptr; ++k) {
     if (k == queries_->mode()) continue;
-    const float* row = state.u[k].row(*other++);
+    state.of_mode(k).read({*other, *other + 1}, row.data());
+    ++other;
     for (std::size_t r = 0; r < R_; ++r) weight[r] *= static_cast<double>(row[r]);
   }
   double largest = 0;
@@ -79,7 +82,7 @@ void CandidateScores::add(const State& state) {
   Draw& draw = draws_[held_++];
   const std::size_t panels = sums_.columns() / candidates_per_panel;
   pool_.for_blocks(
-      panels, [&](std::size_t panel) { pack_panel(state.u[queries_->mode()], panel, draw.panels.row(panel * R_)); });
+      panels, [&](std::size_t panel) { cpu::pack_panel(state.of_mode(queries_->mode()), panel, draw.panels.row(panel * R_)); });
   const Base base(state);
   const Blocks blocks{multiple(count_, queries_per_tile), 64};
   pool_.for_blocks(blocks.count(), [&](std::size_t block) {
@@ -93,11 +96,11 @@ void CandidateScores::finish() {
 }
 
 void CandidateScores::flush() {
-  std::vector<CandidateDraw> held;
+  std::vector<cpu::CandidateDraw> held;
   for (std::size_t d = 0; d < held_; ++d)
     held.push_back({draws_[d].panels.row(0), draws_[d].weights.data(), draws_[d].scale.data()});
   held_ = 0;
-  kernel_.add_probabilities(held, R_, multiple(count_, queries_per_tile) / queries_per_tile, sums_);
+  cpu::add_probabilities(pool_, held, R_, multiple(count_, queries_per_tile) / queries_per_tile, sums_);
 }
 
 }  // namespace ztp

@@ -3,15 +3,15 @@
 #include <vector>
 
 #include "base/pool.hpp"
-#include "kernel/kernel.hpp"
+#include "kernel/cpu/candidates.hpp"
 #include "model/state.hpp"
 #include "posterior/queries.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
 
-// How much is held at a time. The scores of the queries, 4 bytes for each entity, and their weights in one draw fit into `memory` or
-// there are no more than 8 queries; the draws fit into 64 MiB or there is one.
+// How many queries and draws are held at a time. The scores of the queries, 4 bytes per entity, and their weights in one
+// draw fit into `memory`, unless there are only 8 queries; the draws fit into 64 MiB, unless there is only one.
 struct RankingPlan {
   std::size_t queries = 0;  // a multiple of 8
   std::size_t draws = 0;
@@ -21,7 +21,7 @@ RankingPlan plan_ranking(std::size_t entities, std::size_t R, std::size_t querie
 
 class CandidateScores {
  public:
-  CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool, Kernel& kernel);
+  CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool);
 
   void begin(const Queries& queries, std::size_t first, std::size_t count);  // a batch: queries first..first+count-1
   void add(const State& state);  // a draw; sums follow when as many as planned are there
@@ -44,7 +44,6 @@ class CandidateScores {
 
   std::size_t R_;
   Pool& pool_;
-  Kernel& kernel_;
   const Queries* queries_ = nullptr;
   std::size_t first_ = 0, count_ = 0;
   std::vector<Draw> draws_;

@@ -142,8 +142,8 @@ ChainTable read_chain_table(const std::string& path, std::size_t chains) {
   return table;
 }
 
-std::vector<WatchedLabels> read_watched(const std::string& path, std::size_t order) {
-  std::vector<WatchedLabels> result;
+std::vector<WatchedCellLabels> read_watched(const std::string& path, std::size_t order) {
+  std::vector<WatchedCellLabels> result;
   std::size_t columns = 0;
   for_rows(path, [&](std::uint64_t line, const std::vector<std::string_view>& fields, bool) {
     if (line == 1) columns = fields.size();
@@ -152,7 +152,7 @@ std::vector<WatchedLabels> read_watched(const std::string& path, std::size_t ord
                fmt::format("{} fields instead of {} labels{}", fields.size(), order,
                            columns == order ? "" : ", and perhaps an outcome"));
     if (line == 1) return;  // the names of the modes
-    WatchedLabels cell;
+    WatchedCellLabels cell;
     cell.labels.assign(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(order));
     if (columns > order && !fields.back().empty()) {
       if (fields.back() != "0" && fields.back() != "1") bad_line(path, line, "the outcome is neither 0 nor 1");

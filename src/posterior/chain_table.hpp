@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "model/convergence.hpp"
+#include "evaluate/convergence.hpp"
 
 namespace ztp {
 
@@ -28,15 +28,15 @@ struct ChainTable {
   ChainDraws draws(std::size_t column, const std::vector<std::size_t>& which, std::int64_t burn_in) const;
 };
 
-// A last line without an end is being written, or was when the program was killed: it is left out. Any other damage is an
-// Error (input) that names file:line.
+// An incomplete last line is skipped: a running fit may be writing it, or was killed. Other damage is an Error (input)
+// that names file:line.
 ChainTable read_chain_table(const std::string& path, std::size_t chains);
 
-// Which cells a run watches: labels, and the outcome where the cell is held out.
-struct WatchedLabels {
+// The watched cells of a run: labels, and the outcome of held-out cells.
+struct WatchedCellLabels {
   std::vector<std::string> labels;  // one for each mode
   std::optional<bool> outcome;
 };
-std::vector<WatchedLabels> read_watched(const std::string& path, std::size_t order);
+std::vector<WatchedCellLabels> read_watched(const std::string& path, std::size_t order);
 
 }  // namespace ztp

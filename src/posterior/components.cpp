@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "posterior/impl.hpp"
+#include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
 #include "ztp/error.hpp"
 
@@ -28,20 +28,27 @@ std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t 
 }
 
 // The part of the rate of each of these ones that each component has, summed over the ones.
-std::vector<double> sum_of_shares(const Rates& rates, const SparseTensor& tensor, const std::vector<std::size_t>& ones,
-                                  Pool& pool) {
+std::vector<double> sum_of_shares(Kernel& kernel, const Rates& rates, const SparseTensor& tensor,
+                                  const std::vector<std::size_t>& ones) {
+  const std::size_t R = rates.R();
   const Blocks blocks{ones.size(), 4096};
-  std::vector<std::vector<double>> sums(blocks.count(), std::vector<double>(rates.R, 0.0));
-  pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    std::vector<double> parts;
-    for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
-      const double z = rate_parts(rates, tensor.cell(ones[e]), parts);
-      for (std::size_t r = 0; z > 0 && r < rates.R; ++r) sums[b][r] += parts[r] / z;  // (M4)
+  std::vector<double> total(R, 0.0), parts, of_block;
+  std::vector<std::uint32_t> cells;
+  for (std::size_t b = 0; b < blocks.count(); ++b) {
+    cells.clear();
+    for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e)
+      cells.insert(cells.end(), tensor.cell(ones[e]), tensor.cell(ones[e]) + tensor.order());
+    const std::size_t count = blocks.end(b) - blocks.begin(b);
+    parts.resize(count * R);
+    kernel.score_parts(cells.data(), count, rates, parts.data());
+    of_block.assign(R, 0.0);
+    for (std::size_t e = 0; e < count; ++e) {
+      const double* z_r = &parts[e * R];
+      const double z = std::accumulate(z_r, z_r + R, 0.0);
+      for (std::size_t r = 0; z > 0 && r < R; ++r) of_block[r] += z_r[r] / z;  // (M4)
     }
-  });
-  std::vector<double> total(rates.R, 0.0);  // block by block: the same for any number of threads
-  for (const std::vector<double>& of_block : sums)
-    for (std::size_t r = 0; r < rates.R; ++r) total[r] += of_block[r];
+    for (std::size_t r = 0; r < R; ++r) total[r] += of_block[r];
+  }
   return total;
 }
 
@@ -52,17 +59,6 @@ double mean(const std::vector<float>& values) {
 }
 
 }  // namespace
-
-double rate_parts(const Rates& rates, const std::uint32_t* cell, std::vector<double>& parts) {
-  parts.resize(rates.R);
-  double sum = 0;
-  for (std::size_t r = 0; r < rates.R; ++r) {
-    parts[r] = rates.scale * static_cast<double>(rates.weight[r]);
-    for (std::size_t k = 0; k < rates.u.size(); ++k) parts[r] *= static_cast<double>(rates.u[k]->row(cell[k])[r]);
-    sum += parts[r];
-  }
-  return sum;
-}
 
 std::vector<std::size_t> Posterior::Impl::draws_of(std::size_t chain) const {
   std::vector<std::size_t> mine;
@@ -172,11 +168,11 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
   std::vector<std::vector<float>> weights = impl_->weights(mine);
   std::vector<double> share(R, 0.0);
   const SparseTensor tensor = sample_of_ones(impl_->run_dir, impl_->info, ones_for_shares);
-  const std::vector<std::size_t> ones = spread(tensor.nnz(), ones_for_shares);
-  const std::vector<std::size_t> picked = spread(mine.size(), draws_for_shares);
+  const std::vector<std::size_t> ones = evenly_spaced(tensor.nnz(), ones_for_shares);
+  const std::vector<std::size_t> picked = evenly_spaced(mine.size(), draws_for_shares);
   for (const std::size_t pick : picked) {
     impl_->draws.load(mine[pick], impl_->state);
-    const std::vector<double> sums = sum_of_shares(tensor_rates(impl_->state), tensor, ones, impl_->pool);
+    const std::vector<double> sums = sum_of_shares(*impl_->kernel, tensor_rates(impl_->state), tensor, ones);
     for (std::size_t r = 0; r < R; ++r) share[r] += sums[r];
   }
 

@@ -19,8 +19,9 @@ std::size_t sweeps_after(const ChainTable& trace, std::size_t chain, std::int64_
   return trace.chains[chain].sweep.size() - trace.first_after(chain, burn_in);
 }
 
-// Chains run one after the other, so in an unfinished run the last one may be short, and cutting the others to its length would
-// waste them. Taken are as many of the longest chains as give the most draws together: two at least where two can be judged.
+// Chains run one after the other, so the last chain of an unfinished run may be short, and cutting the others to its
+// length would waste draws. Takes the number of longest chains that gives the most draws in all, at least two if two can
+// be judged.
 std::vector<std::size_t> chains_to_judge(const ChainTable& trace, std::int64_t burn_in) {
   std::vector<std::size_t> order(trace.chains.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -39,7 +40,7 @@ std::vector<std::size_t> chains_to_judge(const ChainTable& trace, std::int64_t b
   return order;
 }
 
-// Of the first `draws` sweeps after burn-in, all chains together.
+// Seconds of the first `draws` sweeps after burn-in, all chains together.
 double seconds_of(const ChainTable& trace, const Diagnosis& diagnosis, std::int64_t burn_in) {
   const std::size_t column = trace.column("seconds");
   double sum = 0;
@@ -53,23 +54,15 @@ double seconds_of(const ChainTable& trace, const Diagnosis& diagnosis, std::int6
 }
 
 Quantity measure(const std::string& name, const ChainDraws& draws, double seconds) {
-  const Convergence numbers = convergence(draws);
-  Quantity result;
-  result.name = name;
-  result.mean = numbers.mean;
-  result.sd = numbers.sd;
-  result.mcse = numbers.mcse;
-  result.r_hat = numbers.r_hat;
-  result.ess_bulk = numbers.ess_bulk;
-  result.ess_tail = numbers.ess_tail;
-  result.ess_per_second = seconds > 0 ? numbers.ess_bulk / seconds : std::numeric_limits<double>::quiet_NaN();
-  result.constant = numbers.sd == 0;
+  Quantity result{convergence(draws), name, 0, false, {}};
+  result.ess_per_second = seconds > 0 ? result.ess_bulk / seconds : std::numeric_limits<double>::quiet_NaN();
+  result.constant = result.sd == 0;
   for (const auto& chain : draws)
     result.chain_means.push_back(std::accumulate(chain.begin(), chain.end(), 0.0) / static_cast<double>(chain.size()));
   return result;
 }
 
-// Every column that is a property of the draw. The held-out AUC is not: it is of the mean over all draws before.
+// All columns that are properties of a single draw. The held-out AUC is not: it is that of the mean of all draws so far.
 void measure_trace(const ChainTable& trace, std::int64_t burn_in, Diagnosis& diagnosis) {
   const auto add = [&](const std::string& name, std::size_t column) {
     ChainDraws draws = trace.draws(column, diagnosis.chains, burn_in);
@@ -84,9 +77,9 @@ void measure_trace(const ChainTable& trace, std::int64_t burn_in, Diagnosis& dia
     if (trace.names[i].starts_with("dirichlet_") || trace.names[i].starts_with("gamma_shape")) add(trace.names[i], i);
 }
 
-void name_cells(const std::string& path, std::size_t order, std::vector<WatchedCell>& cells) {
+void label_cells(const std::string& path, std::size_t order, std::vector<WatchedCell>& cells) {
   if (!std::filesystem::exists(path)) return;
-  std::vector<WatchedLabels> watched = read_watched(path, order);
+  std::vector<WatchedCellLabels> watched = read_watched(path, order);
   if (watched.size() != cells.size())
     throw Error(ErrorKind::input, fmt::format("{}:{}: {} cells, but cells.tsv has {}", path, watched.size() + 1,
                                               watched.size(), cells.size()));
@@ -100,7 +93,7 @@ double smaller_ess(const Quantity& q) {
   return std::min(q.ess_bulk, q.ess_tail);
 }
 
-void choose_rows(Diagnosis& diagnosis) {
+void choose_cells_to_show(Diagnosis& diagnosis) {
   const auto& cells = diagnosis.cells;
   std::vector<std::size_t> order(cells.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -125,8 +118,8 @@ void measure_cells(const std::string& run_dir, const RunInfo& info, Diagnosis& d
     if (std::any_of(draws.begin(), draws.end(), [](const auto& chain) { return chain.empty(); })) return;
     diagnosis.cells.push_back({{}, {}, measure(fmt::format("c{}", i), draws, diagnosis.seconds)});
   }
-  name_cells(run_dir + "/watched.tsv", info.modes.size(), diagnosis.cells);
-  choose_rows(diagnosis);
+  label_cells(run_dir + "/watched.tsv", info.modes.size(), diagnosis.cells);
+  choose_cells_to_show(diagnosis);
 }
 
 }  // namespace
@@ -136,7 +129,7 @@ Diagnosis diagnose(const std::string& run_dir) {
   if (is_point_estimate(info.options))
     throw Error(ErrorKind::config, fmt::format("{}: --model {} is a point estimate, not a chain; there is nothing to "
                                                "diagnose",
-                                               run_dir, info.options.model));
+                                               run_dir, name_of(info.options.model)));
   const ChainTable trace = read_chain_table(run_dir + "/trace.tsv", static_cast<std::size_t>(info.options.chains));
   Diagnosis diagnosis;
   diagnosis.status = info.status;

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "io/read.hpp"
-#include "posterior/impl.hpp"
+#include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
 
 namespace ztp {
@@ -18,7 +18,7 @@ void Posterior::Impl::collect(const std::uint32_t* coords, const std::uint8_t* o
 }
 
 MetricsCollector Posterior::collect(const std::string& file) {
-  TableReader reader(test_table(file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file, impl_->modes),
+  TableReader reader(test_table(file.empty() ? stored_test_file(impl_->run_dir, impl_->info) : file, impl_->modes),
                      impl_->pool);
   MetricsCollector collector;
   TestCells cells;

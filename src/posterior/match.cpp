@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "posterior/impl.hpp"
 #include "posterior/overlap.hpp"
+#include "posterior/posterior_impl.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -38,8 +38,8 @@ std::vector<std::size_t> same_modes(const std::vector<Mode>& modes, const std::v
   return result;
 }
 
-// The rows of a factor in the order of other labels: zeros for an entity that it does not have.
-Matrix<float> in_order_of(const LabelTable& wanted, const Matrix<float>& u, const LabelTable& labels) {
+// The rows of a factor in the order of other labels; zeros for entities that it does not have.
+Matrix<float> rows_in_order_of(const LabelTable& wanted, const Matrix<float>& u, const LabelTable& labels) {
   Matrix<float> result(wanted.size(), u.columns());
   std::string scratch;
   for (std::uint32_t j = 0; j < wanted.size(); ++j)
@@ -69,7 +69,7 @@ std::vector<Matching::Summary> summaries(const std::vector<std::vector<Component
   return result;
 }
 
-// What each of the other chains, and last the reference, counts in the average of each component.          (M49)
+// The weight of each other chain, and last of the reference, in the average of each component.          (M49)
 std::vector<std::vector<float>> parts_of_chains(const Matching& matching) {
   const std::size_t others = matching.others.size(), R = matching.components.size();
   std::vector<std::vector<float>> parts(others + 1, std::vector<float>(R, 0.0f));
@@ -87,7 +87,7 @@ std::vector<std::vector<float>> parts_of_chains(const Matching& matching) {
   return parts;
 }
 
-// Whether a matching has what a run of so many components and chains has.
+// Whether a matching is valid for a run with this many components and chains.
 bool fits(const Matching& matching, std::size_t R, std::size_t chains) {
   const auto in_order = [&](const std::vector<ComponentMatch>& matches) {
     return matches.size() == R && std::all_of(matches.begin(), matches.end(), [&](const ComponentMatch& match) {
@@ -104,7 +104,7 @@ bool fits(const Matching& matching, std::size_t R, std::size_t chains) {
 
 Matrix<float> Posterior::Impl::roots(std::size_t chain, std::size_t k) {
   Matrix<float> u = mean_factor(chain, k);
-  take_roots(u, pool);
+  take_square_roots(u, pool);
   return u;
 }
 
@@ -116,7 +116,7 @@ std::vector<ComponentMatch> Posterior::match_components(std::size_t chain, Poste
   Matrix<double> overlap = all_ones(weights.size(), other_weights.size());
   for (std::size_t k = 0; k < same.size(); ++k) {
     const Matrix<float> v =
-        in_order_of(modes()[k].labels, other.impl_->roots(other_chain, same[k]), other.modes()[same[k]].labels);
+        rows_in_order_of(modes()[k].labels, other.impl_->roots(other_chain, same[k]), other.modes()[same[k]].labels);
     multiply_by_overlaps(impl_->roots(chain, k), v, impl_->pool, overlap);
   }
   return match_by_overlap(overlap, weights, other_weights);

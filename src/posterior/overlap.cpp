@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/assignment.hpp"
+#include "evaluate/assignment.hpp"
 
 namespace ztp {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t rows_at_a_time = 256;  // of both factors: they stay in the cache, and float sums stay short
 constexpr std::size_t tile_height = 4, tile_width = 8;
 
-// Sums over some rows, for tile_height columns of u and tile_width of v: as many as fit into the registers of any machine.
+// Sums over some rows, for tile_height columns of u and tile_width of v. A tile fits into the registers of any machine.
 struct Tile {
   float sum[tile_height][tile_width] = {};
 
@@ -48,7 +48,7 @@ std::vector<double> shares(std::vector<double> weights) {
 
 }  // namespace
 
-void take_roots(Matrix<float>& u, Pool& pool) {
+void take_square_roots(Matrix<float>& u, Pool& pool) {
   std::vector<double> sums(u.columns(), 0.0);
   for (std::size_t j = 0; j < u.rows(); ++j)
     for (std::size_t r = 0; r < u.columns(); ++r) sums[r] += static_cast<double>(u.row(j)[r]);

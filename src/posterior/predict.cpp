@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "kernel/logits.hpp"
-#include "posterior/impl.hpp"
+#include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
 #include "store/run_info.hpp"
 #include "ztp/error.hpp"
@@ -49,7 +49,8 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
       modes(load_modes(dir, info)),
       pool(checked_threads(threads)),
       kernel(make_kernel("cpu", pool)),
-      draws(dir, info) {}
+      draws(dir, info),
+      state(draws.make_state(*kernel)) {}
 
 void Posterior::Impl::score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z) {
   draws.load(i, state);
@@ -83,7 +84,7 @@ void Posterior::Impl::check_cells(const TestCells& cells) const {
 void Posterior::Impl::require_rates(const char* what) const {
   if (rival)
     throw Error(ErrorKind::config, fmt::format("{}: {} needs factors that are not negative, and --model {} has others",
-                                               run_dir, what, info.options.model));
+                                               run_dir, what, name_of(info.options.model)));
 }
 
 std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coords, std::size_t count) {

@@ -1,4 +1,4 @@
-// The questions that test ones put to one mode: all other coordinates are given, which entity is it?
+// Ranking queries of one mode: all other coordinates are given, and the entity is to be found.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,7 +10,7 @@ namespace ztp {
 
 class Queries {
  public:
-  // The distinct settings of the other coordinates among these cells (x K), sorted.
+  // One query for each distinct setting of the other coordinates in these cells (x K), sorted.
   Queries(const Buffer<std::uint32_t>& ones, std::size_t order, std::size_t mode);
 
   std::size_t mode() const { return mode_; }
@@ -18,7 +18,7 @@ class Queries {
   const std::uint32_t* others(std::size_t q) const { return others_.data() + q * (order_ - 1); }  // K - 1, in order
   std::span<const std::uint32_t> tests(std::size_t q) const { return tests_.of(q); }              // entities, sorted
 
-  // Known ones are kept if they answer a query: 8 bytes each. After the last, finish_known.
+  // Known ones are stored if they answer a query, 8 bytes each. Call finish_known after the last.
   void add_known(const std::uint32_t* cells, std::size_t count);
   void finish_known();
   std::span<const std::uint32_t> known(std::size_t q) const { return known_.of(q); }  // may hold tests, too

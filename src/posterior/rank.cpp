@@ -4,11 +4,11 @@
 #include <functional>
 #include <numeric>
 
-#include "io/file_cells.hpp"
+#include "evaluate/ranking.hpp"
+#include "io/dataset_ones.hpp"
 #include "io/read.hpp"
-#include "model/ranking.hpp"
 #include "posterior/candidate_scores.hpp"
-#include "posterior/impl.hpp"
+#include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
 #include "ztp/error.hpp"
 
@@ -61,7 +61,7 @@ RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector
   const std::size_t n = modes[queries.mode()].labels.size(), R = static_cast<std::size_t>(info.options.rank);
   const RankingPlan plan = plan_ranking(n, R, queries.size(), chosen.size(), options.memory);
   const RankingMeter meter(options.at);
-  CandidateScores scores(n, R, plan, pool, *kernel);
+  CandidateScores scores(n, R, plan, pool);
   RankingSums total;
   for (std::size_t first = 0; first < queries.size(); first += plan.queries) {
     const std::size_t count = std::min(plan.queries, queries.size() - first);
@@ -102,7 +102,7 @@ Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::stri
   });
   for (Queries& of_mode : queries) of_mode.finish_known();
   const std::size_t D = draws.draws().size();
-  const std::vector<std::size_t> chosen = spread(D, options.draws == 0 ? D : options.draws);
+  const std::vector<std::size_t> chosen = evenly_spaced(D, options.draws == 0 ? D : options.draws);
   result.draws = chosen.size();
 
   double all = 0, before = 0;
@@ -128,7 +128,7 @@ Ranking Posterior::rank(const std::string& file, const RankingOptions& options) 
   impl_->require_rates("a ranking");
   const std::size_t order = impl_->modes.size();
   check_options(options, order);
-  const std::string path = file.empty() ? own_test_file(impl_->run_dir, impl_->info) : file;
+  const std::string path = file.empty() ? stored_test_file(impl_->run_dir, impl_->info) : file;
   Buffer<std::uint32_t> ones;
   for_listed_ones(path, impl_->modes, impl_->pool,
                   [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });

@@ -5,8 +5,8 @@
 #include <functional>
 #include <numeric>
 
-#include "posterior/impl.hpp"
-#include "posterior/search.hpp"
+#include "posterior/posterior_impl.hpp"
+#include "posterior/top_search.hpp"
 #include "store/data.hpp"
 #include "ztp/error.hpp"
 
@@ -18,10 +18,10 @@ constexpr int most_rounds = 6;
 constexpr std::size_t cells_explained = 1000;
 constexpr double most_row_bytes = 8.0 * (1 << 30);
 
-// The search for one question: which entities of the open modes can still be part of the answer, and the rows they need.
-class Question {
+// One query: which entities of the open modes can still be part of the answer, and the rows of factors they need.
+class RecommendQuery {
  public:
-  Question(const DrawsFile& draws, const RunInfo& info, const std::vector<std::optional<std::uint32_t>>& given)
+  RecommendQuery(const DrawsFile& draws, const RunInfo& info, const std::vector<std::optional<std::uint32_t>>& given)
       : draws_(draws), info_(info), given_(given), R_(static_cast<std::size_t>(info.options.rank)) {
     for (std::size_t k = 0; k < given.size(); ++k) {
       cell_.push_back(given[k].value_or(0));
@@ -75,7 +75,7 @@ class Question {
     return shrunk;
   }
 
-  // The cells that are left, with the rows of their candidates of all draws. Nothing is left here.
+  // The remaining cells, with the rows of their candidates in all draws. Leaves this object empty.
   OpenCells take() {
     load_rows();
     return {R_, std::move(open_), std::move(weight_), std::move(scale_), std::move(cell_)};
@@ -161,8 +161,8 @@ Buffer<std::uint32_t> beam(const std::vector<OpenMode>& open, const std::vector<
 }
 
 // The score that `top` cells are known to reach: the top-th best of some unseen cells, or nothing if there are too few.
-double reached_by(const std::vector<double>& score, const Buffer<std::uint32_t>& cells, const SparseTensor& ones,
-                  std::size_t top) {
+double score_reached(const std::vector<double>& score, const Buffer<std::uint32_t>& cells, const SparseTensor& ones,
+                     std::size_t top) {
   std::vector<double> unseen;
   for (std::size_t i = 0; i < score.size(); ++i)
     if (!ones.contains(cells.data() + i * ones.order())) unseen.push_back(score[i]);
@@ -203,24 +203,24 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   check_question(given, impl_->modes, top);
   const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank), order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
-  Question question(impl_->draws, impl_->info, given);
+  RecommendQuery query(impl_->draws, impl_->info, given);
   double reached = 0;
-  for (int round = 0; round < most_rounds && !question.open().empty(); ++round) {
-    const std::vector<std::vector<double>> bound = question.candidate_bounds(impl_->pool);
-    const Buffer<std::uint32_t> cells = beam(question.open(), bound, question.cell());
-    reached =
-        std::max(reached, reached_by(impl_->mean_probabilities(cells.data(), cells.size() / order), cells, ones, top));
-    if (!question.prune(bound, reached)) break;
+  for (int round = 0; round < most_rounds && !query.open().empty(); ++round) {
+    const std::vector<std::vector<double>> bound = query.candidate_bounds(impl_->pool);
+    const Buffer<std::uint32_t> cells = beam(query.open(), bound, query.cell());
+    reached = std::max(reached,
+                       score_reached(impl_->mean_probabilities(cells.data(), cells.size() / order), cells, ones, top));
+    if (!query.prune(bound, reached)) break;
   }
   double bytes = 0;
-  for (const OpenMode& mode : question.open())
+  for (const OpenMode& mode : query.open())
     bytes += static_cast<double>(mode.ids.size()) * static_cast<double>(draws() * R * sizeof(float));
   if (bytes > most_row_bytes)
     throw Error(ErrorKind::config,
                 fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
                             "give another mode, or ask for fewer cells",
                             bytes / 0x1p30));
-  TopSearch search(question.take(), top, impl_->pool);
+  TopSearch search(query.take(), top, impl_->pool);
   const std::vector<ScoredCell> found =
       search.run([&](const std::uint32_t* candidate) { return ones.contains(candidate); });
   // In portions, so that memory stays bounded however many are asked for.
@@ -238,20 +238,13 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
 std::vector<std::vector<Recommendation::Part>> Posterior::explain(const std::uint32_t* coords, std::size_t count) {
   impl_->require_rates("explain");
   impl_->check_cells(coords, count);
-  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank), order = impl_->modes.size();
-  const Blocks blocks{count, 256};
-  Buffer<double> sum(count * R);  // of the rate that each component has, over the draws
+  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
+  Buffer<double> sum(count * R), parts(count * R);  // of the rate that each component has, over the draws and of one
   std::fill(sum.begin(), sum.end(), 0.0);
   for (const std::size_t i : impl_->draws_of(chains().front())) {
     impl_->draws.load(i, impl_->state);
-    const Rates rates = tensor_rates(impl_->state);
-    impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
-      std::vector<double> parts;
-      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
-        rate_parts(rates, coords + e * order, parts);
-        for (std::size_t r = 0; r < R; ++r) sum[e * R + r] += parts[r];
-      }
-    });
+    impl_->kernel->score_parts(coords, count, tensor_rates(impl_->state), parts.data());
+    for (std::size_t x = 0; x < sum.size(); ++x) sum[x] += parts[x];
   }
   std::vector<std::vector<Recommendation::Part>> result(count);
   for (std::size_t e = 0; e < count; ++e) result[e] = largest_parts(sum.data() + e * R, R);

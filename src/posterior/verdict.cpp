@@ -26,8 +26,8 @@ Verdict grade_ess(double ess) {
   return ess >= good_ess ? Verdict::good : ess >= usable_ess ? Verdict::usable : Verdict::poor;
 }
 
-// The worst of some quantities. Constant ones agree and say no more.
-struct Worst {
+// The worst values over some quantities. Constant quantities agree, and are left out.
+struct WorstCase {
   double r_hat = 1;
   double ess = std::numeric_limits<double>::infinity();
   bool unknown = false;  // draws that are not finite, or too few of them
@@ -35,8 +35,8 @@ struct Worst {
   Verdict agreement() const { return unknown ? Verdict::poor : grade_r_hat(r_hat); }
   Verdict precision() const { return unknown ? Verdict::poor : grade_ess(ess); }
   Verdict grade() const { return worse(agreement(), precision()); }
-  // How many times as many sweeps it would take: ESS grows, and R-hat - 1 of chains that agree shrinks, with their number. ESS
-  // grows with the number of chains, too.
+  // How many times as many sweeps are needed: with their number ESS grows, and R-hat - 1 shrinks if chains agree. ESS also
+  // grows with the number of chains.
   double shortfall(double more_chains) const {
     return std::max(good_ess / ess / more_chains, (r_hat - 1) / (good_r_hat - 1));
   }
@@ -63,7 +63,7 @@ struct Subject {
   std::string r_hat;    // "worst R-hat", "R-hat"
   std::string means;    // ": chain means 23.1, 35.0", or nothing
   std::string warning;  // what not to do with it
-  Worst worst;
+  WorstCase worst;
 
   std::string evidence() const {
     if (worst.unknown) return "(too few draws, or numbers that are not finite)";
@@ -103,7 +103,7 @@ std::string about_agreement(const Subject& predictions, const Subject& rank, boo
   return text + (second_bad ? ": " + rank.warning + "." : ".");
 }
 
-// Where chains disagree the ESS is small for that reason alone, and nothing need be said of it.
+// Nothing, if chains disagree: the ESS is small for that reason alone.
 std::string about_precision(const Subject& subject) {
   if (subject.worst.agreement() == Verdict::poor || subject.worst.precision() == Verdict::good) return "";
   return fmt::format(
@@ -120,13 +120,13 @@ std::string chain_means(const Quantity& q) {
   return text;
 }
 
-// At least x, and short to read: half a unit of the first digit.
+// The next larger multiple of half a unit of the first digit.
 std::int64_t round_number_above(double x) {
   const double step = std::max(1.0, 0.5 * std::pow(10, std::floor(std::log10(x))));
   return static_cast<std::int64_t>(step * std::ceil(x / step));
 }
 
-std::string remedy(const RunInfo& info, const Diagnosis& diagnosis, const Worst& worst) {
+std::string remedy(const RunInfo& info, const Diagnosis& diagnosis, const WorstCase& worst) {
   if (info.updates > 0) return "An update does not sample anew what was known before: a fit of all the data does.";
   constexpr double most = 20;  // beyond that an estimate from these draws means nothing
   const double planned = static_cast<double>(std::max<std::int64_t>(info.options.sweeps - info.options.burn_in, 1));
@@ -170,7 +170,7 @@ bool recorded(const Quantity& q) {
 std::string about_others(const std::vector<const Quantity*>& others) {
   std::string list;
   for (const Quantity* q : others) {
-    Worst worst;
+    WorstCase worst;
     worst.add(*q);
     if (worst.grade() != Verdict::poor) continue;
     list += list.empty() ? "" : ", ";
@@ -192,7 +192,7 @@ std::string about_status(const RunInfo& info, const std::string& run_dir, const 
   return "";
 }
 
-void say(Diagnosis& diagnosis, const std::string& sentence) {
+void add_sentence(Diagnosis& diagnosis, const std::string& sentence) {
   if (!sentence.empty()) diagnosis.sentences.push_back(sentence);
 }
 
@@ -215,15 +215,16 @@ std::string verdict_name(Verdict verdict) {
 }
 
 void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis) {
-  say(diagnosis, about_status(info, run_dir, diagnosis));
+  add_sentence(diagnosis, about_status(info, run_dir, diagnosis));
   if (info.updates > 0 || is_online(info.options))
-    say(diagnosis,
+    add_sentence(
+        diagnosis,
         fmt::format("{} approximates the posterior: what follows tells how steady its draws are, not how close they "
                     "are to it. A fit with --method batch is exact.",
                     info.updates > 0 ? "A run that was updated" : "An online run"));
   if (diagnosis.draws < fewest_sweeps) {
     diagnosis.verdict = diagnosis.predictions = diagnosis.rank = Verdict::too_short;
-    say(diagnosis, about_few_draws(info, diagnosis));
+    add_sentence(diagnosis, about_few_draws(info, diagnosis));
     return;
   }
   const bool one_chain = diagnosis.chains.size() == 1, with_cells = !diagnosis.cells.empty();
@@ -239,7 +240,7 @@ void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis
   std::vector<const Quantity*> others;
   for (const Quantity& q : diagnosis.quantities)
     if (&q != &occupied && (&q != &log_likelihood || (with_cells && recorded(q)))) others.push_back(&q);
-  Worst all = predictions.worst;
+  WorstCase all = predictions.worst;
   all.add(occupied);
   for (const Quantity* q : others) all.add(*q);
 
@@ -250,16 +251,16 @@ void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis
                                                                : Verdict::usable;
   if (one_chain) {
     diagnosis.verdict = Verdict::one_chain;
-    say(diagnosis, about_one_chain(info));
+    add_sentence(diagnosis, about_one_chain(info));
   }
   if (!one_chain && worse(diagnosis.predictions, diagnosis.rank) == Verdict::good)
-    say(diagnosis, "Chains agree: predictions and the rank can be used as they are.");
+    add_sentence(diagnosis, "Chains agree: predictions and the rank can be used as they are.");
   else
-    say(diagnosis, about_agreement(predictions, rank, one_chain));
-  say(diagnosis, about_precision(predictions));
-  say(diagnosis, about_precision(rank));
-  say(diagnosis, about_others(others));
-  if (all.grade() != Verdict::good) say(diagnosis, remedy(info, diagnosis, all));
+    add_sentence(diagnosis, about_agreement(predictions, rank, one_chain));
+  add_sentence(diagnosis, about_precision(predictions));
+  add_sentence(diagnosis, about_precision(rank));
+  add_sentence(diagnosis, about_others(others));
+  if (all.grade() != Verdict::good) add_sentence(diagnosis, remedy(info, diagnosis, all));
 }
 
 }  // namespace ztp

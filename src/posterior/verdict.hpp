@@ -1,4 +1,4 @@
-// From numbers to words: grades, and sentences that name the remedy.
+// The verdict of a diagnosis: grades, and sentences that tell what to do.
 #pragma once
 #include "ztp/diagnose.hpp"
 #include "ztp/run_info.hpp"

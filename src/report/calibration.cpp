@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "report/curves.hpp"
-#include "report/words.hpp"
+#include "report/number_words.hpp"
 
 namespace ztp {
 namespace {
@@ -36,7 +36,7 @@ double with_more_zeros(double share, double times) {
 double observed_cells(const RunInfo& info) {
   double cells = 1;
   for (const RunInfo::ModeInfo& mode : info.modes) cells *= mode.size - mode.missing_entities;
-  const std::uint64_t tested = info.options.holdout_as == "missing" ? info.test_ones + info.test_zeros : 0;
+  const std::uint64_t tested = info.options.holdout_as == HoldoutAs::missing ? info.test_ones + info.test_zeros : 0;
   return cells - static_cast<double>(info.missing_cells - std::min(info.missing_cells, tested));
 }
 
@@ -155,7 +155,7 @@ TestDesign design_of(const RunInfo& info, bool own, std::uint64_t ones, std::uin
   const double all_zeros = std::max(observed_cells(info) - known_ones - tested, static_cast<double>(zeros));
   design.part_of_zeros = all_zeros > 0 ? static_cast<double>(zeros) / all_zeros : 0;
   design.part_of_ones = tested / (tested + known_ones);
-  design.missing = own && info.options.holdout_as == "missing";
+  design.missing = own && info.options.holdout_as == HoldoutAs::missing;
   design.zero_stands_for = design.part_of_ones / design.part_of_zeros;
   // The fit's own hold-out draws zeros, and how many is known, whatever the shares look like.
   if (own && info.options.test.empty() && info.updates == 0 && ones > 0 && zeros > 0) {

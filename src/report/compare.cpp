@@ -9,12 +9,12 @@
 #include "base/file.hpp"
 #include "base/hash.hpp"
 #include "posterior/overlap.hpp"
+#include "report/characteristic_entities.hpp"
 #include "report/describe.hpp"
-#include "report/listed.hpp"
+#include "report/listed_components.hpp"
 #include "report/metrics_shown.hpp"
 #include "report/numbers.hpp"
 #include "report/options_shown.hpp"
-#include "report/own_entities.hpp"
 #include "store/data.hpp"
 
 namespace ztp {
@@ -39,11 +39,11 @@ bool same_test_cells(const ComparedRun& a, const ComparedRun& b, const ReportOpt
   if (!options.test.empty()) return true;
   const RunInfo &of_a = a.posterior.info(), &of_b = b.posterior.info();
   return has_test_cells(of_a) && of_a.test_ones == of_b.test_ones && of_a.test_zeros == of_b.test_zeros &&
-         lines_in_any_order(own_test_file(a.run_dir, of_a)) == lines_in_any_order(own_test_file(b.run_dir, of_b));
+         lines_in_any_order(stored_test_file(a.run_dir, of_a)) == lines_in_any_order(stored_test_file(b.run_dir, of_b));
 }
 
 ComparedRun open_run(const std::string& run_dir, const ReportOptions& options) {
-  ComparedRun run{run_dir, name_of(run_dir), Posterior(run_dir, options.threads), 0, {}, {}, {}, {}, {}};
+  ComparedRun run{run_dir, run_title(run_dir), Posterior(run_dir, options.threads), 0, {}, {}, {}, {}, {}};
   run.chain = chain_shown(run.posterior);
   return run;
 }

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "report/compare.hpp"
+#include "report/entity_order.hpp"
 #include "report/numbers.hpp"
-#include "report/order.hpp"
 
 namespace ztp {
 namespace {

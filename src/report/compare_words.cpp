@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "report/compare.hpp"
+#include "report/number_words.hpp"
 #include "report/options_shown.hpp"
-#include "report/words.hpp"
 
 namespace ztp {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "posterior/overlap.hpp"
-#include "report/listed.hpp"
+#include "report/characteristic_entities.hpp"
+#include "report/classical_scaling.hpp"
+#include "report/listed_components.hpp"
 #include "report/numbers.hpp"
-#include "report/own_entities.hpp"
-#include "report/scaling.hpp"
 #include "report/sections.hpp"
 
 namespace ztp {
@@ -18,7 +18,7 @@ constexpr double invisible = 1e-9;             // smaller quantiles are long num
 
 // The listed components of the chain that is shown: what all parts of the section need.
 struct Listed {
-  explicit Listed(Source& source)
+  explicit Listed(ReportSource& source)
       : chain(chain_shown(source.posterior)),
         weights(source.posterior.mean_weights(chain)),
         columns(listed_components(source.posterior)) {}
@@ -27,7 +27,7 @@ struct Listed {
   std::vector<std::size_t> columns;  // of the factors, from 0: those that are listed, largest weight first
 };
 
-Json list_of(Source& source, const Listed& listed) {
+Json list_of(ReportSource& source, const Listed& listed) {
   const std::vector<bool> network_only = network_only_components(source.posterior);
   const std::vector<Component> all = source.posterior.components(0, listed.chain);
   Json list = Json::array();
@@ -51,7 +51,7 @@ Matrix<double> differences(const std::vector<float>& u, const Listed& listed, Po
   Matrix<float> roots(n, L);
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t i = 0; i < L; ++i) roots.row(j)[i] = u[j * R + listed.columns[i]];
-  take_roots(roots, pool);
+  take_square_roots(roots, pool);
   Matrix<double> result(L, L);
   for (std::size_t i = 0; i < L; ++i) std::fill_n(result.row(i), L, 1.0);
   multiply_by_overlaps(roots, roots, pool, result);
@@ -67,17 +67,17 @@ Json map_of(const Matrix<double>& squared) {
 }
 
 // For each listed component the shown entities of a mode that its list may have.
-std::vector<std::vector<EntityPart>> choose_bars(Source& source, std::size_t k, const std::vector<float>& u,
+std::vector<std::vector<EntityPart>> choose_bars(ReportSource& source, std::size_t k, const std::vector<float>& u,
                                                  const Listed& listed) {
   std::vector<std::vector<EntityPart>> parts =
-      own_entities(source.posterior, listed.chain, k, u, listed.columns, source.shown.modes[k].ids);
+      characteristic_entities(source.posterior, listed.chain, k, u, listed.columns, source.shown.modes[k].ids);
   for (std::vector<EntityPart>& of_component : parts)
     of_component = first_by_relevance(of_component, entities_of_component);
   return parts;
 }
 
 // All shown entities, in their order, of each listed component.
-std::vector<std::vector<EntityPart>> choose_lines(Source& source, std::size_t k, const std::vector<float>& u,
+std::vector<std::vector<EntityPart>> choose_lines(ReportSource& source, std::size_t k, const std::vector<float>& u,
                                                   const Listed& listed) {
   std::vector<std::vector<EntityPart>> parts(listed.columns.size());
   for (std::size_t i = 0; i < parts.size(); ++i)
@@ -125,7 +125,7 @@ class Intervals {
 
 }  // namespace
 
-Json components_section(Source& source) {
+Json components_section(ReportSource& source) {
   if (!source.rates()) return nullptr;
   const Listed listed(source);
   const std::size_t K = source.shown.modes.size(), L = listed.columns.size();

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 #include "posterior/quantile.hpp"
+#include "kernel/host_arrays.hpp"
 #include "report/numbers.hpp"
 #include "report/replicate.hpp"
 #include "report/sections.hpp"
@@ -37,10 +38,10 @@ std::vector<Histogram> histograms(Degrees degrees) {
   return result;
 }
 
-// What Shown has counted, unless ones have counts.
-Degrees observed_degrees(const Dataset& data, const Shown& shown, bool counts) {
+// What ShownEntities has counted, unless ones have counts.
+Degrees observed_degrees(const Dataset& data, const ShownEntities& shown, bool counts) {
   Degrees degrees;
-  for (const Shown::ModeEntities& mode : shown.modes) degrees.push_back(mode.ones);
+  for (const ShownEntities::ModeEntities& mode : shown.modes) degrees.push_back(mode.ones);
   if (!counts) return degrees;
   const std::size_t K = degrees.size();
   for_ones(data, [&](const std::uint32_t* cells, const std::int64_t* count, std::size_t ones) {
@@ -62,9 +63,9 @@ double cost_of(const DrawsFile& draws, const std::vector<std::size_t>& chosen, c
 // The draws that are replicated: fewer, if they are expensive.
 std::vector<std::size_t> choose_draws(const DrawsFile& draws, const RunInfo& info) {
   const std::size_t total = draws.draws().size();
-  const double affordable = cost_of_all / cost_of(draws, spread(total, most_replicates), info);
-  return spread(total, static_cast<std::size_t>(std::clamp(affordable, static_cast<double>(fewest_replicates),
-                                                           static_cast<double>(most_replicates))));
+  const double affordable = cost_of_all / cost_of(draws, evenly_spaced(total, most_replicates), info);
+  return evenly_spaced(total, static_cast<std::size_t>(std::clamp(affordable, static_cast<double>(fewest_replicates),
+                                                                  static_cast<double>(most_replicates))));
 }
 
 // From 1 to a little above the largest, evenly spread in logarithms, none twice.
@@ -121,7 +122,7 @@ Json mode_shown(const Histogram& observed, const std::vector<const Histogram*>& 
 
 }  // namespace
 
-Json degrees_section(Source& source) {
+Json degrees_section(ReportSource& source) {
   if (!source.rates()) return nullptr;
   const RunInfo& info = source.posterior.info();
   const DrawsFile draws(source.run_dir, info);
@@ -136,7 +137,8 @@ Json degrees_section(Source& source) {
   const Dataset& data = source.data();
   const bool counts = has_counts(info.options);
   const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
-  State state;
+  HostArrays arrays;
+  State state = draws.make_state(arrays);
   std::vector<std::vector<Histogram>> replicates;
   for (const std::size_t i : chosen) {
     draws.load(i, state);

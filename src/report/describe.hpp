@@ -8,7 +8,7 @@
 namespace ztp {
 
 // What a run is called: the last part of its path, whatever stands at the end of that.
-std::string name_of(const std::string& run_dir);
+std::string run_title(const std::string& run_dir);
 Json describe_run(const std::string& run_dir, const RunInfo& info);  // "run" of src/report/README.md
 
 }  // namespace ztp

@@ -158,7 +158,7 @@ Json occupied_shown(const RunInfo& info, const ChainTable& trace, const Diagnosi
 
 }  // namespace
 
-Json diagnostics_section(Source& source) {
+Json diagnostics_section(ReportSource& source) {
   const RunInfo& info = source.posterior.info();
   if (is_point_estimate(info.options)) return nullptr;
   const Diagnosis diagnosis = diagnose(source.run_dir);

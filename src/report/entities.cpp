@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "report/listed.hpp"
+#include "report/listed_components.hpp"
 #include "report/numbers.hpp"
 #include "report/sections.hpp"
-#include "report/unseen.hpp"
+#include "report/unseen_cells.hpp"
 
 namespace ztp {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::size_t most_components = 12;
 constexpr int digits_of_profile = 3;  // there are many of them
 
 // Which components the shown entities of a mode belong to: the parts of their expected counts.
-Json profiles(Source& source, std::size_t k, const std::vector<std::size_t>& listed) {
+Json profiles(ReportSource& source, std::size_t k, const std::vector<std::size_t>& listed) {
   const std::size_t chain = chain_shown(source.posterior);
   const std::vector<double> weights = source.posterior.mean_weights(chain);
   const std::vector<float> u = source.posterior.mean_factor(k, chain);
@@ -44,7 +44,7 @@ Json profiles(Source& source, std::size_t k, const std::vector<std::size_t>& lis
 }
 
 // A cell as the page has it: places, and the labels of entities that have none.
-Json cell_json(const Source& source, const std::uint32_t* cell) {
+Json cell_json(const ReportSource& source, const std::uint32_t* cell) {
   Json result = Json::array();
   for (std::size_t k = 0; k < source.shown.modes.size(); ++k) {
     const std::optional<std::uint32_t> place = source.shown.modes[k].place_of(cell[k]);
@@ -56,7 +56,7 @@ Json cell_json(const Source& source, const std::uint32_t* cell) {
   return result;
 }
 
-Json unseen_json(const Source& source, const UnseenCells& unseen, std::size_t e,
+Json unseen_json(const ReportSource& source, const UnseenCells& unseen, std::size_t e,
                  const std::vector<std::size_t>& index_of) {
   const Prediction& prediction = unseen.predictions[e];
   Json why = Json::array();
@@ -75,7 +75,7 @@ Json unseen_json(const Source& source, const UnseenCells& unseen, std::size_t e,
 
 }  // namespace
 
-Json entities_section(Source& source) {
+Json entities_section(ReportSource& source) {
   if (!source.rates()) return nullptr;
   const std::vector<std::size_t> listed = listed_components(source.posterior);
   std::vector<std::size_t> index_of(static_cast<std::size_t>(source.posterior.info().options.rank), SIZE_MAX);

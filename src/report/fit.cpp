@@ -43,7 +43,7 @@ Json metric_titles() {
   return result;
 }
 
-Json fit_section(Source& source) {
+Json fit_section(ReportSource& source) {
   const RunInfo& info = source.posterior.info();
   const std::string& file = source.options.test;
   const bool own = file.empty();

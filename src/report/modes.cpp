@@ -1,4 +1,4 @@
-#include "report/listed.hpp"
+#include "report/listed_components.hpp"
 #include "report/numbers.hpp"
 #include "report/relevance.hpp"
 #include "report/sections.hpp"
@@ -18,10 +18,10 @@ std::vector<double> overall_parts(Posterior& posterior, std::size_t k, const std
 
 }  // namespace
 
-Json modes_section(Source& source) {
+Json modes_section(ReportSource& source) {
   Json modes = Json::array();
   for (std::size_t k = 0; k < source.shown.modes.size(); ++k) {
-    const Shown::ModeEntities& shown = source.shown.modes[k];
+    const ShownEntities::ModeEntities& shown = source.shown.modes[k];
     const Mode& mode = source.posterior.modes()[k];
     Json labels = Json::array(), ones = Json::array();
     for (const std::uint32_t id : shown.ids) {

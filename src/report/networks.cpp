@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "posterior/quantile.hpp"
-#include "report/listed.hpp"
+#include "report/listed_components.hpp"
 #include "report/numbers.hpp"
 #include "report/sections.hpp"
 
@@ -30,7 +30,7 @@ Json weights_shown(Posterior& posterior, std::size_t network) {
 }
 
 // Entities of which the tensor knows nothing: what is said of them comes from their neighbours.
-Json cold_shown(const Shown::ModeEntities& mode, const std::vector<std::uint32_t>& neighbours,
+Json cold_shown(const ShownEntities::ModeEntities& mode, const std::vector<std::uint32_t>& neighbours,
                 const std::vector<std::uint32_t>& missing) {
   std::vector<std::uint32_t> cold = cold_starts(mode, mode.ones.size());
   const std::size_t count = cold.size();
@@ -48,7 +48,7 @@ Json cold_shown(const Shown::ModeEntities& mode, const std::vector<std::uint32_t
 }
 
 // The entities with most neighbours, as many as have no more edges among them than can be looked at.
-Json graph_shown(const Network& network, const Shown::ModeEntities& mode,
+Json graph_shown(const Network& network, const ShownEntities::ModeEntities& mode,
                  const std::vector<std::uint32_t>& neighbours) {
   std::vector<std::uint32_t> nodes;
   for (const std::uint32_t id : mode.ids)
@@ -83,14 +83,14 @@ Json graph_shown(const Network& network, const Shown::ModeEntities& mode,
 
 }  // namespace
 
-Json networks_section(Source& source) {
+Json networks_section(ReportSource& source) {
   const RunInfo& info = source.posterior.info();
   Json result = Json::array();
   if (info.networks.empty()) return result;
   const Dataset& data = source.data();
   for (std::size_t m = 0; m < data.networks.size(); ++m) {
     const Network& network = data.networks[m];
-    const Shown::ModeEntities& mode = source.shown.modes[network.mode];
+    const ShownEntities::ModeEntities& mode = source.shown.modes[network.mode];
     std::vector<std::uint32_t> neighbours(mode.ones.size(), 0);  // in this network
     add_neighbours(network, neighbours);
     Json graph = graph_shown(network, mode, neighbours);

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/convergence.hpp"
+#include "evaluate/convergence.hpp"
 
 namespace ztp {
 

@@ -26,9 +26,9 @@ std::vector<EntityPart> first_by_relevance(const std::vector<EntityPart>& parts,
 // The mean of u is (a + s) / (n a + S), with a of the prior, s counts of the entity and S of all n entities of the mode. What the prior alone gives
 // to a rare entity can be many times its part of all components, and would be first at a small weight: so entities are listed that have
 // half a count of their own, s >= 1/2, as a component has that is not empty. If no entity has a whole count, half of the largest s is enough.
-class OwnCounts {
+class CountsBeyondPrior {
  public:
-  OwnCounts(double prior, std::size_t entities, double counts)
+  CountsBeyondPrior(double prior, std::size_t entities, double counts)
       : prior_(prior), total_(prior * static_cast<double>(entities) + counts) {}
   double operator()(double u) const { return u * total_ - prior_; }
   static double least(double largest) { return largest > 1 ? 0.5 : largest > 0 ? largest / 2 : largest; }

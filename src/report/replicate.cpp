@@ -6,9 +6,10 @@
 #include <ranges>
 
 #include "base/random.hpp"
+#include "kernel/host_arrays.hpp"
 #include "model/distributions.hpp"
 #include "simulate/alias.hpp"
-#include "simulate/distinct.hpp"
+#include "simulate/distinct_cells.hpp"
 #include "tensor/missing.hpp"
 
 namespace ztp {
@@ -22,8 +23,8 @@ class MissingCells {
   MissingCells(const ReplicatePlan& plan, bool in_order)
       : K_(plan.tensor.order()), slices_(plan.tensor, plan.missing), cells_(plan.missing.cells), in_order_(in_order) {}
 
-  bool contain(const std::uint32_t* cell) {
-    if (slices_.contain(cell)) return true;
+  bool contains(const std::uint32_t* cell) {
+    if (slices_.contains(cell)) return true;
     const std::size_t count = cells_.size() / K_;
     const auto below = [&](std::size_t i) {
       const std::uint32_t* listed = cells_.data() + i * K_;
@@ -40,19 +41,19 @@ class MissingCells {
 
  private:
   std::size_t K_;
-  SliceMarks slices_;
+  MissingSlices slices_;
   const Buffer<std::uint32_t>& cells_;
   bool in_order_;
   std::size_t next_ = 0;
 };
 
-AliasTable table_of(const Matrix<float>& u, std::size_t r) {
+AliasTable table_of(const Matrix<float>& u, std::size_t q) {
   SimulatedColumn column{Buffer<std::uint32_t>(u.rows()), Buffer<double>(u.rows())};
   double sum = 0;
-  for (std::size_t j = 0; j < u.rows(); ++j) sum += static_cast<double>(u.row(j)[r]);
+  for (std::size_t j = 0; j < u.rows(); ++j) sum += static_cast<double>(u.row(j)[q]);
   for (std::size_t j = 0; j < u.rows(); ++j) {
     column.ids[j] = static_cast<std::uint32_t>(j);
-    column.u[j] = static_cast<double>(u.row(j)[r]) / sum;
+    column.u[j] = static_cast<double>(u.row(j)[q]) / sum;
   }
   return AliasTable(column);
 }
@@ -60,19 +61,19 @@ AliasTable table_of(const Matrix<float>& u, std::size_t r) {
 // All points of a replicate, component after component.
 template <class Set>
 void draw_points(const State& state, const ReplicatePlan& plan, std::uint32_t replicate, Pool& pool, Set& points) {
-  const std::size_t K = state.u.size();
+  const std::size_t K = state.layout.modes(), R = state.layout.components();
   const StreamKey totals = stream_key(plan.seed, 0, Purpose::replicates, static_cast<std::uint32_t>(K));
   std::vector<std::size_t> begin = {0};
-  for (std::size_t r = 0; r < state.R; ++r) {
+  for (std::size_t r = 0; r < R; ++r) {
     Stream stream(totals, replicate, r);
     const double lambda = std::exp(state.tensor.log_weight[r]);
     begin.push_back(begin.back() + static_cast<std::size_t>(draw_poisson(stream, lambda)));
   }
   points.grow(begin.back());
-  pool.for_blocks(state.R, [&](std::size_t r) {
+  pool.for_blocks(R, [&](std::size_t r) {
     std::array<std::uint32_t, chunk> ids;
     for (std::size_t k = 0; k < K && begin[r] < begin[r + 1]; ++k) {
-      const AliasTable table = table_of(state.u[k], r);
+      const AliasTable table = table_of(values_of(state.of_mode(k)), state.layout.column(k, r));
       const StreamKey key = stream_key(plan.seed, 0, Purpose::replicates, static_cast<std::uint32_t>(k));
       for (std::size_t first = begin[r], block = 0; first < begin[r + 1]; first += chunk, ++block) {
         const std::size_t count = std::min(chunk, begin[r + 1] - first);
@@ -89,12 +90,12 @@ std::vector<std::vector<std::uint64_t>> degrees_in(const State& state, const Rep
   draw_points(state, plan, replicate, pool, points);
   if (!plan.counts) points.merge(0);
   std::vector<std::vector<std::uint64_t>> degrees;
-  for (const Matrix<float>& u : state.u) degrees.emplace_back(u.rows(), 0);
+  for (std::size_t k = 0; k < state.layout.modes(); ++k) degrees.emplace_back(state.of_mode(k).rows(), 0);
   MissingCells missing(plan, !plan.counts);
   std::vector<std::uint32_t> cell(degrees.size());
   for (std::size_t e = 0; e < points.size(); ++e) {
     points.get(e, cell.data());
-    if (missing.contain(cell.data())) continue;
+    if (missing.contains(cell.data())) continue;
     for (std::size_t k = 0; k < cell.size(); ++k) ++degrees[k][cell[k]];
   }
   return degrees;
@@ -111,7 +112,7 @@ double points_expected(const std::vector<double>& log_weight) {
 std::vector<std::vector<std::uint64_t>> replicated_degrees(const State& state, const ReplicatePlan& plan,
                                                            std::uint32_t replicate, Pool& pool) {
   std::vector<std::uint64_t> dims;
-  for (const Matrix<float>& u : state.u) dims.push_back(u.rows());
+  for (std::size_t k = 0; k < state.layout.modes(); ++k) dims.push_back(state.of_mode(k).rows());
   return KeySet::fits(dims) ? degrees_in(state, plan, replicate, pool, KeySet(dims))
                             : degrees_in(state, plan, replicate, pool, RecordSet(dims));
 }

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/creation_time.hpp"
+#include "base/clock.hpp"
 #include "base/file.hpp"
 #include "report/compare.hpp"
 #include "report/describe.hpp"
@@ -33,9 +33,9 @@ ReportSummary write_report(const std::string& run_dir, const std::string& file, 
   };
   AtomicFile out(file);  // one that cannot be written is told before the work
   tell("reading the run");
-  Source source{run_dir, options, Posterior(run_dir, options.threads), {}, {}};
-  source.shown = choose_shown(source.data(), source.posterior, options, source.notes);
-  Json data = {{"kind", "run"}, {"title", name_of(run_dir)}, {"made", made()}};
+  ReportSource source{run_dir, options, Posterior(run_dir, options.threads), {}, {}};
+  source.shown = choose_shown_entities(source.data(), source.posterior, options, source.notes);
+  Json data = {{"kind", "run"}, {"title", run_title(run_dir)}, {"made", made()}};
   data["run"] = run_section(source);
   data["modes"] = modes_section(source);
   tell("components");

@@ -31,7 +31,7 @@ double volume_of(const RunInfo& info) {
 
 }  // namespace
 
-std::string name_of(const std::string& run_dir) {
+std::string run_title(const std::string& run_dir) {
   const std::filesystem::path path = std::filesystem::absolute(run_dir).lexically_normal();
   return (path.has_filename() ? path : path.parent_path()).filename().string();
 }
@@ -51,9 +51,9 @@ Json describe_run(const std::string& run_dir, const RunInfo& info) {
           {"command", info.command},
           {"created", info.created},
           {"fingerprint", info.fingerprint},
-          {"method", info.options.method},
-          {"model", info.options.model},
-          {"likelihood", info.options.likelihood},
+          {"method", name_of(info.options.method)},
+          {"model", name_of(info.options.model)},
+          {"likelihood", name_of(info.options.likelihood)},
           {"seed", fmt::format("{}", info.options.seed)},
           {"updates", info.updates},
           {"ones", info.ones},
@@ -73,7 +73,7 @@ Json describe_run(const std::string& run_dir, const RunInfo& info) {
           {"learned", learned}};
 }
 
-Json run_section(Source& source) {
+Json run_section(ReportSource& source) {
   return describe_run(source.run_dir, source.posterior.info());
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/json.hpp"
 #include "base/pool.hpp"
-#include "report/shown.hpp"
+#include "report/shown_entities.hpp"
 #include "store/data.hpp"
 #include "ztp/posterior.hpp"
 #include "ztp/report.hpp"
@@ -14,11 +14,11 @@
 namespace ztp {
 
 // What all sections are made from.
-struct Source {
+struct ReportSource {
   std::string run_dir;
   const ReportOptions& options;
   Posterior posterior;
-  Shown shown;
+  ShownEntities shown;
   std::vector<std::string> notes;  // what was left out
   Pool pool{options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())};
 
@@ -32,13 +32,13 @@ struct Source {
   bool rates() const { return !is_rival(posterior.info().options); }  // it has components
 };
 
-Json run_section(Source& source);          // what was fitted, on what, with what
-Json modes_section(Source& source);        // labels, ones and overall parts of the entities
-Json components_section(Source& source);   // components, their places in the map, entities, lines
-Json entities_section(Source& source);     // profiles, and unseen cells with reasons
-Json diagnostics_section(Source& source);  // verdict, quantities, traces, ranks
-Json fit_section(Source& source);          // held-out cells: metrics and curves
-Json degrees_section(Source& source);      // of the data and of replicates drawn from the posterior
-Json networks_section(Source& source);     // edges, cold starts, weights of the components
+Json run_section(ReportSource& source);          // what was fitted, on what, with what
+Json modes_section(ReportSource& source);        // labels, ones and overall parts of the entities
+Json components_section(ReportSource& source);   // components, their places in the map, entities, lines
+Json entities_section(ReportSource& source);     // profiles, and unseen cells with reasons
+Json diagnostics_section(ReportSource& source);  // verdict, quantities, traces, ranks
+Json fit_section(ReportSource& source);          // held-out cells: metrics and curves
+Json degrees_section(ReportSource& source);      // of the data and of replicates drawn from the posterior
+Json networks_section(ReportSource& source);     // edges, cold starts, weights of the components
 
 }  // namespace ztp

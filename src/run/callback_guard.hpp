@@ -6,21 +6,21 @@
 
 namespace ztp {
 
-// Stands between a run and the callbacks of its caller. The first exception that one of them throws is kept and a stop
-// requested, so that the run ends as any other that is interrupted; none of them is called again.
+// Calls the callbacks of the caller. The first exception that one of them throws is kept and stops the run, which then
+// ends as any interrupted run does. No callback is called after that.
 class CallbackGuard {
  public:
-  explicit CallbackGuard(const FitCallbacks& of_caller) : of_caller_(of_caller) {}
+  explicit CallbackGuard(const FitCallbacks& callbacks) : callbacks_(callbacks) {}
 
   void on_sweep(const SweepReport& report) {
-    if (of_caller_.on_sweep) guarded([&] { of_caller_.on_sweep(report); });
+    if (callbacks_.on_sweep) guarded([&] { callbacks_.on_sweep(report); });
   }
   bool stop_requested() {
     bool stop = false;
-    if (of_caller_.stop_requested) guarded([&] { stop = of_caller_.stop_requested(); });
+    if (callbacks_.stop_requested) guarded([&] { stop = callbacks_.stop_requested(); });
     return stop || thrown_ != nullptr;
   }
-  // When the run is left in order: throws what was kept, if anything.
+  // Throws the exception that was kept, if any. Call it when the run directory is complete.
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }
@@ -36,7 +36,7 @@ class CallbackGuard {
     }
   }
 
-  const FitCallbacks& of_caller_;
+  const FitCallbacks& callbacks_;
   std::exception_ptr thrown_;
 };
 

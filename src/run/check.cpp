@@ -7,10 +7,10 @@
 
 #include "base/memory.hpp"
 #include "io/assemble.hpp"
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 #include "io/read.hpp"
+#include "run/cost.hpp"
 #include "run/prepare.hpp"
-#include "run/sweep_time.hpp"
 #include "tensor/records.hpp"
 
 namespace ztp {
@@ -23,7 +23,7 @@ void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& 
   Pool pool(read.threads);
   TableSpec spec = tensor_table(read);
   spec.keep_lines = true;
-  spec.closed = columns_of(data.tensor.modes);
+  spec.fixed_modes = columns_of(data.tensor.modes);
   TableReader reader(spec, pool);
   const std::size_t K = data.tensor.order();
   Buffer<std::uint32_t> coords;
@@ -51,8 +51,8 @@ void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& 
   }
 }
 
-// How many ones each entity of a mode has. A list of all of them, unless they are so many more than the ones that it
-// would be mostly zeros: a file of a few bytes can announce billions.
+// The number of ones of each entity of a mode. A dense list, unless it would be mostly zeros: the header of a tiny file
+// can announce billions of entities.
 class OnesOfEntities {
  public:
   OnesOfEntities(std::uint32_t entities, std::uint64_t ones)
@@ -64,7 +64,7 @@ class OnesOfEntities {
     const auto at = found_.find(j);
     return at == found_.end() ? 0 : at->second;
   }
-  // Those with ones, in their order; of a list, all.
+  // The entities with ones, in order; a dense list also yields those without.
   template <class Use>
   void for_each(const Use& use) const {
     for (std::uint32_t j = 0; j < list_.size(); ++j) use(j, list_[j]);
@@ -108,7 +108,7 @@ void describe_modes(const Dataset& data, CheckReport& report) {
 CheckReport check(const ReadOptions& read, const FitOptions& given) {
   check_options(given);                      // before anything is read
   const double program = resident_memory();  // before any data
-  const ReadOptions reading = reading_for(read, given);
+  const ReadOptions reading = read_options_for_fit(read, given);
   const Dataset data = read_dataset(reading);
   const FitOptions options = complete_options(given, data);
   CheckReport report;

@@ -21,13 +21,7 @@ namespace {
 constexpr std::uint32_t checkpoint_format = 1;
 constexpr std::array names = {"checkpoint-a.bin", "checkpoint-b.bin"};
 
-struct Head {
-  std::uint32_t chain, chains;
-  double seconds;
-  std::uint64_t draw_log_length, trace_length, cells_length, held_out_draws;
-};
-
-std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
+std::uint64_t total_sweeps(const Checkpoint& checkpoint) {
   return std::accumulate(checkpoint.sweeps.begin(), checkpoint.sweeps.end(), std::uint64_t{0});
 }
 
@@ -36,7 +30,7 @@ std::uint64_t all_sweeps(const Checkpoint& checkpoint) {
 }
 
 void check_options_match(const std::string& path, const std::string& written, const FitOptions& options) {
-  const Json then = parse_json(written), now = options_as(options);
+  const Json then = parse_json(written), now = options_to_object(options);
   for (const OptionField& field : fit_option_fields()) {
     const std::string& name = field.name;
     if (field.may_change || (then.contains(name) && then[name] == now[name])) continue;
@@ -60,25 +54,50 @@ void check_belongs(const SectionReader& file, const std::string& path, const Run
 
 Checkpoint read_checkpoint(const SectionReader& file, const std::string& path, const RunInfo& info) {
   check_belongs(file, path, info);
-  Head head;
-  file.read("position", &head, sizeof head);
   Checkpoint checkpoint;
   checkpoint.file = path;
-  checkpoint.chain = head.chain;
-  checkpoint.seconds = head.seconds;
-  checkpoint.draw_log_length = head.draw_log_length;
-  checkpoint.trace_length = head.trace_length;
-  checkpoint.cells_length = head.cells_length;
-  checkpoint.held_out_draws = head.held_out_draws;
+  CheckpointPosition& position = checkpoint;
+  file.read("position", &position, sizeof position);
   const Buffer<std::uint32_t> sweeps = file.values<std::uint32_t>("sweeps");
   checkpoint.sweeps.assign(sweeps.begin(), sweeps.end());
   const Buffer<double> sum = file.values<double>("held_out");
   checkpoint.held_out_sum.assign(sum.begin(), sum.end());
   const std::uint64_t test_cells = info.test_ones + info.test_zeros;
-  if (head.chain >= sweeps.size() || sweeps.size() > static_cast<std::size_t>(info.options.chains) ||
+  if (checkpoint.chain >= sweeps.size() || sweeps.size() > static_cast<std::size_t>(info.options.chains) ||
       (!sum.empty() && sum.size() != test_cells))
     throw Error(ErrorKind::input, fmt::format("{}: damaged: its numbers do not fit the run", path));
   return checkpoint;
+}
+
+// In the file, counts are rows of integers of 64 bits, each padded with zeros to a multiple of 16.
+std::size_t row_bytes(const Counts& counts) {
+  return padded(counts.columns()) * sizeof(std::int64_t);
+}
+
+void write_counts(SectionWriter& file, const std::string& name, const Counts& counts) {
+  file.begin_section(name, std::uint64_t{counts.rows()} * row_bytes(counts));
+  for_blocks_of_rows(counts, [&](Range rows, const std::int64_t* values) {
+    Matrix<std::int64_t> block(rows.size(), counts.columns());
+    for (std::size_t j = 0; j < rows.size(); ++j)
+      std::copy(values + j * counts.columns(), values + (j + 1) * counts.columns(), block.row(j));
+    file.add(block.row(0), block.bytes());
+  });
+  file.end_section();
+}
+
+// Of the first rows, if there are more now than there were.
+void read_counts(const SectionReader& file, const std::string& path, const std::string& name, Counts& counts) {
+  const std::uint64_t bytes = file.bytes(name);
+  if (bytes % row_bytes(counts) != 0 || bytes / row_bytes(counts) > counts.rows())
+    throw Error(ErrorKind::input, fmt::format("{}: damaged: the file has a section \"{}\" of the wrong size", path, name));
+  std::size_t j = 0;
+  std::vector<std::int64_t> row(padded(counts.columns()));
+  file.read_pieces(name, row_bytes(counts), [&](const char* data, std::size_t size) {
+    for (; size > 0; data += row_bytes(counts), size -= row_bytes(counts), ++j) {
+      std::copy(data, data + row_bytes(counts), reinterpret_cast<char*>(row.data()));
+      counts.write({j, j + 1}, row.data());
+    }
+  });
 }
 
 }  // namespace
@@ -91,21 +110,24 @@ std::string next_checkpoint_file(const std::string& run_dir, const std::string& 
   return fmt::format("{}/{}", run_dir, last.ends_with(names[0]) ? names[1] : names[0]);
 }
 
-void write_checkpoint(const std::string& path, const RunInfo& info, const Checkpoint& checkpoint, AnyChain& chain) {
+void write_checkpoint(const std::string& path, const RunInfo& info, const Checkpoint& checkpoint, Chain& chain) {
   SectionWriter file(path);
   const auto text = [&](const char* name, const std::string& value) { file.section(name, value.data(), value.size()); };
   file.values("format", &checkpoint_format, 1);
   text("version", version());
   text("fingerprint", info.fingerprint);
   text("options", options_to_json(info.options));
-  const Head head{checkpoint.chain,         static_cast<std::uint32_t>(checkpoint.sweeps.size()),
-                  checkpoint.seconds,       checkpoint.draw_log_length,
-                  checkpoint.trace_length,  checkpoint.cells_length,
-                  checkpoint.held_out_draws};
-  file.values("position", &head, 1);
+  CheckpointPosition position = checkpoint;
+  position.chains = static_cast<std::uint32_t>(checkpoint.sweeps.size());
+  file.values("position", &position, 1);
   file.values("sweeps", checkpoint.sweeps.data(), checkpoint.sweeps.size());
   file.values("held_out", checkpoint.held_out_sum.data(), checkpoint.held_out_sum.size());
-  for (const Carried& part : chain.carried()) file.section(part.name, part.data, part.bytes);
+  for (const CheckpointField& field : chain.checkpoint_fields()) {
+    if (field.rows != nullptr)
+      write_counts(file, field.name, *field.rows);
+    else
+      file.section(field.name, field.data, field.bytes);
+  }
   file.commit();
 }
 
@@ -123,7 +145,7 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
       const SectionReader file(path);
       file.verify();
       Checkpoint found = read_checkpoint(file, path, info);
-      if (!latest || all_sweeps(found) > all_sweeps(*latest)) latest = std::move(found);
+      if (!latest || total_sweeps(found) > total_sweeps(*latest)) latest = std::move(found);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::config) throw;  // not damaged, but not of this run
       damaged.push_back(error.what());
@@ -133,7 +155,7 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
     throw Error(ErrorKind::input, fmt::format("no checkpoint of {} is whole: {}; remove them to start again", run_dir,
                                               fmt::join(damaged, "; ")));
   for (const std::string& what : damaged)
-    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, all_sweeps(*latest)));
+    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, total_sweeps(*latest)));
   return latest.value_or(Checkpoint{});
 }
 
@@ -147,7 +169,7 @@ void check_chain_end(const std::string& run_dir, const RunInfo& info, std::uint3
                                               path, chain + 1, sweeps));
 }
 
-double restore_chain(const std::string& path, const RunInfo& info, AnyChain& chain) {
+double restore_chain(const std::string& path, const RunInfo& info, Chain& chain) {
   std::error_code no_access;
   if (!std::filesystem::exists(path, no_access))
     throw Error(ErrorKind::input, fmt::format("{} is not there: only a chain that has come to its end has one", path));
@@ -156,9 +178,12 @@ double restore_chain(const std::string& path, const RunInfo& info, AnyChain& cha
   if (checkpoint.chain != chain.number())
     throw Error(ErrorKind::input,
                 fmt::format("{}: of chain {}, not {}", path, checkpoint.chain + 1, chain.number() + 1));
-  for (const Carried& part : chain.carried())
-    file.read(part.name, part.data,
-              part.may_grow ? std::min<std::size_t>(file.bytes(part.name), part.bytes) : part.bytes);
+  for (const CheckpointField& field : chain.checkpoint_fields()) {
+    if (field.rows != nullptr)
+      read_counts(file, path, field.name, *field.rows);
+    else
+      file.read(field.name, field.data, field.bytes);
+  }
   chain.restore(checkpoint.sweeps[checkpoint.chain]);
   return checkpoint.seconds;
 }

@@ -17,9 +17,9 @@ namespace ztp {
 namespace {
 
 constexpr double MiB = 1 << 20;
-constexpr double sampling_code_bytes = 4 * MiB;  // code and small buffers that come into use, measured
-constexpr double program_bytes = 12 * MiB;       // the program itself, measured
-constexpr double writing_bytes = 11 * MiB;       // netCDF, HDF5 and their buffers, measured
+constexpr double sampling_code_bytes = 4 * MiB;  // measured: code and small buffers
+constexpr double program_bytes = 12 * MiB;       // measured: the program itself
+constexpr double writing_bytes = 11 * MiB;       // measured: netCDF, HDF5 and their buffers
 
 // The stages of a fit do not overlap: reading, splitting, sampling, and writing draws.nc. Everything of size nnz, n_k R
 // or test cells is counted; the rest is a few MiB.
@@ -29,13 +29,12 @@ double reading_bytes(const Dataset& data, double threads) {
   return std::min(13 * MiB * threads, static_cast<double>(data.lines) * K * 12);
 }
 
-// The training ones are copied; the numbers of the drawn zeros, then their cells.
+// A copy of the training ones; then the numbers of the drawn zeros, and their cells.
 double splitting_bytes(double ones, double K, double one_bytes, double test_cells) {
   return sampling_code_bytes + ones * one_bytes + test_cells * (8 + 2 * (4 * K + 1));
 }
 
-// The collapsed sampler keeps the component of every unit of the latent counts: parts, tokens, and lists of them by
-// component.
+// The collapsed sampler stores the component of every unit of the latent counts, and lists of units by component.
 double regrouping_bytes(const Dataset& data) {
   double units = 1.5 * static_cast<double>(data.tensor.nnz());  // a one's latent count is rarely more than one or two
   for (const std::int64_t count : data.tensor.counts) units += static_cast<double>(count);
@@ -44,7 +43,7 @@ double regrouping_bytes(const Dataset& data) {
   return bytes;
 }
 
-// u and S, and what is kept beside them.
+// u and S, norms of the factors, and partial sums.
 double parameter_bytes(const std::vector<Mode>& modes, std::size_t R) {
   const double stride = static_cast<double>(padded(R));
   double bytes = sampling_code_bytes, largest_partials = 0;
@@ -58,7 +57,7 @@ double parameter_bytes(const std::vector<Mode>& modes, std::size_t R) {
   return bytes + largest_partials;
 }
 
-// Where each row's entries are: 4 bytes an entry for all modes but the first, or for both ends of edges, and 8 a row.
+// The index of the entries of each row: 4 bytes per entry and mode but the first (or per end of an edge), 8 per row.
 double index_bytes(const Dataset& data) {
   double bytes = 4 * static_cast<double>(data.tensor.nnz()) * static_cast<double>(data.tensor.order() - 1);
   for (const Mode& mode : data.tensor.modes) bytes += 8.0 * mode.labels.size();
@@ -67,7 +66,7 @@ double index_bytes(const Dataset& data) {
   return bytes;
 }
 
-// Minibatches: a copy of what is in memory, shuffled by way of 16 bytes a one, or two chunks of a file.
+// Minibatches: a shuffled copy of the ones in memory, which takes 16 more bytes per one to make; or two chunks of a file.
 double minibatch_bytes(const Dataset& data, const FitOptions& options) {
   const double K = static_cast<double>(data.tensor.order()), in_memory = static_cast<double>(data.tensor.nnz());
   const double counts = has_counts(options) ? 8 : 0;
@@ -82,7 +81,7 @@ double minibatch_bytes(const Dataset& data, const FitOptions& options) {
   return bytes + (minibatch * K < rows / 2 ? 4 * rows : 0);
 }
 
-// The rivals of the model: factors and, of the logistic one, its cells; of the quadratic ones, their blocks.
+// The rivals: factors; the training cells of the logistic model; the blocks of the quadratic ones.
 double rival_bytes(const Dataset& data, const FitOptions& options) {
   const double K = static_cast<double>(data.tensor.order()), R = static_cast<double>(options.rank);
   double bytes = sampling_code_bytes, largest = 0;
@@ -90,12 +89,12 @@ double rival_bytes(const Dataset& data, const FitOptions& options) {
     bytes += 8.0 * mode.labels.size() * static_cast<double>(padded(static_cast<std::size_t>(options.rank)));
     largest = std::max<double>(largest, mode.labels.size());
   }
-  if (options.model == "logistic") {
+  if (options.model == Model::logistic) {
     const Buffer<std::uint32_t>* missing = data.missing.cells.empty() ? nullptr : &data.missing.cells;
     const double zeros = static_cast<double>(zeros_wanted(data.tensor, missing, options.zeros));
     return bytes + (zeros + static_cast<double>(data.tensor.nnz())) * (4 * K + 1 + 8 + 4 + 4 * (K - 1));
   }
-  const double blocks = options.model == "pwquad" ? static_cast<double>(options.blocks) : 1;
+  const double blocks = options.model == Model::pwquad ? static_cast<double>(options.blocks) : 1;
   bytes += index_bytes(data) + blocks * (largest / 8 + (K + 2) * (1 + R + R * R) * sizeof(double));
   return bytes;
 }
@@ -109,7 +108,7 @@ double sampling_bytes(const Dataset& data, const FitOptions& options, double tes
     bytes += minibatch_bytes(data, options);
   else
     bytes += index_bytes(data) + 4 * ones;  // and each one's component
-  if (options.sampler == "collapsed") bytes += regrouping_bytes(data);
+  if (options.sampler == Sampler::collapsed) bytes += regrouping_bytes(data);
   return bytes + followed;
 }
 
@@ -117,9 +116,9 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t ce
   const double held_out = options.holdout * static_cast<double>(data.ones());
   const double test_cells =
       held_out * (1 + static_cast<double>(options.zeros_per_one)) + static_cast<double>(cells_of_file);
-  const double missing_tests = options.holdout_as == "missing" ? test_cells : 0;
-  const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks.size());
-  const Schedule plan = schedule(options, layout);
+  const double missing_tests = options.holdout_as == HoldoutAs::missing ? test_cells : 0;
+  const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks);
+  const Schedule plan = make_schedule(options, layout);
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
   FitCost cost;
   cost.draws = std::uint64_t{plan.chains} * plan.draws_per_chain();
@@ -155,12 +154,12 @@ void require_memory(const Dataset& data, const FitOptions& options, std::uint64_
   if (needed(tried) <= limit) remedy += fmt::format("; --rank {} needs {}", tried.rank, human_bytes(needed(tried)));
   if (!is_rival(options) && !is_online(options) && options.learn.empty()) {
     tried = options;
-    tried.method = "online";
-    tried.sampler = "auto";
-    tried.start = "allocation";
+    tried.method = Method::online;
+    tried.sampler = Sampler::automatic;
+    tried.start = Start::allocation;
     tried.minibatch = -1;
-    tried.latent = tried.parameters = "auto";
-    tried = fill_in(tried, data);
+    tried.latent = tried.parameters = SampleOrMean::automatic;
+    tried = fill_in_defaults(tried, data);
     if (needed(tried) <= limit) remedy += fmt::format("; --method online needs {}", human_bytes(needed(tried)));
     remedy += "; online from a file of 'ztp convert' the ones need not be in memory at all";
   }

@@ -1,11 +1,14 @@
-// What a fit takes.
+// The memory and time that a fit needs.
 #pragma once
 #include "ztp/check.hpp"
 
 namespace ztp {
 
-// Error (config), with what the fit would need and what would need less, if that is more than --memory allows.
-// `test_cells`: of a file, where that is known by now; those that are held out are counted anyway.
+// Error (config), if the fit needs more than --memory allows: it tells how much, and what would need less. `test_cells`:
+// the number of cells of a test file, if it is known; cells that the fit holds out are counted anyway.
 void require_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells = 0);
+
+// Seconds of a sweep, or online of a step. Measured on a part of the data, in about a second.
+double time_of_sweep(const Dataset& data, const FitOptions& complete);
 
 }  // namespace ztp

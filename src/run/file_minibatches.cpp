@@ -6,10 +6,16 @@
 namespace ztp {
 
 FileMinibatches::FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts,
-                                 std::size_t ones_per_chunk)
-    : file_(file), ones_(ones), count_(count), counts_(counts), ones_per_chunk_(ones_per_chunk) {
+                                 const FactorLayout& layout, Kernel& kernel, std::size_t ones_per_chunk)
+    : file_(file),
+      ones_(ones),
+      count_(count),
+      counts_(counts),
+      layout_(layout),
+      kernel_(kernel),
+      ones_per_chunk_(ones_per_chunk) {
   // Written to, so that the memory is there; a single chunk for all ones needs no second.
-  for (Chunk* chunk : {&coming_, &now_}) {
+  for (Buffered* chunk : {&coming_, &now_}) {
     if (chunk == &now_ && largest_chunk() == ones_) break;
     chunk->coords.resize(largest_chunk() * file_.order());
     std::fill(chunk->coords.begin(), chunk->coords.end(), 0u);
@@ -26,10 +32,10 @@ bool FileMinibatches::whole() const {
   return (ones_ + count_ - 1) / count_ <= ones_per_chunk_;
 }
 
-// Begins to read the chunk from `first` on, which goes no further than `end`.
+// Starts reading the chunk that begins at `first` and ends at `end` at the latest.
 void FileMinibatches::fetch(std::uint64_t first, std::uint64_t end) {
   if (reading_.valid() && coming_.first == first) return;
-  if (reading_.valid()) reading_.wait();  // another one, which is not wanted after all
+  if (reading_.valid()) reading_.wait();  // a chunk that is not needed after all
   coming_.first = first;
   coming_.count = static_cast<std::size_t>(std::min<std::uint64_t>(ones_per_chunk_, end - first));
   reading_ = std::async(std::launch::async, [this] {
@@ -39,7 +45,7 @@ void FileMinibatches::fetch(std::uint64_t first, std::uint64_t end) {
   });
 }
 
-// Makes it the chunk at hand.
+// Makes that chunk the current one.
 void FileMinibatches::take(std::uint64_t first, std::uint64_t end) {
   if (now_.count > 0 && now_.first == first) return;
   fetch(first, end);
@@ -48,7 +54,7 @@ void FileMinibatches::take(std::uint64_t first, std::uint64_t end) {
   std::swap(now_, coming_);
 }
 
-void FileMinibatches::read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) {
+void FileMinibatches::read(std::size_t b, std::size_t next, const std::function<void(const Chunk&)>& use) {
   const std::uint64_t end = begin(b + 1);
   for (std::uint64_t first = begin(b); first < end;) {
     take(first, end);
@@ -57,7 +63,12 @@ void FileMinibatches::read(std::size_t b, std::size_t next, const std::function<
       fetch(first, end);
     else if (next != b)
       fetch(begin(next), begin(next + 1));
-    use({.coords = now_.coords.data(), .observed = counts_ ? now_.counts.data() : nullptr, .count = now_.count});
+    const std::unique_ptr<Ones> here = kernel_.upload({.coords = now_.coords.data(),
+                                                       .observed = counts_ ? now_.counts.data() : nullptr,
+                                                       .count = now_.count,
+                                                       .first = now_.first},
+                                                      layout_);
+    use({*here, now_.coords.data()});
   }
 }
 

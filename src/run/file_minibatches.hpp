@@ -1,4 +1,4 @@
-// The ones of a tensor file in minibatches, read from the disk while the chunk before is worked on.
+// The ones of a tensor file in minibatches. The next chunk is read from disk while the current one is used.
 #pragma once
 #include <algorithm>
 #include <future>
@@ -14,19 +14,19 @@ class FileMinibatches final : public Minibatches {
 
   // The first `ones` of the file, in `count` minibatches. Memory: two chunks, whatever the size of a minibatch.
   FileMinibatches(const TensorFile& file, std::uint64_t ones, std::size_t count, bool counts,
-                  std::size_t ones_per_chunk = usual_chunk);
+                  const FactorLayout& layout, Kernel& kernel, std::size_t ones_per_chunk = usual_chunk);
   ~FileMinibatches() override;
 
   std::uint64_t total() const override { return ones_; }
   std::uint64_t total_count() const override { return file_.total_count(); }
   std::size_t count() const override { return count_; }
   std::uint64_t size(std::size_t b) const override { return begin(b + 1) - begin(b); }
-  void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) override;
+  void read(std::size_t b, std::size_t next, const std::function<void(const Chunk&)>& use) override;
   std::size_t largest_chunk() const override { return std::min(Minibatches::largest_chunk(), ones_per_chunk_); }
   bool whole() const override;
 
  private:
-  struct Chunk {
+  struct Buffered {
     std::uint64_t first = 0;
     std::size_t count = 0;
     Buffer<std::uint32_t> coords;
@@ -40,8 +40,10 @@ class FileMinibatches final : public Minibatches {
   std::uint64_t ones_;
   std::size_t count_;
   bool counts_;
+  const FactorLayout layout_;
+  Kernel& kernel_;
   std::size_t ones_per_chunk_;
-  Chunk now_, coming_;
+  Buffered now_, coming_;
   std::future<void> reading_;  // of coming_
 };
 

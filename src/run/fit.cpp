@@ -6,10 +6,10 @@
 
 #include "base/memory.hpp"
 #include "io/assemble.hpp"
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 #include "options/amounts.hpp"
 #include "options/options.hpp"
-#include "run/chains.hpp"
+#include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
@@ -28,8 +28,8 @@
 namespace ztp {
 namespace {
 
-// A test cell that is a training one is predicted from itself: its score would mean nothing.
-void check_apart(const TestCells& test, const Dataset& data, const std::string& file, Pool& pool) {
+// Error, if test cells are training ones: their scores would mean nothing.
+void check_not_training_ones(const TestCells& test, const Dataset& data, const std::string& file, Pool& pool) {
   const std::size_t K = data.tensor.order();
   std::uint64_t shared = 0;
   if (data.file == nullptr) {
@@ -46,7 +46,7 @@ void check_apart(const TestCells& test, const Dataset& data, const std::string& 
                                                file, shared));
 }
 
-// The cells to follow, from a file or held out of the data, which then lose them.
+// The test cells: read from a file, or held out and removed from the data.
 TestCells test_cells(const FitOptions& options, Dataset& data) {
   Pool pool(static_cast<unsigned>(options.threads));
   TestCells test;
@@ -54,7 +54,7 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
   if (!options.test.empty()) {
     if (data.file != nullptr) index_labels(data.tensor.modes, data.file->path(), pool);
     test = read_test_cells(options.test, data.tensor.modes, pool.threads());
-    check_apart(test, data, options.test, pool);
+    check_not_training_ones(test, data, options.test, pool);
   } else if (options.holdout > 0 && data.file != nullptr) {
     test =
         hold_out_of_file(data, options.holdout, static_cast<std::uint64_t>(options.zeros_per_one), options.seed, pool);
@@ -84,7 +84,7 @@ FitOutcome sample(const OpenRun& run, const Checkpoint& from = {}) {
 }  // namespace
 
 Dataset read_dataset(const ReadOptions& read, const FitOptions& options) {
-  ReadOptions reading = reading_for(read, options);
+  ReadOptions reading = read_options_for_fit(read, options);
   reading.memory = options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
   return read_dataset(reading);
 }
@@ -102,25 +102,25 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   require_memory(data, options);
   TestCells test = test_cells(options, data);
   if (!options.test.empty()) require_memory(data, options, test.size());
-  if (options.holdout_as == "missing") add_missing_cells(data.tensor, test.coords, data.missing);
+  if (options.holdout_as == HoldoutAs::missing) add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);
-  describe_rival(data, info);
+  describe_training_zeros(data, info);
   NewRunDir made(run_dir, replace);
-  begin_run_dir(made.path(), info, data, test);
+  write_initial_files(made.path(), info, data, test);
   made.publish();
   return sample({run_dir, data, test, info, callbacks});
 }
 
 namespace {
 
-// Asks for more sweeps of each chain; draws are kept as often as before.
-void extend(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
+// Raises the number of sweeps of each chain; draws are kept as often as before.
+void extend_sweeps(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
   FitOptions& options = info.options;
   if (sweeps == options.sweeps) return;
   if (is_point_estimate(options))
     throw Error(ErrorKind::config, fmt::format("--sweeps: of --model {} only the last iteration is kept; fit again "
                                                "with --sweeps {}",
-                                               options.model, sweeps));
+                                               name_of(options.model), sweeps));
   if (sweeps < options.sweeps)
     throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} has {} already, and more can be asked for, not fewer",
                                                sweeps, run_dir, options.sweeps));
@@ -133,7 +133,7 @@ void extend(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
 void check_can_resume(const RunInfo& info, const std::string& run_dir) {
   if (info.options.burn_in < 0 || info.options.keep_every < 1 || info.options.threads < 1)
     throw Error(ErrorKind::input, fmt::format("{}/options.json: damaged: not all options are filled in", run_dir));
-  if (info.updates > 0)  // its chains are those of an update, which knows nothing of the old data but their statistics
+  if (info.updates > 0)  // its chains know only the statistics of the old data
     throw Error(ErrorKind::config, fmt::format("{} has been updated: it cannot go on; update it again, or fit "
                                                "everything anew",
                                                run_dir));
@@ -150,13 +150,13 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   };
   if (nothing_to_do(run_info(run_dir)) && !has_leftovers(run_dir)) return FitOutcome::complete;
   const RunLock lock(run_dir);
-  RunInfo info = run_info(run_dir);  // again: until now another process may have been at it
+  RunInfo info = run_info(run_dir);  // again: another process may have written before the lock
   if (nothing_to_do(info)) {
     remove_leftovers(run_dir);
     return FitOutcome::complete;
   }
   check_can_resume(info, run_dir);
-  if (options.sweeps > 0) extend(info, run_dir, options.sweeps);
+  if (options.sweeps > 0) extend_sweeps(info, run_dir, options.sweeps);
   if (options.threads > 0) info.options.threads = options.threads;
   if (!options.checkpoint.empty()) info.options.checkpoint = options.checkpoint;
   info.options.memory = options.memory;
@@ -174,8 +174,8 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   require_memory(data, info.options, info.options.test.empty() ? 0 : info.test_ones + info.test_zeros);
   TestCells test;
   if (info.test_ones + info.test_zeros > 0)
-    test =
-        read_test_cells(own_test_file(run_dir, info), data.tensor.modes, static_cast<unsigned>(info.options.threads));
+    test = read_test_cells(stored_test_file(run_dir, info), data.tensor.modes,
+                           static_cast<unsigned>(info.options.threads));
   remove_partial_files(run_dir);
   restore_draw_log(run_dir, info, from.draw_log_length);
   info.status = "running";

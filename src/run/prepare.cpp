@@ -45,7 +45,7 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
       throw Error(ErrorKind::config, fmt::format("--dirichlet {}: {} given twice", item,
                                                  name.empty() ? "the value of all modes is" : "mode " + name + " is"));
   };
-  // What is said of one mode outweighs what is said of all, in whatever order.
+  // A value for one mode overrides the value for all modes, in any order.
   for (const std::string& item : items)
     if (item.find('=') == std::string::npos) {
       once(item, "");
@@ -62,28 +62,29 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
   return values;
 }
 
-// What the options of the model itself are where they follow from others or from the data.
+// Options of the model that follow from others or from the data.
 void complete_sampler(FitOptions& complete, const Dataset& data) {
   const SparseTensor& tensor = data.tensor;
   const std::int64_t ones = static_cast<std::int64_t>(data.ones());
-  if (is_online(complete)) complete.sampler = "plain";
+  if (is_online(complete)) complete.sampler = Sampler::plain;
   if (complete.minibatch < 0) {
     complete.minibatch = std::max<std::int64_t>(1, (ones + 9) / 10);
-    // Where parameters do not fit into the cache they would otherwise cost more than the ones.
+    // Parameters that do not fit into the cache would otherwise cost more than the ones.
     std::int64_t entities = 0;
     for (const Mode& mode : tensor.modes) entities += mode.labels.size();
     if (ones > many_ones) complete.minibatch = std::max(complete.minibatch, std::min(2 * entities, (ones + 1) / 2));
   }
-  // Of few ones the noise of draws shows; of many, their cost.
+  // With few ones the noise of draws matters, with many their cost.
   const bool few = complete.minibatch <= few_ones_in_minibatch;
-  if (complete.latent == "auto") complete.latent = few ? "mean" : "sample";
-  if (complete.parameters == "auto") complete.parameters = few ? "sample" : "mean";
-  if (complete.sampler == "auto") {
+  if (complete.latent == SampleOrMean::automatic) complete.latent = few ? SampleOrMean::mean : SampleOrMean::sample;
+  if (complete.parameters == SampleOrMean::automatic)
+    complete.parameters = few ? SampleOrMean::sample : SampleOrMean::mean;
+  if (complete.sampler == Sampler::automatic) {
     const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
     const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
-    complete.sampler = units <= most_units_collapsed ? "collapsed" : "plain";
+    complete.sampler = units <= most_units_collapsed ? Sampler::collapsed : Sampler::plain;
   }
-  if (complete.sampler == "collapsed" && !tensor.counts.empty()) {
+  if (complete.sampler == Sampler::collapsed && !tensor.counts.empty()) {
     const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
     if (counts > most_units_moved)
       throw Error(ErrorKind::config,
@@ -97,7 +98,7 @@ void complete_schedule(FitOptions& complete) {
   if (complete.burn_in < 0) complete.burn_in = complete.sweeps / 2;
   if (complete.keep_every < 0) {
     const std::int64_t after = complete.sweeps - complete.burn_in, fitting = after * complete.chains / complete.draws;
-    // Online, a draw takes about as long as a step: not after each.
+    // Online, a draw takes about as long as a step, so not every step is kept.
     complete.keep_every = is_online(complete)
                               ? std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(2, after), after)
                               : std::clamp<std::int64_t>(fitting, 1, 5);
@@ -112,10 +113,10 @@ void complete_schedule(FitOptions& complete) {
 FitOptions complete_options(const FitOptions& options, const Dataset& data) {
   check_options(options, !data.networks.empty());
   dirichlet_of_modes(options.dirichlet, data.tensor.modes);
-  return fill_in(options, data);
+  return fill_in_defaults(options, data);
 }
 
-FitOptions fill_in(const FitOptions& options, const Dataset& data) {
+FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data) {
   FitOptions complete = options;
   if (complete.threads == 0) complete.threads = cores();
   if (is_point_estimate(complete)) {  // the last iteration is the one draw
@@ -128,7 +129,7 @@ FitOptions fill_in(const FitOptions& options, const Dataset& data) {
   return complete;
 }
 
-ReadOptions reading_for(const ReadOptions& read, const FitOptions& options) {
+ReadOptions read_options_for_fit(const ReadOptions& read, const FitOptions& options) {
   ReadOptions reading = read;
   reading.counts = has_counts(options);
   reading.stream = is_online(options);
@@ -149,23 +150,23 @@ Problem make_problem(const FitOptions& complete, const Dataset& data) {
   problem.networks = data.networks;
   problem.missing = data.missing.empty() ? nullptr : &data.missing;
   problem.hyper = hyperparameters(complete, data.tensor.modes);
-  problem.R = static_cast<std::size_t>(complete.rank);
+  problem.layout = FactorLayout::cp(data.tensor.sizes(), static_cast<std::size_t>(complete.rank));
   problem.seed = complete.seed;
   problem.learn_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
-  problem.bounded = problem.R >= least_rank_bounded;
-  problem.regroup = complete.sampler == "collapsed";
+  problem.bounded = problem.layout.components() >= least_rank_bounded;
+  problem.collapsed = complete.sampler == Sampler::collapsed;
   return problem;
 }
 
 OnlineOptions online_options(const FitOptions& complete) {
   return {.kappa = complete.kappa,
           .t0 = complete.t0,
-          .expected_counts = complete.latent == "mean",
-          .mean_parameters = complete.parameters == "mean",
+          .expected_counts = complete.latent == SampleOrMean::mean,
+          .mean_parameters = complete.parameters == SampleOrMean::mean,
           .inner_draws = static_cast<std::uint32_t>(complete.inner_draws)};
 }
 
-Schedule schedule(const FitOptions& complete, const DrawLayout& layout) {
+Schedule make_schedule(const FitOptions& complete, const DrawLayout& layout) {
   Schedule result;
   result.chains = static_cast<std::uint32_t>(complete.chains);
   result.sweeps = static_cast<std::uint32_t>(complete.sweeps);
@@ -175,12 +176,12 @@ Schedule schedule(const FitOptions& complete, const DrawLayout& layout) {
   result.watch_every = std::max(1u, (result.sweeps - result.burn_in) / most_watched_sweeps);
   const std::uint64_t fit_in_file = std::max<std::uint64_t>(1, most_draw_bytes / layout.bytes());
   result = result.thinned_to(std::min<std::uint64_t>(static_cast<std::uint64_t>(complete.draws), fit_in_file));
-  if (is_online(complete))  // a look at cells takes a draw of all parameters, which takes longer than a step
+  if (is_online(complete))  // scoring cells needs a draw of all parameters, which takes longer than a step
     result.score_every = result.watch_every = result.keep_every;
   return result;
 }
 
-Schedule schedule_of(const RunInfo& info) {
+Schedule schedule_of_run(const RunInfo& info) {
   const FitOptions& options = info.options;
   return {.chains = static_cast<std::uint32_t>(options.chains),
           .sweeps = static_cast<std::uint32_t>(options.sweeps),

@@ -37,7 +37,7 @@ std::string trace_row(const SweepReport& report) {
     const double value = column.value(report);
     fields.push_back(std::isnan(value) ? "" : fmt::format(fmt::runtime(column.format), value));
   }
-  // As draws.nc has them, every digit (trace_columns.hpp).
+  // With every digit of the float32 in draws.nc (trace_columns.hpp).
   for (const double value : report.learned)
     fields.push_back(fmt::format("{}", static_cast<double>(static_cast<float>(value))));
   return fmt::format("{}\n", fmt::join(fields, "\t"));
@@ -45,7 +45,7 @@ std::string trace_row(const SweepReport& report) {
 
 }  // namespace
 
-Recorder::Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const Followed& followed,
+Recorder::Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const TrackedCells& followed,
                    const Checkpoint& from)
     : run_dir_(run_dir),
       info_(info),
@@ -62,12 +62,12 @@ Recorder::Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& cal
   begin(cells_, cell_names(followed.watched == nullptr ? 0 : followed.watched->size()));
 }
 
-void Recorder::on_draw(AnyChain& chain, const SweepReport& report) {
+void Recorder::on_draw(Chain& chain, const SweepReport& report) {
   draws_.append(chain.state(), report);
   ++info_.draws;
 }
 
-void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
+void Recorder::on_sweep(Chain& chain, const SweepReport& report) {
   write_rows(report);
   sweeps_.resize(std::max<std::size_t>(sweeps_.size(), report.chain + 1), 0);
   sweeps_[report.chain] = report.sweep;
@@ -83,19 +83,19 @@ void Recorder::on_sweep(AnyChain& chain, const SweepReport& report) {
   callbacks_.on_sweep(report);
 }
 
-void Recorder::on_end(AnyChain& chain, const SweepReport& report) {
+void Recorder::on_end(Chain& chain, const SweepReport& report) {
   write(chain_end_file(run_dir_, report.chain), chain, report);
 }
 
-void Recorder::on_stop(AnyChain& chain, const SweepReport& last) {
+void Recorder::on_stop(Chain& chain, const SweepReport& last) {
   if (!saved_) checkpoint(chain, last);
 }
 
-void Recorder::on_failure(AnyChain& chain, const SweepReport& last) {
+void Recorder::on_failure(Chain& chain, const SweepReport& last) {
   if (saved_) return;
   try {
     checkpoint(chain, last);
-  } catch (const Error&) {  // the checkpoint before is still there, and why the step failed matters more
+  } catch (const Error&) {  // the previous checkpoint is still there, and the first error matters more
   }
 }
 
@@ -119,18 +119,18 @@ RunInfo::ChainStatus& Recorder::status(const SweepReport& report) {
   return info_.chains[report.chain];
 }
 
-void Recorder::checkpoint(AnyChain& chain, const SweepReport& report) {
+void Recorder::checkpoint(Chain& chain, const SweepReport& report) {
   last_file_ = next_checkpoint_file(run_dir_, last_file_);
   write(last_file_, chain, report);
   last_checkpoint_ = clock_seconds();
 }
 
-void Recorder::write(const std::string& file, AnyChain& chain, const SweepReport& report) {
+void Recorder::write(const std::string& file, Chain& chain, const SweepReport& report) {
   trace_.sync();
   cells_.sync();
   draws_.sync();
   info_.peak_memory = peak_memory();
-  write_run_status(run_dir_, info_);  // first: it is never behind a checkpoint
+  write_run_status(run_dir_, info_);  // before the checkpoint, so that it is never older
   Checkpoint now;
   now.chain = report.chain;
   now.sweeps = sweeps_;

@@ -16,22 +16,22 @@ namespace ztp {
 class Recorder final : public Observer {
  public:
   // `from`: where the run goes on.
-  Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const Followed& followed,
+  Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const TrackedCells& followed,
            const Checkpoint& from);
 
-  void on_draw(AnyChain& chain, const SweepReport& report) override;
-  void on_sweep(AnyChain& chain, const SweepReport& report) override;
-  void on_end(AnyChain& chain, const SweepReport& report) override;
-  void on_stop(AnyChain& chain, const SweepReport& last) override;
-  void on_failure(AnyChain& chain, const SweepReport& last) override;
+  void on_draw(Chain& chain, const SweepReport& report) override;
+  void on_sweep(Chain& chain, const SweepReport& report) override;
+  void on_end(Chain& chain, const SweepReport& report) override;
+  void on_stop(Chain& chain, const SweepReport& last) override;
+  void on_failure(Chain& chain, const SweepReport& last) override;
   bool stop_requested() override { return callbacks_.stop_requested(); }
 
  private:
   RunInfo::ChainStatus& status(const SweepReport& report);
   void write_rows(const SweepReport& report);
   bool checkpoint_is_due(const SweepReport& report);
-  void checkpoint(AnyChain& chain, const SweepReport& report);
-  void write(const std::string& file, AnyChain& chain, const SweepReport& report);
+  void checkpoint(Chain& chain, const SweepReport& report);
+  void write(const std::string& file, Chain& chain, const SweepReport& report);
 
   const std::string run_dir_;
   RunInfo& info_;
@@ -40,11 +40,11 @@ class Recorder final : public Observer {
   AppendFile trace_;
   AppendFile cells_;
   DrawLogWriter draws_;
-  const Interval interval_;
+  const CheckpointInterval interval_;
   std::vector<std::uint32_t> sweeps_;  // done, of each chain
   std::string last_file_;              // of a checkpoint
   double last_checkpoint_;
-  bool saved_ = true;  // what the chain carries is in a file, or it has done nothing yet
+  bool saved_ = true;  // the chain's state is in a file, or it has done nothing yet
 };
 
 }  // namespace ztp

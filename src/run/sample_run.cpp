@@ -9,13 +9,13 @@
 #include <map>
 #include <vector>
 
-#include "base/creation_time.hpp"
+#include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/memory.hpp"
-#include "io/write_cells.hpp"
+#include "io/text_writer.hpp"
 #include "run/prepare.hpp"
 #include "run/recorder.hpp"
-#include "run/watch.hpp"
+#include "run/watched_cells.hpp"
 #include "store/data.hpp"
 #include "store/draws_nc.hpp"
 #include "store/manifest.hpp"
@@ -88,7 +88,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   }
   for (const std::int64_t count : data.tensor.counts) info.total_count += static_cast<std::uint64_t>(count);
   for (const std::uint8_t outcome : test.outcome) ++(outcome != 0 ? info.test_ones : info.test_zeros);
-  const Schedule plan = schedule(options, draw_layout(options, data.tensor.modes, data.networks.size()));
+  const Schedule plan = make_schedule(options, draw_layout(options, data.tensor.modes, data.networks));
   info.keep_every = plan.keep_every;
   info.watch_every = plan.watch_every;
   info.draws_planned = std::uint64_t{plan.chains} * plan.draws_per_chain();
@@ -97,7 +97,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   return info;
 }
 
-void begin_run_dir(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test) {
+void write_initial_files(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test) {
   write_run_options(run_dir, info);
   write_run_status(run_dir, info);
   std::vector<std::string> files = store_labels(run_dir, data.tensor.modes);
@@ -106,7 +106,7 @@ void begin_run_dir(const std::string& run_dir, const RunInfo& info, const Datase
   store_data(run_dir, data);
   if (test.size() > 0) write_test_file(run_dir + "/test.tsv", data.tensor.modes, test);
   const TestCells watched = watched_cells(data, test, info.options.seed);
-  if (test.size() > 0)  // only then are they held out, and have an outcome
+  if (test.size() > 0)  // held-out cells have an outcome
     write_test_file(run_dir + "/watched.tsv", data.tensor.modes, watched);
   else
     write_ones_file(run_dir + "/watched.tsv", data.tensor.modes, watched.coords, {});
@@ -129,25 +129,25 @@ void write_draws(const OpenRun& run, const DrawLayout& layout) {
 
 FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Checkpoint& from) {
   const auto& [run_dir, data, test, info, callbacks] = run;
-  const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks.size());
+  const DrawLayout layout = draw_layout(info.options, data.tensor.modes, data.networks);
   HeldOut held_out(test);
   if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
   held_out.draws() = from.held_out_draws;
   const TestCells watched = watched_cells(data, test, info.options.seed);
-  const Followed followed{test.size() > 0 ? &held_out : nullptr, &watched};
+  const TrackedCells followed{test.size() > 0 ? &held_out : nullptr, &watched};
 
   info.draws = from.draw_log_length / record_bytes(layout);
   bool complete = false;
   CallbackGuard guard(callbacks);
   {
     Recorder recorder(run_dir, info, guard, followed, from);
-    const auto restore = [&](AnyChain& chain) {
+    const auto restore = [&](Chain& chain) {
       return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run.dir, chain.number()), run.info,
                            chain);
     };
-    complete = run_chains(make_chain, schedule_of(info), {from.sweeps, restore}, followed, recorder);
+    complete = run_chains(make_chain, schedule_of_run(info), {from.sweeps, restore}, followed, recorder);
   }
-  malloc_trim(0);  // the chain is gone; writing needs room of its own
+  malloc_trim(0);  // returns the memory of the chain: writing needs some
   if (info.draws > 0) write_draws(run, layout);
   info.status = complete ? "complete" : "interrupted";
   info.peak_memory = peak_memory();

@@ -1,4 +1,4 @@
-// What fit, resume and update share: making a run directory, and sampling into it.
+// What fit, resume and update share: the first files of a run directory, and sampling into it.
 #pragma once
 #include <string>
 
@@ -22,14 +22,14 @@ struct OpenRun {
 RunInfo describe_run(const Dataset& data, const FitOptions& complete, const TestCells& test,
                      const std::string& command);
 
-// Fills a new run directory with everything that is known before sampling.
-void begin_run_dir(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test);
+// Writes the files that are known before sampling: options, status, labels, data, test and watched cells.
+void write_initial_files(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test);
 
-// Samples from `from` on, to the end or to an interruption, and leaves a run directory that can be read; then throws
-// what a callback has thrown. The caller has the lock.
+// Samples from the checkpoint `from` to the end or to an interruption, and leaves a run directory that can be read. Then
+// throws the exception of a callback, if there was one. The caller holds the lock.
 FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Checkpoint& from = {});
 
-// What a run that is complete does not need: a kill may have come before it was removed.
+// Files that a complete run does not need. They are there if the program was killed before it removed them.
 void remove_leftovers(const std::string& run_dir);
 bool has_leftovers(const std::string& run_dir);
 

@@ -8,9 +8,9 @@
 
 #include "io/assemble.hpp"
 #include "options/options.hpp"
-#include "run/chains.hpp"
+#include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
-#include "run/news.hpp"
+#include "run/new_data.hpp"
 #include "run/prepare.hpp"
 #include "run/sample_run.hpp"
 #include "sampler/update_chain.hpp"
@@ -24,16 +24,16 @@
 namespace ztp {
 namespace {
 
-// The test cells of the run that are not ones by now.
-TestCells remaining_test(const std::string& run_dir, const RunInfo& info, const NewData& news, unsigned threads,
+// The test cells of the run that are not among the new ones.
+TestCells remaining_test(const std::string& run_dir, const RunInfo& info, const NewData& new_data, unsigned threads,
                          UpdateSummary& summary) {
   TestCells kept;
   if (info.test_ones + info.test_zeros == 0) return kept;
-  const TestCells test = read_test_cells(own_test_file(run_dir, info), news.tensor.modes, threads);
-  const std::size_t K = news.tensor.order();
+  const TestCells test = read_test_cells(stored_test_file(run_dir, info), new_data.tensor.modes, threads);
+  const std::size_t K = new_data.tensor.order();
   for (std::size_t i = 0; i < test.size(); ++i) {
     const std::uint32_t* cell = test.coords.data() + i * K;
-    if (news.tensor.contains(cell)) continue;
+    if (new_data.tensor.contains(cell)) continue;
     kept.coords.append(cell, K);
     kept.outcome.push_back(test.outcome[i]);
   }
@@ -52,29 +52,29 @@ FitOptions options_of_update(const FitOptions& of_run, const UpdateOptions& opti
   complete.threads = options.threads;
   complete.holdout = 0;
   complete.test.clear();
-  complete.holdout_as = "zero";
+  complete.holdout_as = HoldoutAs::zero;
   return complete;
 }
 
-// Samples with the chains of the run before, as they ended, and the new data in minibatches.
+// Samples from where the chains of the run ended, with the new data in minibatches.
 FitOutcome sample_update(const OpenRun& run, const std::string& old_dir, const RunInfo& before, const Dataset& added,
                          std::int64_t minibatch) {
   const FitOptions& options = run.info.options;
   const std::uint64_t ones = added.tensor.nnz();
   if (minibatch <= 0) minibatch = static_cast<std::int64_t>((ones + 9) / 10);
-  const std::size_t parts = minibatch == 0 ? 1 : minibatches_in(ones, minibatch);
-  const OwnedMinibatches minibatches = in_minibatches(added, parts, 1, false);
+  const std::size_t parts = minibatch == 0 ? 1 : minibatch_count(ones, minibatch);
   Problem problem = make_problem(options, added);
-  problem.seed += run.info.updates * 0x9e3779b97f4a7c15ull;  // random numbers of its own
+  problem.update = static_cast<std::uint32_t>(run.info.updates);
   Pool pool(static_cast<unsigned>(options.threads));
-  const std::unique_ptr<Kernel> kernel = make_kernel(options.kernel, pool);
+  const std::unique_ptr<Kernel> kernel = make_kernel(name_of(options.kernel), pool);
+  const OwnedMinibatches minibatches = make_minibatches(added, problem.layout, parts, 1, false, *kernel);
   OnlineOptions online = online_options(options);
   online.looks = static_cast<std::uint32_t>(options.sweeps);
   const auto make_chain = [&](std::uint32_t number) {
     auto chain = std::make_unique<UpdateChain>(
         problem, online, DataInMinibatches{*minibatches.ones, minibatches.edges_of_networks()}, *kernel, number);
     restore_chain(chain_end_file(old_dir, number), before, *chain);
-    chain->restore(0);  // its looks are counted anew
+    chain->restore(0);  // its sweeps are counted from 0 again
     return chain;
   };
   return sample_run(run, make_chain);
@@ -84,7 +84,8 @@ void check_can_update(const std::string& run_dir, const RunInfo& info) {
   if (info.status != "complete")
     throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' goes on", run_dir, run_dir));
   if (is_rival(info.options))
-    throw Error(ErrorKind::config, fmt::format("{}: --model {} cannot be updated", run_dir, info.options.model));
+    throw Error(ErrorKind::config,
+                fmt::format("{}: --model {} cannot be updated", run_dir, name_of(info.options.model)));
   if (info.version != version())
     throw Error(ErrorKind::config, fmt::format("{} was made by ztp {}; this is {}", run_dir, info.version, version()));
 }
@@ -100,16 +101,16 @@ void check_ranges(const UpdateOptions& options) {
   check("threads", options.threads);
 }
 
-// Error, if there is more than can be counted.
-void check_total(const RunInfo& before, const NewData& news) {
+// Error, if the counts add up to more than 2^62.
+void check_total(const RunInfo& before, const NewData& new_data) {
   std::int64_t total = static_cast<std::int64_t>(before.total_count);
-  for (const std::int64_t count : news.tensor.counts) add_to_total(total, count, news.source);
+  for (const std::int64_t count : new_data.tensor.counts) add_to_total(total, count, new_data.source);
 }
 
 // Finds what is new to the data of a run.
-using NewsFinder = std::function<NewData(const RunInfo& before, Dataset& old, UpdateSummary& summary)>;
+using NewDataFinder = std::function<NewData(const RunInfo& before, Dataset& old, UpdateSummary& summary)>;
 
-UpdateSummary update_with(const NewsFinder& find_news, const std::string& run_dir, const UpdateOptions& options,
+UpdateSummary update_with(const NewDataFinder& find_new_data, const std::string& run_dir, const UpdateOptions& options,
                           const FitCallbacks& callbacks) {
   check_ranges(options);
   const RunInfo before = run_info(run_dir);
@@ -119,29 +120,29 @@ UpdateSummary update_with(const NewsFinder& find_news, const std::string& run_di
 
   UpdateSummary summary;
   Dataset data = load_data(run_dir, before);
-  NewData news = find_news(before, data, summary);
+  NewData new_data = find_new_data(before, data, summary);
   if (summary.ones + summary.edges == 0) {
-    const std::string message = fmt::format("{}: nothing in it is new to {}", news.source, run_dir);
-    if (options.news_required) throw Error(ErrorKind::input, message);
+    const std::string message = fmt::format("{}: nothing in it is new to {}", new_data.source, run_dir);
+    if (options.require_new_data) throw Error(ErrorKind::input, message);
     summary.warnings.push_back(message);
     return summary;
   }
-  check_total(before, news);
-  const std::uint64_t found = merge(news, data);
+  check_total(before, new_data);
+  const std::uint64_t found = merge_new_data(new_data, data);
   if (found > 0)
     summary.warnings.push_back(
         fmt::format("{} entities or cells that were missing have ones now; what was imputed for them stays in "
                     "the statistics, beside the ones: only a fit of everything gets them right",
                     found));
-  const TestCells test = remaining_test(run_dir, before, news, options.threads, summary);
+  const TestCells test = remaining_test(run_dir, before, new_data, options.threads, summary);
 
   const FitOptions complete = options_of_update(before.options, options);
   RunInfo info = describe_run(data, complete, test, callbacks.command);
   info.updates = before.updates + 1;
-  begin_run_dir(made.path(), info, data, test);
+  write_initial_files(made.path(), info, data, test);
   Dataset added;
-  added.tensor = std::move(news.tensor);
-  added.networks = std::move(news.networks);
+  added.tensor = std::move(new_data.tensor);
+  added.networks = std::move(new_data.networks);
   summary.outcome =
       sample_update({made.path(), data, test, info, callbacks}, run_dir, before, added, options.minibatch);
   if (summary.outcome == FitOutcome::complete) made.publish();
@@ -160,14 +161,14 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   if (fresh.file.empty() && fresh.networks.empty())
     throw Error(ErrorKind::usage, "update needs a FILE of new ones, or --network MODE=FILE with new edges");
   refuse_missing(!fresh.missing.empty() || !fresh.missing_slices.empty() || !fresh.missing_pairs.empty());
-  const auto find_news = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
+  const auto find_new_data = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
     Pool pool(options.threads);
     ReadOptions reading = fresh;
     reading.counts = has_counts(before.options);
     reading.threads = options.threads;
-    return take_news(read_fresh(reading, old, pool), old, pool, summary);
+    return extract_new_data(read_incoming(reading, old, pool), old, pool, summary);
   };
-  return update_with(find_news, run_dir, options, callbacks);
+  return update_with(find_new_data, run_dir, options, callbacks);
 }
 
 UpdateSummary update(const std::string& run_dir, Arrays fresh, const UpdateOptions& options,
@@ -179,11 +180,12 @@ UpdateSummary update(const std::string& run_dir, Arrays fresh, const UpdateOptio
                              [](const Arrays::Edges& edges) { return !edges.missing.empty(); }));
   for (Arrays::Edges& edges : fresh.networks)
     if (edges.source.empty()) edges.source = fmt::format("network {}", &edges - fresh.networks.data() + 1);
-  const auto find_news = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
+  const auto find_new_data = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
     Pool pool(options.threads);
-    return take_news(take_fresh(std::move(fresh), has_counts(before.options), old), old, pool, summary);
+    return extract_new_data(incoming_from_arrays(std::move(fresh), has_counts(before.options), old), old, pool,
+                            summary);
   };
-  return update_with(find_news, run_dir, options, callbacks);
+  return update_with(find_new_data, run_dir, options, callbacks);
 }
 
 }  // namespace ztp

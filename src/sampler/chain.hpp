@@ -1,45 +1,64 @@
-// One Markov chain of the batch Gibbs sampler.
+// What the sampling loop and those who record it need of a chain, whatever the model and the way it is fitted.
 #pragma once
 #include <cstdint>
-#include <optional>
+#include <string>
+#include <vector>
 
-#include "sampler/count_chain.hpp"
-#include "sampler/regroup.hpp"
+#include "model/state.hpp"
+#include "ztp/progress.hpp"
 
 namespace ztp {
 
-class Chain final : public CountChain {
+// A piece of what a chain carries from step to step. Together with the number of the step, all of them are a checkpoint.
+struct CheckpointField {
+  std::string name;
+  // On the host: so many bytes.
+  void* data = nullptr;
+  std::size_t bytes = 0;
+  // Or counts of a kernel. When they are restored there may be more rows, of entities that were not there before; they stay as they are.
+  Counts* rows = nullptr;
+};
+
+class Chain {
  public:
-  Chain(const Problem& problem, Kernel& kernel, std::uint32_t number);
+  explicit Chain(std::uint32_t number) : number_(number) {}
+  virtual ~Chain() = default;
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
 
-  // As the problem says: y = 1 for every one, its component uniform at random; or no counts, so that the first parameters come from
-  // the prior, which gets stuck with few components unless the sampler can split them (docs/model.md, section 2).
-  void start() override;
-  // One full Gibbs sweep. Returns the log-likelihood of the tensor and the networks at the parameters it drew; with bounds that
-  // costs more than the sweep, so it is not a number then unless asked for.
-  double sweep(bool likelihood = true);
-  double step(bool likelihood) override { return sweep(likelihood); }
-  void draw_state() override {}  // a sweep leaves one
-  // Says that the ones or the edges are others than before, as joint tests of the sampler change them: O(nnz K).
-  void data_changed();
-  // The second half of a sweep alone: all latent counts anew, at the parameters of the last sweep. For data that have
-  // changed since then.
-  double draw_counts(bool likelihood = true);
+  virtual void start() = 0;
+  // One sweep, minibatch or iteration. Returns the log-likelihood of the data at its parameters, or what the minibatch says
+  // of it; not a number, if it costs extra and is not asked for.
+  // If it throws, whatever it throws: as long as the chain is whole(), it is as it was before the step.
+  virtual double step(bool likelihood) = 0;
+  virtual bool knows_likelihood() const { return true; }     // if not, it is never a number
+  virtual const char* step_name() const { return "sweep"; }  // for messages
+  // Makes the state a draw of all parameters, if it is not one already.
+  virtual void draw_state() = 0;
 
- private:
-  double observed_counts() const override { return observed_counts_; }
-  bool starts_from_prior() const { return problem_.options.start == "prior"; }
-  void learn();
-  double draw_tensor_counts(bool likelihood);
-  LatentCounts::How how(bool likelihood) const;
-  void regroup();
-  std::vector<std::vector<std::int64_t>> network_ends() const;
-  void check_invariants() const;
+  virtual std::vector<CheckpointField> checkpoint_fields() = 0;
+  // Goes on after step t, when its fields have been put back.
+  virtual void restore(std::uint32_t t) {
+    t_ = t;
+    whole_ = true;
+  }
 
-  double observed_counts_ = 0;
-  std::vector<RowIndex> ones_by_row_;
-  Allocation allocation_;  // of the ones, if they are regrouped
-  std::optional<Regroup> regroup_;
+  virtual std::vector<double> learned() const = 0;       // what else a draw consists of, besides the state
+  virtual void describe(SweepReport& report) const = 0;  // what the report says of the parameters
+  // The probabilities of cells (count x K) at the state. O(count R K).
+  virtual void probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const = 0;
+
+  std::uint32_t number() const { return number_; }
+  std::uint32_t steps_done() const { return t_; }
+  // Whether its fields are those of steps_done() steps: not while a step changes it, nor after a step that failed then.
+  bool whole() const { return whole_; }
+  const State& state() const { return state_; }
+
+ protected:
+  std::uint32_t number_;
+  std::uint32_t t_ = 0;
+  bool whole_ = true;
+  State state_;
 };
 
 }  // namespace ztp

@@ -4,33 +4,33 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernel/kernel.hpp"
-#include "model/state.hpp"
-#include "ztp/tensor.hpp"
+#include "sampler/problem.hpp"
 
 namespace ztp {
 
 // More counts than this together are an overflow: their sums still have room for what chance adds.
 inline constexpr double most_counts = 0x1p62;
 
-// Where a chain is, for messages.
-struct Place {
-  const std::vector<Mode>& modes;
+// What messages say of a step of a chain.
+struct StepContext {
+  const Problem& problem;
   const char* step;  // what a step is called
   std::uint32_t t;
+
+  const std::string& name_of_matrix(std::size_t f) const;  // that of the first mode that uses it
 };
 
 // Each throws a numeric Error that names the step and what is wrong, with mode, row and component where there are any.
 
 // The hyperparameters in use, and what a stored count stands for: positive and finite.
-void check_shapes(const Shapes& shapes, double scale, const Place& place);
-// The columns of mode k by their sums, as Kernel::draw_columns returns them.
-void check_columns(const std::vector<double>& sums, const Matrix<float>& u, std::size_t k, const Place& place);
+void check_shapes(const Shapes& shapes, double scale, const StepContext& context);
+// The columns of factor matrix f by their sums, as draw_columns returns them.
+void check_columns(const std::vector<double>& sums, const Factors& u, std::size_t f, const StepContext& context);
 // network: its number, or -1 for the weights of the tensor.
-void check_weights(const Weights& weights, int network, const Place& place);
+void check_weights(const Weights& weights, int network, const StepContext& context);
 // That all counts of a step will fit: observed ones, and the rate of those that are drawn.
-void check_expected_counts(double observed, double rate, const Place& place);
+void check_expected_counts(double observed, double rate, const StepContext& context);
 // That they did: no sum is negative or too large.
-void check_totals(const Statistics& statistics, const Place& place);
+void check_totals(const Statistics& statistics, const StepContext& context);
 
 }  // namespace ztp

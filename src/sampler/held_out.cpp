@@ -4,7 +4,7 @@
 
 namespace ztp {
 
-void HeldOut::compute(const AnyChain& chain) {
+void HeldOut::compute(const Chain& chain) {
   chain.probabilities(cells_.coords.data(), cells_.size(), now_.data());
 }
 
@@ -14,12 +14,12 @@ double HeldOut::auc(const std::vector<double>& probability, double divisor) cons
   return collector.finish().auc_roc;
 }
 
-double HeldOut::score(const AnyChain& chain) {
+double HeldOut::score(const Chain& chain) {
   compute(chain);
   return auc(now_, 1);
 }
 
-double HeldOut::score_and_keep(const AnyChain& chain) {
+double HeldOut::score_and_keep(const Chain& chain) {
   compute(chain);
   if (sum_.size() != cells_.size())
     throw Error(ErrorKind::input, "the checkpoint is damaged: it is not of these held-out cells; fit again");

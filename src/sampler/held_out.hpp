@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "sampler/any_chain.hpp"
+#include "sampler/chain.hpp"
 #include "ztp/metrics.hpp"
 #include "ztp/tensor.hpp"
 
@@ -13,15 +13,15 @@ class HeldOut {
   explicit HeldOut(const TestCells& cells) : cells_(cells), sum_(cells.size(), 0.0), now_(cells.size(), 0.0) {}
 
   // AUC-ROC of the current draw alone (before and during burn-in).
-  double score(const AnyChain& chain);
+  double score(const Chain& chain);
   // Adds the current draw to the posterior mean of the probabilities and returns the AUC-ROC of that mean.  (M16)
-  double score_and_keep(const AnyChain& chain);
+  double score_and_keep(const Chain& chain);
 
   std::vector<double>& sum() { return sum_; }
   std::uint64_t& draws() { return draws_; }
 
  private:
-  void compute(const AnyChain& chain);
+  void compute(const Chain& chain);
   double auc(const std::vector<double>& probability, double divisor) const;
 
   const TestCells& cells_;

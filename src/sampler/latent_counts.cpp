@@ -5,36 +5,29 @@
 #include "model/distributions.hpp"
 
 namespace ztp {
-namespace {
 
-Sums sums_of_tensor(Statistics& statistics) {
-  Sums sums{{}, statistics.tensor.data()};
-  for (auto& of_mode : statistics.rows) sums.rows.push_back(&of_mode);
-  return sums;
-}
-
-}  // namespace
-
-Sums weighted(Sums sums, const LatentCounts::How& how) {
-  sums.unit = how.unit;
-  sums.expected = how.expected;
+CountSums sums_of_tensor(const FactorLayout& layout, Statistics& statistics) {
+  CountSums sums{&layout, {}, statistics.tensor.data()};
+  for (const auto& of_matrix : statistics.rows) sums.rows.push_back(of_matrix.get());
   return sums;
 }
 
 LatentCounts::LatentCounts(const Problem& problem, Kernel& kernel, std::uint32_t chain)
-    : problem_(problem), kernel_(kernel), chain_(chain) {
-  const std::vector<std::uint32_t> sizes = problem.tensor->sizes();
-  in_slice_.resize(sizes.size());
-  for (std::size_t k = 0; problem.missing != nullptr && k < problem.missing->slices.size(); ++k) {
+    : problem_(problem), kernel_(kernel), chain_(chain), in_slice_(problem.layout.modes()) {
+  if (problem.missing == nullptr) return;
+  for (std::size_t k = 0; k < problem.missing->slices.size(); ++k) {
     if (problem.missing->slices[k].empty()) continue;
-    in_slice_[k].assign(sizes[k], 0);
+    in_slice_[k].assign(problem.layout.size_of_mode(k).rows, 0);
     for (const std::uint32_t j : problem.missing->slices[k]) in_slice_[k][j] = 1;
   }
+  const Buffer<std::uint32_t>& cells = problem.missing->cells;
+  missing_ = kernel.upload({.coords = cells.data(), .count = cells.size() / problem.layout.modes(), .missing = true},
+                           problem.layout);
 }
 
 void LatentCounts::reserve(std::size_t ones) {
   kernel_.reserve(ones);
-  if (problem_.missing != nullptr) kernel_.reserve(problem_.missing->cells.size() / in_slice_.size());
+  if (missing_) kernel_.reserve(missing_->count());
   for (const Network& network : problem_.networks) {
     kernel_.reserve(network.size());
     kernel_.reserve(network.missing.size() / 2);
@@ -42,72 +35,75 @@ void LatentCounts::reserve(std::size_t ones) {
 }
 
 StreamKey LatentCounts::key(Purpose purpose, std::size_t mode) const {
-  return stream_key(problem_.seed, chain_, purpose, static_cast<std::uint32_t>(mode));
+  return stream_key(problem_.seed, chain_, purpose, static_cast<std::uint32_t>(mode), {.update = problem_.update});
 }
 
-double LatentCounts::draw(Entries entries, const Rates& rates, StreamKey key, const How& how, const Sums& sums) const {
-  entries.anywhere = how.anywhere && !entries.missing;
-  entries.bounded = how.bounded;
-  entries.likelihood = how.likelihood;
-  return kernel_.allocate(entries, rates, key, how.t, weighted(sums, how));
-}
-
-double LatentCounts::draw_counts_of_ones(const Entries& ones, const State& state, const How& how,
+double LatentCounts::draw_counts_of_ones(const Ones& ones, const State& state, const DrawSettings& settings,
                                          Statistics& statistics) const {
-  Sums sums = sums_of_tensor(statistics);
-  sums.fresh = how.fresh;
-  sums.parts = how.parts;
   const std::vector<std::int64_t> before = statistics.tensor;
-  const double log_likelihood = draw(ones, tensor_rates(state), key(Purpose::counts, how.chunk), how, sums);
-  for (std::size_t r = 0; r < problem_.R; ++r) statistics.from_ones[r] += statistics.tensor[r] - before[r];
+  const double log_likelihood = kernel_.allocate(ones, tensor_rates(state), key(Purpose::counts), settings,
+                                                 sums_of_tensor(state.layout, statistics));
+  for (std::size_t r = 0; r < before.size(); ++r) statistics.from_ones[r] += statistics.tensor[r] - before[r];
   return log_likelihood;
 }
 
-double LatentCounts::impute_missing(const State& state, const How& how, Statistics& statistics) const {
-  if (problem_.missing == nullptr) return 0;
+void LatentCounts::start(const Ones& ones, Statistics& statistics) const {
+  kernel_.allocate_at_random(ones, key(Purpose::start), sums_of_tensor(problem_.layout, statistics));
+  statistics.from_ones = statistics.tensor;
+}
+
+double LatentCounts::impute_missing(const State& state, const DrawSettings& settings, Statistics& statistics) const {
+  if (!missing_) return 0;
   double rate = 0;
   for (std::size_t k = 0; k < in_slice_.size(); ++k)
-    if (!in_slice_[k].empty()) rate += impute_slices(k, state, how, statistics);
-  const Buffer<std::uint32_t>& cells = problem_.missing->cells;
-  const Entries listed{.coords = cells.data(), .count = cells.size() / in_slice_.size(), .missing = true};
-  return rate + draw(listed, tensor_rates(state), key(Purpose::missing_cells), how, sums_of_tensor(statistics));
+    if (!in_slice_[k].empty()) rate += impute_slices(k, state, settings, statistics);
+  return rate + kernel_.allocate(*missing_, tensor_rates(state), key(Purpose::missing_cells), settings,
+                                 sums_of_tensor(state.layout, statistics));
 }
 
 // The missing slices of mode k, outside those of the modes before it. For each component the counts of that block of cells are
 // one Poisson total, and its coordinates are independent: missing rows in mode k, observed rows before it, all rows after it.  (M18)
 // Reads the state, adds into the statistics, O(R sum_k n_k). Returns the rate of these cells.
-double LatentCounts::impute_slices(std::size_t k, const State& state, const How& how, Statistics& statistics) const {
-  const std::size_t K = in_slice_.size();
-  std::vector<Rows> rows(K);
-  std::vector<std::vector<double>> mass(K, std::vector<double>(problem_.R, 1.0));
-  std::vector<double> mean(problem_.R);
-  for (std::size_t r = 0; r < problem_.R; ++r) mean[r] = std::exp(state.tensor.log_weight[r]);
+double LatentCounts::impute_slices(std::size_t k, const State& state, const DrawSettings& settings,
+                                   Statistics& statistics) const {
+  const FactorLayout& layout = state.layout;
+  const std::size_t K = layout.modes(), R = layout.components();
+  const double unit = static_cast<double>(settings.unit);
+  std::vector<RowMask> rows(K);
+  std::vector<std::vector<double>> mass(K);  // of each column, in these rows; empty: one
+  std::vector<double> mean(R);
+  for (std::size_t r = 0; r < R; ++r) mean[r] = std::exp(state.tensor.log_weight[r]);
   for (std::size_t other = 0; other <= k; ++other) {
     if (in_slice_[other].empty()) continue;
     rows[other] = {in_slice_[other].data(), static_cast<std::uint8_t>(other == k ? 1 : 0)};
-    mass[other] = kernel_.column_mass(state.u[other], rows[other]);
-    for (std::size_t r = 0; r < problem_.R; ++r) mean[r] *= mass[other][r];
+    mass[other] = kernel_.column_mass(state.of_mode(other), rows[other]);
+    for (std::size_t r = 0; r < R; ++r) mean[r] *= mass[other][layout.column(other, r)];
   }
-  std::vector<std::int64_t> totals(problem_.R);
+  std::vector<std::int64_t> totals(R);
   double rate = 0;
-  for (std::size_t r = 0; r < problem_.R; ++r) {
-    Stream stream(key(Purpose::slice_totals, k), how.t, r);
-    if (!how.expected) totals[r] = draw_poisson(stream, mean[r]);
-    statistics.tensor[r] += how.expected ? std::llround(mean[r] * static_cast<double>(how.unit)) : totals[r] * how.unit;
+  for (std::size_t r = 0; r < R; ++r) {
+    Stream stream(key(Purpose::slice_totals, k), settings.t, r);
+    if (!settings.expected) totals[r] = draw_poisson(stream, mean[r]);
+    statistics.tensor[r] += settings.expected ? std::llround(mean[r] * unit) : totals[r] * settings.unit;
     rate += mean[r];
   }
   for (std::size_t other = 0; other < K; ++other) {
-    const Matrix<float>& u = state.u[other];
-    if (!how.expected) {
-      kernel_.place(u, rows[other], totals, {key(Purpose::slice_places, k * K + other), how.t},
-                    {.rows = {&statistics.rows[other]}, .unit = how.unit});
+    const Factors& u = state.of_mode(other);
+    Counts& S = *statistics.rows[layout.matrix(other)];
+    if (!settings.expected) {
+      std::vector<std::int64_t> of_column(u.columns(), 0);
+      for (std::size_t r = 0; r < R; ++r) of_column[layout.column(other, r)] += totals[r];
+      kernel_.place(u, rows[other], of_column, {key(Purpose::slice_places, k * K + other), settings.t}, settings.unit,
+                    S);
       continue;
     }
-    std::vector<double> factor(problem_.R, 0.0);
-    for (std::size_t r = 0; r < problem_.R; ++r)
-      if (mass[other][r] > 0)
-        factor[r] = mean[r] * static_cast<double>(how.unit) / (mass[other][r] * static_cast<double>(u.rows()));
-    kernel_.spread(u, rows[other], 1, factor, statistics.rows[other]);
+    std::vector<double> factor(u.columns(), 0.0);
+    for (std::size_t r = 0; r < R; ++r) {
+      const std::size_t q = layout.column(other, r);
+      const double of_column = mass[other].empty() ? 1 : mass[other][q];
+      if (of_column > 0) factor[q] += mean[r] * unit / (of_column * static_cast<double>(u.rows()));
+    }
+    kernel_.spread(u, rows[other], 1, factor, S);
   }
   return rate;
 }

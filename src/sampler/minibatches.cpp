@@ -12,8 +12,8 @@
 namespace ztp {
 
 MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std::span<const std::int64_t> counts,
-                                     const std::vector<std::uint32_t>& sizes, std::size_t count, bool edges)
-    : order_(sizes.size()), coords_(coords.size()), counts_(counts.size()) {
+                                     const FactorLayout& layout, std::size_t count, Kernel& kernel)
+    : order_(layout.modes()), coords_(coords.size()), counts_(counts.size()) {
   const std::size_t ones = coords.size() / order_;
   if (ones > std::numeric_limits<std::uint32_t>::max())
     throw Error(ErrorKind::config, fmt::format("{} ones are too many to shuffle in memory; 'ztp convert' makes a file "
@@ -26,8 +26,10 @@ MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std:
     shuffled[e] = {shuffle_hash(coords.data() + e * order_, order_), static_cast<std::uint32_t>(e)};
   std::sort(shuffled.begin(), shuffled.end());
   for (std::size_t b = 0; b <= count; ++b) begin_.push_back(minibatch_begin(ones, count, b));
+  // An index of rows has to take less memory than the ones.
   double index_bytes = 0;
-  for (const std::uint32_t n : sizes) index_bytes += 8.0 * n * static_cast<double>(count);
+  for (std::size_t k = 0; k < order_; ++k)
+    index_bytes += 8.0 * static_cast<double>(layout.size_of_mode(k).rows) * static_cast<double>(count);
   const bool indexed = index_bytes <= 4.0 * static_cast<double>(coords.size());
   for (std::size_t b = 0; b < count; ++b) {
     // In the order they had: rows of the first mode are then met in order.
@@ -39,17 +41,17 @@ MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std:
       std::copy_n(coords.data() + e * order_, order_, coords_.data() + i * order_);
       if (!counts.empty()) counts_[i] = counts[e];
     }
-    by_row_.emplace_back();
-    if (indexed)
-      by_row_[b] = index_rows(coords_.data() + begin_[b] * order_, size(b), {sizes.begin(), sizes.end()}, edges);
+    minibatches_.push_back(kernel.upload({.coords = coords_.data() + begin_[b] * order_,
+                                          .observed = counts_.empty() ? nullptr : counts_.data() + begin_[b],
+                                          .count = static_cast<std::size_t>(size(b)),
+                                          .first = begin_[b],
+                                          .indexed = indexed},
+                                         layout));
   }
 }
 
-void MemoryMinibatches::read(std::size_t b, std::size_t, const std::function<void(const Entries&)>& use) {
-  use({.coords = coords_.data() + begin_[b] * order_,
-       .observed = counts_.empty() ? nullptr : counts_.data() + begin_[b],
-       .count = static_cast<std::size_t>(size(b)),
-       .by_row = by_row_[b].empty() ? nullptr : &by_row_[b]});
+void MemoryMinibatches::read(std::size_t b, std::size_t, const std::function<void(const Chunk&)>& use) {
+  use({*minibatches_[b], coords_.data() + begin_[b] * order_});
 }
 
 std::size_t minibatch_of_step(StreamKey key, std::size_t count, std::uint32_t t) {

@@ -17,8 +17,13 @@ class Minibatches {
   virtual std::uint64_t total_count() const = 0;        // the sum of their counts; without counts the same
   virtual std::size_t count() const = 0;                // minibatches in an epoch
   virtual std::uint64_t size(std::size_t b) const = 0;  // ones in minibatch b
-  // Calls use(entries) for the chunks of minibatch b, in order; numbers of entries begin anew in each. After b, `next` will be read.
-  virtual void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) = 0;
+  // One piece of a minibatch: where a kernel works on it, and its coordinates on the host.
+  struct Chunk {
+    const Ones& ones;
+    const std::uint32_t* coords;  // count x K
+  };
+  // Calls use(chunk) for the chunks of minibatch b, in order. After b, `next` will be read.
+  virtual void read(std::size_t b, std::size_t next, const std::function<void(const Chunk&)>& use) = 0;
   // The most ones that `use` is called with.
   virtual std::size_t largest_chunk() const { return static_cast<std::size_t>((total() + count() - 1) / count()); }
   // Whether minibatches come in one chunk each.
@@ -28,15 +33,15 @@ class Minibatches {
 // Records that are in memory: copied and brought into the order that the minibatches are cut from, each sorted within itself.
 class MemoryMinibatches final : public Minibatches {
  public:
-  // sizes: of the modes of the tensor. Counts may be empty. `edges`: both columns are rows of one matrix, as in index_rows.
+  // layout: which matrix each coordinate is a row of. Counts may be empty.
   MemoryMinibatches(std::span<const std::uint32_t> coords, std::span<const std::int64_t> counts,
-                    const std::vector<std::uint32_t>& sizes, std::size_t count, bool edges = false);
+                    const FactorLayout& layout, std::size_t count, Kernel& kernel);
 
   std::uint64_t total() const override { return coords_.size() / order_; }
   std::uint64_t total_count() const override { return total_count_; }
   std::size_t count() const override { return begin_.size() - 1; }
   std::uint64_t size(std::size_t b) const override { return begin_[b + 1] - begin_[b]; }
-  void read(std::size_t b, std::size_t next, const std::function<void(const Entries&)>& use) override;
+  void read(std::size_t b, std::size_t next, const std::function<void(const Chunk&)>& use) override;
   bool whole() const override { return true; }
 
  private:
@@ -45,8 +50,7 @@ class MemoryMinibatches final : public Minibatches {
   Buffer<std::int64_t> counts_;
   std::uint64_t total_count_ = 0;
   std::vector<std::uint64_t> begin_;
-  // of each minibatch; empty where they would take more memory than the ones
-  std::vector<std::vector<RowIndex>> by_row_;
+  std::vector<std::unique_ptr<Ones>> minibatches_;
 };
 
 // Where minibatch b of `count` begins among `total` ones: sizes differ by one at most.

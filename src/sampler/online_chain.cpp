@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernel/draw_columns.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -16,7 +17,7 @@ constexpr double most_units = 0x1p60;       // of one component in all rows toge
 
 // The rows of u that are listed, or all.
 template <class Body>
-void for_rows(const Matrix<float>& u, const std::vector<std::uint32_t>* rows, const Body& body) {
+void for_rows(const Factors& u, const std::vector<std::uint32_t>* rows, const Body& body) {
   for (std::size_t i = 0; i < (rows == nullptr ? u.rows() : rows->size()); ++i) body(rows == nullptr ? i : (*rows)[i]);
 }
 
@@ -24,12 +25,13 @@ void for_rows(const Matrix<float>& u, const std::vector<std::uint32_t>* rows, co
 
 OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, const DataInMinibatches& data,
                          Kernel& kernel, std::uint32_t number)
-    : CountChain(problem, kernel, number), options_(options), ones_(data.ones), edges_(data.edges) {
-  if (options.inner_draws > 1)
-    sum_ = make_state(problem.tensor->sizes(), problem.networks.size(), problem.R, problem.hyper);
+    : PoissonChain(problem, kernel, number, true), options_(options), ones_(data.ones), edges_(data.edges) {
+  const FactorLayout& layout = problem.layout;
+  for (std::size_t f = 0; options.inner_draws > 1 && f < layout.matrices(); ++f)
+    factor_sums_.emplace_back(layout.size(f).rows, layout.size(f).columns);
   counts_.reserve(ones_.largest_chunk());
-  met_.resize(state_.u.size());
-  for (std::size_t k = 0; touches_few(0) && k < met_.size(); ++k) met_[k].assign(state_.u[k].rows(), 0);
+  met_.resize(layout.matrices());
+  for (std::size_t f = 0; touches_few(0) && f < met_.size(); ++f) met_[f].assign(layout.size(f).rows, 0);
 }
 
 std::size_t OnlineChain::minibatch(std::uint32_t t) const {
@@ -46,10 +48,9 @@ void OnlineChain::start() {
   statistics_.scale = finest_scale;
   const std::size_t b = minibatch(1);
   // Without counts the means of all components are alike; with weights so small every one counts once.
-  for (std::size_t k = 0; k < state_.u.size(); ++k) {
-    const std::vector<double> totals = column_totals(k);
-    kernel_.mean_columns({.S = statistics_.rows[k], .a = state_.shapes.dirichlet[k], .totals = &totals}, state_.u[k]);
-  }
+  for (std::size_t f = 0; f < state_.factors.size(); ++f)
+    mean_columns(kernel_, {.S = *statistics_.rows[f], .a = state_.shapes.dirichlet[f]}, column_totals(f),
+                 *state_.factors[f]);
   std::fill(state_.tensor.log_weight.begin(), state_.tensor.log_weight.end(), -100.0);
   for (Weights& weights : state_.networks) std::fill(weights.log_weight.begin(), weights.log_weight.end(), -100.0);
   const double weight = weight_of(ones_, b);
@@ -83,19 +84,19 @@ double OnlineChain::move_statistics(std::size_t b, bool few, bool likelihood) {
   const double rho = t_ == 1 ? 1 : std::pow(t_ + options_.t0, -options_.kappa);
   decay(rho);
   fit_scale(rho);
-  const LatentCounts::How how{.t = t_,
+  const DrawSettings settings{.t = t_,
                               .expected = options_.expected_counts,
                               .likelihood = likelihood,
                               .bounded = problem_.bounded && !few && !options_.expected_counts,
                               .anywhere = true};
   const double ones = weight_of(ones_, b);
-  double log_likelihood = ones * add_ones(b, next, rho * ones, how) - rates().total;
-  LatentCounts::How imputed = how;  // complete in every step, and so not scaled
+  double log_likelihood = ones * add_ones(b, next, rho * ones, settings) - rates().total;
+  DrawSettings imputed = settings;  // complete in every step, and so not scaled
   imputed.unit = units(rho);
   log_likelihood += counts_.impute_missing(state_, imputed, statistics_);
   for (std::size_t m = 0; m < edges_.size(); ++m) {
     const std::size_t part = edge_minibatch(m, t_);
-    const double weight = weight_of(*edges_[m], part), of_edges = add_edges(m, part, rho * weight, how);
+    const double weight = weight_of(*edges_[m], part), of_edges = add_edges(m, part, rho * weight, settings);
     log_likelihood +=
         networks_[m].scaled_log_likelihood(state_, weight, of_edges, networks_[m].impute(state_, imputed, statistics_));
   }
@@ -107,21 +108,20 @@ double OnlineChain::weight_of(const Minibatches& minibatches, std::size_t b) {
   return static_cast<double>(minibatches.total()) / static_cast<double>(minibatches.size(b));
 }
 
-double OnlineChain::add_ones(std::size_t b, std::size_t next, double weight, LatentCounts::How how) {
-  how.unit = units(weight);
+double OnlineChain::add_ones(std::size_t b, std::size_t next, double weight, DrawSettings settings) {
+  settings.unit = units(weight);
   double log_likelihood = 0;
-  ones_.read(b, next, [&](const Entries& chunk) {
-    log_likelihood += counts_.draw_counts_of_ones(chunk, state_, how, statistics_);
-    ++how.chunk;
+  ones_.read(b, next, [&](const Minibatches::Chunk& chunk) {
+    log_likelihood += counts_.draw_counts_of_ones(chunk.ones, state_, settings, statistics_);
   });
   return log_likelihood;
 }
 
-double OnlineChain::add_edges(std::size_t m, std::size_t b, double weight, LatentCounts::How how) {
-  how.unit = units(weight);
+double OnlineChain::add_edges(std::size_t m, std::size_t b, double weight, DrawSettings settings) {
+  settings.unit = units(weight);
   double log_likelihood = 0;
-  edges_[m]->read(b, b, [&](const Entries& edges) {
-    log_likelihood += networks_[m].draw_counts_of_edges(edges, state_, how, statistics_);
+  edges_[m]->read(b, b, [&](const Minibatches::Chunk& chunk) {
+    log_likelihood += networks_[m].draw_counts_of_edges(chunk.ones, state_, settings, statistics_);
   });
   return log_likelihood;
 }
@@ -131,38 +131,47 @@ double OnlineChain::add_edges(std::size_t m, std::size_t b, double weight, Laten
 void OnlineChain::set_parameters(const RowLists* rows, std::uint32_t part) {
   const bool several = !options_.mean_parameters && options_.inner_draws > 1;
   for (std::uint32_t draw = 0; draw < (several ? options_.inner_draws : 1); ++draw) {
-    const std::uint64_t number = std::uint64_t{part} * options_.inner_draws + draw;
-    take_parameters({t_, problem_.seed + number * 0x9e3779b97f4a7c15ull, rows, options_.mean_parameters});
+    PoissonChain::set_parameters({t_, part * options_.inner_draws + draw, rows, options_.mean_parameters});
     if (several) add_inner_draw(draw, rows);
   }
   if (several) average_inner_draws(rows);
 }
 
 void OnlineChain::add_inner_draw(std::uint32_t draw, const RowLists* rows) {
-  for (std::size_t k = 0; k < state_.u.size(); ++k)
-    for_rows(state_.u[k], rows == nullptr ? nullptr : &(*rows)[k], [&](std::size_t j) {
-      float* sum = sum_.u[k].row(j);
-      for (std::size_t r = 0; r < state_.R; ++r) sum[r] = (draw == 0 ? 0 : sum[r]) + state_.u[k].row(j)[r];
+  for (std::size_t f = 0; f < state_.factors.size(); ++f) {
+    const Factors& u = *state_.factors[f];
+    std::vector<float> row(u.columns());
+    for_rows(u, rows == nullptr ? nullptr : &(*rows)[f], [&](std::size_t j) {
+      float* sum = factor_sums_[f].row(j);
+      u.read({j, j + 1}, row.data());
+      for (std::size_t q = 0; q < row.size(); ++q) sum[q] = (draw == 0 ? 0 : sum[q]) + row[q];
     });
+  }
   const auto add = [&](const std::vector<double>& log_weight, std::vector<double>& log_sum) {
+    log_sum.resize(log_weight.size());
     for (std::size_t r = 0; r < log_sum.size(); ++r)
       log_sum[r] = std::log((draw == 0 ? 0 : std::exp(log_sum[r])) + std::exp(log_weight[r]));
   };
-  add(state_.tensor.log_weight, sum_.tensor.log_weight);
-  for (std::size_t m = 0; m < edges_.size(); ++m) add(state_.networks[m].log_weight, sum_.networks[m].log_weight);
+  log_weight_sums_.resize(1 + edges_.size());
+  add(state_.tensor.log_weight, log_weight_sums_[0]);
+  for (std::size_t m = 0; m < edges_.size(); ++m) add(state_.networks[m].log_weight, log_weight_sums_[1 + m]);
 }
 
 void OnlineChain::average_inner_draws(const RowLists* rows) {
   const double M = options_.inner_draws;
-  for (std::size_t k = 0; k < state_.u.size(); ++k)
-    for_rows(state_.u[k], rows == nullptr ? nullptr : &(*rows)[k], [&](std::size_t j) {
-      for (std::size_t r = 0; r < state_.R; ++r) state_.u[k].row(j)[r] = sum_.u[k].row(j)[r] / static_cast<float>(M);
+  for (std::size_t f = 0; f < state_.factors.size(); ++f) {
+    Factors& u = *state_.factors[f];
+    std::vector<float> row(u.columns());
+    for_rows(u, rows == nullptr ? nullptr : &(*rows)[f], [&](std::size_t j) {
+      for (std::size_t q = 0; q < row.size(); ++q) row[q] = factor_sums_[f].row(j)[q] / static_cast<float>(M);
+      u.write({j, j + 1}, row.data());
     });
-  for (std::size_t r = 0; r < state_.R; ++r) {
-    state_.tensor.log_weight[r] = sum_.tensor.log_weight[r] - std::log(M);
-    for (std::size_t m = 0; m < edges_.size(); ++m)
-      state_.networks[m].log_weight[r] = sum_.networks[m].log_weight[r] - std::log(M);
   }
+  const auto average = [&](const std::vector<double>& log_sum, std::vector<double>& log_weight) {
+    for (std::size_t r = 0; r < log_sum.size(); ++r) log_weight[r] = log_sum[r] - std::log(M);
+  };
+  average(log_weight_sums_[0], state_.tensor.log_weight);
+  for (std::size_t m = 0; m < edges_.size(); ++m) average(log_weight_sums_[1 + m], state_.networks[m].log_weight);
 }
 
 bool OnlineChain::set_parameters_for(std::size_t b, std::uint32_t part) {
@@ -182,26 +191,28 @@ bool OnlineChain::set_parameters_for(std::size_t b, std::uint32_t part) {
 bool OnlineChain::touches_few(std::size_t b) const {
   if (!ones_.whole() || problem_.missing != nullptr || !problem_.networks.empty()) return false;
   std::uint64_t rows = 0;
-  for (const auto& u : state_.u) rows += u.rows();
-  return ones_.size(b) * state_.u.size() < rows / 2;
+  for (std::size_t f = 0; f < problem_.layout.matrices(); ++f) rows += problem_.layout.size(f).rows;
+  return ones_.size(b) * problem_.layout.modes() < rows / 2;
 }
 
 OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
-  const std::size_t K = state_.u.size();
+  const FactorLayout& layout = problem_.layout;
+  const std::size_t K = layout.modes();
   ++seen_;
-  RowLists rows(K);
-  ones_.read(b, b, [&](const Entries& ones) {
+  RowLists rows(layout.matrices());
+  ones_.read(b, b, [&](const Minibatches::Chunk& chunk) {
     for (std::size_t k = 0; k < K; ++k) {
-      if (met_[k].empty()) met_[k].assign(state_.u[k].rows(), 0);
-      for (std::size_t e = 0; e < ones.count; ++e) {
-        const std::uint32_t j = ones.coords[e * K + k];
-        if (met_[k][j] == seen_) continue;
-        met_[k][j] = seen_;
-        rows[k].push_back(j);
+      const std::size_t f = layout.matrix(k);
+      if (met_[f].empty()) met_[f].assign(layout.size(f).rows, 0);
+      for (std::size_t e = 0; e < chunk.ones.count(); ++e) {
+        const std::uint32_t j = chunk.coords[e * K + k];
+        if (met_[f][j] == seen_) continue;
+        met_[f][j] = seen_;
+        rows[f].push_back(j);
       }
-      std::sort(rows[k].begin(), rows[k].end());
     }
   });
+  for (std::vector<std::uint32_t>& of_matrix : rows) std::sort(of_matrix.begin(), of_matrix.end());
   return rows;
 }
 
@@ -223,8 +234,8 @@ void OnlineChain::decay(double rho) {
 
 void OnlineChain::fit_scale(double smallest_weight) {
   std::int64_t largest = 0;
-  for (std::size_t k = 0; k < state_.u.size(); ++k)
-    for (const double total : column_totals(k))
+  for (std::size_t f = 0; f < state_.factors.size(); ++f)
+    for (const double total : column_totals(f))
       largest = std::max(largest, static_cast<std::int64_t>(total / statistics_.scale));
   // What a step may add: all counts, several times over, since those of ones are latent.
   double coming = static_cast<double>(ones_.total_count());
@@ -253,7 +264,7 @@ void OnlineChain::fit_scale(double smallest_weight) {
 }
 
 void OnlineChain::rescale(int bits) {
-  for (auto& rows : statistics_.rows) kernel_.shift(bits, rows);
+  for (const auto& rows : statistics_.rows) kernel_.shift(bits, *rows);
   for (const Statistics::Totals& totals : statistics_.totals())
     for (std::int64_t& total : *totals.counts) total = shifted(total, bits);
   statistics_.scale = std::ldexp(statistics_.scale, -bits);

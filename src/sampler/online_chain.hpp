@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "sampler/count_chain.hpp"
+#include "sampler/poisson_chain.hpp"
 #include "sampler/minibatches.hpp"
 
 namespace ztp {
@@ -23,7 +23,7 @@ struct DataInMinibatches {
   std::vector<Minibatches*> edges;  // of each network
 };
 
-class OnlineChain : public CountChain {
+class OnlineChain : public PoissonChain {
  public:
   OnlineChain(const Problem& problem, const OnlineOptions& options, const DataInMinibatches& data, Kernel& kernel,
               std::uint32_t number);
@@ -36,15 +36,15 @@ class OnlineChain : public CountChain {
   void draw_state() override { draw_parameters(t_ + 1); }
 
  protected:
-  // Draws or means of the parameters given the statistics; of u these rows alone, where they are given. `part`: of several in one step.
-  // Reads the statistics, writes the state, O(rows R).
+  // Draws or means of the parameters given the statistics, or the average of several draws; of u these rows alone, where they are given.
+  // `part`: of several times in one step. Reads the statistics, writes the state, O(rows R).
   void set_parameters(const RowLists* rows = nullptr, std::uint32_t part = 0);
   // The same for what minibatch b needs of them; whether that is few rows alone.
   bool set_parameters_for(std::size_t b, std::uint32_t part = 0);
   // Adds the latent counts of minibatch b of the ones, each worth `weight` counts. O(minibatch R K). Returns their
   // log-likelihood, as LatentCounts does.
-  double add_ones(std::size_t b, std::size_t next, double weight, LatentCounts::How how);
-  double add_edges(std::size_t m, std::size_t b, double weight, LatentCounts::How how);
+  double add_ones(std::size_t b, std::size_t next, double weight, DrawSettings settings);
+  double add_edges(std::size_t m, std::size_t b, double weight, DrawSettings settings);
 
   // What a one of minibatch b stands for: so many of all. Of nothing, as in a network without edges, one.
   static double weight_of(const Minibatches& minibatches, std::size_t b);
@@ -68,8 +68,10 @@ class OnlineChain : public CountChain {
   void decay(double rho);
   void rescale(int bits);
 
-  State sum_;  // of inner draws, where there are several
-  // for each mode and row the last list that touched it; empty until needed
+  // Sums of inner draws, where there are several: of factors, and of weights of the tensor and the networks.
+  std::vector<Matrix<float>> factor_sums_;
+  std::vector<std::vector<double>> log_weight_sums_;
+  // for each matrix and row the last list that touched it; empty until needed
   std::vector<std::vector<std::uint32_t>> met_;
   std::uint32_t seen_ = 0;
 };

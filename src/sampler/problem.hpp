@@ -10,10 +10,17 @@
 namespace ztp {
 
 struct Problem {
+  // The matrix of the layout that each network is on.
+  std::vector<std::size_t> network_matrices() const {
+    std::vector<std::size_t> matrices;
+    for (const Network& network : networks) matrices.push_back(layout.matrix(network.mode));
+    return matrices;
+  }
+
   const SparseTensor* tensor = nullptr;  // of an online chain its modes alone
   std::span<const Network> networks;
   Hyperparameters hyper;
-  std::size_t R = 0;
+  FactorLayout layout;
   std::uint64_t seed = 0;
   const Missing* missing = nullptr;  // null: every cell is observed
   // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all alike, and
@@ -21,8 +28,9 @@ struct Problem {
   std::uint32_t learn_after = 0;
   // Components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp).
   bool bounded = false;
-  bool regroup = false;     // redraw the components of counts with the parameters integrated out (sampler/regroup.hpp)
-  FitOptions options = {};  // for choices that one place of the sampler looks at, as where a chain starts
+  bool collapsed = false;    // redraw the components of counts with the parameters integrated out (sampler/collapsed_moves.hpp)
+  std::uint32_t update = 0;  // how many updates the run has had: a coordinate of its random streams
+  FitOptions options = {};   // for choices that one place of the sampler looks at, as where a chain starts
 };
 
 }  // namespace ztp

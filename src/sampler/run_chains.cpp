@@ -12,25 +12,25 @@
 namespace ztp {
 namespace {
 
-void look_at_cells(AnyChain& chain, const Schedule& schedule, const Followed& followed, SweepReport& report) {
+void look_at_cells(Chain& chain, const Schedule& schedule, const TrackedCells& tracked, SweepReport& report) {
   const std::uint32_t t = report.sweep;
   report.auc_roc = std::numeric_limits<double>::quiet_NaN();
   report.watched.clear();
-  const bool scores = followed.held_out != nullptr && t <= schedule.burn_in && t % schedule.score_every == 0;
+  const bool scores = tracked.held_out != nullptr && t <= schedule.burn_in && t % schedule.score_every == 0;
   const bool watches =
-      followed.watched != nullptr && t > schedule.burn_in && (t - schedule.burn_in) % schedule.watch_every == 0;
+      tracked.watched != nullptr && t > schedule.burn_in && (t - schedule.burn_in) % schedule.watch_every == 0;
   if ((scores || watches) && !schedule.keeps(t)) chain.draw_state();
-  if (followed.held_out != nullptr && schedule.keeps(t))
-    report.auc_roc = followed.held_out->score_and_keep(chain);
+  if (tracked.held_out != nullptr && schedule.keeps(t))
+    report.auc_roc = tracked.held_out->score_and_keep(chain);
   else if (scores)
-    report.auc_roc = followed.held_out->score(chain);
+    report.auc_roc = tracked.held_out->score(chain);
   if (!watches) return;
-  report.watched.resize(followed.watched->size());
-  chain.probabilities(followed.watched->coords.data(), report.watched.size(), report.watched.data());
+  report.watched.resize(tracked.watched->size());
+  chain.probabilities(tracked.watched->coords.data(), report.watched.size(), report.watched.data());
 }
 
 // One step, which must come out with a likelihood if it is asked for one.
-double checked_step(AnyChain& chain, bool likelihood) {
+double checked_step(Chain& chain, bool likelihood) {
   const double value = chain.step(likelihood);
   if (!chain.knows_likelihood() || std::isfinite(value) || (std::isnan(value) && !likelihood)) return value;
   throw Error(ErrorKind::numeric,
@@ -49,17 +49,17 @@ Schedule Schedule::thinned_to(std::uint64_t draws) const {
   return result;
 }
 
-bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const Begun& begun, const Followed& followed,
+bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const StartedChains& started, const TrackedCells& tracked,
                 Observer& observer) {
   for (std::uint32_t c = 0; c < schedule.chains; ++c) {
-    const std::uint32_t behind = c < begun.sweeps.size() ? begun.sweeps[c] : 0;
+    const std::uint32_t behind = c < started.sweeps.size() ? started.sweeps[c] : 0;
     if (behind >= schedule.sweeps) continue;
-    const std::unique_ptr<AnyChain> chain = make_chain(c);
+    const std::unique_ptr<Chain> chain = make_chain(c);
     SweepReport report;
     report.chain = c;
     report.sweep = behind;
     if (behind > 0)
-      report.seconds = begun.restore(*chain);
+      report.seconds = started.restore(*chain);
     else
       chain->start();
     if (chain->steps_done() != behind)
@@ -80,7 +80,7 @@ bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const Be
       report.sweep = chain->steps_done();
       if (schedule.keeps(report.sweep)) chain->draw_state();
       report.seconds += clock_seconds() - begin;
-      look_at_cells(*chain, schedule, followed, report);
+      look_at_cells(*chain, schedule, tracked, report);
       chain->describe(report);
       report.learned = chain->learned();
       if (schedule.keeps(report.sweep)) observer.on_draw(*chain, report);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "sampler/any_chain.hpp"
+#include "sampler/chain.hpp"
 #include "sampler/held_out.hpp"
 #include "ztp/progress.hpp"
 
@@ -30,35 +30,35 @@ struct Schedule {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void on_draw(AnyChain& chain,
+  virtual void on_draw(Chain& chain,
                        const SweepReport& report) = 0;  // the state is a draw to be kept; on_sweep follows
-  virtual void on_sweep(AnyChain& chain, const SweepReport& report) = 0;  // a step is done, whatever it was for
-  virtual void on_end(AnyChain& chain, const SweepReport& report) = 0;    // the last step of this chain
+  virtual void on_sweep(Chain& chain, const SweepReport& report) = 0;  // a step is done, whatever it was for
+  virtual void on_end(Chain& chain, const SweepReport& report) = 0;    // the last step of this chain
   virtual bool stop_requested() = 0;                                      // asked before every step
   // A stop was requested. The chain is as it was when on_sweep saw it last, or as it began.
-  virtual void on_stop(AnyChain& /*chain*/, const SweepReport& /*last*/) {}
+  virtual void on_stop(Chain& /*chain*/, const SweepReport& /*last*/) {}
   // A step has failed, and the chain is as it was when on_sweep saw it last (or at its start, if sweep is 0): what it carries can be
   // saved before the exception goes on its way.
-  virtual void on_failure(AnyChain& /*chain*/, const SweepReport& /*last*/) {}
+  virtual void on_failure(Chain& /*chain*/, const SweepReport& /*last*/) {}
 };
 
 // Cells that are looked at while the chains run. Each may be null.
-struct Followed {
+struct TrackedCells {
   HeldOut* held_out = nullptr;
   // Their probabilities are reported after burn-in, every schedule.watch_every sweeps.
   const TestCells* watched = nullptr;
 };
 
-// Where chains go on that have begun before.
-struct Begun {
+// Where chains go on that have started before.
+struct StartedChains {
   std::vector<std::uint32_t> sweeps;         // that each chain has behind it; of those beyond the list, none
-  std::function<double(AnyChain&)> restore;  // puts such a chain back where it was; returns the seconds it had taken
+  std::function<double(Chain&)> restore;  // puts such a chain back where it was; returns the seconds it had taken
 };
 
-using ChainMaker = std::function<std::unique_ptr<AnyChain>(std::uint32_t number)>;
+using ChainMaker = std::function<std::unique_ptr<Chain>(std::uint32_t number)>;
 
 // Runs to the end of the schedule (true) or until a stop is requested (false).
-bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const Begun& begun, const Followed& followed,
+bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const StartedChains& started, const TrackedCells& tracked,
                 Observer& observer);
 
 }  // namespace ztp

@@ -6,63 +6,45 @@
 #include <utility>
 #include <vector>
 
-#include "kernel/kernel.hpp"
-#include "model/state.hpp"
-#include "ztp/tensor.hpp"
+#include "base/random.hpp"
+#include "sampler/token_counts.hpp"
 
 namespace ztp {
-
-// The units of the latent counts of all ones, cell after cell: to which one each belongs and to which component.
-struct Tokens {
-  std::vector<std::uint32_t> entry, component;
-  std::size_t size() const { return entry.size(); }
-};
 
 // Given the latent counts, each unit of them (a token) belongs to one component, and the tokens of a component are independent draws
 // of a cell from the product of its columns: a mixture. The moves are those of Jain and Neal (2004) for mixtures, on the tokens of
 // the ones; counts of missing cells and of networks stay where they are.                                       (M22), (M23)
 class SplitMerge {
  public:
-  SplitMerge(const SparseTensor& tensor, const WeightPrior& prior, std::size_t R);
+  SplitMerge(const SparseTensor& tensor, std::size_t R);
 
-  struct Given {
-    const Shapes& shapes;                                        // a_k and g in use
-    const std::vector<std::vector<std::int64_t>>& network_ends;  // [k][r]: counts of column r of mode k from networks
-    bool only_tokens;                                            // there are no counts but those of the ones
-  };
-  // Proposes some moves and keeps tokens and statistics in step. Serial; looks at about half of the tokens.
-  void run(const Given& given, Stream stream, Tokens& tokens, Statistics& statistics);
+  // Proposes some moves and keeps tokens and counts in step. prior: with the g in use. Serial; looks at about half of the tokens.
+  void run(TokenCounts& counts, const WeightPrior& prior, Stream stream);
 
  private:
   enum Side : std::uint8_t { left = 0, right = 1, joint = 2 };
   using Values = std::array<double, 3>;  // for each side
 
-  bool products_stay_in_range() const;
-  void load();  // members_, place_ and occupied_
-  std::pair<std::uint32_t, std::uint32_t> pick(Stream& stream, bool by_component) const;
+  bool products_stay_in_range(const TokenCounts& counts) const;
+  void load(const Tokens& tokens);  // members_, place_ and occupied_
+  std::pair<std::uint32_t, std::uint32_t> pick(Stream& stream, std::size_t tokens, bool by_component) const;
   std::size_t nth_component(std::size_t n, bool with_tokens) const;  // among those with tokens, or those without
 
   // One split or merger, accepted or not. `budget`: tokens it may look at, on average.                         (M23)
-  void propose(Stream& stream, double budget);
+  void propose(TokenCounts& counts, const WeightPrior& prior, Stream& stream, double budget);
   // The steps of a proposal; t counts the tokens of both components, as they are in tokens_.
-  void gather(std::uint32_t i, std::uint32_t j, Stream& stream);
-  void take_all_out();
-  void fill_factors();
+  void gather(const TokenCounts& counts, std::uint32_t i, std::uint32_t j, Stream& stream);
+  void take_all_out(const TokenCounts& counts);
+  void fill_factors(const TokenCounts& counts, const WeightPrior& prior);
   double predictive(std::size_t t, Side side) const;  // of token t, given those that have been put there        (M22)
   void put(std::size_t t, Side side);
   void take(std::size_t t, Side side);
   void launch(Stream& stream);
   double scan(Stream& stream, const std::vector<Side>* forced);
   double log_ratio();
-  void move(std::uint32_t token, std::size_t to);  // in tokens and statistics, when it is accepted
+  void move(TokenCounts& counts, std::uint32_t token, std::size_t to);  // when it is accepted
 
-  const SparseTensor& tensor_;
-  const WeightPrior prior_;
   std::size_t R_, K_;
-  const Given* given_ = nullptr;
-  Statistics* statistics_ = nullptr;
-
-  Tokens* all_ = nullptr;
   std::vector<std::vector<std::uint32_t>> members_;  // tokens of each component
   std::vector<std::uint32_t> place_;                 // of each token, within members_
   std::size_t occupied_ = 0;                         // components with tokens

@@ -19,8 +19,8 @@ class UpdateChain final : public OnlineChain {
  private:
   void filter();
   void draw_again();
-  void add_all_edges(double weight, const LatentCounts::How& how);
-  void add_part(std::uint32_t b, double weight, LatentCounts::How how);
+  void add_all_edges(double weight, const DrawSettings& settings);
+  void add_part(std::uint32_t b, double weight, const DrawSettings& settings);
 
   Statistics old_;  // what was known, if there are several looks
 };

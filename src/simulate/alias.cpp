@@ -25,13 +25,12 @@ AliasTable::AliasTable(const SimulatedColumn& column) : slots_(column.ids.size()
       pending[small++] = donor;
     }
   }
-  // What is left over is full up to rounding, and its slot keeps `self` on both sides.
+  // The remaining slots are full up to rounding, and keep `self` on both sides.
 }
 
 void AliasTable::draw(StreamKey key, std::uint32_t round, std::uint64_t index, std::size_t count,
                       std::uint32_t* ids) const {
-  // Random numbers first, look-ups after: so many of the look-ups, which miss the cache in large tables, are under way
-  // at once.
+  // Random numbers first, then look-ups, so that many look-ups, which miss the cache in large tables, overlap.
   std::array<std::uint64_t, 512> bits;
   for (std::size_t begin = 0; begin < count; begin += bits.size()) {
     for (std::size_t i = 0; i < bits.size(); i += 2) {

@@ -6,8 +6,7 @@
 namespace ztp {
 namespace {
 
-// Tables of all columns are kept up to this size, for the later rounds and the networks; beyond, columns are drawn
-// again.
+// Up to this size the tables of all columns are kept, for later rounds and networks. Larger ones are drawn again.
 constexpr double most_kept_bytes = 5.0 * (1 << 30);
 
 }  // namespace
@@ -49,7 +48,7 @@ const AliasTable& PointDrawer::table(std::size_t k, std::size_t r, AliasTable& s
   return place;
 }
 
-Collected PointDrawer::draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges) {
+CollectedCells PointDrawer::draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges) {
   const std::string what = fmt::format("--edges {}={}", mode_names(truth_.options())[k], wanted);
   const double support = static_cast<double>(truth_.support(k));
   const bool planted = truth_.options().kind == SimulateKind::planted;

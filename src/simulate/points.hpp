@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "simulate/alias.hpp"
-#include "simulate/distinct.hpp"
+#include "simulate/distinct_cells.hpp"
 #include "simulate/truth.hpp"
 #include "ztp/simulate.hpp"
 
@@ -23,9 +23,9 @@ class PointDrawer {
   const Truth& truth() const { return truth_; }
   // Fills the set with the wanted number of distinct ones.
   template <class Set>
-  Collected draw_ones(Set& cells);
+  CollectedCells draw_ones(Set& cells);
   // Distinct edges i < j over a mode, as cells (i, j): both ends from the same column.
-  Collected draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges);
+  CollectedCells draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges);
   void report(const std::string& what, double part) const {
     if (progress_) progress_(what, part);
   }
@@ -54,7 +54,7 @@ class PointDrawer {
 };
 
 template <class Set>
-Collected PointDrawer::draw_ones(Set& cells) {
+CollectedCells PointDrawer::draw_ones(Set& cells) {
   const std::uint64_t wanted = truth_.options().ones;
   const std::string what = fmt::format("--ones {}", wanted);
   return collect_distinct(cells, wanted, what, [&](std::uint32_t round, std::uint64_t need) {

@@ -24,7 +24,7 @@ template <class Use>
 void with_ones(PointDrawer& drawer, Use use) {
   const std::vector<std::uint64_t>& dims = drawer.truth().options().dims;
   const auto run = [&](auto set) {
-    const Collected collected = drawer.draw_ones(set);
+    const CollectedCells collected = drawer.draw_ones(set);
     use(set, collected);
   };
   if (KeySet::fits(dims))
@@ -183,10 +183,10 @@ SimulateSummary write_all(PointDrawer& drawer, Output& output, bool with_truth) 
     drawer.draw_edges(k, wanted, edges);
     output.write_cells(fmt::format("network-{}.tsv", mode), fmt::format("#{0}\t{0}\n", mode), edges, 2);
   }
-  with_ones(drawer, [&](const auto& cells, const Collected& collected) {
+  with_ones(drawer, [&](const auto& cells, const CollectedCells& collected) {
     summary.points = collected.points;
     summary.rounds = collected.rounds;
-    const std::string header = fmt::format("#{}\n", joined(mode_names(options), "\t"));
+    const std::string header = fmt::format("#{}\n", fmt::join(mode_names(options), "\t"));
     output.write_cells("tensor.tsv", header, cells, options.dims.size());
     summary.bytes = output.bytes();
   });
@@ -204,7 +204,7 @@ Simulated simulate(const SimulateOptions& options, const SimulateProgress& progr
   const std::vector<std::string> names = mode_names(options);
   for (std::size_t k = 0; k < options.dims.size(); ++k)
     result.tensor.modes.push_back({names[k], LabelTable::numbered(1, static_cast<std::uint32_t>(options.dims[k]))});
-  with_ones(drawer, [&](const auto& cells, const Collected& collected) {
+  with_ones(drawer, [&](const auto& cells, const CollectedCells& collected) {
     result.tensor.coords = coordinates(cells, options.dims.size());
     result.points = collected.points;
     result.rounds = collected.rounds;

@@ -7,7 +7,8 @@
 #include <numeric>
 
 #include "model/distributions.hpp"
-#include "simulate/distinct.hpp"
+#include "simulate/distinct_cells.hpp"
+#include "tensor/mode_name.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -17,11 +18,11 @@ constexpr std::size_t most_modes = 16;
 constexpr std::uint64_t most_ones = 10'000'000'000;
 constexpr std::size_t most_components = 1'000'000;
 
-// A random order of 0..size-1 that needs no memory: steps that can be undone on the next power of two, repeated while
-// the result lies outside (at most twice, on average).
-class Scatter {
+// A random permutation of 0..size-1 that needs no memory: invertible steps on the next power of two, repeated while the
+// result is out of range (at most twice, on average).
+class RandomPermutation {
  public:
-  Scatter(StreamKey key, std::uint64_t index, std::uint64_t size)
+  RandomPermutation(StreamKey key, std::uint64_t index, std::uint64_t size)
       : size_(size), mask_((std::uint64_t{1} << bits_for(size)) - 1), shift_((bits_for(size) + 1) / 2) {
     Stream stream(key, 0, index);
     for (Step& step : steps_) step = {stream.bits64() | 1, stream.bits64()};
@@ -45,8 +46,8 @@ class Scatter {
   Step steps_[4];
 };
 
-// Blocks of 1.5 n / R entities lie R on a circle of n: each entity is in one or two. Never so small that a block is a
-// line of cells, and never many times the points that fall into it, which would only be entities without ones.
+// R blocks of 1.5 n / R entities each on a circle of n: each entity is in one or two of them. At least 3 entities, and not
+// many more than the points of a component, which would only add entities without ones.
 std::uint64_t block_size(std::uint64_t n, const SimulateOptions& options) {
   const std::uint64_t rank = options.rank;
   std::uint64_t points = options.ones / rank + 1;
@@ -60,7 +61,7 @@ void normalise(Buffer<double>& values) {
   for (double& value : values) value /= sum;
 }
 
-// Gamma(2) weights: uneven, but none that nobody would see.
+// Gamma(2) weights: uneven, but none negligible.
 void draw_block_weights(StreamKey key, std::size_t r, Buffer<double>& u) {
   for (std::size_t i = 0; i < u.size(); ++i) {
     const auto words = random_block(key, 0, r, static_cast<std::uint32_t>(i));
@@ -71,7 +72,7 @@ void draw_block_weights(StreamKey key, std::size_t r, Buffer<double>& u) {
   }
 }
 
-// Gammas in logs, since at small `a` most of them underflow.
+// In logs, since most gammas underflow at small `a`.
 void draw_dirichlet(StreamKey key, std::size_t r, double a, Buffer<double>& u) {
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t j = 0; j < u.size(); ++j) {
@@ -85,8 +86,7 @@ void draw_dirichlet(StreamKey key, std::size_t r, double a, Buffer<double>& u) {
 void check_names(const std::vector<std::string>& names) {
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string& name = names[k];
-    if (name.empty() || name == "." || name == ".." || name.front() == ' ' ||
-        name.find_first_of(std::string_view("/=\t\n\r\0", 6)) != name.npos)
+    if (!usable_mode_name(name) || name.front() == ' ')
       throw Error(ErrorKind::config,
                   fmt::format("the mode name \"{}\" cannot be used in file names and headers", name));
     if (name == "weights") throw Error(ErrorKind::config, "a mode cannot be named weights: truth/weights.tsv is taken");
@@ -100,7 +100,7 @@ void check_edges(const SimulateOptions& options, const std::vector<std::string>&
     const auto& [mode, edges] = options.edges[i];
     if (std::find(names.begin(), names.end(), mode) == names.end())
       throw Error(ErrorKind::usage,
-                  fmt::format("--edges {}={}: there is no such mode; they are: {}", mode, edges, joined(names, ", ")));
+                  fmt::format("--edges {}={}: there is no such mode; they are: {}", mode, edges, fmt::join(names, ", ")));
     for (std::size_t other = 0; other < i; ++other)
       if (options.edges[other].first == mode)
         throw Error(ErrorKind::usage, fmt::format("--edges gives mode {} twice", mode));
@@ -110,12 +110,6 @@ void check_edges(const SimulateOptions& options, const std::vector<std::string>&
 }
 
 }  // namespace
-
-std::string joined(const std::vector<std::string>& names, const char* between) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : between) + name;
-  return text;
-}
 
 std::vector<std::string> mode_names(const SimulateOptions& options) {
   std::vector<std::string> names = options.mode_names;
@@ -146,8 +140,8 @@ void check(const SimulateOptions& options) {
 Truth::Truth(const SimulateOptions& options) : options_(options) {
   check(options);
   const bool planted = options.kind == SimulateKind::planted;
-  // Planted components are of like weight; those of the model have exponential weights (a gamma prior of shape 1: with
-  // the 0.1 of a fit, which is there to empty components, one or two would take everything).
+  // Planted components have similar weights, those of the model exponential ones (a gamma prior of shape 1: with the 0.1
+  // of a fit, which empties components, one or two would dominate).
   Buffer<double> weights(options.rank);
   for (std::size_t r = 0; r < options.rank; ++r) {
     Stream stream(key(simulate_stream::shares), 0, r);
@@ -158,12 +152,12 @@ Truth::Truth(const SimulateOptions& options) : options_(options) {
   for (std::size_t k = 0; k < options.dims.size(); ++k) {
     support_.push_back(planted ? block_size(options.dims[k], options) : options.dims[k]);
     if (!planted) continue;
-    // A new order of the blocks in every mode: components that overlap in one mode need not do so in the next.
+    // Another order of the blocks in every mode, so that components that overlap in one need not overlap in the next.
     std::vector<std::uint32_t> order(options.rank);
     std::iota(order.begin(), order.end(), 0u);
     Stream stream(key(simulate_stream::order), 0, k);
     for (std::size_t r = order.size(); r > 1; --r) std::swap(order[r - 1], order[stream.below(r)]);
-    place_.push_back(std::move(order));
+    block_order_.push_back(std::move(order));
   }
 }
 
@@ -174,8 +168,8 @@ Buffer<std::uint32_t> Truth::block(std::size_t k, std::size_t r) const {
     std::iota(ids.begin(), ids.end(), 0u);
     return ids;
   }
-  const Scatter scatter(key(simulate_stream::scatter), k, n);
-  const std::uint64_t start = place_[k][r] * n / options_.rank;
+  const RandomPermutation scatter(key(simulate_stream::scatter), k, n);
+  const std::uint64_t start = block_order_[k][r] * n / options_.rank;
   Buffer<std::uint64_t> found(size);
   for (std::uint64_t i = 0; i < size; ++i) found[i] = scatter((start + i) % n);
   sort_keys(found.data(), size, bits_for(n));
@@ -201,8 +195,7 @@ SimulatedColumn Truth::column(std::size_t k, std::size_t r) const {
 }
 
 SimulateKind simulate_kind_named(const std::string& name) {
-  if (name == "planted") return SimulateKind::planted;
-  if (name == "model") return SimulateKind::model;
+  if (const auto kind = choice_named<SimulateKind>(name)) return *kind;
   throw Error(ErrorKind::usage, fmt::format("--kind \"{}\" is neither planted nor model", name));
 }
 

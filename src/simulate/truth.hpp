@@ -19,7 +19,6 @@ inline constexpr std::uint32_t shares = 0, order = 1, scatter = 2, parts = 3, co
 void check(const SimulateOptions& options);
 // mode1, mode2, ... where none are given.
 std::vector<std::string> mode_names(const SimulateOptions& options);
-std::string joined(const std::vector<std::string>& names, const char* between);
 
 class Truth {
  public:
@@ -38,7 +37,7 @@ class Truth {
   SimulateOptions options_;
   std::vector<double> shares_;
   std::vector<std::uint64_t> support_;
-  std::vector<std::vector<std::uint32_t>> place_;  // planted: where component r's block lies in mode k
+  std::vector<std::vector<std::uint32_t>> block_order_;  // planted: where component r's block lies in mode k
 };
 
 }  // namespace ztp

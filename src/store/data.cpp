@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "base/section_file.hpp"
-#include "io/file_cells.hpp"
+#include "io/assemble.hpp"
+#include "io/dataset_ones.hpp"
 #include "io/read.hpp"
-#include "io/write_cells.hpp"
-#include "store/check_stored.hpp"
+#include "io/text_writer.hpp"
 #include "store/manifest.hpp"
 #include "ztp/error.hpp"
 
@@ -28,6 +28,67 @@ void store_ids(SectionWriter& file, const std::string& name, std::span<const std
 
 Buffer<std::uint32_t> load_ids(const SectionReader& file, const std::string& name) {
   return file.has(name) ? file.values<std::uint32_t>(name) : Buffer<std::uint32_t>();
+}
+
+[[noreturn]] void damaged(const std::string& path, const std::string& what) {
+  throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, what));
+}
+
+// Complete records with ids below the sizes, sorted and distinct.
+void check_records(std::span<const std::uint32_t> ids, const std::vector<std::uint32_t>& sizes, const std::string& what,
+                   const std::string& path) {
+  const std::size_t width = sizes.size();
+  if (ids.size() % width != 0) damaged(path, fmt::format("the {} are cut off", what));
+  for (std::size_t i = 0; i < ids.size(); i += width) {
+    const std::uint32_t* record = ids.data() + i;
+    for (std::size_t k = 0; k < width; ++k)
+      if (record[k] >= sizes[k])
+        damaged(path, fmt::format("the {} have entity {} where there are {}", what, record[k], sizes[k]));
+    if (i > 0 && !std::lexicographical_compare(record - width, record, record, record + width))
+      damaged(path, fmt::format("the {} are not in order", what));
+  }
+}
+
+void check_pairs(std::span<const std::uint32_t> ids, std::uint32_t size, const std::string& what,
+                 const std::string& path) {
+  check_records(ids, {size, size}, what, path);
+  for (std::size_t i = 0; i < ids.size(); i += 2)
+    if (ids[i] >= ids[i + 1]) damaged(path, fmt::format("the {} have a pair that is not in order", what));
+}
+
+void check_counts(const SparseTensor& tensor, const std::string& path) {
+  if (!tensor.counts.empty() && tensor.counts.size() != tensor.nnz())
+    damaged(path, fmt::format("{} counts of {} ones", tensor.counts.size(), tensor.nnz()));
+  std::int64_t total = 0;
+  for (const std::int64_t count : tensor.counts) {
+    if (count <= 0) damaged(path, fmt::format("a count of {}", count));
+    add_to_total(total, count, path);
+  }
+}
+
+// The modes may have grown since the file was made.
+void check_file(const Dataset& data, const std::vector<std::uint32_t>& sizes) {
+  const TensorFile& file = *data.file;
+  bool fits = file.order() == sizes.size() && data.file_ones <= file.ones();
+  for (std::size_t k = 0; fits && k < sizes.size(); ++k) fits = file.mode_size(k) <= sizes[k];
+  if (!fits)
+    throw Error(ErrorKind::input, fmt::format("{}: not the tensor that the run was started with", file.path()));
+}
+
+// Error (input), unless the data are what Dataset promises: ids in range, records sorted and distinct, positive counts.
+// Other code uses the ids as indices, and a correct checksum does not prove that they are valid.
+void check_stored_data(const Dataset& data, const std::string& path) {
+  const std::vector<std::uint32_t> sizes = data.tensor.sizes();
+  check_records(data.tensor.coords, sizes, "ones", path);
+  check_counts(data.tensor, path);
+  check_records(data.missing.cells, sizes, "missing cells", path);
+  for (std::size_t k = 0; k < data.missing.slices.size(); ++k)
+    check_records(data.missing.slices[k], {sizes[k]}, "missing slices", path);
+  for (const Network& network : data.networks) {
+    check_pairs(network.edges, sizes[network.mode], "edges", path);
+    check_pairs(network.missing, sizes[network.mode], "missing pairs", path);
+  }
+  if (data.file != nullptr) check_file(data, sizes);
 }
 
 }  // namespace
@@ -110,14 +171,14 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info) {
     data.file = std::make_shared<const TensorFile>(info.ones_file);
     data.file_ones = info.ones_in_file;
   }
-  check_stored(data, path);
+  check_stored_data(data, path);
   if (fingerprint_of(data) != info.fingerprint)
     throw Error(ErrorKind::input, fmt::format("{}: the data are not those the run was started with (fingerprint {})",
                                               info.ones_file.empty() ? path : info.ones_file, info.fingerprint));
   return data;
 }
 
-std::string own_test_file(const std::string& run_dir, const RunInfo& info) {
+std::string stored_test_file(const std::string& run_dir, const RunInfo& info) {
   if (info.test_ones + info.test_zeros == 0)
     throw Error(ErrorKind::config,
                 fmt::format("{} has no held-out cells (--holdout, --test): give cells of your own", run_dir));
@@ -141,7 +202,7 @@ SparseTensor ones_matching(const std::string& run_dir, const RunInfo& info,
   SparseTensor& tensor = data.tensor;
   if (data.file == nullptr) return std::move(tensor);
   const std::size_t K = tensor.order();
-  for_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
+  for_file_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
     for (std::size_t e = 0; e < count; ++e) {
       bool matches = true;
       for (std::size_t k = 0; k < K && matches; ++k) matches = !given[k] || coords[e * K + k] == *given[k];

@@ -1,5 +1,5 @@
-// The data inside a run directory: labels/, data.bin (ones, counts, networks, what is missing), test.tsv. With them a run can be
-// resumed, and queried for unseen cells, wherever the original files have gone.
+// The data in a run directory: labels/, data.bin (ones, counts, networks, missing cells) and test.tsv. A run can be
+// resumed and queried without the original files.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,16 +17,16 @@ std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info);
 // What identifies the data of a run.
 std::string fingerprint_of(const Dataset& data);
 
-// Ones that are in a tensor file stay there.
+// Ones of a tensor file are not copied.
 void store_data(const std::string& run_dir, const Dataset& data);
 Dataset load_data(const std::string& run_dir, const RunInfo& info);
 
-// The held-out cells inside the run, checked. Error (config), if there are none.
-std::string own_test_file(const std::string& run_dir, const RunInfo& info);
+// The path of test.tsv, the held-out cells, compared with the manifest. Error (config), if the run has none.
+std::string stored_test_file(const std::string& run_dir, const RunInfo& info);
 
-// At least `count` of the training ones, if there are as many; of a run without a tensor file, all of them.
+// At least `count` training ones, if there are that many. All of them, if no tensor file is involved.
 SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std::size_t count);
-// The training ones with these coordinates; of a run without a tensor file, all of them.
+// The training ones with the given coordinates. All of them, if no tensor file is involved.
 SparseTensor ones_matching(const std::string& run_dir, const RunInfo& info,
                            const std::vector<std::optional<std::uint32_t>>& given);
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/pool.hpp"
+#include "io/dataset_ones.hpp"
 #include "options/options.hpp"
 
 namespace ztp {
@@ -21,24 +23,7 @@ void leave_out(NetcdfFile& file, int group, const std::string& name, std::uint64
   file.add_attribute(group, "left_out_" + name, rows);
 }
 
-// Calls use(coords, counts, count) for the ones, block by block; counts may be null.
-template <class Use>
-void for_blocks_of_ones(const Dataset& data, const Use& use) {
-  const SparseTensor& tensor = data.tensor;
-  for (std::size_t first = 0; first < tensor.nnz(); first += rows_at_a_time)
-    use(tensor.cell(first), tensor.counts.empty() ? nullptr : tensor.counts.data() + first,
-        std::min(rows_at_a_time, tensor.nnz() - first));
-  if (data.file == nullptr) return;
-  Buffer<std::uint32_t> coords(rows_at_a_time * tensor.order());
-  Buffer<std::int64_t> counts(rows_at_a_time);
-  for (std::uint64_t first = 0; first < data.file_ones; first += rows_at_a_time) {
-    const std::size_t count = std::min<std::uint64_t>(rows_at_a_time, data.file_ones - first);
-    data.file->read(first, count, coords.data(), counts.data());
-    use(coords.data(), counts.data(), count);
-  }
-}
-
-// The names of the modes' dimensions, but for those that this group has a use for itself.
+// The names of the modes' dimensions, changed where this group uses the name itself.
 std::vector<std::string> observed_names(const DrawLayout& layout) {
   std::vector<std::string> names = layout.dimensions;
   for (std::string& name : names)
@@ -70,7 +55,7 @@ class ConstantGroup {
   void list(const std::string& name, int dimension, const std::vector<double>& values) {
     file_.put(file_.add_variable(group_, name, Type::doubles, {dimension}), {{0}, {values.size()}}, values.data());
   }
-  // Row indices along a dimension of its own, NAME_row, and one of `width`. Nothing is written of an empty table.
+  // Row indices, with the dimensions NAME_row and `columns` (of size `width`). An empty table is not written.
   void table(const std::string& name, Rows values, int columns, std::size_t width) {
     const std::size_t rows = values.size() / width;
     if (rows > most_stored_rows) return leave_out(file_, group_, name, rows);
@@ -90,7 +75,7 @@ class ConstantGroup {
   int group_;
 };
 
-// Those that are not learned. A rival has none of them.
+// The hyperparameters that are not learned. Rivals have none of them.
 void write_hyperparameters(ConstantGroup& group, const RunInfo& info, int mode) {
   const FitOptions& options = info.options;
   if (is_rival(options)) {
@@ -150,24 +135,28 @@ void write_observed_data(NetcdfFile& file, int group, const RunInfo& info, const
   NetcdfFile::Variable count_of;
   if (has_counts(info.options)) count_of = file.add_variable(group, "count", Type::integers, {one});
   const std::size_t K = rows.size();
-  std::size_t first = 0;
-  for_blocks_of_ones(data, [&](const std::uint32_t* coords, const std::int64_t* counts, std::size_t count) {
-    const NetcdfFile::Slab slab{{first}, {count}};
-    std::vector<std::int64_t> column(count);
-    for (std::size_t k = 0; k < K; ++k) {
-      for (std::size_t e = 0; e < count; ++e) column[e] = coords[e * K + k];
-      file.put(rows[k], slab, column.data());
+  std::size_t written = 0;
+  for_ones(data, [&](const std::uint32_t* coords, const std::int64_t* counts, std::size_t ones) {
+    const Blocks blocks{ones, rows_at_a_time};
+    for (std::size_t b = 0; b < blocks.count(); ++b) {
+      const std::size_t first = blocks.begin(b), count = blocks.end(b) - first;
+      const NetcdfFile::Slab slab{{written}, {count}};
+      std::vector<std::int64_t> column(count);
+      for (std::size_t k = 0; k < K; ++k) {
+        for (std::size_t e = 0; e < count; ++e) column[e] = coords[(first + e) * K + k];
+        file.put(rows[k], slab, column.data());
+      }
+      if (has_counts(info.options)) file.put(count_of, slab, counts + first);
+      written += count;
     }
-    if (has_counts(info.options)) file.put(count_of, slab, counts);
-    first += count;
   });
 }
 
 void write_constant_data(NetcdfFile& file, int group, const RunInfo& info, const Dataset& data) {
   const FitOptions& options = info.options;
-  file.add_attribute(group, "model", options.model);
-  file.add_attribute(group, "likelihood", options.likelihood);
-  file.add_attribute(group, "method", options.method);
+  file.add_attribute(group, "model", name_of(options.model));
+  file.add_attribute(group, "likelihood", name_of(options.likelihood));
+  file.add_attribute(group, "method", name_of(options.method));
   file.add_attribute(group, "rank", static_cast<std::uint64_t>(options.rank));
   file.add_attribute(group, "seed", options.seed);
   file.add_attribute(group, "burn_in", static_cast<std::uint64_t>(options.burn_in));

@@ -1,4 +1,4 @@
-// The groups of draws.nc that are not draws: what was observed, and what does not change from draw to draw.
+// The groups of draws.nc beside the draws: observed_data and constant_data.
 #pragma once
 #include <cstdint>
 
@@ -9,8 +9,8 @@
 
 namespace ztp {
 
-// A list of more rows than this is left out: the run directory has it, and a file of draws is no place for a large
-// tensor. The group then has an attribute left_out_NAME, the number of rows.
+// Longer lists are not stored in draws.nc, since the run directory has them. The group then has an attribute
+// left_out_NAME with the number of rows.
 inline constexpr std::uint64_t most_stored_rows = 1'000'000;
 
 // observed_data: along the dimension `one` the row in each mode, from 0, named as the mode's dimension is; `count` of
@@ -19,7 +19,7 @@ void write_observed_data(NetcdfFile& file, int group, const RunInfo& info, const
 // constant_data: sizes, fixed hyperparameters, networks, what is missing. The table is in docs/commands.md.
 void write_constant_data(NetcdfFile& file, int group, const RunInfo& info, const Dataset& data);
 
-// What the two take in the file, about.
+// About how many bytes the two groups take in the file.
 std::uint64_t data_group_bytes(const Dataset& data);
 
 }  // namespace ztp

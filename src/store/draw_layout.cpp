@@ -17,6 +17,12 @@ std::vector<std::string> names_of(const std::vector<DrawLayout::ModeSize>& modes
   return names;
 }
 
+FactorLayout factor_layout(const FitOptions& complete, const std::vector<DrawLayout::ModeSize>& modes) {
+  std::vector<std::uint32_t> sizes;
+  for (const DrawLayout::ModeSize& mode : modes) sizes.push_back(mode.size);
+  return FactorLayout::cp(sizes, static_cast<std::size_t>(complete.rank));
+}
+
 std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<DrawLayout::ModeSize>& modes,
                                        std::size_t networks) {
   if (is_rival(complete)) return {"intercept"};
@@ -37,20 +43,27 @@ std::vector<std::size_t> DrawVariable::shape() const {
   return {columns};
 }
 
-DrawLayout::DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& modes, std::size_t networks)
-    : R(static_cast<std::size_t>(complete.rank)),
+DrawLayout::DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& modes,
+                       const std::vector<std::size_t>& networks)
+    : factors(factor_layout(complete, modes)),
       chains(static_cast<std::size_t>(complete.chains)),
-      learned(learned_names(complete, modes, networks)),
+      learned(learned_names(complete, modes, networks.size())),
       dimensions(netcdf_names(names_of(modes))) {
+  const std::size_t R = factors.components();
   add(Kind::weight, 0, "lambda", 1, R);
   add(Kind::p, 0, is_rival(complete) ? "tau" : "p", 1, R);
-  for (std::size_t m = 1; m <= networks; ++m) {
-    add(Kind::weight, m, fmt::format("beta_{}", m), 1, R);
-    add(Kind::p, m, fmt::format("h_{}", m), 1, R);
+  for (std::size_t m = 1; m <= networks.size(); ++m) {
+    const std::size_t columns = factors.size_of_mode(networks[m - 1]).columns;
+    add(Kind::weight, m, fmt::format("beta_{}", m), 1, columns);
+    add(Kind::p, m, fmt::format("h_{}", m), 1, columns);
   }
   const std::vector<std::string> of_learned = netcdf_names(learned, false);
   for (std::size_t l = 0; l < learned.size(); ++l) add(Kind::learned, l, of_learned[l], 1, 1);
-  for (std::size_t k = 0; k < modes.size(); ++k) add(Kind::factor, k, "u_" + dimensions[k], modes[k].size, R);
+  for (std::size_t f = 0; f < factors.matrices(); ++f) {
+    std::size_t k = 0;
+    while (factors.matrix(k) != f) ++k;
+    add(Kind::factor, f, "u_" + dimensions[k], factors.size(f).rows, factors.size(f).columns);
+  }
 }
 
 void DrawLayout::add(Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns) {
@@ -62,16 +75,20 @@ const DrawVariable& DrawLayout::variable(Kind kind, std::size_t index) const {
                        [&](const DrawVariable& v) { return v.kind == kind && v.index == index; });
 }
 
-DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks) {
+DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::span<const Network> networks) {
   std::vector<DrawLayout::ModeSize> sizes;
   for (const Mode& mode : modes) sizes.push_back({mode.name, mode.labels.size()});
-  return DrawLayout(complete, sizes, networks);
+  std::vector<std::size_t> network_modes;
+  for (const Network& network : networks) network_modes.push_back(network.mode);
+  return DrawLayout(complete, sizes, network_modes);
 }
 
 DrawLayout draw_layout(const RunInfo& info) {
   std::vector<DrawLayout::ModeSize> sizes;
   for (const RunInfo::ModeInfo& mode : info.modes) sizes.push_back({mode.name, mode.size});
-  return DrawLayout(info.options, sizes, info.networks.size());
+  std::vector<std::size_t> networks;
+  for (const RunInfo::NetworkInfo& network : info.networks) networks.push_back(network.mode);
+  return DrawLayout(info.options, sizes, networks);
 }
 
 std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes) {

@@ -1,27 +1,30 @@
-// What a kept draw consists of. Whoever writes, reads or averages draws goes through this list of variables.
+// The variables of a kept draw. Code that writes, reads or averages draws goes through this list.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "model/factor_layout.hpp"
 #include "ztp/labels.hpp"
 #include "ztp/options.hpp"
 #include "ztp/run_info.hpp"
+#include "ztp/tensor.hpp"
 
 namespace ztp {
 
-// A variable of draws.nc, and where it lies among the numbers of a draw, all float32.
+// A variable of draws.nc, and its place in the record of a draw, which is all float32.
 struct DrawVariable {
   enum class Kind { weight, p, learned, factor };
   Kind kind = Kind::weight;
-  std::size_t index = 0;     // weight and p: 0 of the tensor, m of network m from 1; learned: which one; factor: mode k
+  std::size_t index = 0;     // weight and p: 0 of the tensor, m of network m from 1; learned: which one; factor: its matrix
   std::string name;          // in draws.nc
   std::uint64_t offset = 0;  // of its first number
-  std::size_t rows = 1;      // n_k of a factor
-  std::size_t columns = 1;   // R; 1 of what is learned
+  std::size_t rows = 1;      // n of a factor
+  std::size_t columns = 1;   // of a factor; R of weights; 1 of what is learned
 
   std::uint64_t floats() const { return std::uint64_t{rows} * columns; }
-  std::vector<std::size_t> shape() const;  // n_k x R, R or nothing
+  std::vector<std::size_t> shape() const;  // rows x columns, columns or nothing
 };
 
 class DrawLayout {
@@ -30,14 +33,15 @@ class DrawLayout {
     std::string name;
     std::uint32_t size = 0;  // n_k
   };
-  DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& modes, std::size_t networks);
+  // networks: the mode of each.
+  DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& modes, const std::vector<std::size_t>& networks);
 
-  std::size_t R = 0;
+  FactorLayout factors;                 // of the model
   std::size_t chains = 0;               // at most
   std::vector<std::string> learned;     // names of the learned hyperparameters, in the order of learned_values
   std::vector<std::string> dimensions;  // of draws.nc: the modes
   // In the order of draws.log: lambda and p (of a rival the prior's precision, tau), beta and h of each network, learned hyperparameters,
-  // u of each mode.
+  // u of each factor matrix, by the name of the first mode that uses it.
   std::vector<DrawVariable> variables;
 
   const DrawVariable& variable(DrawVariable::Kind kind, std::size_t index) const;
@@ -48,10 +52,10 @@ class DrawLayout {
   void add(DrawVariable::Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns);
 };
 
-DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::size_t networks);
+DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::span<const Network> networks);
 DrawLayout draw_layout(const RunInfo& info);
 
-// The names of netCDF objects allow less than those of modes do: one for each, all different, and of modes none that a variable has.
+// Valid and distinct netCDF names for these names. Names of modes also avoid the names of variables.
 std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes = true);
 
 }  // namespace ztp

@@ -47,10 +47,11 @@ void put(FloatSink& sink, const DrawVariable& variable, const State& state, cons
     case DrawVariable::Kind::learned:
       return sink.put(static_cast<float>(report.learned[i]));
     case DrawVariable::Kind::factor:
-      const Matrix<float>& u = state.u[i];  // n u
+      const Factors& u = *state.factors[i];  // n u
       const float n = static_cast<float>(u.rows());
-      for (std::size_t j = 0; j < u.rows(); ++j)
-        for (std::size_t r = 0; r < state.R; ++r) sink.put(u.row(j)[r] / n);
+      for_blocks_of_rows(u, [&](Range rows, const float* values) {
+        for (std::size_t x = 0; x < rows.size() * u.columns(); ++x) sink.put(values[x] / n);
+      });
   }
 }
 
@@ -86,15 +87,15 @@ void DrawLogWriter::append(const DrawHead& head, const std::vector<float>& value
 }
 
 DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layout_(std::move(layout)), file_(path) {
-  // A kill may have left part of a record at the end; it does not count.
+  // A kill may have left an incomplete record at the end, which is ignored.
   const std::uint64_t complete = file_.length() / record_bytes(layout_);
   for (std::uint64_t i = 0; i < complete; ++i) {
     DrawHead head;
     file_.read(record(i), &head, sizeof head);
-    if (head.chain >= layout_.chains || head.occupied() > layout_.R)
+    if (head.chain >= layout_.chains || head.occupied() > layout_.factors.components())
       throw Error(ErrorKind::input,
                   fmt::format("{}: draw {} is damaged: chain {} of {}, {} of {} components", file_.path(), i + 1,
-                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied(), layout_.R));
+                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied(), layout_.factors.components()));
     heads_.push_back(head);
   }
 }

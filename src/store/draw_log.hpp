@@ -1,5 +1,5 @@
-// Kept draws while a fit runs: fixed-size, checksummed records appended to one file, which survives a kill at any moment.
-// (HDF5 does not, while it is open for writing; draws.nc is made from this file in the end.)
+// draws.log: the kept draws of a running fit, as fixed-size records with checksums. The file survives a kill at any
+// moment, which an HDF5 file open for writing does not. draws.nc is made from it at the end.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace ztp {
 
-// Of a record: its head, the numbers of the draw and a checksum.
+// The size of a record: its head, the numbers of the draw and a checksum.
 std::uint64_t record_bytes(const DrawLayout& layout);
 
 class DrawLogWriter {
@@ -29,7 +29,7 @@ class DrawLogWriter {
   AppendFile file_;
 };
 
-// What the head of a record says is checked when the file is opened, for others use it as an index.
+// Checks the heads of all records when the file is opened: their numbers are used as indices.
 class DrawLogReader {
  public:
   DrawLogReader(const std::string& path, DrawLayout layout);

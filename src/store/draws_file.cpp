@@ -18,7 +18,7 @@ namespace {
 
 using Kind = DrawVariable::Kind;
 
-// Opens a file of the run, if it is the one that was written.
+// Opens a netCDF file of the run after comparing it with the manifest.
 NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const std::string& name) {
   const std::string path = run_dir + "/" + name;
   const bool complete = info.status == "complete";
@@ -37,7 +37,8 @@ void check_shape(const NetcdfFile& file, NetcdfFile::Variable variable, const st
                 fmt::format("{}: damaged: a variable has not the size that options.json says", file.path()));
 }
 
-// A small file can announce any sizes, for parts that were never written. That of one draw must fit into it before there is memory for it.
+// A small file can announce any sizes, since chunks that were never written take no room. One draw must fit into the
+// file before memory is allocated for it.
 void check_room(const NetcdfFile& file, double floats) {
   std::error_code no_access;
   const std::uintmax_t bytes = std::filesystem::file_size(file.path(), no_access);
@@ -48,15 +49,15 @@ void check_room(const NetcdfFile& file, double floats) {
 double factor_floats(const DrawLayout& layout) {
   double floats = 0;
   for (const DrawVariable& variable : layout.variables)
-    if (variable.kind == Kind::factor) floats += static_cast<double>(variable.rows) * static_cast<double>(layout.R);
+    if (variable.kind == Kind::factor) floats += static_cast<double>(variable.floats());
   return floats;
 }
 
 constexpr std::size_t most_draws = 4'000'000;  // several times what --draws allows
 
-// How a factor is read: every number is multiplied by `scale`. Those of ztp are probabilities, those of rivals any numbers. Others sort what
-// comes of them, and sorting what is not a number is undefined.
-struct FactorForm {
+// How a factor is read: numbers are multiplied by `scale`. Factors of ztp are probabilities, those of rivals any finite
+// numbers. NaN must not pass: results are sorted, and sorting NaN is undefined.
+struct FactorFormat {
   float scale;
   bool probabilities;
 
@@ -69,22 +70,30 @@ struct FactorForm {
   }
 };
 
-// Into a padded matrix, a block of rows at a time.
+// Calls use(rows, values) for one block of rows after another.
 void read_factor(const NetcdfFile& file, const StoredVariable& stored, const std::vector<std::size_t>& lead,
-                 const FactorForm& form, Matrix<float>& u) {
-  const std::size_t n = stored.variable.rows, R = stored.variable.columns;
-  if (u.rows() != n || u.columns() != R) u = Matrix<float>(n, R);
-  const std::size_t step = std::max<std::size_t>(1, (4 << 20) / (4 * R));
-  std::vector<float> buffer;
+                 const FactorFormat& form, const std::function<void(Range, const float*)>& use) {
+  const std::size_t n = stored.variable.rows, P = stored.variable.columns;
+  const std::size_t step = std::max<std::size_t>(1, (4 << 20) / (4 * P));
+  std::vector<float> values;
   for (std::size_t first = 0; first < n; first += step) {
-    const std::size_t rows = std::min(step, n - first);
-    buffer.resize(rows * R);
-    file.get(stored.in_file, slab_of(stored.variable, lead, first, rows), buffer.data());
-    if (!form.allows(buffer))
+    const Range rows{first, std::min(first + step, n)};
+    values.resize(rows.size() * P);
+    file.get(stored.in_file, slab_of(stored.variable, lead, first, rows.size()), values.data());
+    if (!form.allows(values))
       throw Error(ErrorKind::input, fmt::format("{}: damaged: factors that cannot be", file.path()));
-    for (std::size_t j = 0; j < rows; ++j)
-      for (std::size_t r = 0; r < R; ++r) u.row(first + j)[r] = buffer[j * R + r] * form.scale;
+    for (float& value : values) value *= form.scale;
+    use(rows, values.data());
   }
+}
+
+// Into a matrix of that size.
+std::function<void(Range, const float*)> into(Matrix<float>& u, const DrawVariable& variable) {
+  if (u.rows() != variable.rows || u.columns() != variable.columns) u = Matrix<float>(variable.rows, variable.columns);
+  return [&u](Range rows, const float* values) {
+    for (std::size_t j = rows.begin; j < rows.end; ++j, values += u.columns())
+      std::copy(values, values + u.columns(), u.row(j));
+  };
 }
 
 // The head of a draw as it was in draws.log; sweep 0 where a shorter chain has none.
@@ -109,16 +118,16 @@ DrawHead read_head(const NetcdfFile& file, std::size_t c, std::size_t d) {
 
 }  // namespace
 
-NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& lead, std::size_t first,
+NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& leading, std::size_t first,
                          std::size_t rows) {
-  NetcdfFile::Slab slab{lead, std::vector<std::size_t>(lead.size(), 1)};
+  NetcdfFile::Slab slab{leading, std::vector<std::size_t>(leading.size(), 1)};
   for (const std::size_t size : variable.shape()) {
     slab.start.push_back(0);
     slab.count.push_back(size);
   }
   if (variable.kind == Kind::factor) {
-    slab.start[lead.size()] = first;
-    slab.count[lead.size()] = rows;
+    slab.start[leading.size()] = first;
+    slab.count[leading.size()] = rows;
   }
   return slab;
 }
@@ -141,7 +150,7 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
     return StoredVariable{variable, in_file};
   };
   for (std::size_t m = 0; m <= info.networks.size(); ++m) weights_.push_back(stored(Kind::weight, m));
-  for (std::size_t k = 0; k < info.modes.size(); ++k) factors_.push_back(stored(Kind::factor, k));
+  for (std::size_t f = 0; f < layout_.factors.matrices(); ++f) factors_.push_back(stored(Kind::factor, f));
   if (!probabilities_) intercept_ = stored(Kind::learned, 0);
   std::vector<std::int64_t> sweeps(grid[0] * grid[1]);
   file_.get(sweep, {{0, 0}, grid}, sweeps.data());
@@ -154,8 +163,8 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
 
 std::vector<double> DrawsFile::log_weights(std::size_t i, std::size_t network) const {
   const StoredVariable& weights = weights_[network];
-  std::vector<double> values(layout_.R);
-  file_.get(weights.in_file, slab_of(weights.variable, lead(i), 0, 1), values.data());
+  std::vector<double> values(weights.variable.columns);
+  file_.get(weights.in_file, slab_of(weights.variable, leading(i), 0, 1), values.data());
   for (double& value : values) {
     if (!(value >= 0 && std::isfinite(value)))
       throw Error(ErrorKind::input, fmt::format("{}: damaged: a weight", file_.path()));
@@ -166,20 +175,27 @@ std::vector<double> DrawsFile::log_weights(std::size_t i, std::size_t network) c
 
 double DrawsFile::intercept(std::size_t i) const {
   double value = 0;
-  file_.get(intercept_.in_file, slab_of(intercept_.variable, lead(i), 0, 1), &value);
+  file_.get(intercept_.in_file, slab_of(intercept_.variable, leading(i), 0, 1), &value);
   if (!std::isfinite(value)) throw Error(ErrorKind::input, fmt::format("{}: damaged: an intercept", file_.path()));
   return value;
 }
 
-void DrawsFile::load_factor(std::size_t i, std::size_t k, Matrix<float>& u) const {
-  const float n = static_cast<float>(factors_[k].variable.rows);
-  read_factor(file_, factors_[k], lead(i), {n, probabilities_}, u);
+void DrawsFile::read_factor(std::size_t i, std::size_t f, const std::function<void(Range, const float*)>& use) const {
+  const float n = static_cast<float>(factors_[f].variable.rows);
+  ztp::read_factor(file_, factors_[f], leading(i), {n, probabilities_}, use);
+}
+
+void DrawsFile::load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const {
+  read_factor(i, f, into(u, factors_[f].variable));
+}
+
+State DrawsFile::make_state(ArrayMaker& arrays) const {
+  return ztp::make_state(layout_.factors, {}, {}, arrays);
 }
 
 void DrawsFile::load(std::size_t i, State& state) const {
-  state.R = layout_.R;
-  state.u.resize(factors_.size());
-  for (std::size_t k = 0; k < factors_.size(); ++k) load_factor(i, k, state.u[k]);
+  for (std::size_t f = 0; f < factors_.size(); ++f)
+    read_factor(i, f, [&](Range rows, const float* values) { state.factors[f]->write(rows, values); });
   state.tensor.log_weight = log_weights(i);
 }
 
@@ -192,7 +208,7 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint
   const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
   const DrawLayout layout = draw_layout(info);
   std::vector<float> values(layout.floats());
-  require_room(partial, length);
+  require_disk_space(partial, length);
   DrawLogWriter log(partial, layout, 0);
   for (std::size_t c = 0; c < grid.at(0); ++c)
     for (std::size_t d = 0; d < grid.at(1); ++d) {
@@ -214,15 +230,15 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint
 MeansFile::MeansFile(const std::string& run_dir, const RunInfo& info)
     : file_(open_checked(run_dir, info, "means.nc")), layout_(draw_layout(info)), rival_(is_rival(info.options)) {}
 
-Matrix<float> MeansFile::factor(std::size_t chain, std::size_t k) const {
-  const DrawVariable& variable = layout_.variable(Kind::factor, k);
+Matrix<float> MeansFile::factor(std::size_t chain, std::size_t f) const {
+  const DrawVariable& variable = layout_.variable(Kind::factor, f);
   const StoredVariable stored{variable, file_.variable(file_.group("posterior_mean"), variable.name)};
   check_room(file_, static_cast<double>(variable.floats()));
   const std::vector<std::size_t> shape = file_.shape(stored.in_file);
   if (shape.size() != 3 || shape[1] != variable.rows || shape[2] != variable.columns || chain >= shape[0])
     throw Error(ErrorKind::input, fmt::format("{}: damaged: sizes differ from options.json", file_.path()));
   Matrix<float> u;
-  read_factor(file_, stored, {chain}, {1.0f, !rival_}, u);
+  read_factor(file_, stored, {chain}, {1.0f, !rival_}, into(u, variable));
   return u;
 }
 

@@ -1,5 +1,6 @@
-// draws.nc, one draw at a time.
+// Reads draws.nc, one draw at a time, and means.nc.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,14 +11,15 @@
 
 namespace ztp {
 
-// A variable of a draw, and what it is in a file.
+// A variable of a draw, and its id in a netCDF file.
 struct StoredVariable {
   DrawVariable variable;
   NetcdfFile::Variable in_file;
 };
 
-// Where rows first..first+rows-1 of a variable lie behind the indices `lead`: chain and draw in draws.nc, chain in means.nc.
-NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& lead, std::size_t first,
+// Rows first..first+rows-1 of a variable. `leading`: the indices before the rows, chain and draw in draws.nc, chain in
+// means.nc.
+NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& leading, std::size_t first,
                          std::size_t rows);
 
 class DrawsFile {
@@ -29,13 +31,15 @@ class DrawsFile {
     std::size_t chain, draw;
   };
   const std::vector<Index>& draws() const { return draws_; }  // all there are, chain after chain
-  void load(std::size_t i, State& state) const;               // fills u (times n_k) and the weights; p is not read
-  void load_factor(std::size_t i, std::size_t k, Matrix<float>& u) const;
+  State make_state(ArrayMaker& arrays) const;                 // for draws to be loaded into
+  void load(std::size_t i, State& state) const;               // fills factors (times n) and the weights; p is not read
+  void load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const;  // of matrix f, times n, on the host
   std::vector<double> log_weights(std::size_t i, std::size_t network = 0) const;  // log lambda; from 1, log beta of it
   double intercept(std::size_t i) const;                                          // of a rival
 
  private:
-  std::vector<std::size_t> lead(std::size_t i) const { return {draws_[i].chain, draws_[i].draw}; }
+  std::vector<std::size_t> leading(std::size_t i) const { return {draws_[i].chain, draws_[i].draw}; }
+  void read_factor(std::size_t i, std::size_t f, const std::function<void(Range, const float*)>& use) const;
 
   bool probabilities_;  // factors are, as they are of ztp
   NetcdfFile file_;
@@ -46,14 +50,14 @@ class DrawsFile {
   std::vector<Index> draws_;
 };
 
-// Makes draws.log again from the draws.nc of a run that was complete and is to go on, if it is not there. `length`: of what it must be.
+// Recreates a missing draws.log from draws.nc, to continue a run that was complete. `length`: its expected length.
 void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length);
 
 // means.nc of a run directory: the posterior means of each chain.
 class MeansFile {
  public:
   MeansFile(const std::string& run_dir, const RunInfo& info);
-  Matrix<float> factor(std::size_t chain, std::size_t k) const;  // u of mode k, n_k x R, not scaled
+  Matrix<float> factor(std::size_t chain, std::size_t f) const;  // of matrix f, not scaled
 
  private:
   NetcdfFile file_;

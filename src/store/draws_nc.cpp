@@ -17,45 +17,45 @@ using Kind = DrawVariable::Kind;
 using Type = NetcdfFile::Type;
 
 constexpr std::size_t bytes_at_a_time = 4 << 20;
-// netCDF strings are slow: beyond this labels stay in labels/ alone.
+// netCDF strings are slow: larger modes have no label coordinates.
 constexpr std::uint32_t most_label_coordinates = 100000;
 
 std::size_t rows_of_a_slab(const DrawVariable& variable) {
   return std::clamp<std::size_t>(bytes_at_a_time / (4 * variable.columns), 1, std::max<std::size_t>(variable.rows, 1));
 }
 
-// Calls use(slab, first, count) for one block of rows after the other: where the block lies in the file, behind the indices `lead`, and which
-// numbers of a draw it has.
+// Calls use(slab, first, count) for each block of rows: its slab in the file after the indices `leading`, and its range
+// of numbers in the record of a draw.
 template <class Use>
-void for_blocks(const DrawVariable& variable, const std::vector<std::size_t>& lead, const Use& use) {
+void for_blocks(const DrawVariable& variable, const std::vector<std::size_t>& leading, const Use& use) {
   const std::size_t step = rows_of_a_slab(variable);
   for (std::size_t j = 0; j < variable.rows; j += step) {
     const std::size_t rows = std::min(step, variable.rows - j);
-    use(slab_of(variable, lead, j, rows), variable.offset + j * variable.columns, rows * variable.columns);
+    use(slab_of(variable, leading, j, rows), variable.offset + j * variable.columns, rows * variable.columns);
   }
 }
 
-struct Place {
+struct GridCell {
   std::size_t chain, draw;
 };
 
-// Record number to (chain, draw of that chain), and the size of that grid. Chains are numbered from 0 without gaps.
-struct Grid {
-  std::vector<Place> places;
-  // Of the records, chain by chain, so that the file does not depend on when each was drawn.
+// The place of each record of draws.log in draws.nc. Chains are numbered from 0 without gaps.
+struct DrawGrid {
+  std::vector<GridCell> cells;
+  // Record numbers, chain by chain, so that the file does not depend on the order of drawing.
   std::vector<std::size_t> order;
   std::size_t chains = 0, draws = 0;
-  explicit Grid(const DrawLogReader& log) {
+  explicit DrawGrid(const DrawLogReader& log) {
     std::vector<std::size_t> used;
     for (std::size_t i = 0; i < log.draws(); ++i) {
       const std::size_t chain = log.head(i).chain;
       used.resize(std::max(used.size(), chain + 1), 0);
-      places.push_back({chain, used[chain]++});
+      cells.push_back({chain, used[chain]++});
     }
     order.resize(log.draws());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return places[a].chain < places[b].chain; });
+                     [&](std::size_t a, std::size_t b) { return cells[a].chain < cells[b].chain; });
     chains = used.size();
     for (const std::size_t count : used) draws = std::max(draws, count);
   }
@@ -64,12 +64,12 @@ struct Grid {
 // A group of a file and its dimensions.
 struct Group {
   int id = -1;
-  std::vector<int> lead;  // chain and draw, or chain alone
+  std::vector<int> leading;  // chain and draw, or chain alone
   int component = -1;
   std::vector<int> modes;
 
   std::vector<int> dimensions(const DrawVariable& variable) const {
-    std::vector<int> result = lead;
+    std::vector<int> result = leading;
     if (variable.kind == Kind::factor) result.push_back(modes[variable.index]);
     if (variable.kind != Kind::learned) result.push_back(component);
     return result;
@@ -93,16 +93,17 @@ Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const s
   constexpr const char* names[] = {"chain", "draw"};
   Group group{file.add_group(name), {}, -1, {}};
   add_attributes(file, group.id, info);
-  for (std::size_t i = 0; i < sizes.size(); ++i) group.lead.push_back(file.add_dimension(group.id, names[i], sizes[i]));
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    file.put_all(file.add_variable(group.id, names[i], Type::integers, {group.lead[i]}), numbers_from(0, sizes[i]));
+    group.leading.push_back(file.add_dimension(group.id, names[i], sizes[i]));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    file.put_all(file.add_variable(group.id, names[i], Type::integers, {group.leading[i]}), numbers_from(0, sizes[i]));
   return group;
 }
 
 // The dimensions of components and modes, with their coordinate variables.
 void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const std::vector<Mode>& modes) {
-  group.component = file.add_dimension(group.id, "component", layout.R);
-  file.put_all(file.add_variable(group.id, "component", Type::integers, {group.component}), numbers_from(1, layout.R));
+  group.component = file.add_dimension(group.id, "component", layout.factors.components());
+  file.put_all(file.add_variable(group.id, "component", Type::integers, {group.component}), numbers_from(1, layout.factors.components()));
   for (std::size_t k = 0; k < modes.size(); ++k) {
     const LabelTable& table = modes[k].labels;
     const std::string& name = layout.dimensions[k];
@@ -120,23 +121,23 @@ void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const st
 
 // A number for each place of the grid, from the head of its draw; `none` where there is no draw.
 template <class Number, class Value>
-std::vector<Number> on_grid(const Grid& grid, const DrawLogReader& log, Number none, const Value& value) {
+std::vector<Number> on_grid(const DrawGrid& grid, const DrawLogReader& log, Number none, const Value& value) {
   std::vector<Number> numbers(grid.chains * grid.draws, none);
   for (std::size_t i = 0; i < log.draws(); ++i)
-    numbers[grid.places[i].chain * grid.draws + grid.places[i].draw] = value(log.head(i));
+    numbers[grid.cells[i].chain * grid.draws + grid.cells[i].draw] = value(log.head(i));
   return numbers;
 }
 
-void write_sample_stats(NetcdfFile& file, const RunInfo& info, const Grid& grid, const DrawLogReader& log) {
+void write_sample_stats(NetcdfFile& file, const RunInfo& info, const DrawGrid& grid, const DrawLogReader& log) {
   const Group group = add_group(file, "sample_stats", info, {grid.chains, grid.draws});
   const NetcdfFile::Slab all = {{0, 0}, {grid.chains, grid.draws}};
   const auto whole = [&](std::string_view name, const auto& value) {
     const std::vector<std::int64_t> numbers = on_grid(grid, log, std::int64_t{0}, value);
-    file.put(file.add_variable(group.id, std::string(name), Type::integers, group.lead), all, numbers.data());
+    file.put(file.add_variable(group.id, std::string(name), Type::integers, group.leading), all, numbers.data());
   };
   const auto real = [&](std::string_view name, const auto& value) {
     const std::vector<double> numbers = on_grid(grid, log, std::numeric_limits<double>::quiet_NaN(), value);
-    file.put(file.add_variable(group.id, std::string(name), Type::doubles, group.lead), all, numbers.data());
+    file.put(file.add_variable(group.id, std::string(name), Type::doubles, group.leading), all, numbers.data());
   };
   for (std::size_t s = 0; s < draw_stats.size(); ++s) {
     if (draw_stats[s].stat == TraceColumn::Stat::whole)
@@ -198,9 +199,9 @@ std::vector<float> mean_of(const DrawLogReader& log, std::size_t chain, std::uin
 void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log) {
   const std::vector<Mode>& modes = data.tensor.modes;
   const DrawLayout& layout = log.layout();
-  const Grid grid(log);
+  const DrawGrid grid(log);
   const std::string path = run_dir + "/draws.nc", partial = path + ".partial";
-  require_room(partial, file_bytes(layout, modes, grid.chains * grid.draws, true) + data_group_bytes(data));
+  require_disk_space(partial, file_bytes(layout, modes, grid.chains * grid.draws, true) + data_group_bytes(data));
   NetcdfFile file = NetcdfFile::create(partial);
   add_attributes(file, -1, info);
   Group group = add_group(file, "posterior", info, {grid.chains, grid.draws});
@@ -213,7 +214,7 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Datas
   for (const std::size_t i : grid.order) {
     log.verify(i);
     for (const StoredVariable& stored : variables)
-      for_blocks(stored.variable, {grid.places[i].chain, grid.places[i].draw},
+      for_blocks(stored.variable, {grid.cells[i].chain, grid.cells[i].draw},
                  [&](const NetcdfFile::Slab& slab, std::uint64_t first, std::size_t count) {
                    buffer.resize(count);
                    log.read(i, first, count, buffer.data());
@@ -230,9 +231,9 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Datas
 void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
                     const DrawLogReader& log) {
   const DrawLayout& layout = log.layout();
-  const Grid grid(log);
+  const DrawGrid grid(log);
   const std::string path = run_dir + "/means.nc", partial = path + ".partial";
-  require_room(partial, file_bytes(layout, modes, grid.chains, false));
+  require_disk_space(partial, file_bytes(layout, modes, grid.chains, false));
   NetcdfFile file = NetcdfFile::create(partial);
   add_attributes(file, -1, info);
   Group group = add_group(file, "posterior_mean", info, {grid.chains});

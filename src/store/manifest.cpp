@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::size_t bytes_hashed_at_once = 1 << 20;
 
-struct Entry {
+struct ManifestEntry {
   std::uint64_t bytes = 0;
   std::string xxh3;  // 16 hex digits
-  bool operator==(const Entry&) const = default;
+  bool operator==(const ManifestEntry&) const = default;
 };
 
 std::string manifest_path(const std::string& run_dir) {
@@ -31,7 +31,7 @@ bool has_manifest(const std::string& run_dir) {
   return std::filesystem::exists(manifest_path(run_dir), no_access);
 }
 
-Entry entry_of(const std::string& path) {
+ManifestEntry manifest_entry(const std::string& path) {
   const ReadFile file(path);
   Hash hash;
   Buffer<char> buffer(std::min<std::uint64_t>(bytes_hashed_at_once, file.length()));
@@ -43,14 +43,14 @@ Entry entry_of(const std::string& path) {
   return {file.length(), fmt::format("{:016x}", hash.sum())};
 }
 
-std::map<std::string, Entry> read_manifest(const std::string& run_dir) {
+std::map<std::string, ManifestEntry> read_manifest(const std::string& run_dir) {
   const std::string path = manifest_path(run_dir);
   if (!has_manifest(run_dir))
     throw Error(ErrorKind::input, fmt::format("{} is not there: the run is damaged or was made by an earlier ztp; fit "
                                               "again",
                                               path));
   const std::string contents = read_text(path);
-  std::map<std::string, Entry> entries;
+  std::map<std::string, ManifestEntry> entries;
   try {
     const Json json = parse_json(contents);
     whole<std::uint64_t>(json, "format", 1, 1);
@@ -66,19 +66,19 @@ std::map<std::string, Entry> read_manifest(const std::string& run_dir) {
 }  // namespace
 
 void add_to_manifest(const std::string& run_dir, const std::vector<std::string>& files) {
-  std::map<std::string, Entry> entries;
+  std::map<std::string, ManifestEntry> entries;
   if (has_manifest(run_dir)) entries = read_manifest(run_dir);
-  for (const std::string& file : files) entries[file] = entry_of(run_dir + "/" + file);
+  for (const std::string& file : files) entries[file] = manifest_entry(run_dir + "/" + file);
   Json json = {{"format", 1}, {"files", Json::object()}};
   for (const auto& [file, entry] : entries) json["files"][file] = {{"bytes", entry.bytes}, {"xxh3", entry.xxh3}};
   write_text(manifest_path(run_dir), json_text(json) + "\n");
 }
 
 void check_manifest(const std::string& run_dir, const std::string& file, const std::string& remedy) {
-  const std::map<std::string, Entry> entries = read_manifest(run_dir);
+  const std::map<std::string, ManifestEntry> entries = read_manifest(run_dir);
   const auto listed = entries.find(file);
   const std::string path = run_dir + "/" + file;
-  if (listed == entries.end() || entry_of(path) != listed->second)
+  if (listed == entries.end() || manifest_entry(path) != listed->second)
     throw Error(ErrorKind::input, fmt::format("{}: damaged or changed: it is not the file that {} lists{}{}", path,
                                               manifest_path(run_dir), remedy.empty() ? "" : "; ", remedy));
 }

@@ -1,12 +1,13 @@
-// manifest.json: the length and the XXH3 of those files of a run that are not checked by a format of their own. They are compared before a
-// file is used: HDF5 is not made for files that somebody else has changed.
+// manifest.json: length and XXH3 of the files of a run whose format has no checksums. They are compared before a file is
+// used: HDF5 is not safe with corrupt files.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace ztp {
 
-// Adds these files, or what they are now, to the manifest, which is made if there is none. Paths are relative to the run directory.
+// Adds or updates the entries of these files; creates the manifest if there is none. Paths are relative to the run
+// directory.
 void add_to_manifest(const std::string& run_dir, const std::vector<std::string>& files);
 
 // Error (input), if the file is not the one in the manifest. `remedy`: what to do then, for the message.

@@ -20,16 +20,16 @@ using Variable = NetcdfFile::Variable;
 
 std::mutex one_at_a_time;
 
-// The netCDF library is for one thread at a time, and several fits or posteriors may be at work in one process. A fork
-// waits for its turn, too: the child could not get one otherwise.
-class Turn {
+// A lock around calls of the netCDF library, which is not thread-safe: several fits or posteriors may run in one
+// process. It is also taken around a fork, or the child could never take it.
+class NetcdfLock {
  public:
-  Turn() : lock_(one_at_a_time) {
+  NetcdfLock() : lock_(one_at_a_time) {
     static const int forks =
         pthread_atfork([] { one_at_a_time.lock(); }, [] { one_at_a_time.unlock(); }, [] { one_at_a_time.unlock(); });
-    // Files are closed when they are done with. What HDF5 does when the program ends crashes after a failed write.
+    // HDF5's exit handler crashes after a failed write, and is not needed: files are closed before.
     static const int at_exit = H5dont_atexit();
-    // HDF5 prints what goes wrong, also what netCDF merely tries, in every thread that does not ask it not to.
+    // HDF5 prints errors, even of calls that netCDF merely tries. This has to be switched off in every thread.
     thread_local const int prints = H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     static_cast<void>(forks + at_exit + prints);
   }
@@ -43,7 +43,7 @@ class Turn {
   throw Error(ErrorKind::input, fmt::format("{}: damaged, or not of this run ({})", path, nc_strerror(status)));
 }
 
-// Of a failed write HDF5 says no more than that it failed; what the system said may still be in errno.
+// HDF5 does not report why a write failed; errno may still tell.
 [[noreturn]] void fail_writing(const std::string& path, int status) {
   const int reason = errno;
   for (const int known : {ENOSPC, EDQUOT, EFBIG, EROFS, EACCES, EIO})
@@ -51,8 +51,8 @@ class Turn {
   throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path, nc_strerror(status)));
 }
 
-// Chunks are written and read whole, once: caching them would only hold memory.
-void keep_no_chunks() {
+// Chunks are written and read once, as a whole: a cache would only waste memory.
+void disable_chunk_cache() {
   nc_set_chunk_cache(1 << 16, 1009, 0.75f);
 }
 
@@ -72,7 +72,7 @@ nc_type type_in_file(NetcdfFile::Type type) {
   return NC_NAT;
 }
 
-// One name for what the library has a name for each type.
+// Overloads for the functions of the library, which has one name per type.
 int put_numbers(Variable v, const Slab& slab, const float* values) {
   return nc_put_vara_float(v.group, v.id, slab.start.data(), slab.count.data(), values);
 }
@@ -97,8 +97,8 @@ int get_numbers(Variable v, const Slab& slab, std::int64_t* values) {
 }  // namespace
 
 NetcdfFile NetcdfFile::create(const std::string& path) {
-  const Turn turn;
-  keep_no_chunks();
+  const NetcdfLock lock;
+  disable_chunk_cache();
   int id = -1;
   if (const int status = nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &id); status != NC_NOERR)
     fail_writing(path, status);
@@ -106,8 +106,8 @@ NetcdfFile NetcdfFile::create(const std::string& path) {
 }
 
 NetcdfFile NetcdfFile::open(const std::string& path) {
-  const Turn turn;
-  keep_no_chunks();
+  const NetcdfLock lock;
+  disable_chunk_cache();
   int id = -1;
   if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR) fail(path, status);
   return NetcdfFile(path, id, false);
@@ -120,12 +120,12 @@ NetcdfFile::NetcdfFile(NetcdfFile&& other) noexcept
 
 NetcdfFile::~NetcdfFile() {
   if (id_ < 0) return;
-  const Turn turn;
+  const NetcdfLock lock;
   nc_close(id_);
 }
 
 void NetcdfFile::close() {
-  const Turn turn;
+  const NetcdfLock lock;
   const int id = id_;
   id_ = -1;
   check(nc_close(id));
@@ -138,14 +138,14 @@ void NetcdfFile::check(int status) const {
 }
 
 int NetcdfFile::add_group(const std::string& name) {
-  const Turn turn;
+  const NetcdfLock lock;
   int group = -1;
   check(nc_def_grp(id_, name.c_str(), &group));
   return group;
 }
 
 int NetcdfFile::add_dimension(int group, const std::string& name, std::size_t size) {
-  const Turn turn;
+  const NetcdfLock lock;
   int dimension = -1;
   check(nc_def_dim(group, name.c_str(), size, &dimension));
   return dimension;
@@ -154,7 +154,7 @@ int NetcdfFile::add_dimension(int group, const std::string& name, std::size_t si
 NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name, Type type,
                                               const std::vector<int>& dimensions,
                                               const std::vector<std::size_t>& chunk) {
-  const Turn turn;
+  const NetcdfLock lock;
   Variable variable{group, -1};
   const int count = static_cast<int>(dimensions.size());
   check(nc_def_var(group, name.c_str(), type_in_file(type), count, dimensions.data(), &variable.id));
@@ -165,19 +165,19 @@ NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name
 }
 
 void NetcdfFile::add_attribute(int group, const std::string& name, const std::string& text) {
-  const Turn turn;
+  const NetcdfLock lock;
   check(nc_put_att_text(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), text.size(), text.data()));
 }
 
 void NetcdfFile::add_attribute(int group, const std::string& name, std::uint64_t number) {
-  const Turn turn;
+  const NetcdfLock lock;
   const unsigned long long value = number;
   check(nc_put_att_ulonglong(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), NC_UINT64, 1, &value));
 }
 
 template <class Number>
 void NetcdfFile::put(Variable variable, const Slab& slab, const Number* values) {
-  const Turn turn;
+  const NetcdfLock lock;
   check(put_numbers(variable, slab, values));
 }
 template void NetcdfFile::put(Variable, const Slab&, const float*);
@@ -189,28 +189,28 @@ void NetcdfFile::put_all(Variable variable, const std::vector<std::int64_t>& val
 }
 
 void NetcdfFile::put_all(Variable variable, const std::vector<std::string>& values) {
-  const Turn turn;
+  const NetcdfLock lock;
   std::vector<const char*> pointers;
   for (const std::string& value : values) pointers.push_back(value.c_str());
   check(nc_put_var_string(variable.group, variable.id, pointers.data()));
 }
 
 int NetcdfFile::group(const std::string& name) const {
-  const Turn turn;
+  const NetcdfLock lock;
   int group = -1;
   check(nc_inq_grp_ncid(id_, name.c_str(), &group));
   return group;
 }
 
 NetcdfFile::Variable NetcdfFile::variable(int group, const std::string& name) const {
-  const Turn turn;
+  const NetcdfLock lock;
   Variable variable{group, -1};
   check(nc_inq_varid(group, name.c_str(), &variable.id));
   return variable;
 }
 
 std::vector<std::size_t> NetcdfFile::shape(Variable variable) const {
-  const Turn turn;
+  const NetcdfLock lock;
   int count = 0;
   check(nc_inq_varndims(variable.group, variable.id, &count));
   std::vector<int> dimensions(static_cast<std::size_t>(count));
@@ -226,7 +226,7 @@ std::vector<std::size_t> NetcdfFile::shape(Variable variable) const {
 
 template <class Number>
 void NetcdfFile::get(Variable variable, const Slab& slab, Number* values) const {
-  const Turn turn;
+  const NetcdfLock lock;
   check(get_numbers(variable, slab, values));
 }
 template void NetcdfFile::get(Variable, const Slab&, float*) const;

@@ -29,7 +29,8 @@ class NetcdfFile {
 
   int add_group(const std::string& name);
   int add_dimension(int group, const std::string& name, std::size_t size);
-  // chunk: sizes along each dimension, or empty for contiguous. Floats that are never written are NaN, and chunks of them take no room.
+  // chunk: sizes along each dimension, or empty for contiguous. Floats that are never written read as NaN, and take no
+  // room in a chunked variable.
   Variable add_variable(int group, const std::string& name, Type type, const std::vector<int>& dimensions,
                         const std::vector<std::size_t>& chunk = {});
   void add_attribute(int group, const std::string& name, const std::string& text);  // group -1: of the file

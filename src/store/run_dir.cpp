@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/file.hpp"
 #include "ztp/error.hpp"
 #include "ztp/fit.hpp"
 
@@ -19,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A lock of the open file, not of the process: two fits in one process exclude each other, too, and it works over NFS.
+// An open-file-description lock: it also excludes two fits in one process, and works over NFS.
 struct flock whole_file() {
   struct flock lock = {};
   lock.l_type = F_WRLCK;
@@ -27,19 +26,19 @@ struct flock whole_file() {
   return lock;
 }
 
-[[noreturn]] void refuse_taken(const std::string& run_dir) {
+[[noreturn]] void refuse_locked(const std::string& run_dir) {
   throw Error(ErrorKind::config, fmt::format("{}: another ztp is writing in this run directory", run_dir));
 }
 
-// Without "." and "..", links and a last slash, so that there is a name to put something beside.
-std::string plain_path(const std::string& path) {
+// The path without ".", "..", links and a trailing slash.
+std::string resolved_path(const std::string& path) {
   std::error_code error;
   const fs::path plain = fs::weakly_canonical(fs::absolute(path), error);
   if (error) throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path, error.message()));
   return (plain.has_filename() ? plain : plain.parent_path()).string();
 }
 
-// Beside a run directory: hidden, and not a name that anybody would choose.
+// The beginning of the temporary names beside a run directory.
 std::string partial_prefix(const std::string& run_dir) {
   const fs::path place(run_dir);
   return (place.parent_path() / fmt::format(".{}.ztp-partial-", place.filename().string())).string();
@@ -49,13 +48,13 @@ void rename_directory(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) throw_io("rename to", to);
 }
 
-// Directories that were being built when their process was killed; and a run that it was just about to replace, which comes back.
+// Removes temporary directories of killed processes. A run that one of them was about to replace is moved back.
 void remove_abandoned(const std::string& run_dir) {
   const std::string prefix = partial_prefix(run_dir);
   std::vector<std::string> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(run_dir).parent_path(), error))
-    if (const std::string path = entry.path().string(); path.starts_with(prefix) && !RunLock::is_taken(path))
+    if (const std::string path = entry.path().string(); path.starts_with(prefix) && !RunLock::is_locked(path))
       found.push_back(path);
   for (const std::string& path : found)
     if (path.ends_with(exchange_suffix) && !fs::exists(run_dir, error)) rename_directory(path, run_dir);
@@ -78,45 +77,37 @@ RunLock::RunLock(const std::string& run_dir) {
   const bool locked = ::fcntl(fd_, F_OFD_SETLK, &lock) == 0;
   const int reason = errno;
   struct stat mine = {}, there = {};
-  // If the directory was replaced meanwhile, what is locked is not the one that is there.
+  // If the directory was replaced meanwhile, the lock is that of the old one.
   const bool same = ::fstat(fd_, &mine) == 0 && ::stat(path.c_str(), &there) == 0 && mine.st_ino == there.st_ino;
   if (locked && same) return;
-  ::close(fd_);
-  if (locked || reason == EAGAIN || reason == EACCES) refuse_taken(run_dir);
+  if (locked || reason == EAGAIN || reason == EACCES) refuse_locked(run_dir);
   errno = reason;
   throw_io("lock", path);
 }
 
-RunLock::~RunLock() {
-  ::close(fd_);
-}
-
-bool RunLock::is_taken(const std::string& run_dir) {
-  const int fd = ::open((run_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+bool RunLock::is_locked(const std::string& run_dir) {
+  const FileDescriptor fd = ::open((run_dir + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
   struct flock lock = whole_file();
-  const bool known = ::fcntl(fd, F_OFD_GETLK, &lock) == 0;
-  ::close(fd);
-  return known && lock.l_type != F_UNLCK;
+  return fd >= 0 && ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 void check_run_dir(const std::string& run_dir, bool replace) {
   std::error_code error;
   if (!fs::exists(run_dir, error)) return;
-  if (RunLock::is_taken(run_dir)) refuse_taken(run_dir);
+  if (RunLock::is_locked(run_dir)) refuse_locked(run_dir);
   if (!replace)
     throw Error(ErrorKind::config, fmt::format("{} exists; choose another --out, or --force to replace it", run_dir));
   if (!fs::is_directory(run_dir, error) ||
       (!fs::is_empty(run_dir, error) && !fs::exists(run_dir + "/options.json", error)))
     throw Error(ErrorKind::config, fmt::format("{} is not a run directory; it is not replaced", run_dir));
-  // A process, such as the shell, that is in there would be in a directory that is gone.
+  // A process, such as the shell, whose working directory it is would be left in a directory that is gone.
   if ((fs::current_path() / "").string().starts_with(fs::canonical(run_dir).string() + "/"))
     throw Error(ErrorKind::config,
                 fmt::format("{} is to be replaced; go to a directory outside it, or use --out", run_dir));
 }
 
 NewRunDir::NewRunDir(const std::string& run_dir, bool replace)
-    : run_dir_(plain_path(run_dir)), path_(fmt::format("{}{}", partial_prefix(run_dir_), ::getpid())) {
+    : run_dir_(resolved_path(run_dir)), path_(fmt::format("{}{}", partial_prefix(run_dir_), ::getpid())) {
   remove_abandoned(run_dir_);
   check_run_dir(run_dir, replace);
   make_directories(fs::path(run_dir_).parent_path().string());
@@ -147,7 +138,7 @@ void NewRunDir::publish() {
     path_.clear();
   }
   sync_directory(fs::path(run_dir_).parent_path().string());
-  std::error_code ignored;  // what is left of the old run is in nobody's way, and goes with the next
+  std::error_code ignored;  // leftovers of the old run do no harm, and are removed next time
   if (!path_.empty()) fs::remove_all(path_, ignored);
   path_.clear();
 }

@@ -1,4 +1,4 @@
-// options.json and status.json of a run directory, as they are written; ztp/run_info.hpp reads them.
+// Writes options.json and status.json of a run directory; ztp/run_info.hpp reads them.
 #pragma once
 #include <string>
 
@@ -6,9 +6,9 @@
 
 namespace ztp {
 
-// Once, when the run begins: it goes into the manifest.
+// Written once, when the run begins; listed in the manifest.
 void write_run_options(const std::string& run_dir, const RunInfo& info);
-// At every checkpoint and at the end: the old file is replaced as a whole.
+// Written at every checkpoint and at the end, atomically.
 void write_run_status(const std::string& run_dir, const RunInfo& info);
 
 }  // namespace ztp

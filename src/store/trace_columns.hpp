@@ -1,4 +1,5 @@
-// What is recorded of a sweep: one list, from which the columns of trace.tsv, sample_stats of draws.nc and the heads of draws.log come.
+// What is recorded of each sweep: one list for the columns of trace.tsv, sample_stats of draws.nc and the heads of
+// draws.log.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -13,19 +14,19 @@ namespace ztp {
 struct TraceColumn {
   enum class Stat { none, whole, real };
   std::string_view name;                // in trace.tsv
-  std::string_view format;              // there; where the value is not a number the field is empty
+  std::string_view format;              // in trace.tsv; NaN is an empty field
   double (*value)(const SweepReport&);  // whole numbers, too: they are far below 2^53
-  Stat stat = Stat::none;               // in sample_stats of draws.nc, too: as int64 or float64
-  std::string_view stat_name = {};      // there
+  Stat stat = Stat::none;               // whether sample_stats of draws.nc has it, and as int64 or float64
+  std::string_view stat_name = {};      // its name in sample_stats
 };
 
-// Behind these trace.tsv has the learned hyperparameters; draws.nc has them in its group `posterior`. Chain and sweep of a kept draw are not
-// among its statistics: they say where in the file it is, and that there is one.
+// trace.tsv has the learned hyperparameters after these columns; draws.nc has them in the group `posterior`. Chain and
+// sweep are no statistics of a draw: they give its place in the file.
 inline constexpr TraceColumn trace_columns[] = {
     {"chain", "{:.0f}", [](const SweepReport& report) -> double { return report.chain; }},
     {"sweep", "{:.0f}", [](const SweepReport& report) -> double { return report.sweep; }},
     {"seconds", "{:.6f}", [](const SweepReport& report) { return report.seconds; }},
-    // Every digit: a tie that rounding makes is one of ranks, too, and R-hat and ESS are not those of sample_stats any more.
+    // Every digit: rounding would create ties, and change the ranks that R-hat and ESS are computed from.
     {"log_likelihood", "{}", [](const SweepReport& report) { return report.log_likelihood; }, TraceColumn::Stat::real,
      "lp"},
     {"occupied", "{:.0f}", [](const SweepReport& report) { return static_cast<double>(report.occupied); },
@@ -46,7 +47,7 @@ inline constexpr auto draw_stats = [] {
   return columns;
 }();
 
-// Before the numbers of a draw in draws.log, byte for byte.
+// The head of a record of draws.log, byte for byte.
 struct DrawHead {
   std::uint32_t chain;
   std::uint32_t sweep;

@@ -1,5 +1,4 @@
-// The hash of a label: one for all tables, so that a label is hashed once on its way from a block into the table of its
-// mode.
+// The hash of a label. All tables share it, so that each label is hashed once.
 #pragma once
 #define XXH_INLINE_ALL  // labels are short: the call would cost as much as the hash
 #include <xxhash.h>

@@ -74,7 +74,7 @@ std::size_t LabelTable::slot_of(std::string_view label, std::uint32_t hash) cons
   return slot;
 }
 
-void LabelTable::fetch(std::uint32_t hash) const {
+void LabelTable::prefetch(std::uint32_t hash) const {
   if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
 }
 

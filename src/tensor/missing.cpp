@@ -7,7 +7,7 @@
 
 namespace ztp {
 
-SliceMarks::SliceMarks(const SparseTensor& tensor, const Missing& missing) {
+MissingSlices::MissingSlices(const SparseTensor& tensor, const Missing& missing) {
   for (std::size_t k = 0; k < missing.slices.size(); ++k) {
     if (missing.slices[k].empty()) continue;
     marked_.push_back({k, {}, {}});
@@ -25,11 +25,11 @@ SliceMarks::SliceMarks(const SparseTensor& tensor, const Missing& missing) {
 std::size_t sort_and_merge_missing(const SparseTensor& tensor, Missing& missing) {
   const std::size_t K = tensor.order();
   missing.slices.resize(K);
-  const SliceMarks marks(tensor, missing);
+  const MissingSlices marks(tensor, missing);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < missing.cells.size(); i += K) {
     const std::uint32_t* cell = missing.cells.data() + i;
-    if (marks.contain(cell)) continue;
+    if (marks.contains(cell)) continue;
     if (kept != i) std::copy(cell, cell + K, missing.cells.data() + kept);
     kept += K;
   }
@@ -43,7 +43,7 @@ std::size_t add_missing_cells(const SparseTensor& tensor, const Buffer<std::uint
 }
 
 double missing_volume(const SparseTensor& tensor, const Missing& missing) {
-  // Slices of mode 1, then those of mode 2 outside them, and so on: sums of what is there, without cancellation.
+  // Slices of mode 1, then those of mode 2 outside them, and so on: only sums, so that nothing cancels.
   double in_slices = 0, observed_before = 1;
   for (std::size_t k = 0; k < missing.slices.size(); ++k) {
     const double slices = static_cast<double>(missing.slices[k].size());
@@ -85,9 +85,9 @@ void check_missing(const SparseTensor& tensor, std::span<const Network> networks
     if (missing.cells[i] >= tensor.modes[i % K].labels.size())
       throw Error(ErrorKind::config, "a missing cell is of an entity that does not exist");
   sort_and_merge_missing(tensor, missing);
-  const SliceMarks marks(tensor, missing);
+  const MissingSlices marks(tensor, missing);
   for (std::size_t e = 0; e < tensor.nnz(); ++e)
-    if (marks.contain(tensor.cell(e))) throw Error(ErrorKind::config, "a one lies in a missing slice");
+    if (marks.contains(tensor.cell(e))) throw Error(ErrorKind::config, "a one lies in a missing slice");
   for (std::size_t i = 0; i < missing.cells.size(); i += K)
     if (tensor.contains(missing.cells.data() + i)) throw Error(ErrorKind::config, "a one is also a missing cell");
   for (const Network& network : networks) check_pairs(network, tensor.modes[network.mode].labels.size());

@@ -1,4 +1,4 @@
-// Which cells are missing by their slice.
+// Missing slices and cells.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace ztp {
 
-// One bit an entity, for the modes that have missing slices, so that a look-up costs O(K); or their list, where it is
-// short and the entities are many (a file of a few bytes can announce billions), and is searched.
-class SliceMarks {
+// Whether a cell lies in a missing slice. One bit per entity of the modes that have missing slices, so that a look-up
+// takes O(K); or a sorted list, if the entities are many (a tiny file can announce billions) and few of them missing.
+class MissingSlices {
  public:
-  SliceMarks(const SparseTensor& tensor, const Missing& missing);
-  bool contain(const std::uint32_t* cell) const {
+  MissingSlices(const SparseTensor& tensor, const Missing& missing);
+  bool contains(const std::uint32_t* cell) const {
     for (const Marked& mode : marked_)
       if (mode.list.empty() ? mode.marks[cell[mode.k]]
                             : std::binary_search(mode.list.begin(), mode.list.end(), cell[mode.k]))
@@ -30,12 +30,12 @@ class SliceMarks {
   std::vector<Marked> marked_;
 };
 
-// Brings missing.cells into the form that Missing promises, and missing.slices to one list a mode. Returns how many
-// cells were merged away as repeated; those in a missing slice are dropped and not counted.
+// Brings missing.cells into the form that Missing promises, and missing.slices to one list per mode. Returns how many
+// repeated cells were merged; cells in a missing slice are dropped and not counted.
 std::size_t sort_and_merge_missing(const SparseTensor& tensor, Missing& missing);
 
-// For data that did not come from files: throws Error (config) unless slices and pairs are of entities that exist, and
-// no one or edge is missing; brings everything else into the form that Missing promises.
+// For data that did not come from files: brings them into the form that Missing promises. Error (config), if a slice or
+// pair is of an entity that does not exist, or a one or edge is missing.
 void check_missing(const SparseTensor& tensor, std::span<const Network> networks, Missing& missing);
 
 }  // namespace ztp

@@ -1,5 +1,5 @@
-// What a mode may be called. Names become file names (labels/NAME.txt), columns of text files and MODE=VALUE flags, and
-// come from files that others have written.
+// Valid names of modes. They become file names (labels/NAME.txt), columns of text files and MODE=VALUE flags, and may
+// come from untrusted files.
 #pragma once
 #include <string_view>
 

@@ -7,11 +7,11 @@
 
 namespace ztp {
 
-// Sorts records of `width` words in place, lexicographically, and carries `payload` (if any) along.
+// Sorts records of `width` words in place, lexicographically, and permutes `payload` (if any) with them.
 void sort_records(std::uint32_t* records, std::size_t count, std::size_t width, std::int64_t* payload);
-// Where a record is among sorted ones, or how many there are, if it is not.
+// The position of a record among sorted ones; their number, if it is not there.
 std::size_t find_record(std::span<const std::uint32_t> records, std::size_t width, const std::uint32_t* wanted);
-// Sorts them and keeps each once; counts, if there are any, add up. Returns how many were merged away.
+// Sorts records and merges equal ones; their counts, if any, add up. Returns how many were merged.
 std::size_t sort_and_merge_records(Buffer<std::uint32_t>& records, std::size_t width,
                                    Buffer<std::int64_t>* counts = nullptr);
 

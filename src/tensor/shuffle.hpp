@@ -1,5 +1,5 @@
-// The order in which ones are taken when they are taken in parts: by a hash of the cell, which is a shuffle that needs
-// no memory, is the same wherever the ones come from, and brings repeated cells together.
+// The random order of the ones in tensor files and minibatches: by a hash of the cell. It needs no memory, does not depend
+// on the source of the ones, and brings repeated cells together.
 #pragma once
 #include <xxhash.h>
 

@@ -60,7 +60,7 @@ std::uint64_t fingerprint(const SparseTensor& tensor, std::span<const Network> n
     add_number(network.size());
     add(network.edges.data(), network.edges.size() * sizeof(std::uint32_t));
   }
-  // Without missing cells nothing is added: such data keep the number they had before there were any.
+  // Data without missing cells keep the fingerprint that they had before missing cells were supported.
   const auto add_ids = [&](std::span<const std::uint32_t> ids) {
     add_number(ids.size());
     add(ids.data(), ids.size_bytes());

@@ -98,7 +98,7 @@ LabelTable read_labels(const ReadFile& file, const TensorFormat& format, std::si
   if (end != head.characters) reader.damaged("the lengths do not add up");
   std::string characters(end, '\0');
   reader.read(characters.data(), end);
-  // They go into text files, one a line, and are to come back from there.
+  // Labels are written to text files, one per line, and read back.
   for (const char c : {'\t', '\n', '\r', '\0'})
     if (characters.find(c) != characters.npos) reader.damaged("a label with a TAB, a line end or a NUL byte");
   return LabelTable::listed(std::move(characters), std::move(ends));
@@ -181,7 +181,7 @@ std::uint64_t TensorFile::Impl::read_block(std::size_t block, Buffer<std::uint32
   return checksum;
 }
 
-// A right checksum says that the file is as it was written, not that it was written by a program without errors.
+// A correct checksum does not prove that the ids are valid.
 void TensorFile::Impl::check_ones(std::size_t block, const std::uint32_t* words) const {
   const std::size_t K = format.head.order, ones = format.block_ones(block);
   std::uint32_t sizes[max_modes];

@@ -1,9 +1,10 @@
 // The file of a shuffled tensor, .ztpt. Numbers are little-endian.
 //   header    FileHead, a ModeHead for each mode, the modes' names end to end, XXH3 of all that (u64)
-//   blocks    each of `ones_per_block` ones, the last of what is left: coordinates (u32, K a one), counts (i64, one a one; if any),
-//             XXH3 of these with the block's number as its seed (u64), so that blocks in each other's place are noticed
-//   labels    for each named mode the lengths of its labels (u32 each) and then their characters, as one run of bytes cut into
-//             pieces of label_piece bytes, each followed by its XXH3 (u64)
+//   blocks    of `ones_per_block` ones each, the last of the rest: coordinates (u32, K per one), counts (i64, one per one,
+//             if there are counts), XXH3 of these (u64) with the number of the block as its seed, so that swapped blocks
+//             are noticed
+//   labels    for each named mode the lengths of its labels (u32 each), then their characters, in pieces of label_piece
+//             bytes, each followed by its XXH3 (u64)
 // All places follow from the header. Ones are sorted by (shuffle_hash, cell): any stretch of them is a fair sample, and
 // no cell is there twice.
 #pragma once
@@ -72,7 +73,7 @@ struct TensorFormat {
   std::uint64_t labels_offset(std::size_t mode) const;  // of mode K: the length of the file
   std::uint64_t label_bytes(std::size_t mode) const;    // without checksums
 
-  // The seed of the checksum of a piece of labels: unlike that of any other, and of any block.
+  // The seed of the checksum of a piece of labels: different from those of all other pieces and blocks.
   static std::uint64_t piece_seed(std::size_t mode, std::size_t piece) {
     return ((std::uint64_t{mode} + 1) << 48) + piece;
   }

@@ -11,10 +11,10 @@ namespace ztp {
 
 class TensorWriter {
  public:
-  // The modes are looked at again in commit().
+  // Keeps a reference to the modes until commit().
   TensorWriter(const std::string& path, const std::vector<Mode>& modes, bool counted, std::size_t ones_per_block);
-  // The next one, in the order of the file: by (shuffle_hash, cell), none twice. Without counts `count` is not looked
-  // at.
+  // Adds the next one, in the order of the file: by (shuffle_hash, cell), without repetition. `count` is ignored in a
+  // file without counts.
   void add(const std::uint32_t* cell, std::int64_t count);
   void commit();  // the rest of the file, and its name
 

@@ -1,8 +1,7 @@
 // Modes that grow with the labels of new data.
-#include "io/grow.hpp"
-
 #include <gtest/gtest.h>
 
+#include "io/grow_modes.hpp"
 #include "io/table.hpp"
 #include "ztp/error.hpp"
 

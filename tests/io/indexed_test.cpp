@@ -37,7 +37,7 @@ TEST_F(IoTest, TheLargestIndexFits) {
 }
 
 TEST_F(IoTest, SptensorHeaderGivesSizes) {
-  TableSpec table = spec("a.tns", "sptensor\n# c\n3\n4 5 6\n2\n4 1 1 1\n1 5 6 2\n", Values::counts);
+  TableSpec table = spec("a.tns", "sptensor\n# c\n3\n4 5 6\n2\n4 1 1 1\n1 5 6 2\n", ValueKind::counts);
   table.keep_lines = true;
   for (const std::size_t block_bytes : {1u, 11u, 1u << 20}) {
     table.block_bytes = block_bytes;
@@ -56,20 +56,21 @@ TEST_F(IoTest, MatrixMarketGeneralPatternIntegerAndReal) {
   EXPECT_EQ(pattern.coords, (Ids{0, 3, 2, 0}));
   EXPECT_EQ(pattern.modes[0].labels.size(), 3u);
   EXPECT_EQ(pattern.modes[1].labels[3], "4");
-  const Result counts =
-      read("a.mtx", "%%matrixmarket MATRIX Coordinate INTEGER General\n3 4 3\n1 4 7\n2 2 0\n3 1 2\n", Values::counts);
+  const Result counts = read("a.mtx", "%%matrixmarket MATRIX Coordinate INTEGER General\n3 4 3\n1 4 7\n2 2 0\n3 1 2\n",
+                             ValueKind::counts);
   EXPECT_EQ(counts.values, (std::vector<std::int64_t>{7, 2}));
   EXPECT_EQ(counts.zero_cells, 1u);
   const Result real =
-      read("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 4 -0.5\n", Values::nonzero);
+      read("a.mtx", "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 4 -0.5\n", ValueKind::nonzero);
   EXPECT_EQ(real.values, (std::vector<std::int64_t>{1}));
-  const Result ones = read("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 4\n", Values::counts);
+  const Result ones =
+      read("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 4\n", ValueKind::counts);
   EXPECT_EQ(ones.values, (std::vector<std::int64_t>{1}));
 }
 
 TEST_F(IoTest, MatrixMarketSymmetryYieldsTheMirroredCellButNotOnTheDiagonal) {
-  TableSpec table =
-      spec("a.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 3 6\n3 1 0\n", Values::counts);
+  TableSpec table = spec("a.mtx", "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n2 1 5\n3 3 6\n3 1 0\n",
+                         ValueKind::counts);
   table.keep_lines = true;
   const Result result = read_all(table);
   EXPECT_EQ(result.coords, (Ids{1, 0, 0, 1, 2, 2}));
@@ -99,14 +100,14 @@ TEST_F(IoTest, IndicesAreLookedUpInClosedTables) {
   const Mode numbered = {"user", LabelTable::numbered(1, 5)}, from_zero = {"user", LabelTable::numbered(0, 5)};
   const Mode named = {"movie", table_of({"9", "7"})};
   TableSpec table = spec("a.tns", "5 7 1\n1 9 1\n");
-  table.closed = {&numbered, &named};
+  table.fixed_modes = {&numbered, &named};
   EXPECT_EQ(read_all(table).coords, (Ids{4, 1, 0, 0}));
   // Labels that count from 0 are found as they are spelled, whatever the index base.
   table.path = file("a.tns", "0 4 1\n");
-  table.closed = {&from_zero, &from_zero};
+  table.fixed_modes = {&from_zero, &from_zero};
   EXPECT_EQ(read_all(table).coords, (Ids{0, 4}));
   // A file that counts from 0 over labels that count from 1: places.
-  table.closed = {&numbered, &numbered};
+  table.fixed_modes = {&numbered, &numbered};
   table.index_base = 0;
   EXPECT_EQ(read_all(table).coords, (Ids{0, 4}));
 }
@@ -115,7 +116,7 @@ TEST_F(IoTest, SymmetricMatricesWithClosedTablesLookBothCellsUp) {
   const Mode rows = {"row", table_of({"3", "1", "2"})}, columns = {"column", LabelTable::numbered(1, 2)};
   const std::string banner = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n";
   TableSpec table = spec("a.mtx", banner + "2 1\n");
-  table.closed = {&rows, &columns};
+  table.fixed_modes = {&rows, &columns};
   EXPECT_EQ(read_all(table).coords, (Ids{2, 0, 1, 1}));
 }
 

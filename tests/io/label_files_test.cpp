@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "io/write_cells.hpp"
+#include "io/text_writer.hpp"
 #include "temp_dir.hpp"
 
 namespace ztp {

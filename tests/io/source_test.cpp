@@ -84,7 +84,7 @@ TEST_F(IoTest, NothingDependsOnThreadsOrBlocks) {
   std::string named = "#user\titem\tvenue\n" + random_tsv(3000, "\r\n");
   named.resize(named.size() - 2);
   for (const bool tsv : {true, false}) {
-    TableSpec table = tsv ? spec("a.tsv", named) : spec("a.tns", indices, Values::counts);
+    TableSpec table = tsv ? spec("a.tsv", named) : spec("a.tns", indices, ValueKind::counts);
     table.keep_lines = true;
     const Result expected = read_all(table);
     for (const unsigned threads : {1u, 2u, 5u})

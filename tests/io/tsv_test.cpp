@@ -20,8 +20,8 @@ TEST_F(IoTest, TsvLabelsGetIdsInOrderOfFirstAppearance) {
 TEST_F(IoTest, TsvHeaderNamesModesAndTheValueColumnMayBeNamedOrNot) {
   EXPECT_EQ(mode_names(read("a.tsv", "#user\tmovie\nann\tdune\n")), (Names{"user", "movie"}));
   EXPECT_EQ(mode_names(read("a.tsv", "# user\tmovie\nann\tdune\n")), (Names{"user", "movie"}));
-  EXPECT_EQ(mode_names(read("a.tsv", "#user\tmovie\nann\tdune\t2\n", Values::counts)), (Names{"user", "movie"}));
-  EXPECT_EQ(mode_names(read("a.tsv", "#user\tmovie\tn\nann\tdune\t2\n", Values::counts)), (Names{"user", "movie"}));
+  EXPECT_EQ(mode_names(read("a.tsv", "#user\tmovie\nann\tdune\t2\n", ValueKind::counts)), (Names{"user", "movie"}));
+  EXPECT_EQ(mode_names(read("a.tsv", "#user\tmovie\tn\nann\tdune\t2\n", ValueKind::counts)), (Names{"user", "movie"}));
   // Only the first line is a header: later ones are labels.
   EXPECT_EQ(labels_of(read("a.tsv", "a\tb\n#c\td\n").modes[0]), (Names{"a", "#c"}));
 }
@@ -61,7 +61,7 @@ TEST_F(IoTest, LinesLongerThanABlockAreRead) {
 
 TEST_F(IoTest, NonzeroValuesAreOnesAndZerosAreAbsentButTheirLabelsCount) {
   const std::string text = "a\tx\t2.5\nb\ty\t0\nb\tz\t-1e-3\na\tz\t+0.0\na\tz\t1\n";
-  const Result result = read("a.tsv", text, Values::nonzero);
+  const Result result = read("a.tsv", text, ValueKind::nonzero);
   EXPECT_EQ(result.coords, (Ids{0, 0, 1, 2, 0, 2}));
   EXPECT_EQ(result.values, (std::vector<std::int64_t>{1, 1, 1}));
   EXPECT_EQ(labels_of(result.modes[1]), (Names{"x", "y", "z"}));
@@ -71,23 +71,23 @@ TEST_F(IoTest, NonzeroValuesAreOnesAndZerosAreAbsentButTheirLabelsCount) {
 TEST_F(IoTest, CountsAreWholeNumbersInAnySpelling) {
   const Result result =
       read("a.tsv", "a\tx\t3\na\ty\t3.0\na\tz\t1e3\nb\tx\t0\nb\ty\t4611686018427387904\nb\tz\t9007199254740993\n",
-           Values::counts);
+           ValueKind::counts);
   EXPECT_EQ(result.values, (std::vector<std::int64_t>{3, 3, 1000, 1ll << 62, 9007199254740993}));
   EXPECT_EQ(result.zero_cells, 1u);
 }
 
 TEST_F(IoTest, ZeroOneKeepsZeros) {
-  const Result result = read("a.tsv", "a\tx\t0\na\ty\t1\nb\tx\t1.0\n", Values::zero_one);
+  const Result result = read("a.tsv", "a\tx\t0\na\ty\t1\nb\tx\t1.0\n", ValueKind::zero_one);
   EXPECT_EQ(result.values, (std::vector<std::int64_t>{0, 1, 1}));
   EXPECT_EQ(result.coords.size(), 6u);
 }
 
-// ---- closed tables
+// ---- tables of fixed modes
 
 TEST_F(IoTest, ClosedTablesLookLabelsUp) {
   const Mode users = {"user", table_of({"ann", "bob"})}, movies = {"movie", table_of({"dune", "alien"})};
   TableSpec table = spec("a.tsv", "#x\ty\nbob\tdune\nann\talien\n");
-  table.closed = {&users, &movies};
+  table.fixed_modes = {&users, &movies};
   const Result result = read_all(table);
   EXPECT_EQ(result.coords, (Ids{1, 0, 0, 1}));
   EXPECT_EQ(result.modes[0].labels.size(), 0u);
@@ -96,14 +96,14 @@ TEST_F(IoTest, ClosedTablesLookLabelsUp) {
 TEST_F(IoTest, OneClosedTableMayServeBothColumns) {
   const Mode users = {"user", table_of({"ann", "bob"})};
   TableSpec table = spec("a.tsv", "bob\tann\nann\tann\n");
-  table.closed = {&users, &users};
+  table.fixed_modes = {&users, &users};
   EXPECT_EQ(read_all(table).coords, (Ids{1, 0, 0, 0}));
 }
 
 TEST_F(IoTest, AnOptionalValueIsIgnoredEvenIfZeroOrNotANumber) {
   const Mode users = {"user", table_of({"1", "2"})};
   TableSpec table = spec("a.tsv", "1\t2\t0\n2\t1\tmaybe\n");
-  table.closed = {&users, &users};
+  table.fixed_modes = {&users, &users};
   table.optional_value = true;
   EXPECT_EQ(read_all(table).coords, (Ids{0, 1, 1, 0}));
   table.path = file("a.tsv", "1\t2\n2\t1\n");

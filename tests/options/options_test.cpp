@@ -22,7 +22,8 @@ TEST(Options, RoundTripThroughJson) {
     if constexpr (std::is_same_v<Value, std::uint64_t>) value = 18446744073709551615ull;
     if constexpr (std::is_same_v<Value, std::int64_t>) value = static_cast<std::int64_t>(field.smallest) + 1;
     if constexpr (std::is_same_v<Value, double>) value = field.smallest + 0.1 * (field.largest - field.smallest);
-    if constexpr (std::is_same_v<Value, std::string>) value = field.choices.empty() ? "\"x\"" : field.choices.back();
+    if constexpr (std::is_same_v<Value, std::string>) value = "\"x\"";
+    if constexpr (std::is_enum_v<Value>) field.choose(options, field.choices().back());
     if constexpr (std::is_same_v<Value, std::vector<std::string>>) value = {"0.2", "user=0.01"};
   };
   const FitOptions defaults;
@@ -47,7 +48,7 @@ TEST(Options, WithoutEffectIsAnError) {
   };
   EXPECT_EQ(message([](FitOptions& o) { o.kappa = 0.9; }), "--kappa has no effect without --method online");
   EXPECT_EQ(message([](FitOptions& o) { o.zeros_per_one = 3; }), "--zeros-per-one has no effect without --holdout");
-  EXPECT_EQ(message([](FitOptions& o) { o.model = "quad", o.kappa = 1; }),
+  EXPECT_EQ(message([](FitOptions& o) { o.model = Model::quad, o.kappa = 1; }),
             "--kappa is not used by --model quad; it is for --model ztp");
   const auto of_network = [](FitOptions& o) { o.network_gamma_shape = 1; };
   EXPECT_EQ(message(of_network, false), "--network-gamma-shape has no effect without --network");

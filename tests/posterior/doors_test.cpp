@@ -24,12 +24,12 @@ class DoorsTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     dir_ = new test::TempDir;
-    fitted("run", "ztp");
-    fitted("rival", "logistic");
+    fitted("run", Model::ztp);
+    fitted("rival", Model::logistic);
   }
   static void TearDownTestSuite() { delete dir_; }
 
-  static void fitted(const std::string& name, const std::string& model) {
+  static void fitted(const std::string& name, Model model) {
     Dataset data;
     for (const auto& [mode, size] : {std::pair{"user", 12u}, {"item", 9u}, {"day", 2u}})
       data.tensor.modes.push_back({mode, LabelTable::numbered(1, size)});

@@ -63,8 +63,8 @@ TEST(Overlap, AgreesWithDoublesOnAnyNumberOfThreads) {
     Stream again(stream_key(8, 0, Purpose::simulate), 0, 0);
     Matrix<float> a = random_factor(1000, 19, again), b = random_factor(1000, 37, again);
     Pool pool(threads);
-    take_roots(a, pool);
-    take_roots(b, pool);
+    take_square_roots(a, pool);
+    take_square_roots(b, pool);
     Matrix<double>& overlap = found[threads == 1 ? 0 : 1] = filled(19, 37, 0.5);
     multiply_by_overlaps(a, b, pool, overlap);
     for (std::size_t r = 0; r < 19; ++r)
@@ -79,7 +79,7 @@ TEST(Overlap, IsOneOfEqualColumnsAndZeroOfDisjointOnes) {
   Matrix<float> u(600, 3);  // two halves, and a column of zeros
   for (std::size_t j = 0; j < 600; ++j) u.row(j)[j < 300 ? 0 : 1] = static_cast<float>(1 + j % 7);
   Pool pool(1);
-  take_roots(u, pool);
+  take_square_roots(u, pool);
   Matrix<double> overlap = filled(3, 3, 1);
   multiply_by_overlaps(u, u, pool, overlap);
   for (std::size_t r = 0; r < 3; ++r)

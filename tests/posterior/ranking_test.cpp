@@ -1,6 +1,6 @@
 // Ranking of whole runs against a naive one in double precision, and the scores and the memory that it uses. The metrics by hand:
 // ranking_meter_test.cpp.
-#include "model/ranking.hpp"
+#include "evaluate/ranking.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

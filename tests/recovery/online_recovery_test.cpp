@@ -30,14 +30,15 @@ Dataset planted(bool counted) {
 double held_out_auc(const std::string& run, bool counted, FitOptions options) {
   options.rank = 12;
   options.holdout = 0.1;
-  options.likelihood = counted ? "count" : "binary";
+  options.likelihood = counted ? Likelihood::count : Likelihood::binary;
   fit(planted(counted), options, run);
   return Posterior(run).evaluate().auc_roc;
 }
 
-FitOptions online(std::int64_t steps, const std::string& latent = "auto", const std::string& parameters = "auto") {
+FitOptions online(std::int64_t steps, SampleOrMean latent = SampleOrMean::automatic,
+                  SampleOrMean parameters = SampleOrMean::automatic) {
   FitOptions options;
-  options.method = "online";
+  options.method = Method::online;
   options.sweeps = steps;
   options.latent = latent;
   options.parameters = parameters;
@@ -56,11 +57,11 @@ TEST(OnlineRecovery, RanksHeldOutCellsAsWellAsBatch) {
   const TempDir dir;
   const double wanted = held_out_auc(dir / "binary", false, batch(300));
   EXPECT_GT(wanted, 0.9);
-  for (const char* latent : {"sample", "mean"})
-    for (const char* parameters : {"sample", "mean"})
-      EXPECT_GT(held_out_auc(dir / (std::string(latent) + parameters), false, online(3000, latent, parameters)),
+  for (const SampleOrMean latent : {SampleOrMean::sample, SampleOrMean::mean})
+    for (const SampleOrMean parameters : {SampleOrMean::sample, SampleOrMean::mean})
+      EXPECT_GT(held_out_auc(dir / (name_of(latent) + name_of(parameters)), false, online(3000, latent, parameters)),
                 wanted - 0.01)
-          << "latent " << latent << ", parameters " << parameters;
+          << "latent " << name_of(latent) << ", parameters " << name_of(parameters);
   const double of_counts = held_out_auc(dir / "counts", true, batch(300));
   EXPECT_GT(of_counts, 0.9);
   EXPECT_GT(held_out_auc(dir / "online-counts", true, online(3000)), of_counts - 0.01);

@@ -112,7 +112,7 @@ TEST(Recovery, NetworkPlacesEntitiesWithoutData) {
 TEST(Recovery, RankIsFoundFromAnyStart) {
   const TempDir dir;
   for (const std::int64_t bound : {15, 40})
-    for (const char* start : {"allocation", "prior"}) {
+    for (const Start start : {Start::allocation, Start::prior}) {
       SimulateOptions options;
       options.dims = {80, 80, 80};
       options.ones = 3000;
@@ -123,11 +123,11 @@ TEST(Recovery, RankIsFoundFromAnyStart) {
       fit_options.rank = bound;
       fit_options.sweeps = 500;
       fit_options.start = start;
-      const std::string run = dir / (start + std::to_string(bound));
+      const std::string run = dir / (name_of(start) + std::to_string(bound));
       fit(as_dataset(simulated), fit_options, run);
       double mean = 0;
       for (const auto& [number, probability] : run_info(run).rank) mean += static_cast<double>(number) * probability;
-      EXPECT_NEAR(mean, 8, 0.3) << "bound " << bound << ", start " << start;
+      EXPECT_NEAR(mean, 8, 0.3) << "bound " << bound << ", start " << name_of(start);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "errors.hpp"
-#include "report/listed.hpp"
+#include "report/listed_components.hpp"
 #include "report_run.hpp"
 
 namespace ztp {

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "errors.hpp"
-#include "report/listed.hpp"
+#include "report/classical_scaling.hpp"
+#include "report/listed_components.hpp"
 #include "report/relevance.hpp"
-#include "report/scaling.hpp"
 #include "report_run.hpp"
 #include "store/draws_file.hpp"
 
@@ -76,12 +76,12 @@ TEST(RelevanceTest, HoldsTheFirstAtEveryWeightAndNothingElse) {
 }
 
 TEST(RelevanceTest, CountsBeyondThePrior) {
-  const OwnCounts own(0.1, 100, 40);  // 40 counts among 100 entities
+  const CountsBeyondPrior own(0.1, 100, 40);  // 40 counts among 100 entities
   EXPECT_NEAR(own(0.1 / 50), 0, 1e-12);
   EXPECT_NEAR(own(3.1 / 50), 3, 1e-12);
-  EXPECT_EQ(OwnCounts::least(20), 0.5);
-  EXPECT_EQ(OwnCounts::least(0.6), 0.3);
-  EXPECT_EQ(OwnCounts::least(-0.01), -0.01);
+  EXPECT_EQ(CountsBeyondPrior::least(20), 0.5);
+  EXPECT_EQ(CountsBeyondPrior::least(0.6), 0.3);
+  EXPECT_EQ(CountsBeyondPrior::least(-0.01), -0.01);
 }
 
 class ComponentsTest : public test::ReportRun {
@@ -164,7 +164,7 @@ TEST_F(ComponentsTest, SameForAnyNumberOfThreads) {
 
 TEST_F(ComponentsTest, NoneOfARival) {
   FitOptions rival = test::report_fit();
-  rival.model = "logistic";
+  rival.model = Model::logistic;
   Dataset data = test::report_data();
   data.networks.clear();
   fit(std::move(data), rival, *dir_ / "rival");

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <map>
 
-#include "report/listed.hpp"
-#include "report/promising.hpp"
+#include "report/listed_components.hpp"
+#include "report/promising_cells.hpp"
 #include "report/top_rows.hpp"
-#include "report/unseen.hpp"
+#include "report/unseen_cells.hpp"
 #include "report_run.hpp"
 
 namespace ztp {
@@ -30,7 +30,7 @@ TEST_F(EntitiesTest, UnseenCellsAreThoseOfRecommend) {
   const Dataset data = test::report_data();
   const std::vector<std::size_t> listed = listed_components(source_->posterior);
   for (std::size_t k = 0; k < 3; ++k) {
-    const Shown::ModeEntities& mode = source_->shown.modes[k];
+    const ShownEntities::ModeEntities& mode = source_->shown.modes[k];
     EXPECT_EQ(section[k]["unseen_of"], mode.ids.size());  // users without ones among them
     for (std::uint32_t place = 0; place < mode.ids.size(); ++place) {
       const Json& cells = section[k]["unseen"][std::to_string(place)];
@@ -67,7 +67,7 @@ TEST_F(EntitiesTest, ProfilesAreSharesOfExpectedCounts) {
   const std::vector<double> weights = source_->posterior.mean_weights();
   for (std::size_t k = 0; k < 3; ++k) {
     const std::vector<float> u = source_->posterior.mean_factor(k);
-    const Shown::ModeEntities& mode = source_->shown.modes[k];
+    const ShownEntities::ModeEntities& mode = source_->shown.modes[k];
     ASSERT_EQ(section[k]["start"].size(), mode.ids.size() + 1);
     EXPECT_EQ(section[k]["start"].back(), section[k]["component"].size());
     for (std::size_t place = 0; place < mode.ids.size(); ++place) {
@@ -87,7 +87,7 @@ TEST_F(EntitiesTest, ProfilesAreSharesOfExpectedCounts) {
 
 // Cells with entities that have no place: their labels stand there.
 TEST_F(EntitiesTest, EntitiesThatAreNotShown) {
-  for (Shown::ModeEntities& mode : source_->shown.modes) {
+  for (ShownEntities::ModeEntities& mode : source_->shown.modes) {
     mode.ids.resize(4);
     std::fill(mode.places.begin(), mode.places.end(), 0u);
     for (std::uint32_t place = 0; place < 4; ++place) mode.places[mode.ids[place]] = place + 1;

@@ -39,7 +39,7 @@ struct World {
     info.modes[1].size = 500;
     info.options.holdout = protocol == Protocol::cells ? 0 : part;
     info.options.test = protocol == Protocol::cells ? "test.tsv" : "";
-    info.options.holdout_as = missing ? "missing" : "zero";
+    info.options.holdout_as = missing ? HoldoutAs::missing : HoldoutAs::zero;
     for (std::size_t cell = 0; cell < 300000; ++cell) {
       const double p = 0.9 * std::pow(stream.uniform(), power);
       const bool one = stream.uniform() < p, drawn = stream.uniform() < drawn_part;

@@ -12,7 +12,7 @@
 #include "base/random.hpp"
 #include "errors.hpp"
 #include "report/compare.hpp"
-#include "report/listed.hpp"
+#include "report/listed_components.hpp"
 #include "report/numbers.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
@@ -85,21 +85,22 @@ class SectionsTest : public testing::Test {
     Dataset without_network = data_of(5);
     without_network.networks.clear();
     fit(std::move(without_network), plain, *dir_ / "plain");
-    for (const char* model : {"logistic", "quad"}) {
+    for (const Model model : {Model::logistic, Model::quad}) {
       FitOptions rival = options_of(3);
       rival.model = model;
       rival.sweeps = 60;
       rival.chains = 1;
       Dataset data = data_of(3);
       data.networks.clear();
-      fit(std::move(data), rival, *dir_ / model);
+      fit(std::move(data), rival, *dir_ / name_of(model));
     }
   }
   static void TearDownTestSuite() { delete dir_; }
 
-  std::unique_ptr<Source> source_of(const std::string& name) {
-    auto source = std::unique_ptr<Source>(new Source{*dir_ / name, report_, Posterior(*dir_ / name, 1), {}, {}});
-    source->shown = choose_shown(source->data(), source->posterior, report_, source->notes);
+  std::unique_ptr<ReportSource> source_of(const std::string& name) {
+    auto source =
+        std::unique_ptr<ReportSource>(new ReportSource{*dir_ / name, report_, Posterior(*dir_ / name, 1), {}, {}});
+    source->shown = choose_shown_entities(source->data(), source->posterior, report_, source->notes);
     return source;
   }
   ReportOptions report_ = [] {

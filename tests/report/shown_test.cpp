@@ -1,14 +1,13 @@
 // Which entities are shown, in which order, and which modes have one.
-#include "report/shown.hpp"
-
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <map>
 
 #include "errors.hpp"
-#include "report/listed.hpp"
-#include "report/order.hpp"
+#include "report/entity_order.hpp"
+#include "report/listed_components.hpp"
+#include "report/shown_entities.hpp"
 #include "report_run.hpp"
 #include "ztp/convert.hpp"
 
@@ -92,7 +91,7 @@ class ShownRunTest : public testing::Test {
     dir_ = new test::TempDir;
     fit(test::report_data(), test::report_fit(), *dir_ / "run");
     FitOptions rival = test::report_fit();
-    rival.model = "logistic";
+    rival.model = Model::logistic;
     Dataset data = test::report_data();
     data.networks.clear();
     fit(std::move(data), rival, *dir_ / "rival");
@@ -106,7 +105,7 @@ TEST_F(ShownRunTest, AllEntitiesAndTheirOnes) {
   const auto source = test::source_of(*dir_ / "run", options);
   const Dataset data = test::report_data();
   for (std::size_t k = 0; k < 3; ++k) {
-    const Shown::ModeEntities& mode = source->shown.modes[k];
+    const ShownEntities::ModeEntities& mode = source->shown.modes[k];
     std::vector<std::uint64_t> ones(data.tensor.modes[k].labels.size(), 0);
     for (std::size_t e = 0; e < data.tensor.nnz(); ++e) ++ones[data.tensor.cell(e)[k]];
     EXPECT_EQ(mode.ones, ones);
@@ -149,7 +148,7 @@ TEST_F(ShownRunTest, FewEntitiesAreThoseWithMostOnesAndTheTopsOfComponents) {
   const auto all = test::source_of(*dir_ / "run", options);
   EXPECT_EQ(all->shown.modes[0].ids.size(), 26u);
   const auto source = test::source_of(*dir_ / "rival", options);
-  const Shown::ModeEntities& users = source->shown.modes[0];
+  const ShownEntities::ModeEntities& users = source->shown.modes[0];
   std::uint64_t least = UINT64_MAX, most_hidden = 0;
   for (std::uint32_t id = 0; id < 26; ++id) {
     const bool cold = users.ones[id] == 0;
@@ -190,7 +189,7 @@ TEST_F(ShownRunTest, OnesOfATensorFile) {
   read.file = *dir_ / "ones.ztpt";
   read.stream = true;
   FitOptions options = test::report_fit();
-  options.method = "online";
+  options.method = Method::online;
   options.sweeps = 20;
   fit(read_dataset(read), options, *dir_ / "online");
   const ReportOptions report = test::report_options();

@@ -1,10 +1,9 @@
 // Numbers as the page gets them, in data and in sentences.
-#include "report/words.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "report/number_words.hpp"
 #include "report/numbers.hpp"
 
 namespace ztp {

@@ -43,10 +43,10 @@ class CallbacksTest : public testing::TestWithParam<const char*> {
     options.threads = 1;
     const std::string way = GetParam();
     if (way == "online") {
-      options.method = "online";
+      options.method = Method::online;
       options.minibatch = 20;
     }
-    if (way == "logistic") options.model = "logistic";
+    if (way == "logistic") options.model = Model::logistic;
     return options;
   }
   FitOutcome fitted(const std::string& name, const FitCallbacks& callbacks = {}) {

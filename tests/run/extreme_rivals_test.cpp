@@ -32,7 +32,7 @@ TEST(ExtremeRivals, EndWithProbabilities) {
       },
       [] { return random_ones(std::vector<std::uint32_t>(12, 2), 40); }};
   int runs = 0;
-  for (const char* model : {"logistic", "quad", "pwquad"})
+  for (const Model model : {Model::logistic, Model::quad, Model::pwquad})
     for (const auto& world : worlds) {
       const std::int64_t rank = runs % 2 == 0 ? 1 : 30;
       FitOptions options;
@@ -48,7 +48,7 @@ TEST(ExtremeRivals, EndWithProbabilities) {
       Cell coords;
       for (const Cell& cell : cells) coords.insert(coords.end(), cell.begin(), cell.end());
       for (const Prediction& p : posterior.predict(coords.data(), cells.size()))
-        EXPECT_TRUE(p.probability >= 0 && p.probability <= 1) << model << " " << rank << " " << p.probability;
+        EXPECT_TRUE(p.probability >= 0 && p.probability <= 1) << name_of(model) << " " << rank << " " << p.probability;
     }
 }
 

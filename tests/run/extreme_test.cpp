@@ -17,12 +17,16 @@ namespace {
 
 struct Way {
   const char* name;
-  const char *method, *sampler, *latent, *parameters;
+  Method method;
+  Sampler sampler;
+  SampleOrMean latent, parameters;
 };
-constexpr Way plain{"plain", "batch", "plain", "auto", "auto"};
-constexpr Way collapsed{"collapsed", "batch", "collapsed", "auto", "auto"};
-constexpr Way online_draws{"online_draws", "online", "auto", "sample", "sample"};
-constexpr Way online_means{"online_means", "online", "auto", "mean", "mean"};
+constexpr Way plain{"plain", Method::batch, Sampler::plain, {}, {}};
+constexpr Way collapsed{"collapsed", Method::batch, Sampler::collapsed, {}, {}};
+constexpr Way online_draws{
+    "online_draws", Method::online, Sampler::automatic, SampleOrMean::sample, SampleOrMean::sample};
+constexpr Way online_means{
+    "online_means", Method::online, Sampler::automatic, SampleOrMean::mean, SampleOrMean::mean};
 
 class Extreme : public testing::TestWithParam<Way> {
  protected:
@@ -37,7 +41,7 @@ class Extreme : public testing::TestWithParam<Way> {
     options.parameters = GetParam().parameters;
     return options;
   }
-  bool online() const { return std::string(GetParam().method) == "online"; }
+  bool online() const { return GetParam().method == Method::online; }
 
   // Fits, and checks what must be so whatever the data are: probabilities are probabilities, columns sum to one, weights and likelihoods
   // are finite, components are not more than there are. Mean probabilities of the cells that are returned.
@@ -195,7 +199,7 @@ constexpr const char* too_many_to_move =
 
 TEST_P(Extreme, LargeCounts) {
   FitOptions o = options();
-  o.likelihood = "count";
+  o.likelihood = Likelihood::count;
   for (const int bits : {31, 40, 50}) {
     Dataset data = dataset({5, 4, 3});
     double total = 0;
@@ -203,7 +207,7 @@ TEST_P(Extreme, LargeCounts) {
       add(data, {i, i % 4, i % 3}, (std::int64_t{1} << bits) + i);
       total += std::ldexp(1.0, bits) + i;
     }
-    if (o.sampler == "collapsed") {
+    if (o.sampler == Sampler::collapsed) {
       EXPECT_EQ(refusal(std::move(data), o), too_many_to_move);
       continue;
     }
@@ -222,12 +226,12 @@ TEST_P(Extreme, LargeCounts) {
 
 TEST_P(Extreme, CountsUpToTheEnd) {
   FitOptions o = options();
-  o.likelihood = "count";
+  o.likelihood = Likelihood::count;
   Dataset data = dataset({5, 4});
   add(data, {0, 0}, std::int64_t{1} << 61);
   add(data, {1, 1}, std::int64_t{1} << 60);
   add(data, {2, 2}, std::int64_t{1} << 60);
-  if (o.sampler == "collapsed") {
+  if (o.sampler == Sampler::collapsed) {
     EXPECT_EQ(refusal(std::move(data), o), too_many_to_move);
     return;
   }
@@ -253,7 +257,7 @@ TEST_P(Extreme, CountsUpToTheEnd) {
 // column the mean (a + s_j)/(n a + s). Relative standard deviations are below 2^-15, and there are 30 draws: 1e-4 is 15 of them.
 TEST_P(ExtremePlain, OneComponentOfCountsIsKnownExactly) {
   FitOptions o = options();
-  o.likelihood = "count";
+  o.likelihood = Likelihood::count;
   o.rank = 1;
   o.keep_every = 1;
   const double s = 3.0 * 0x1p31, a = 0.1;
@@ -273,8 +277,8 @@ TEST_P(Extreme, PriorsAtBothEnds) {
   const auto with = [&](const std::function<void(FitOptions&)>& change) {
     FitOptions o = options();
     change(o);
-    for (const char* start : {"allocation", "prior"}) {
-      if (GetParam().name != plain.name && std::string(start) == "prior") continue;
+    for (const Start start : {Start::allocation, Start::prior}) {
+      if (GetParam().name != plain.name && start == Start::prior) continue;
       o.start = start;
       fitted(with_network(random_ones({12, 10, 8}, 60), 1, {{0, 1}, {3, 4}}), o);
     }

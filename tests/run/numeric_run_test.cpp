@@ -22,7 +22,7 @@ TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
   FitOptions options;
   options.rank = 5;
   options.sweeps = 20;
-  options.sampler = "plain";
+  options.sampler = Sampler::plain;
   options = complete_options(options, data);
   const Problem problem = make_problem(options, data);
   RunInfo info = describe_run(data, options, {}, "");
@@ -33,7 +33,7 @@ TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
   };
   for (const char* name : {"whole", "failed"}) {
     std::filesystem::create_directories(dir / name);
-    begin_run_dir(dir / name, info, data, {});
+    write_initial_files(dir / name, info, data, {});
   }
   EXPECT_EQ(run("whole", {}), FitOutcome::complete);
   world.kernel.plant({3 * 6, 4, 0, not_a_number});

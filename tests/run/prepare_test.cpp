@@ -42,7 +42,7 @@ FitOptions completed(const SparseTensor& tensor, std::int64_t ones, const Change
 
 FitOptions online(std::int64_t ones, const Change& change = {}) {
   return completed(tensor_of(1), ones, [&](FitOptions& o) {
-    o.method = "online";
+    o.method = Method::online;
     if (change) change(o);
   });
 }
@@ -51,16 +51,16 @@ TEST(CompleteOptions, CollapsedUpToFiftyThousandUnits) {
   const auto sampler = [](const SparseTensor& tensor) {
     return completed(tensor, static_cast<std::int64_t>(tensor.nnz())).sampler;
   };
-  EXPECT_EQ(sampler(tensor_of(50000)), "collapsed");
-  EXPECT_EQ(sampler(tensor_of(50001)), "plain");
-  EXPECT_EQ(sampler(tensor_of(1, 50000)), "collapsed");  // counts are the units, not cells
-  EXPECT_EQ(sampler(tensor_of(1, 50001)), "plain");
-  EXPECT_EQ(online(10).sampler, "plain");
+  EXPECT_EQ(sampler(tensor_of(50000)), Sampler::collapsed);
+  EXPECT_EQ(sampler(tensor_of(50001)), Sampler::plain);
+  EXPECT_EQ(sampler(tensor_of(1, 50000)), Sampler::collapsed);  // counts are the units, not cells
+  EXPECT_EQ(sampler(tensor_of(1, 50001)), Sampler::plain);
+  EXPECT_EQ(online(10).sampler, Sampler::plain);
 }
 
 TEST(CompleteOptions, CollapsedIsRefusedAboveItsLimit) {
-  const Change collapsed = [](FitOptions& o) { o.sampler = "collapsed"; };
-  EXPECT_EQ(completed(tensor_of(1, std::int64_t{1} << 28), 1, collapsed).sampler, "collapsed");
+  const Change collapsed = [](FitOptions& o) { o.sampler = Sampler::collapsed; };
+  EXPECT_EQ(completed(tensor_of(1, std::int64_t{1} << 28), 1, collapsed).sampler, Sampler::collapsed);
   EXPECT_THROW(completed(tensor_of(1, (std::int64_t{1} << 28) + 1), 1, collapsed), Error);
 }
 
@@ -73,7 +73,7 @@ TEST(CompleteOptions, MinibatchesFollowOnesAndEntities) {
   SparseTensor wide;
   for (const char* name : {"a", "b"}) wide.modes.push_back({name, LabelTable::numbered(1, 1'000'000)});
   const auto minibatch = [&](std::int64_t ones) {
-    return completed(wide, ones, [](FitOptions& o) { o.method = "online"; }).minibatch;
+    return completed(wide, ones, [](FitOptions& o) { o.method = Method::online; }).minibatch;
   };
   EXPECT_EQ(minibatch(10'000'000), 1'000'000);
   EXPECT_EQ(minibatch(10'000'001), 4'000'000);
@@ -84,29 +84,30 @@ TEST(CompleteOptions, MinibatchesFollowOnesAndEntities) {
 }
 
 TEST(CompleteOptions, FewOnesInAMinibatchHaveMeansOfCountsAndDrawsOfParameters) {
+  using enum SampleOrMean;
   const struct {
     std::int64_t minibatch;
-    const char *given, *latent, *parameters;
-  } cases[] = {{1, "auto", "mean", "sample"},
-               {50000, "auto", "mean", "sample"},
-               {50001, "auto", "sample", "mean"},
-               {50000, "sample", "sample", "sample"},
-               {50001, "mean", "mean", "mean"}};
+    SampleOrMean given, latent, parameters;
+  } cases[] = {{1, automatic, mean, sample},
+               {50000, automatic, mean, sample},
+               {50001, automatic, sample, mean},
+               {50000, sample, sample, sample},
+               {50001, mean, mean, mean}};
   for (const auto& c : cases) {
     const FitOptions o = online(1'000'000, [&](FitOptions& options) {
       options.minibatch = c.minibatch;
       options.latent = options.parameters = c.given;
     });
-    EXPECT_EQ(o.latent, c.latent) << c.minibatch << c.given;
-    EXPECT_EQ(o.parameters, c.parameters) << c.minibatch << c.given;
-    EXPECT_EQ(online_options(o).expected_counts, std::string(c.latent) == "mean");
-    EXPECT_EQ(online_options(o).mean_parameters, std::string(c.parameters) == "mean");
+    EXPECT_EQ(o.latent, c.latent) << c.minibatch << name_of(c.given);
+    EXPECT_EQ(o.parameters, c.parameters) << c.minibatch << name_of(c.given);
+    EXPECT_EQ(online_options(o).expected_counts, c.latent == mean);
+    EXPECT_EQ(online_options(o).mean_parameters, c.parameters == mean);
   }
 }
 
 TEST(CompleteOptions, OnlineStepsAreHandedOn) {
   const OnlineOptions o = online_options(online(100, [](FitOptions& options) {
-    options.parameters = "sample";
+    options.parameters = SampleOrMean::sample;
     options.inner_draws = 3;
     options.kappa = 0.7;
     options.t0 = 12;
@@ -128,11 +129,12 @@ TEST(CompleteOptions, BetaMeansAreOneOverTheRankAndAtMostAHalf) {
 TEST(CompleteOptions, ScheduleIsFilledIn) {
   const struct {
     std::int64_t sweeps, chains, draws;
-    const char* method;
+    Method method;
     std::int64_t burn_in, keep_every;
-  } cases[] = {{1000, 1, 100, "batch", 500, 5},  {1000, 1, 1000, "batch", 500, 1}, {300, 1, 100, "batch", 150, 1},
-               {300, 4, 100, "batch", 150, 5},   {1000, 1, 100, "online", 500, 5}, {100, 1, 100, "online", 50, 2},
-               {1000, 1, 10, "online", 500, 50}, {2, 1, 100, "online", 1, 1}};
+  } cases[] = {{1000, 1, 100, Method::batch, 500, 5},  {1000, 1, 1000, Method::batch, 500, 1},
+               {300, 1, 100, Method::batch, 150, 1},   {300, 4, 100, Method::batch, 150, 5},
+               {1000, 1, 100, Method::online, 500, 5}, {100, 1, 100, Method::online, 50, 2},
+               {1000, 1, 10, Method::online, 500, 50}, {2, 1, 100, Method::online, 1, 1}};
   for (const auto& c : cases) {
     const FitOptions o = completed(tensor_of(9), 9, [&](FitOptions& options) {
       options.sweeps = c.sweeps;
@@ -141,23 +143,23 @@ TEST(CompleteOptions, ScheduleIsFilledIn) {
       options.method = c.method;
     });
     EXPECT_EQ(o.burn_in, c.burn_in) << c.sweeps;
-    EXPECT_EQ(o.keep_every, c.keep_every) << c.sweeps << " " << c.chains << " " << c.draws << " " << c.method;
+    EXPECT_EQ(o.keep_every, c.keep_every) << c.sweeps << " " << c.chains << " " << c.draws << " " << name_of(c.method);
   }
-  const FitOptions point = completed(tensor_of(9), 9, [](FitOptions& o) { o.model = "quad"; });
+  const FitOptions point = completed(tensor_of(9), 9, [](FitOptions& o) { o.model = Model::quad; });
   EXPECT_EQ(point.burn_in, 999);
   EXPECT_EQ(point.draws, 1);
 }
 
 // The options of a run, every default filled in, are options of a fit that does the same.
 TEST(CompleteOptions, AreWhatTheyAreWhenGivenAgain) {
-  for (const char* method : {"batch", "online"}) {
+  for (const Method method : {Method::batch, Method::online}) {
     Dataset data;
     data.tensor = tensor_of(9);
     FitOptions options;
     options.method = method;
     const FitOptions complete = complete_options(options, data);
     EXPECT_NE(options_to_json(complete), options_to_json(options));
-    EXPECT_EQ(options_to_json(complete_options(complete, data)), options_to_json(complete)) << method;
+    EXPECT_EQ(options_to_json(complete_options(complete, data)), options_to_json(complete)) << name_of(method);
   }
 }
 
@@ -167,7 +169,7 @@ TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
   const auto draws = [&](std::uint32_t rows) {
     o.rank = 1024;
     const DrawLayout layout(o, {{"a", rows}, {"b", 1}}, 0);
-    return std::pair{schedule(o, layout).draws_per_chain(), layout.bytes()};
+    return std::pair{make_schedule(o, layout).draws_per_chain(), layout.bytes()};
   };
   EXPECT_EQ(draws(100).first, 100u);
   const auto [some, bytes] = draws(20000);  // 80 MB each
@@ -179,18 +181,18 @@ TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
 
 TEST(ScheduleOf, CellsAreWatchedAtMostTwoThousandTimes) {
   const DrawLayout layout({}, {{"a", 3}, {"b", 3}}, 0);
-  const auto every = [&](std::int64_t sweeps, const char* method) {
-    return schedule(completed(tensor_of(9), 9,
-                              [&](FitOptions& o) {
-                                o.sweeps = sweeps;
-                                o.method = method;
-                              }),
-                    layout)
+  const auto every = [&](std::int64_t sweeps, Method method) {
+    return make_schedule(completed(tensor_of(9), 9,
+                                   [&](FitOptions& o) {
+                                     o.sweeps = sweeps;
+                                     o.method = method;
+                                   }),
+                         layout)
         .watch_every;
   };
-  EXPECT_EQ(every(4000, "batch"), 1u);
-  EXPECT_EQ(every(8000, "batch"), 2u);
-  EXPECT_EQ(every(4000, "online"), 20u);  // with the draws
+  EXPECT_EQ(every(4000, Method::batch), 1u);
+  EXPECT_EQ(every(8000, Method::batch), 2u);
+  EXPECT_EQ(every(4000, Method::online), 20u);  // with the draws
 }
 
 TEST(HyperparametersOf, DirichletOfAllModesAndOfOne) {
@@ -240,9 +242,9 @@ TEST(ProblemOf, SamplerStartSeedAndWhenLearningBegins) {
   data.tensor = tensor_of(9);
   const auto problem = [&](const Change& change) { return make_problem(completed(data.tensor, 9, change), data); };
   EXPECT_TRUE(problem({}).regroup);
-  EXPECT_FALSE(problem([](FitOptions& o) { o.sampler = "plain"; }).regroup);
-  EXPECT_FALSE(problem({}).options.start == "prior");
-  EXPECT_TRUE(problem([](FitOptions& o) { o.start = "prior"; }).options.start == "prior");
+  EXPECT_FALSE(problem([](FitOptions& o) { o.sampler = Sampler::plain; }).regroup);
+  EXPECT_FALSE(problem({}).options.start == Start::prior);
+  EXPECT_TRUE(problem([](FitOptions& o) { o.start = Start::prior; }).options.start == Start::prior);
   EXPECT_EQ(problem([](FitOptions& o) { o.seed = 77; }).seed, 77u);
   EXPECT_EQ(problem({}).learn_after, 50u);  // half of a burn-in, and at most 50 sweeps
   EXPECT_EQ(problem([](FitOptions& o) { o.sweeps = 40; }).learn_after, 10u);

@@ -71,8 +71,8 @@ TEST_P(ResidentTest, GrowsNoMoreAfterTheFirstSweep) {
   options.burn_in = 49;  // draws are kept in the end
   options.threads = 2;
   const std::string way = GetParam();
-  options.method = way.starts_with("online") ? "online" : "batch";
-  if (way == "batch") options.sampler = "plain";  // buffers of the collapsed one grow with the components it splits
+  options.method = way.starts_with("online") ? Method::online : Method::batch;
+  if (way == "batch") options.sampler = Sampler::plain;  // buffers of the collapsed one grow with the components it splits
   Resident before, first, last;
   FitCallbacks callbacks;
   callbacks.stop_requested = [&] {  // asked before every sweep

@@ -121,10 +121,10 @@ TEST(Fit, ReferenceAndCpuKernelAgreeInWhatTheyPredict) {
   FitOptions options = quick();
   options.sweeps = 400;
   std::vector<double> auc;
-  for (const char* kernel : {"cpu", "reference"}) {
+  for (const KernelName kernel : {KernelName::cpu, KernelName::reference}) {
     options.kernel = kernel;
-    fit(blocks(12, 3), options, dir / kernel);
-    auc.push_back(run_info(dir / kernel).auc_roc);
+    fit(blocks(12, 3), options, dir / name_of(kernel));
+    auc.push_back(run_info(dir / name_of(kernel)).auc_roc);
   }
   EXPECT_GT(auc[0], 0.7);  // 0.86, standard deviation 0.027
   EXPECT_NEAR(auc[0], auc[1],
@@ -231,7 +231,7 @@ TEST(Components, SharesSumToOneAndWeightsAreOrdered) {
 TEST(Fit, CountsArePredictedAsRates) {
   const TempDir dir;
   FitOptions options = quick();
-  options.likelihood = "count";
+  options.likelihood = Likelihood::count;
   options.holdout = 0;
   Dataset data = blocks(12, 3, true);
   double total = 0;

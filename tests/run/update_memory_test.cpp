@@ -55,7 +55,7 @@ Arrays arrays_of(const std::vector<Row>& rows, const std::vector<std::vector<Row
   return arrays;
 }
 
-class UpdateMemoryTest : public testing::TestWithParam<const char*> {
+class UpdateMemoryTest : public testing::TestWithParam<Method> {
  protected:
   std::string write(const std::string& name, const std::vector<Row>& rows) {
     write_text(dir_ / name, text_of(rows));
@@ -78,8 +78,8 @@ class UpdateMemoryTest : public testing::TestWithParam<const char*> {
     options.sweeps = 60;
     options.threads = 1;
     options.method = GetParam();
-    if (counts) options.likelihood = "count";
-    if (options.method == "online") options.minibatch = 30;
+    if (counts) options.likelihood = Likelihood::count;
+    if (options.method == Method::online) options.minibatch = 30;
     EXPECT_EQ(fit(read_dataset(read), options, dir_ / "run"), FitOutcome::complete);
     return dir_ / "run";
   }
@@ -147,7 +147,7 @@ TEST_P(UpdateMemoryTest, NothingNewLeavesTheRunAsItIsWhereThatMayBe) {
   const std::string run = fitted(1);
   const std::string before = read_text(run + "/draws.nc");
   UpdateOptions options;
-  options.news_required = false;
+  options.require_new_data = false;
   const UpdateSummary summary = update(run, arrays_of(ones_of(0, 2)), options);
   EXPECT_EQ(summary.ones, 0u);
   EXPECT_EQ(summary.known_ones, ones_of(0, 2).size());
@@ -206,8 +206,8 @@ TEST_P(UpdateMemoryTest, OptionsOutOfTheirRangesAreRefused) {
   EXPECT_EQ(run_info(run).updates, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Runs, UpdateMemoryTest, testing::Values("batch", "online"),
-                         [](const auto& method) { return std::string(method.param); });
+INSTANTIATE_TEST_SUITE_P(Runs, UpdateMemoryTest, testing::Values(Method::batch, Method::online),
+                         [](const auto& method) { return name_of(method.param); });
 
 }  // namespace
 }  // namespace ztp

@@ -10,7 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/pool.hpp"
-#include "run/chains.hpp"
+#include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
 #include "run/prepare.hpp"
 #include "store/data.hpp"
@@ -45,17 +45,17 @@ std::string ring_of(int users) {
   return text;
 }
 
-FitOptions quick(const std::string& method) {
+FitOptions quick(Method method) {
   FitOptions options;
   options.rank = 4;
   options.sweeps = 200;
   options.threads = 1;
   options.method = method;
-  if (method == "online") options.minibatch = 60;
+  if (method == Method::online) options.minibatch = 60;
   return options;
 }
 
-class UpdateTest : public testing::TestWithParam<const char*> {
+class UpdateTest : public testing::TestWithParam<Method> {
  protected:
   ReadOptions file(const std::string& text, const std::string& edges = "") {
     ReadOptions options;
@@ -140,7 +140,7 @@ constexpr double resolution = 1e-4;
 
 TEST_P(UpdateTest, AddsEveryNewCountOnceAndLeavesTheOld) {
   FitOptions options = quick(GetParam());
-  options.likelihood = "count";
+  options.likelihood = Likelihood::count;
   options.chains = 2;
   const std::string run = fitted(counted(file(ones_of(0, 20, "\t2"))), options);
   const Ended before[] = {ended(run, 0), ended(run, 1)};
@@ -211,7 +211,7 @@ TEST_P(UpdateTest, AnInterruptionChangesNothing) {
 // The blocks differ by factors of 16 to 55 with these seeds.
 TEST_P(UpdateTest, PredictsANewEntityLikeAFitOfEverything) {
   const std::string run = fitted(file(ones_of(0, 20)), quick(GetParam()));
-  const std::string whole = fitted(file(ones_of(0, 21)), quick("batch"), "whole");
+  const std::string whole = fitted(file(ones_of(0, 21)), quick(Method::batch), "whole");
   update(run + "/", file(ones_of(20, 21)), {});  // as a shell completes the name
   for (const int parity : {0, 1})
     EXPECT_NEAR(mean_probability(run, "u20", parity), mean_probability(whole, "u20", parity), 0.2) << parity;
@@ -263,7 +263,7 @@ TEST_P(UpdateTest, WhatBecomesAOneIsNeitherMissingNorHeldOut) {
   write_text(dir_ / "test.tsv", test);
   FitOptions options = quick(GetParam());
   options.test = dir_ / "test.tsv";
-  options.holdout_as = "missing";
+  options.holdout_as = HoldoutAs::missing;
   const std::string run = fitted(read, options);
   ASSERT_EQ(run_info(run).missing_cells, 30u);
   const UpdateSummary summary = update(run, file("lost\ti0\nu19\ti0\nu19\ti1\n"), {});
@@ -292,8 +292,8 @@ TEST_P(UpdateTest, RefusesOtherVersionsAndUnfinishedRuns) {
   EXPECT_EQ(update(run, fresh, {}).outcome, FitOutcome::complete);
 }
 
-INSTANTIATE_TEST_SUITE_P(Runs, UpdateTest, testing::Values("batch", "online"),
-                         [](const auto& method) { return std::string(method.param); });
+INSTANTIATE_TEST_SUITE_P(Runs, UpdateTest, testing::Values(Method::batch, Method::online),
+                         [](const auto& method) { return name_of(method.param); });
 
 }  // namespace
 }  // namespace ztp

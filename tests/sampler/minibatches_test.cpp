@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "errors.hpp"
-#include "io/file_cells.hpp"
+#include "io/dataset_ones.hpp"
 #include "online_data.hpp"
 #include "run/file_minibatches.hpp"
 #include "temp_dir.hpp"

@@ -62,7 +62,7 @@ TEST(Regroup, FindsTheGroupsFromBothStarts) {
   const auto kernel = make_kernel("cpu", pool);
   for (const bool prior : {false, true}) {
     Problem problem = problem_of(tensor, 0.5, 10);
-    problem.options.start = prior ? "prior" : "allocation";
+    problem.options.start = prior ? Start::prior : Start::allocation;
     Chain chain(problem, *kernel, 0);
     chain.start();
     for (int t = 0; t < 150; ++t) chain.sweep();
@@ -77,7 +77,7 @@ TEST(Regroup, AStartFromThePriorTakesAnyData) {
   for (const char* name : {"cpu", "reference"}) {
     const auto kernel = make_kernel(name, pool);
     Problem problem = problem_of(tensor, 0.01, 1);
-    problem.options.start = "prior";
+    problem.options.start = Start::prior;
     for (std::uint32_t number = 0; number < 5; ++number) {
       Chain chain(problem, *kernel, number);
       chain.start();

@@ -15,7 +15,7 @@
 
 #include "errors.hpp"
 #include "simulate/alias.hpp"
-#include "simulate/distinct.hpp"
+#include "simulate/distinct_cells.hpp"
 #include "simulate/points.hpp"
 #include "temp_dir.hpp"
 #include "ztp/read.hpp"

@@ -53,7 +53,7 @@ RunInfo info_of(const Dataset& data) {
   info.created = began;
   info.options.rank = 2;
   info.options.chains = 2;
-  info.options.likelihood = "count";
+  info.options.likelihood = Likelihood::count;
   info.options.seed = ~std::uint64_t{0};
   info.options.burn_in = 50;
   info.options.beta_mean = 0.5;
@@ -175,7 +175,7 @@ TEST_F(DrawsNc, HasNoConstantThatIsDrawnOrNotOfTheModel) {
     EXPECT_FALSE(has("constant_data", name)) << name;
   EXPECT_TRUE(has("constant_data", "beta_concentration"));
   info.options.learn.clear();
-  info.options.model = "quad";
+  info.options.model = Model::quad;
   write_small(info);
   EXPECT_FALSE(has("constant_data", "beta_concentration"));
   EXPECT_EQ(numbers<double>("constant_data", "ridge"), std::vector<double>{1});
@@ -209,14 +209,14 @@ TEST(DrawsNcOfManyOnes, LeavesThemOut) {
     data.tensor.modes = {{"a", LabelTable::numbered(0, ones)}, {"b", LabelTable::numbered(0, 1)}};
     for (std::uint32_t e = 0; e < ones; ++e) fill(data.tensor.coords, {e, 0});
     RunInfo info = info_of(data);
-    info.options.likelihood = "binary";
+    info.options.likelihood = Likelihood::binary;
     write(dir.path(), info, data);
     const NetcdfFile file = NetcdfFile::open(dir / "draws.nc");
     const int group = file.group("observed_data");
-    unsigned long long left_out = 0;
-    const int found = nc_get_att_ulonglong(group, NC_GLOBAL, "left_out_ones", &left_out);
+    unsigned long long dropped = 0;
+    const int found = nc_get_att_ulonglong(group, NC_GLOBAL, "left_out_ones", &dropped);
     if (extra > 0) {
-      EXPECT_EQ(left_out, ones);
+      EXPECT_EQ(dropped, ones);
       EXPECT_THROW(file.variable(group, "a"), Error);
       continue;
     }

@@ -63,9 +63,10 @@ inline ReportOptions report_options() {
 }
 
 // What the sections are made from. The options must live as long.
-inline std::unique_ptr<Source> source_of(const std::string& run_dir, const ReportOptions& options) {
-  auto source = std::unique_ptr<Source>(new Source{run_dir, options, Posterior(run_dir, options.threads), {}, {}});
-  source->shown = choose_shown(source->data(), source->posterior, options, source->notes);
+inline std::unique_ptr<ReportSource> source_of(const std::string& run_dir, const ReportOptions& options) {
+  auto source =
+      std::unique_ptr<ReportSource>(new ReportSource{run_dir, options, Posterior(run_dir, options.threads), {}, {}});
+  source->shown = choose_shown_entities(source->data(), source->posterior, options, source->notes);
   return source;
 }
 
@@ -79,7 +80,7 @@ class ReportRun : public testing::Test {
   static void TearDownTestSuite() { delete dir_; }
   static inline const TempDir* dir_ = nullptr;
   const ReportOptions options_ = report_options();
-  std::unique_ptr<Source> source_ = source_of(*dir_ / "run", options_);
+  std::unique_ptr<ReportSource> source_ = source_of(*dir_ / "run", options_);
 };
 
 }  // namespace ztp::test

@@ -92,13 +92,13 @@ class IoTest : public testing::Test {
     std::ofstream(path, std::ios::binary) << content;
     return path;
   }
-  TableSpec spec(const std::string& name, const std::string& content, Values values = Values::none) {
+  TableSpec spec(const std::string& name, const std::string& content, Values values = ValueKind::none) {
     TableSpec result;
     result.path = file(name, content);
     result.values = values;
     return result;
   }
-  Result read(const std::string& name, const std::string& content, Values values = Values::none) {
+  Result read(const std::string& name, const std::string& content, Values values = ValueKind::none) {
     return read_all(spec(name, content, values));
   }
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <cmath>
 #include <limits>
 
 #include "kernel/cpu/bounds.hpp"
 #include "kernel/cpu/draw_block.hpp"
 #include "kernel/cpu/score.hpp"
-#include "kernel/entry_draw.hpp"
 
 namespace ztp::cpu {
 namespace {
@@ -17,29 +17,41 @@ namespace {
 constexpr std::size_t entries_per_block = 2048;
 
 // Integer sums do not depend on their order, so threads may add to the same place in any order.
-void add_shared(std::int64_t& place, std::int64_t count) {
-  std::atomic_ref(place).fetch_add(count, std::memory_order_relaxed);
+template <class T>
+void add_shared(T& place, std::int64_t count) {
+  std::atomic_ref(place).fetch_add(static_cast<T>(count), std::memory_order_relaxed);
 }
 
-void clear(Pool& pool, Matrix<std::int64_t>& S) {
-  const Blocks blocks{S.rows(), 4096};
-  pool.for_blocks(blocks.count(), [&](std::size_t b) { std::fill(S.row(blocks.begin(b)), S.row(blocks.end(b)), 0); });
+void clear(Pool& pool, HostCounts& S) {
+  S.visit([&](auto& values) {
+    const Blocks blocks{values.rows(), 4096};
+    pool.for_blocks(blocks.count(),
+                    [&](std::size_t b) { std::fill(values.row(blocks.begin(b)), values.row(blocks.end(b)), 0); });
+  });
 }
 
-// Adds the counts of all entries into the rows of one mode, row by row, so that each row is in cache and, but for those that reach
-// into another block, no one else's. `fresh`: rows are set to zero first, each when its turn comes.
+// What adding up reads of the draws.
+struct Added {
+  const std::vector<Drawn>& drawn;
+  const FactorLayout& layout;
+  bool fresh;
+  std::int64_t unit;
+};
+
+// Adds the counts of all entries into the rows of one matrix, row by row, so that each row is in cache and, but for those that reach
+// into another block, no one else's. If `fresh`, rows are set to zero first, each when its turn comes.
+template <class T>
 class RowSums {
  public:
-  RowSums(const RowIndex& index, const std::vector<Drawn>& drawn, bool fresh, std::int64_t unit,
-          Matrix<std::int64_t>& S)
+  // columns: of each component; null: component r has column r.
+  RowSums(const RowIndex& index, const Added& added, const std::uint32_t* columns, Matrix<T>& S)
       : index_(index),
-        drawn_(drawn),
-        component_(drawn.empty() ? nullptr : drawn.front().component),
-        fresh_(fresh),
-        unit_(unit),
+        added_(added),
+        component_(added.drawn.empty() ? nullptr : added.drawn.front().component),
+        columns_(columns),
         S_(S),
         blocks_{index.begin[S.rows()], entries_per_block} {
-    for (std::size_t b = 1; fresh && b < blocks_.count(); ++b) {
+    for (std::size_t b = 1; added.fresh && b < blocks_.count(); ++b) {
       const std::size_t j = row_of(blocks_.begin(b));
       if (index.begin[j] < blocks_.begin(b)) std::fill(S.row(j), S.row(j + 1), 0);
     }
@@ -51,17 +63,17 @@ class RowSums {
   void add_block(std::size_t b) const {
     const std::uint64_t* rows = index_.begin.data();
     const std::uint64_t begin = blocks_.begin(b), end = std::min(blocks_.end(b), rows[S_.rows()]);
-    std::vector<std::int64_t> local;
+    std::vector<T> local;
     for (std::size_t j = b == 0 ? 0 : row_of(begin); j < S_.rows() && (rows[j] < end || b + 1 == blocks()); ++j) {
       const std::uint64_t first = std::max(rows[j], begin), last = std::min(rows[j + 1], end);
       if (rows[j] >= begin && rows[j + 1] <= end) {
-        if (fresh_) std::fill(S_.row(j), S_.row(j + 1), 0);
+        if (added_.fresh) std::fill(S_.row(j), S_.row(j + 1), 0);
         add_entries(first, last, S_.row(j));
       } else {  // shared with another block
         local.assign(S_.columns(), 0);
         add_entries(first, last, local.data());
-        for (std::size_t r = 0; r < local.size(); ++r)
-          if (local[r] != 0) add_shared(S_.row(j)[r], local[r]);
+        for (std::size_t q = 0; q < local.size(); ++q)
+          if (local[q] != 0) add_shared(S_.row(j)[q], local[q]);
       }
     }
   }
@@ -74,74 +86,133 @@ class RowSums {
     return rows[j] == place ? j : j - 1;
   }
 
-  void add_entries(std::uint64_t i, std::uint64_t end, std::int64_t* row) const {
+  std::size_t column(std::size_t r) const { return columns_ == nullptr ? r : columns_[r]; }
+
+  void add_entries(std::uint64_t i, std::uint64_t end, T* row) const {
     constexpr std::uint64_t ahead = 24;  // components are all over memory, and asked for in time
+    const T unit = static_cast<T>(added_.unit);
     const std::uint64_t fetch_end =
         index_.entry.empty() ? 0 : index_.entry.size() - std::min<std::size_t>(ahead, index_.entry.size());
     for (; i < end; ++i) {
       if (i < fetch_end) __builtin_prefetch(component_ + index_.entry[i + ahead]);
       const std::size_t e = index_.entry.empty() ? i : index_.entry[i];
       if (component_[e] < several) {
-        row[component_[e]] += unit_;
+        row[column(component_[e])] += unit;
         continue;
       }
-      const std::size_t block = e / entries_per_block;
-      for_each_part(drawn_[block], e, [&](std::uint32_t r, std::int64_t count) { row[r] += count * unit_; });
+      const Drawn& block = added_.drawn[e / entries_per_block];
+      for_each_part(block, e,
+                    [&](std::uint32_t r, std::int64_t count) { row[column(r)] += static_cast<T>(count) * unit; });
     }
   }
 
   const RowIndex& index_;
-  const std::vector<Drawn>& drawn_;
+  const Added& added_;
   const std::uint32_t* component_;  // of all entries
-  bool fresh_;
-  std::int64_t unit_;
-  Matrix<std::int64_t>& S_;
+  const std::uint32_t* columns_;
+  Matrix<T>& S_;
   Blocks blocks_;
 };
 
-// The counts of all entries into the rows of all modes. The blocks of all modes go in one: threads wait for each other once.
-void add_by_row(Pool& pool, const std::vector<RowIndex>& by_row, const std::vector<Drawn>& drawn, const Sums& sums) {
-  std::vector<RowSums> modes;
-  std::vector<std::pair<std::size_t, std::size_t>> mode_and_block;
-  for (std::size_t m = 0; m < by_row.size(); ++m) {
-    modes.emplace_back(by_row[m], drawn, sums.fresh, sums.unit, *sums.rows[m]);
-    for (std::size_t b = 0; b < modes[m].blocks(); ++b) mode_and_block.emplace_back(m, b);
+const std::uint32_t* columns_of(const FactorLayout& layout, std::size_t k) {
+  return layout.columns_are_components() ? nullptr : layout.columns_of_mode(k).data();
+}
+
+// The counts of all entries into the rows of all matrices. Their blocks go in one: threads wait for each other once.
+void add_by_row(Pool& pool, const std::vector<RowIndex>& by_row, const Added& added, const CountSums& sums) {
+  std::vector<std::function<void(std::size_t)>> add_block;  // of each matrix
+  std::vector<std::pair<std::size_t, std::size_t>> matrix_and_block;
+  for (std::size_t f = 0; f < by_row.size(); ++f) {
+    std::size_t k = 0;  // a mode of it: the only one, or all its modes have the same columns
+    while (added.layout.matrix(k) != f) ++k;
+    std::size_t blocks = 0;
+    on_this_host(*sums.rows[f]).visit([&]<class T>(Matrix<T>& values) {
+      const RowSums<T> rows(by_row[f], added, columns_of(added.layout, k), values);
+      blocks = rows.blocks();
+      add_block.push_back([rows](std::size_t b) { rows.add_block(b); });
+    });
+    for (std::size_t b = 0; b < blocks; ++b) matrix_and_block.emplace_back(f, b);
   }
-  pool.for_blocks(mode_and_block.size(),
-                  [&](std::size_t i) { modes[mode_and_block[i].first].add_block(mode_and_block[i].second); });
+  pool.for_blocks(matrix_and_block.size(),
+                  [&](std::size_t i) { add_block[matrix_and_block[i].first](matrix_and_block[i].second); });
 }
 
 // Adds the counts of a block of entries entry by entry, for entries without an index of rows. Rows are anywhere in memory and asked for
 // in time; components are known, so that it is the one cache line that is needed.
-void add_scattered(const Entries& entries, const Drawn& drawn, const Sums& sums) {
+void add_scattered(const HostCells& cells, const Drawn& drawn, const Added& added, const CountSums& sums) {
   constexpr std::size_t ahead = 48;
-  const std::size_t K = sums.rows.size();
+  const std::size_t K = added.layout.modes();
   for (std::size_t k = 0; k < K; ++k) {
-    Matrix<std::int64_t>& S = *sums.rows[k];
-    for (std::size_t e = drawn.begin; e < drawn.end; ++e) {
-      if (e + ahead < drawn.end) {
-        const std::uint32_t r = drawn.component[e + ahead - drawn.begin];
-        __builtin_prefetch(S.row(entries.coords[(e + ahead) * K + k]) + (r < several ? r : 0), 1);
+    const std::uint32_t* columns = columns_of(added.layout, k);
+    const auto column = [columns](std::size_t r) { return columns == nullptr ? r : columns[r]; };
+    on_this_host(*sums.rows[added.layout.matrix(k)]).visit([&](auto& S) {
+      for (std::size_t e = drawn.begin; e < drawn.end; ++e) {
+        if (e + ahead < drawn.end) {
+          const std::uint32_t r = drawn.component[e + ahead - drawn.begin];
+          __builtin_prefetch(S.row(cells.coords[(e + ahead) * K + k]) + (r < several ? column(r) : 0), 1);
+        }
+        for_each_part(drawn, e, [&](std::uint32_t r, std::int64_t count) {
+          add_shared(S.row(cells.coords[e * K + k])[column(r)], count * added.unit);
+        });
       }
-      for_each_part(drawn, e, [&](std::uint32_t r, std::int64_t count) {
-        add_shared(S.row(entries.coords[e * K + k])[r], count * sums.unit);
-      });
-    }
+    });
   }
 }
 
+// Without an index, and where there is room for any count, a block can be added as soon as it is drawn, while it is in cache.
+bool scatters_at_once(const HostOnes& ones, const DrawSettings& settings, const CountSums& sums) {
+  return ones.by_row.empty() && !settings.fresh &&
+         std::all_of(sums.rows.begin(), sums.rows.end(), [](Counts* rows) { return on_this_host(*rows).wide(); });
+}
+
+std::vector<std::int64_t> totals_of(const Added& added) {
+  std::vector<std::int64_t> totals(added.layout.components(), 0);
+  for (const Drawn& block : added.drawn)
+    for (std::size_t r = 0; r < totals.size(); ++r) totals[r] += block.totals[r] * added.unit;
+  return totals;
+}
+
+void add_totals(const Added& added, const CountSums& sums) {
+  const std::vector<std::int64_t> totals = totals_of(added);
+  for (std::size_t r = 0; r < totals.size(); ++r) sums.totals[r] += totals[r];
+}
+
+// No row gets more of a column than all rows together.
+void make_room(const Added& added, const CountSums& sums) {
+  const FactorLayout& layout = added.layout;
+  const std::vector<std::int64_t> totals = totals_of(added);
+  for (std::size_t f = 0; added.fresh && f < layout.matrices(); ++f) on_this_host(*sums.rows[f]).forget();
+  for (std::size_t k = 0; k < layout.modes(); ++k) {
+    std::vector<std::int64_t> of_column(layout.size_of_mode(k).columns, 0);
+    for (std::size_t r = 0; r < totals.size(); ++r) of_column[layout.column(k, r)] += totals[r];
+    on_this_host(*sums.rows[layout.matrix(k)]).make_room(*std::max_element(of_column.begin(), of_column.end()));
+  }
+}
+
+// Adds what all blocks have drawn to the rows of every matrix.
+void add_rows(Pool& pool, const HostOnes& ones, const Added& added, const CountSums& sums) {
+  const FactorLayout& layout = added.layout;
+  make_room(added, sums);
+  // An entry of a row index does not say by which mode it belongs to the row: with several, their columns must be the same.
+  const bool indexed = !ones.by_row.empty() && (layout.columns_are_components() || layout.matrices() == layout.modes());
+  if (indexed) return add_by_row(pool, ones.by_row, added, sums);
+  if (added.fresh)
+    for (Counts* rows : sums.rows) clear(pool, on_this_host(*rows));
+  pool.for_blocks(added.drawn.size(), [&](std::size_t b) { add_scattered(ones.cells, added.drawn[b], added, sums); });
+}
+
 // Of the entries begin..end-1, by computing all their rates: not a number, if that is not asked for.           (M10)
-double log_likelihood(const Entries& entries, const Rates& rates, std::size_t begin, std::size_t end) {
-  if (!entries.likelihood) return std::numeric_limits<double>::quiet_NaN();
+double log_likelihood(const CountTask& task, std::size_t begin, std::size_t end) {
+  if (!task.settings.likelihood) return std::numeric_limits<double>::quiet_NaN();
   double z[entries_per_block];
-  LogShares log_shares(rates);  // for cells whose rate itself may underflow
-  score_block(entries.coords + begin * rates.u.size(), end - begin, rates, z);
+  LogShares log_shares(task.rates);  // for cells whose rate itself may underflow
+  score_block(task.cell(begin), end - begin, task.rates, z);
   double sum = 0;
   for (std::size_t e = begin; e < end; ++e) {
     const double rate = z[e - begin];
-    const double log_z = rate > smallest_rate ? std::log(rate) : log_shares.of(entries.coords + e * rates.u.size());
-    if (entries.anywhere && log_z == -std::numeric_limits<double>::infinity()) continue;
-    sum += entry_log_likelihood(entries, rate, log_z, entries.observed ? entries.observed[e] : 1);
+    const double log_z = rate > smallest_rate ? std::log(rate) : log_shares.of(task.cell(e));
+    if (task.settings.anywhere && !task.cells.missing && log_z == -std::numeric_limits<double>::infinity()) continue;
+    sum += entry_log_likelihood(task.cells, rate, log_z, task.observed(e));
   }
   return sum;
 }
@@ -154,39 +225,65 @@ void Allocator::reserve(std::size_t entries) {
   std::fill(component_.begin() + before, component_.end(), 0u);  // memory is only there when it has been written to
 }
 
-double Allocator::allocate(const Entries& entries, const Rates& rates, const Streams& streams, const Sums& sums) {
-  const Blocks blocks{entries.count, entries_per_block};
-  Bounds bounds;
-  if (entries.bounded && entries.count > 0) bounds = make_bounds(pool_, rates);
+std::vector<Drawn> Allocator::blocks_of(std::size_t count) {
+  const Blocks blocks{count, entries_per_block};
+  component_.resize(std::max(component_.size(), count));
   std::vector<Drawn> drawn(blocks.count());
-  component_.resize(std::max(component_.size(), entries.count));
-  if (sums.parts != nullptr) sums.parts->assign(blocks.count(), {});
-  for (auto* rows : sums.rows)
-    if (sums.fresh && entries.by_row == nullptr) clear(pool_, *rows);
-  pool_.for_blocks(blocks.count(), [&](std::size_t b) {
-    const std::size_t begin = blocks.begin(b), end = blocks.end(b);
-    drawn[b].begin = begin;
-    drawn[b].end = end;
-    drawn[b].component = component_.data() + begin;
-    drawn[b].totals.assign(padded(rates.R), 0);
-    if (entries.bounded) {
-      draw_block_bounded(entries, rates, bounds.rates, streams, drawn[b]);
-      drawn[b].log_likelihood = log_likelihood(entries, rates, begin, end);
+  for (std::size_t b = 0; b < drawn.size(); ++b) {
+    drawn[b].begin = blocks.begin(b);
+    drawn[b].end = blocks.end(b);
+    drawn[b].component = component_.data() + blocks.begin(b);
+  }
+  return drawn;
+}
+
+double Allocator::allocate(const HostOnes& ones, const HostRates& rates, const Streams& streams,
+                           const DrawSettings& settings, const CountSums& sums) {
+  const CountTask task{ones.cells, rates, streams, settings};
+  Bounds bounds;
+  if (settings.bounded && ones.count() > 0) bounds = make_bounds(pool_, rates);
+  std::vector<Drawn> drawn = blocks_of(ones.count());
+  const Added added{drawn, *sums.layout, settings.fresh, settings.unit};
+  const bool at_once = scatters_at_once(ones, settings, sums);
+  if (settings.parts != nullptr) settings.parts->assign(drawn.size(), {});
+  pool_.for_blocks(drawn.size(), [&](std::size_t b) {
+    Drawn& block = drawn[b];
+    block.totals.assign(padded(rates.R), 0);
+    if (settings.bounded) {
+      draw_block_bounded(task, bounds.rates, block);
+      block.log_likelihood = log_likelihood(task, block.begin, block.end);
     } else {
-      draw_block(entries, rates, streams, drawn[b]);
+      draw_block(task, block);
     }
-    for (std::size_t r = 0; r < rates.R; ++r)
-      if (drawn[b].totals[r] != 0) add_shared(sums.totals[r], drawn[b].totals[r] * sums.unit);
-    for (std::size_t e = begin; e < end && sums.parts != nullptr; ++e)
-      for_each_part(drawn[b], e, [&](std::uint32_t r, std::int64_t count) {
-        (*sums.parts)[b].push_back({static_cast<std::uint32_t>(e), r, count});
+    for (std::size_t e = block.begin; e < block.end && settings.parts != nullptr; ++e)
+      for_each_part(block, e, [&](std::uint32_t r, std::int64_t count) {
+        (*settings.parts)[b].push_back({static_cast<std::uint32_t>(e), r, count});
       });
-    if (entries.by_row == nullptr) add_scattered(entries, drawn[b], sums);
+    if (at_once) add_scattered(ones.cells, block, added, sums);
   });
-  if (entries.by_row != nullptr) add_by_row(pool_, *entries.by_row, drawn, sums);
+  add_totals(added, sums);
+  if (!at_once) add_rows(pool_, ones, added, sums);
   double sum = 0;
   for (const Drawn& block : drawn) sum += block.log_likelihood;
   return sum;
+}
+
+void Allocator::allocate_at_random(const HostOnes& ones, const Streams& streams, const CountSums& sums) {
+  const std::size_t R = sums.layout->components();
+  std::vector<Drawn> drawn = blocks_of(ones.count());
+  pool_.for_blocks(drawn.size(), [&](std::size_t b) {
+    drawn[b].totals.assign(padded(R), 0);
+    for (std::size_t e = drawn[b].begin; e < drawn[b].end; ++e) {
+      const std::size_t r = streams.at(ones.first() + e).below(R);
+      const std::size_t first = drawn[b].begin_parts();
+      // All of a count together: split up, every component would start the same.
+      drawn[b].add_part(e, r, ones.cells.observed ? ones.cells.observed[e] : 1);
+      drawn[b].end_parts(e, first);
+    }
+  });
+  const Added added{drawn, *sums.layout, false, 1};
+  add_totals(added, sums);
+  add_rows(pool_, ones, added, sums);
 }
 
 }  // namespace ztp::cpu

@@ -48,7 +48,7 @@ namespace ztp::cpu {
 
 HWY_EXPORT(norms_of_rows);
 
-Bounds make_bounds(Pool& pool, const Rates& rates) {
+Bounds make_bounds(Pool& pool, const HostRates& rates) {
   static_assert(components_per_block == lanes);
   const std::size_t K = rates.u.size(), blocks = padded(rates.R) / components_per_block;
   Matrix<float> root(1, rates.R);

@@ -1,6 +1,6 @@
 // Upper bounds on the rates of blocks of components, for many components (kernel/bounded_draw.hpp).
 #pragma once
-#include "kernel/kernel.hpp"
+#include "kernel/host_rates.hpp"
 
 namespace ztp::cpu {
 
@@ -8,8 +8,8 @@ namespace ztp::cpu {
 // product of a cell's K norms is at least the sum of its products over the block.                                     (M24)
 struct Bounds {
   std::vector<Matrix<float>> norms;  // K, n_k x blocks; one for both ends of an edge
-  Rates rates;                       // of a tensor with a component for each block
+  HostRates rates;                    // of a tensor with a component for each block
 };
-Bounds make_bounds(Pool& pool, const Rates& rates);
+Bounds make_bounds(Pool& pool, const HostRates& rates);
 
 }  // namespace ztp::cpu

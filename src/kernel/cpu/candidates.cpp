@@ -71,6 +71,15 @@ constexpr std::size_t tiles_per_block = 64;  // of work for one thread: 512 quer
 
 }  // namespace
 
+void pack_panel(const Factors& u, std::size_t panel, float* packed) {
+  const std::size_t first = panel * candidates_per_panel, last = std::min(first + candidates_per_panel, u.rows());
+  std::vector<float> rows((last - first) * u.columns());
+  u.read({first, last}, rows.data());
+  std::fill(packed, packed + u.columns() * candidates_per_panel, 0.0f);
+  for (std::size_t j = 0; j < last - first; ++j)
+    for (std::size_t c = 0; c < u.columns(); ++c) packed[c * candidates_per_panel + j] = rows[j * u.columns() + c];
+}
+
 void add_probabilities(Pool& pool, std::span<const CandidateDraw> draws, std::size_t R, std::size_t tiles,
                        Matrix<float>& sums) {
   const std::size_t panels = sums.columns() / candidates_per_panel;

@@ -1,18 +1,19 @@
-// The columns of a mode: Dirichlet draws over blocks of rows, in lanes (gamma.hpp) where floats hold and in logs where not, their means,
-// and the diagonal of a network.
+// Columns of factors over blocks of rows: gamma draws in lanes (gamma.hpp) where floats hold and in logs where not, their sums and means,
+// and the diagonal of a network. All as in Kernel.
 #pragma once
-#include "kernel/kernel.hpp"
+#include "kernel/host_arrays.hpp"
 
 namespace ztp::cpu {
 
-// As in Kernel.                                                                                        (M5), (M27)
-std::vector<double> draw_columns(Pool& pool, const Columns& columns, const Streams& streams, Matrix<float>& u);
-// As in Kernel.                                                                                        (M28)
-void mean_columns(Pool& pool, const Columns& columns, Matrix<float>& u);
-// The gamma draws of draw_columns alone, not normalised: u[j, r] ~ Gamma(a + scale S[j, r], 1).
-void draw_gammas(Pool& pool, const Columns& columns, const Streams& streams, Matrix<float>& u);
-// As in Kernel.                                                                                        (M12)
+void draw_gammas(Pool& pool, const Columns& columns, const Streams& streams, HostFactors& u);             // (M5)
+std::vector<double> sum_columns(Pool& pool, const Columns& columns, const HostFactors& u);                // (M5)
+void scale_columns(Pool& pool, const Columns& columns, const std::vector<float>& factor, HostFactors& u);  // (M5)
+std::vector<double> draw_in_logs(Pool& pool, const Columns& columns, const std::vector<std::size_t>& which,
+                                 const std::vector<double>& log_rest, const Streams& streams,
+                                 HostFactors& u);  // (M5), (M27)
+std::vector<std::int64_t> sum_counts(const Columns& columns);
+void mean_columns(Pool& pool, const Columns& columns, const std::vector<float>& factor, HostFactors& u);  // (M28)
 double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, const Streams& streams,
-                       const Sums& sums);
+                       const DrawSettings& settings, HostCounts& S, std::int64_t* totals);  // (M12)
 
 }  // namespace ztp::cpu

@@ -1,9 +1,9 @@
 #include "kernel/cpu/cpu_kernel.hpp"
 
 #include "kernel/cpu/allocate.hpp"
-#include "kernel/cpu/candidates.hpp"
 #include "kernel/cpu/columns.hpp"
 #include "kernel/cpu/expect.hpp"
+#include "kernel/cpu/gamma.hpp"
 #include "kernel/cpu/instruction_set.hpp"
 #include "kernel/cpu/place.hpp"
 #include "kernel/cpu/score.hpp"
@@ -15,47 +15,79 @@ class CpuKernel final : public Kernel {
  public:
   explicit CpuKernel(Pool& pool) : pool_(pool), allocator_(pool) {}
 
-  void reserve(std::size_t entries) override { allocator_.reserve(entries); }
-  double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
-                  const Sums& sums) override {
-    if (sums.expected) return cpu::expect(pool_, entries, rates, sums);
-    return allocator_.allocate(entries, rates, {key, sweep}, sums);
+  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row) override {
+    return arrays_.factors(rows, columns, first_row);
   }
-  std::vector<double> draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep,
-                                   Matrix<float>& u) override {
-    return cpu::draw_columns(pool_, columns, {key, sweep}, u);
+  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row) override {
+    return arrays_.counts(rows, columns, wide, first_row);
   }
-  void mean_columns(const Columns& columns, Matrix<float>& u) override { cpu::mean_columns(pool_, columns, u); }
-  double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
-                         std::uint32_t sweep, const Sums& sums) override {
-    return cpu::impute_diagonal(pool_, u, log_beta, {key, sweep}, sums);
+  std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
+    return std::make_unique<HostOnes>(cells, layout);
   }
-  std::vector<double> column_mass(const Matrix<float>& u, Rows rows) override {
-    return cpu::column_mass(pool_, u, rows);
+  void reserve(std::size_t ones) override { allocator_.reserve(ones); }
+  double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+                  const CountSums& sums) override {
+    const HostRates on_host(rates);
+    const HostOnes& cells = on_this_host(ones);
+    if (settings.expected) return cpu::expect(pool_, {cells.cells, on_host, {key, settings.t}, settings}, sums);
+    return allocator_.allocate(cells, on_host, {key, settings.t}, settings, sums);
   }
-  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, const Streams& streams,
-             const Sums& sums) override {
-    cpu::place(pool_, u, rows, totals, streams, sums);
+  void allocate_at_random(const Ones& ones, StreamKey key, const CountSums& sums) override {
+    allocator_.allocate_at_random(on_this_host(ones), {key, 0}, sums);
   }
-  void spread(const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
-              Matrix<std::int64_t>& S) override {
-    cpu::spread(pool_, u, rows, power, factor, S);
+  double smallest_shape() const override { return cpu::smallest_float_shape; }
+  void draw_gammas(const Columns& columns, StreamKey key, std::uint32_t t, Factors& u) override {
+    cpu::draw_gammas(pool_, columns, {key, t}, on_this_host(u));
   }
-  void shift(int bits, Matrix<std::int64_t>& S) override { cpu::shift(pool_, bits, S); }
-  void move(const Matrix<std::int64_t>& towards, double part, Matrix<std::int64_t>& S) override {
-    cpu::move(pool_, towards, part, S);
+  std::vector<double> sum_columns(const Columns& columns, const Factors& u) override {
+    return cpu::sum_columns(pool_, columns, on_this_host(u));
   }
-  Tally tally(const Matrix<std::int64_t>& S) override { return cpu::tally(pool_, S); }
+  void scale_columns(const Columns& columns, const std::vector<float>& factor, Factors& u) override {
+    cpu::scale_columns(pool_, columns, factor, on_this_host(u));
+  }
+  std::vector<double> draw_in_logs(const Columns& columns, const std::vector<std::size_t>& which,
+                                   const std::vector<double>& log_rest, StreamKey key, std::uint32_t t,
+                                   Factors& u) override {
+    return cpu::draw_in_logs(pool_, columns, which, log_rest, {key, t}, on_this_host(u));
+  }
+  std::vector<std::int64_t> sum_counts(const Columns& columns) override { return cpu::sum_counts(columns); }
+  void mean_columns(const Columns& columns, const std::vector<float>& factor, Factors& u) override {
+    cpu::mean_columns(pool_, columns, factor, on_this_host(u));
+  }
+  double impute_diagonal(const Factors& u, const std::vector<double>& log_beta, StreamKey key,
+                         const DrawSettings& settings, Counts& S, std::int64_t* totals) override {
+    return cpu::impute_diagonal(pool_, values_of(u), log_beta, {key, settings.t}, settings, on_this_host(S), totals);
+  }
+  std::vector<double> column_mass(const Factors& u, RowMask rows) override {
+    return cpu::column_mass(pool_, values_of(u), rows);
+  }
+  void place(const Factors& u, RowMask rows, const std::vector<std::int64_t>& totals, const Streams& streams,
+             std::int64_t unit, Counts& S) override {
+    cpu::place(pool_, values_of(u), rows, totals, streams, unit, on_this_host(S));
+  }
+  void spread(const Factors& u, RowMask rows, int power, const std::vector<double>& factor, Counts& S) override {
+    cpu::spread(pool_, values_of(u), rows, power, factor, on_this_host(S));
+  }
+  void shift(int bits, Counts& S) override { cpu::shift(pool_, bits, on_this_host(S)); }
+  void move(const Counts& towards, double part, Counts& S) override {
+    cpu::move(pool_, on_this_host(towards), part, on_this_host(S));
+  }
+  Tally tally(const Counts& S) override { return cpu::tally(pool_, on_this_host(S)); }
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
-    cpu::score(pool_, coords, count, rates, z);
+    cpu::score(pool_, coords, count, HostRates(rates), z);
   }
-  void add_probabilities(std::span<const CandidateDraw> draws, std::size_t R, std::size_t tiles,
-                         Matrix<float>& sums) override {
-    cpu::add_probabilities(pool_, draws, R, tiles, sums);
+  void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) override {
+    const HostRates on_host(rates);
+    const Blocks blocks{count, 256};
+    pool_.for_blocks(blocks.count(), [&](std::size_t b) {
+      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e)
+        rate_parts(on_host, coords + e * rates.modes(), parts + e * rates.R());
+    });
   }
 
  private:
   Pool& pool_;
+  HostArrays arrays_;
   cpu::Allocator allocator_;
 };
 

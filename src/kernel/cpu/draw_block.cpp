@@ -6,7 +6,6 @@
 #include <numbers>
 
 #include "kernel/cpu/targets.hpp"  // before Highway
-#include "kernel/entry_draw.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernel/cpu/draw_block.cpp"
@@ -25,16 +24,15 @@ constexpr double largest_rate = 30;  // beyond, the likelihood takes another for
 
 class BlockDraw {
  public:
-  BlockDraw(const Entries& entries, const Rates& rates, const Streams& streams, Drawn& drawn)
-      : entries_(entries),
-        rates_(rates),
-        streams_(streams),
-        keys_(streams),
-        K_(rates.u.size()),
+  BlockDraw(const CountTask& task, Drawn& drawn)
+      : task_(task),
+        rates_(task.rates),
+        keys_(task.streams),
+        K_(rates_.u.size()),
         end_(drawn.end),
         drawn_(drawn),
-        search_(rates),
-        plain_(entries, rates) {}
+        search_(rates_),
+        plain_(task) {}
 
   void run() {
     for (std::size_t e = drawn_.begin; e < end_; e += batch) draw_batch(e, std::min(batch, end_ - e));
@@ -44,17 +42,17 @@ class BlockDraw {
  private:
   void draw_batch(std::size_t e, std::size_t count) {
     // Most entries need no more than the first two numbers of their streams.
-    batch_uniforms(keys_, e, 0, count_uniform_, component_uniform_);
+    batch_uniforms(keys_, task_.number(e), 0, count_uniform_, component_uniform_);
     search_.compute(cell(e), count, end_ - e - count);
     for (std::size_t i = 0; i < count; ++i) {
       rate_[i] = rates_.scale * search_.total(i);
       if (!floats_hold(search_.total(i), rate_[i])) rate_[i] = 0;
     }
     std::uint32_t found[batch];
-    if (!entries_.missing) search_.find_all(entries_.observed ? count_uniform_ : component_uniform_, found);
+    if (!task_.cells.missing) search_.find_all(task_.cells.observed ? count_uniform_ : component_uniform_, found);
     for (std::size_t i = 0; i < count; ++i) {
       const bool surely_one =
-          entries_.observed ? entries_.observed[e + i] == 1 : !entries_.missing && count_uniform_[i] <= 1 - rate_[i];
+          task_.cells.observed ? task_.cells.observed[e + i] == 1 : !task_.cells.missing && count_uniform_[i] <= 1 - rate_[i];
       if (rate_[i] <= 0)
         draw_in_logs(e + i);
       else if (surely_one)
@@ -65,50 +63,38 @@ class BlockDraw {
     count_likelihood(e, count);
   }
 
-  const std::uint32_t* cell(std::size_t e) const { return entries_.coords + e * K_; }
+  const std::uint32_t* cell(std::size_t e) const { return task_.cell(e); }
 
   // Anything but a sure one: a second look at the entry's own stream.
   void draw_count(std::size_t e, std::size_t i) {
-    if (entries_.missing && count_uniform_[i] <= 1 - rate_[i]) return drawn_.set_nothing(e);  // as most missing cells
-    Stream stream = streams_.at(e);
-    const std::int64_t y = draw_entry(stream, entries_, e, rate_[i]);
+    if (task_.cells.missing && count_uniform_[i] <= 1 - rate_[i]) return drawn_.set_nothing(e);  // as most missing cells
+    Stream stream = task_.stream(e);
+    const std::int64_t y = draw_entry(stream, task_.cells, e, rate_[i]);
     if (y == 1) return drawn_.set_unit(e, search_.find(i, stream.uniform()));
     const std::size_t first = drawn_.begin_parts();
-    if (y <= 8) {
-      for (std::int64_t unit = 0; unit < y; ++unit) drawn_.add_part(e, search_.find(i, stream.uniform()), 1);
-    } else {
-      LogShares& room = plain_.log_shares();
-      room.make_room();
-      const std::vector<std::size_t>& order = room.order();
-      for (std::size_t s = 0; s < rates_.R; ++s) room.shares()[s] = static_cast<double>(search_.product(i)[order[s]]);
-      draw_multinomial(stream, y, room.shares(),
-                       [&](std::size_t s, std::int64_t part) { drawn_.add_part(e, order[s], part); });
-    }
+    split_units(stream, y, search_, i, plain_.log_shares(), e, drawn_);
     drawn_.end_parts(e, first);
   }
 
   void draw_in_logs(std::size_t e) {
-    Stream stream = streams_.at(e);
-    const std::size_t first = drawn_.begin_parts();
-    drawn_.log_likelihood +=
-        plain_.draw(stream, e, [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
-    drawn_.end_parts(e, first);
+    Stream stream = task_.stream(e);
+    drawn_.log_likelihood += draw_plainly(plain_, stream, e, drawn_.begin_parts(), drawn_);
   }
 
   // log(exp(z) - 1) of the ones, z of the missing cells, log z^y / y! of counts.                              (M10)
   void count_likelihood(std::size_t e, std::size_t count) {
     const F64 f64;
-    if (entries_.observed) {
+    if (task_.cells.observed) {
       for (std::size_t i = 0; i < count; ++i)
         if (rate_[i] > 0)
           drawn_.log_likelihood +=
-              entry_log_likelihood(entries_, rate_[i], std::log(rate_[i]), entries_.observed[e + i]);
+              entry_log_likelihood(task_.cells, rate_[i], std::log(rate_[i]), task_.cells.observed[e + i]);
       return;
     }
     for (std::size_t i = count; i < batch; ++i) rate_[i] = 0;
     for (std::size_t i = 0; i < batch; i += width / 2) {
       const Doubles z = hn::Load(f64, rate_ + i);
-      if (entries_.missing) {
+      if (task_.cells.missing) {
         sum_ = hn::Add(sum_, z);
         continue;
       }
@@ -140,9 +126,8 @@ class BlockDraw {
     return sum;
   }
 
-  const Entries& entries_;
-  const Rates& rates_;
-  Streams streams_;
+  const CountTask& task_;
+  const HostRates& rates_;
   RoundKeys keys_;
   std::size_t K_;
   std::size_t end_;
@@ -158,9 +143,9 @@ class BlockDraw {
   alignas(64) double component_uniform_[batch];
 };
 
-void draw(const Entries& entries, const Rates& rates, const Streams& streams, Drawn& drawn) {
+void draw(const CountTask& task, Drawn& drawn) {
   const FlushToZero flush;
-  BlockDraw(entries, rates, streams, drawn).run();
+  BlockDraw(task, drawn).run();
 }
 
 }  // namespace
@@ -172,8 +157,8 @@ namespace ztp::cpu {
 
 HWY_EXPORT(draw);
 
-void draw_block(const Entries& entries, const Rates& rates, const Streams& streams, Drawn& drawn) {
-  HWY_DYNAMIC_DISPATCH(draw)(entries, rates, streams, drawn);
+void draw_block(const CountTask& task, Drawn& drawn) {
+  HWY_DYNAMIC_DISPATCH(draw)(task, drawn);
 }
 
 }  // namespace ztp::cpu

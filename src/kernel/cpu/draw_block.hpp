@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "kernel/kernel.hpp"
+#include "kernel/entry_draw.hpp"
 
 namespace ztp::cpu {
 
@@ -46,10 +46,32 @@ void for_each_part(const Drawn& drawn, std::size_t e, Add add) {
     add(drawn.parts[i].component, drawn.parts[i].count);
 }
 
+// Splits the y units of entry e over components by the products of cell i of a search.                           (M4)
+template <class Search>
+void split_units(Stream& stream, std::int64_t y, const Search& search, std::size_t i, LogShares& room, std::size_t e,
+                 Drawn& drawn) {
+  if (y <= 8) {
+    for (std::int64_t unit = 0; unit < y; ++unit) drawn.add_part(e, search.find(i, stream.uniform()), 1);
+    return;
+  }
+  room.make_room();
+  const std::vector<std::size_t>& order = room.order();
+  for (std::size_t s = 0; s < order.size(); ++s) room.shares()[s] = static_cast<double>(search.product(i)[order[s]]);
+  draw_multinomial(stream, y, room.shares(),
+                   [&](std::size_t s, std::int64_t part) { drawn.add_part(e, order[s], part); });
+}
+
+// Entry e in logs, whose parts begin at `first`. Returns what it adds to the log-likelihood.                    (M3), (M4)
+inline double draw_plainly(PlainDraw& plain, Stream& stream, std::size_t e, std::size_t first, Drawn& drawn) {
+  const double log_likelihood =
+      plain.draw(stream, e, [&](std::size_t r, std::int64_t part) { drawn.add_part(e, r, part); });
+  drawn.end_parts(e, first);
+  return log_likelihood;
+}
+
 // The counts of the entries drawn.begin..drawn.end-1 and their parts.
-void draw_block(const Entries& entries, const Rates& rates, const Streams& streams, Drawn& drawn);
+void draw_block(const CountTask& task, Drawn& drawn);
 // The same with `bounds` (kernel/cpu/bounds.hpp); the log-likelihood is left out.                            (M24)
-void draw_block_bounded(const Entries& entries, const Rates& rates, const Rates& bounds, const Streams& streams,
-                        Drawn& drawn);
+void draw_block_bounded(const CountTask& task, const HostRates& bounds, Drawn& drawn);
 
 }  // namespace ztp::cpu

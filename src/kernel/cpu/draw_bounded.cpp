@@ -5,7 +5,6 @@
 #include "kernel/bounded_draw.hpp"
 #include "kernel/cpu/draw_block.hpp"
 #include "kernel/cpu/targets.hpp"  // before Highway
-#include "kernel/entry_draw.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernel/cpu/draw_bounded.cpp"
@@ -20,17 +19,16 @@ namespace {
 
 class BoundedDraw {
  public:
-  BoundedDraw(const Entries& entries, const Rates& rates, const Rates& bounds, const Streams& streams, Drawn& drawn)
-      : entries_(entries),
-        rates_(rates),
-        streams_(streams),
-        keys_(streams),
-        K_(rates.u.size()),
+  BoundedDraw(const CountTask& task, const HostRates& bounds, Drawn& drawn)
+      : task_(task),
+        rates_(task.rates),
+        keys_(task.streams),
+        K_(rates_.u.size()),
         end_(drawn.end),
         drawn_(drawn),
         search_{BatchSearch(bounds), BatchSearch(bounds)},
-        all_(rates),
-        plain_(entries, rates) {}
+        all_(rates_),
+        plain_(task) {}
 
   // While one batch is drawn, memory brings what the next will need.
   void run() {
@@ -69,21 +67,21 @@ class BoundedDraw {
     }
     search.add_up(count);
     double uniform[4][batch];
-    batch_uniforms(keys_, e, 0, uniform[0], uniform[1]);
-    batch_uniforms(keys_, e, 1, uniform[2], uniform[3]);
+    batch_uniforms(keys_, task_.number(e), 0, uniform[0], uniform[1]);
+    batch_uniforms(keys_, task_.number(e), 1, uniform[2], uniform[3]);
     // An observed count needs no number for itself.
-    const std::size_t choice = entries_.observed ? 0 : 1;
+    const std::size_t choice = task_.cells.observed ? 0 : 1;
     std::uint32_t block[batch];
     search.find_all(uniform[choice], block);
     for (std::size_t i = 0; i < count; ++i) {
       const double total = rates_.scale * search.total(i);
-      if (!floats_hold(search.total(i), total) || !boundable(entries_, e + i, total)) {
-        Stream stream = streams_.at(e + i);
-        draw_plainly(stream, e + i, drawn_.begin_parts());
-      } else if (entries_.missing && uniform[0][i] <= 1 - total) {
+      if (!floats_hold(search.total(i), total) || !boundable(task_.cells, e + i, total)) {
+        Stream stream = task_.stream(e + i);
+        draw_plainly(plain_, stream, e + i, drawn_.begin_parts(), drawn_);
+      } else if (task_.cells.missing && uniform[0][i] <= 1 - total) {
         drawn_.set_nothing(e + i);  // as most missing cells
-      } else if (entries_.observed ? entries_.observed[e + i] == 1
-                                   : !entries_.missing && uniform[0][i] <= 1 - total) {  // surely one candidate
+      } else if (task_.cells.observed ? task_.cells.observed[e + i] == 1
+                                   : !task_.cells.missing && uniform[0][i] <= 1 - total) {  // surely one candidate
         draw_one(search, e + i, i, block[i], uniform[choice + 1][i]);
       } else {
         draw_several(search, e + i, i, total);
@@ -101,7 +99,7 @@ class BoundedDraw {
     return hn::GetLane(hn::SumOfLanes(f, sum));
   }
 
-  const std::uint32_t* cell(std::size_t e) const { return entries_.coords + e * K_; }
+  const std::uint32_t* cell(std::size_t e) const { return task_.cell(e); }
 
   void prefetch(const std::uint32_t* cell, std::uint32_t block) const {
     for (std::size_t k = 0; k < K_; ++k)
@@ -138,22 +136,22 @@ class BoundedDraw {
   void draw_one(const BatchSearch& search, std::size_t e, std::size_t i, std::uint32_t block, double place) {
     const std::uint32_t r = component_at(search, e, i, block, place);
     if (r != nothing) return drawn_.set_unit(e, r);
-    Stream stream = streams_.at(e);
-    stream.skip_uniforms(entries_.observed ? 2 : 3);
+    Stream stream = task_.stream(e);
+    stream.skip_uniforms(task_.cells.observed ? 2 : 3);
     draw_all(stream, e, drawn_.begin_parts());
   }
 
   void draw_several(const BatchSearch& search, std::size_t e, std::size_t i, double total) {
-    Stream stream = streams_.at(e);
+    Stream stream = task_.stream(e);
     const std::size_t first = drawn_.begin_parts();
     const std::int64_t candidates =
-        entries_.missing ? draw_poisson(stream, total) : draw_zero_truncated_poisson(stream, total);
+        task_.cells.missing ? draw_poisson(stream, total) : draw_zero_truncated_poisson(stream, total);
     for (std::int64_t candidate = 0; candidate < candidates; ++candidate) {
       const std::uint32_t block = search.find(i, stream.uniform());
       const std::uint32_t r = component_at(search, e, i, block, stream.uniform());
       if (r != nothing) drawn_.add_part(e, r, 1);
     }
-    if (drawn_.begin_parts() > first || entries_.missing) return drawn_.end_parts(e, first);
+    if (drawn_.begin_parts() > first || task_.cells.missing) return drawn_.end_parts(e, first);
     draw_all(stream, e, first);
   }
 
@@ -162,30 +160,15 @@ class BoundedDraw {
     all_.compute(cell(e), 1, 0);
     const double z = rates_.scale * all_.total(0);
     if (!floats_hold(all_.total(0), z) || z > largest_bounded_rate) {
-      draw_plainly(stream, e, first);
+      draw_plainly(plain_, stream, e, first, drawn_);
     } else {
-      const std::int64_t y = draw_entry(stream, entries_, e, z);
-      for (std::int64_t unit = 0; unit < y && y <= 8; ++unit) drawn_.add_part(e, all_.find(0, stream.uniform()), 1);
-      if (y > 8) {  // as draw_multinomial splits them for the reference
-        LogShares& room = plain_.log_shares();
-        room.make_room();
-        const std::vector<std::size_t>& order = room.order();
-        for (std::size_t s = 0; s < rates_.R; ++s) room.shares()[s] = static_cast<double>(all_.product(0)[order[s]]);
-        draw_multinomial(stream, y, room.shares(),
-                         [&](std::size_t s, std::int64_t part) { drawn_.add_part(e, order[s], part); });
-      }
+      split_units(stream, draw_entry(stream, task_.cells, e, z), all_, 0, plain_.log_shares(), e, drawn_);
       drawn_.end_parts(e, first);
     }
   }
 
-  void draw_plainly(Stream& stream, std::size_t e, std::size_t first) {
-    plain_.draw(stream, e, [&](std::size_t r, std::int64_t part) { drawn_.add_part(e, r, part); });
-    drawn_.end_parts(e, first);
-  }
-
-  const Entries& entries_;
-  const Rates& rates_;
-  Streams streams_;
+  const CountTask& task_;
+  const HostRates& rates_;
   RoundKeys keys_;
   std::size_t K_;
   std::size_t end_;
@@ -196,10 +179,9 @@ class BoundedDraw {
   PlainDraw plain_;  // for those that need logarithms
 };
 
-void draw_within_bounds(const Entries& entries, const Rates& rates, const Rates& bounds, const Streams& streams,
-                        Drawn& drawn) {
+void draw_within_bounds(const CountTask& task, const HostRates& bounds, Drawn& drawn) {
   const FlushToZero flush;
-  BoundedDraw(entries, rates, bounds, streams, drawn).run();
+  BoundedDraw(task, bounds, drawn).run();
 }
 
 }  // namespace
@@ -211,9 +193,8 @@ namespace ztp::cpu {
 
 HWY_EXPORT(draw_within_bounds);
 
-void draw_block_bounded(const Entries& entries, const Rates& rates, const Rates& bounds, const Streams& streams,
-                        Drawn& drawn) {
-  HWY_DYNAMIC_DISPATCH(draw_within_bounds)(entries, rates, bounds, streams, drawn);
+void draw_block_bounded(const CountTask& task, const HostRates& bounds, Drawn& drawn) {
+  HWY_DYNAMIC_DISPATCH(draw_within_bounds)(task, bounds, drawn);
 }
 
 }  // namespace ztp::cpu

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "kernel/cpu/targets.hpp"  // before Highway
-#include "kernel/entry_draw.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernel/cpu/expect.cpp"
@@ -35,40 +34,55 @@ HWY_INLINE void add_units(const std::int64_t* units, std::size_t stride, std::in
     hn::Store(hn::Add(hn::Load(i64, row + r), hn::Load(i64, units + r)), i64, row + r);
 }
 
-// Of the entries in `block`. sums.totals: of this block alone, padded.
-double expect_entries(const Entries& entries, const Rates& rates, Range block, const Sums& sums, RowLocks& locks) {
+// Adds the units of an entry to a row, each to the column of its component.
+void scatter_units(const std::int64_t* units, std::span<const std::uint32_t> columns, std::int64_t* row) {
+  for (std::size_t r = 0; r < columns.size(); ++r) row[columns[r]] += units[r];
+}
+
+// Of the entries in `block`. totals: of this block alone, padded.
+double expect_entries(const CountTask& task, Range block, const CountSums& sums, std::int64_t* totals,
+                      RowLocks& locks) {
   const FlushToZero flush;
+  const HostRates& rates = task.rates;
+  const FactorLayout& layout = *sums.layout;
+  std::vector<Matrix<std::int64_t>*> rows;  // of each mode
+  for (std::size_t k = 0; k < layout.modes(); ++k)
+    rows.push_back(&on_this_host(*sums.rows[layout.matrix(k)]).values64());
+  const double unit = static_cast<double>(task.settings.unit);
   const std::size_t K = rates.u.size(), stride = padded(rates.R);
   Products products(rates);
   Matrix<float> product(1, rates.R);
   Matrix<std::int64_t> units(1, rates.R);
   alignas(64) float sum_of_lane[lanes];
-  PlainDraw plain(entries, rates);
+  PlainDraw plain(task);
   double log_likelihood = 0;
   for (std::size_t e = block.begin; e < block.end; ++e) {
-    const std::uint32_t* cell = entries.coords + e * K;
+    const std::uint32_t* cell = task.cell(e);
     if (e + 8 < block.end) products.prefetch(cell + 8 * K);
     products.compute<true>(cell, product.row(0), sum_of_lane);
     double sum = 0;
     for (const float value : sum_of_lane) sum += static_cast<double>(value);
     const double z = rates.scale * sum;
-    const std::int64_t y = entries.observed ? entries.observed[e] : 1;
-    const double count = expected_count(entries, z, y) * static_cast<double>(sums.unit);
+    const std::int64_t y = task.observed(e);
+    const double count = expected_count(task.cells, z, y) * unit;
     if (floats_hold(sum, z) && count < 0x1p50) {
       to_units(product.row(0), stride, count / sum, units.row(0));
-      log_likelihood += entry_log_likelihood(entries, z, std::log(z), y);
+      log_likelihood += entry_log_likelihood(task.cells, z, std::log(z), y);
     } else {
       log_likelihood += plain.expect(e, [&](std::size_t r, double mean) {
-        units.row(0)[r] = std::llround(mean * static_cast<double>(sums.unit));
+        units.row(0)[r] = std::llround(mean * unit);
       });
     }
-    add_units(units.row(0), stride, sums.totals);
+    add_units(units.row(0), stride, totals);
     for (std::size_t k = 0; k < K; ++k) {
-      std::int64_t* row = sums.rows[k]->row(cell[k]);  // of an edge, both ends are rows of one matrix
+      std::int64_t* row = rows[k]->row(cell[k]);  // of an edge, both ends are rows of one matrix
       std::atomic_flag& lock = locks.of(row);
       while (lock.test_and_set(std::memory_order_acquire)) {
       }
-      add_units(units.row(0), stride, row);
+      if (layout.columns_are_components())
+        add_units(units.row(0), stride, row);
+      else
+        scatter_units(units.row(0), layout.columns_of_mode(k), row);
       lock.clear(std::memory_order_release);
     }
   }
@@ -85,24 +99,24 @@ namespace ztp::cpu {
 HWY_EXPORT(expect_entries);
 
 // Every component of every row of an entry gets its part. Whole numbers: threads may add them in any order, one at a time for each row.
-double expect(Pool& pool, const Entries& entries, const Rates& rates, const Sums& sums) {
+double expect(Pool& pool, const CountTask& task, const CountSums& sums) {
   constexpr std::size_t entries_per_block = 2048;
   static RowLocks locks;
-  if (sums.fresh)
-    for (auto* rows : sums.rows) rows->clear();
-  const Blocks blocks{entries.count, entries_per_block};
-  Matrix<std::int64_t> totals(blocks.count(), rates.R);
+  for (Counts* rows : sums.rows) {
+    on_this_host(*rows).widen();
+    if (task.settings.fresh) rows->clear();
+  }
+  const Blocks blocks{task.cells.count, entries_per_block};
+  Matrix<std::int64_t> totals(blocks.count(), task.rates.R);
   std::vector<double> log_likelihood(blocks.count(), 0.0);
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    Sums of_block = sums;
-    of_block.totals = totals.row(b);
     log_likelihood[b] =
-        HWY_DYNAMIC_DISPATCH(expect_entries)(entries, rates, {blocks.begin(b), blocks.end(b)}, of_block, locks);
+        HWY_DYNAMIC_DISPATCH(expect_entries)(task, {blocks.begin(b), blocks.end(b)}, sums, totals.row(b), locks);
   });
   double sum = 0;
   for (std::size_t b = 0; b < blocks.count(); ++b) {
     sum += log_likelihood[b];
-    for (std::size_t r = 0; r < rates.R; ++r) sums.totals[r] += totals.row(b)[r];
+    for (std::size_t r = 0; r < task.rates.R; ++r) sums.totals[r] += totals.row(b)[r];
   }
   return sum;
 }

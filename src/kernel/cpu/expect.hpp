@@ -3,7 +3,7 @@
 #include <array>
 #include <atomic>
 
-#include "kernel/kernel.hpp"
+#include "kernel/entry_draw.hpp"
 
 namespace ztp::cpu {
 
@@ -18,7 +18,7 @@ class RowLocks {
   std::array<std::atomic_flag, 4099> flags_;
 };
 
-// The expectations of the entries' latent counts, added into sums: what allocate does with Sums::expected.            (M26)
-double expect(Pool& pool, const Entries& entries, const Rates& rates, const Sums& sums);
+// The expectations of the entries' latent counts, added into sums: what allocate does with DrawSettings::expected.      (M26)
+double expect(Pool& pool, const CountTask& task, const CountSums& sums);
 
 }  // namespace ztp::cpu

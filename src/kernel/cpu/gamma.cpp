@@ -96,6 +96,20 @@ HWY_INLINE hn::Mask<F32> accepted(const Candidate& candidate, const Shape& shape
   return hn::And(below, hn::Gt(t, hn::Set(f, -1.0f)));
 }
 
+HWY_INLINE Floats load_counts(const std::int32_t* counts, double scale) {
+  const I32 i32;
+  const Floats value = hn::ConvertTo(F32(), hn::Load(i32, counts));
+  if (scale == 1) return value;
+  const F64 f64;
+  const hn::Half<I32> half_of_counts;
+  const hn::Half<F32> half;
+  const Doubles factor = hn::Set(f64, scale);
+  const auto scaled = [&](const std::int32_t* first) HWY_ATTR {
+    return hn::DemoteTo(half, hn::Mul(hn::PromoteTo(f64, hn::Load(half_of_counts, first)), factor));
+  };
+  return hn::Combine(F32(), scaled(counts + width / 2), scaled(counts));
+}
+
 // `width` counts as floats, times `scale`.
 HWY_INLINE Floats load_counts(const std::int64_t* counts, double scale) {
   const F64 f64;
@@ -109,17 +123,18 @@ HWY_INLINE Floats load_counts(const std::int64_t* counts, double scale) {
 
 // The rows of one call. A lane that is not surely accepted waits in `pending_` as (row in the block, component) until there are
 // vectors full of them. `whole`: counts are whole numbers, so that only the shape of no count can be below one.
-template <bool whole>
+template <bool whole, class T>
 class RowBlock {
  public:
-  RowBlock(const Columns& columns, const Streams& streams, Range rows, Matrix<float>& u)
-      : S_(columns.S),
+  RowBlock(const Matrix<T>& S, const Columns& columns, const Streams& streams, Range rows, HostFactors& u)
+      : S_(S),
         a_(columns.a),
         scale_(columns.scale),
         keys_(streams),
         begin_(rows.begin),
         end_(rows.end),
-        u_(u),
+        first_row_(u.first_row()),
+        u_(u.values),
         empty_(shape_of(columns.a)) {}
 
   void draw() {
@@ -154,7 +169,7 @@ class RowBlock {
     const std::size_t vectors_end = R % width < width / 2 ? R - R % width : stride;
     for (std::size_t j = begin_; j < end_; ++j) {
       // Words first, draws second: in one loop each vector would be a chain of dependent steps too long to overlap with the next.
-      const Words high = hn::Set(d32, static_cast<std::uint32_t>(j));
+      const Words high = hn::Set(d32, static_cast<std::uint32_t>(first_row_ + j));
       for (std::size_t r = 0; r < vectors_end; r += 2 * width) {
         const Words index[2] = {hn::Iota(d32, static_cast<std::uint32_t>(r)),
                                 hn::Iota(d32, static_cast<std::uint32_t>(r + width))};
@@ -165,7 +180,7 @@ class RowBlock {
           hn::Store(word[1][i], d32, words_ + i * words_stride_ + r + width);
         }
       }
-      const std::int64_t* counts = S_.row(j);
+      const T* counts = S_.row(j);
       float* row = u_.row(j);
       const Words tag = hn::Set(d32, static_cast<std::uint32_t>(j - begin_) << 24);
       for (std::size_t r = 0; r < vectors_end; r += width) {
@@ -210,7 +225,7 @@ class RowBlock {
       const Words row = hn::ShiftRight<24>(packed), r = hn::And(packed, hn::Set(d32, 0xffffffu));
       const Shape shape = shape_of_count(count);
       Words word[4];
-      random_words(keys_, r, hn::Add(row, hn::Set(d32, static_cast<std::uint32_t>(begin_))), attempt, word);
+      random_words(keys_, r, hn::Add(row, hn::Set(d32, static_cast<std::uint32_t>(first_row_ + begin_))), attempt, word);
       const Candidate candidate = propose<true>(word, shape);
       const Words place = hn::Add(hn::Mul(row, hn::Set(d32, static_cast<std::uint32_t>(u_.stride()))), r);
       hn::ScatterIndex(candidate.value, f, u_.row(begin_), hn::BitCast(i32, place));
@@ -222,10 +237,11 @@ class RowBlock {
     waiting_ = still;
   }
 
-  const Matrix<std::int64_t>& S_;
+  const Matrix<T>& S_;
   double a_, scale_;
   RoundKeys keys_;
   std::size_t begin_, end_;
+  std::uint64_t first_row_;
   Matrix<float>& u_;
   Shape empty_;
   std::size_t words_stride_ = 0;
@@ -235,12 +251,24 @@ class RowBlock {
   std::size_t waiting_ = 0;
 };
 
-void draw_rows(const Columns& columns, const Streams& streams, Range rows, Matrix<float>& u, double* sums) {
+template <class T>
+void draw_rows_of(const Matrix<T>& S, const Columns& columns, const Streams& streams, Range rows, HostFactors& u) {
   const FlushToZero flush;
   if (columns.scale == 1)
-    RowBlock<true>(columns, streams, rows, u).draw();
+    RowBlock<true, T>(S, columns, streams, rows, u).draw();
   else
-    RowBlock<false>(columns, streams, rows, u).draw();
+    RowBlock<false, T>(S, columns, streams, rows, u).draw();
+}
+
+void draw_rows(const Columns& columns, const Streams& streams, Range rows, HostFactors& u) {
+  const HostCounts& S = on_this_host(columns.S);
+  if (S.wide())
+    draw_rows_of(S.values64(), columns, streams, rows, u);
+  else
+    draw_rows_of(S.values32(), columns, streams, rows, u);
+}
+
+void sums_of(const Matrix<float>& u, Range rows, double* sums) {
   const F64 f64;
   const hn::Half<F32> half;
   for (std::size_t r = 0; r < u.stride(); r += width / 2) {
@@ -251,12 +279,13 @@ void draw_rows(const Columns& columns, const Streams& streams, Range rows, Matri
   }
 }
 
-void means(const Columns& columns, const float* factor, Range rows, Matrix<float>& u) {
+template <class T>
+void means_of(const Matrix<T>& S, const Columns& columns, const float* factor, Range rows, Matrix<float>& u) {
   const F32 f;
   const bool beyond_cache = u.bytes() > std::size_t{1} << 28;  // then nothing is won by writing through the cache
   for (std::size_t j = rows.begin; j < rows.end; ++j)
     for (std::size_t r = 0; r < u.stride(); r += width) {
-      const Floats count = load_counts(columns.S.row(j) + r, columns.scale);
+      const Floats count = load_counts(S.row(j) + r, columns.scale);
       const Floats shape = hn::Add(count, hn::Set(f, static_cast<float>(columns.a)));
       const Floats mean = hn::Mul(shape, hn::Load(f, factor + r));
       if (beyond_cache)
@@ -265,6 +294,14 @@ void means(const Columns& columns, const float* factor, Range rows, Matrix<float
         hn::Store(mean, f, u.row(j) + r);
     }
   if (beyond_cache) hwy::FlushStream();
+}
+
+void means(const Columns& columns, const float* factor, Range rows, Matrix<float>& u) {
+  const HostCounts& S = on_this_host(columns.S);
+  if (S.wide())
+    means_of(S.values64(), columns, factor, rows, u);
+  else
+    means_of(S.values32(), columns, factor, rows, u);
 }
 
 void scale(const float* factor, Range rows, Matrix<float>& u) {
@@ -283,11 +320,16 @@ HWY_AFTER_NAMESPACE();
 namespace ztp::cpu {
 
 HWY_EXPORT(draw_rows);
+HWY_EXPORT(sums_of);
 HWY_EXPORT(means);
 HWY_EXPORT(scale);
 
-void draw_gamma_rows(const Columns& columns, const Streams& streams, Range rows, Matrix<float>& u, double* sums) {
-  HWY_DYNAMIC_DISPATCH(draw_rows)(columns, streams, rows, u, sums);
+void draw_gamma_rows(const Columns& columns, const Streams& streams, Range rows, HostFactors& u) {
+  HWY_DYNAMIC_DISPATCH(draw_rows)(columns, streams, rows, u);
+}
+
+void sum_rows(const Matrix<float>& u, Range rows, double* sums) {
+  HWY_DYNAMIC_DISPATCH(sums_of)(u, rows, sums);
 }
 
 void mean_rows(const Columns& columns, const float* factor, Range rows, Matrix<float>& u) {

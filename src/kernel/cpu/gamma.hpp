@@ -1,6 +1,6 @@
 // Rows of factors: gamma draws in lanes, and what else goes over rows of factors value by value.             (M5), (M28)
 #pragma once
-#include "kernel/kernel.hpp"
+#include "kernel/host_arrays.hpp"
 
 namespace ztp::cpu {
 
@@ -8,8 +8,11 @@ namespace ztp::cpu {
 inline constexpr double smallest_float_shape = 0.01;
 
 // u[j, r] ~ Gamma(a + scale S[j, r], 1) for at most 256 rows; values below the range of floats are zero. Of the columns S, a and
-// scale count alone. sums[r]: the column sums over these rows.
-void draw_gamma_rows(const Columns& columns, const Streams& streams, Range rows, Matrix<float>& u, double* sums);
+// scale count alone.
+void draw_gamma_rows(const Columns& columns, const Streams& streams, Range rows, HostFactors& u);
+
+// sums[r]: the column sums over these rows; padded.
+void sum_rows(const Matrix<float>& u, Range rows, double* sums);
 
 // u[j, r] = (a + scale S[j, r]) factor[r] for these rows; factor is padded.
 void mean_rows(const Columns& columns, const float* factor, Range rows, Matrix<float>& u);

@@ -12,7 +12,7 @@ namespace ztp::cpu {
 namespace {
 
 // Sums of u over the wanted rows of each block, a row a block. The blocks are fixed, and so is the order of the sums.
-Matrix<double> block_sums(Pool& pool, const Matrix<float>& u, Rows rows) {
+Matrix<double> block_sums(Pool& pool, const Matrix<float>& u, RowMask rows) {
   const Blocks blocks{u.rows(), rows_per_place};
   Matrix<double> sums(blocks.count(), u.columns());
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
@@ -28,7 +28,7 @@ Matrix<double> block_sums(Pool& pool, const Matrix<float>& u, Rows rows) {
 
 }  // namespace
 
-std::vector<double> column_mass(Pool& pool, const Matrix<float>& u, Rows rows) {
+std::vector<double> column_mass(Pool& pool, const Matrix<float>& u, RowMask rows) {
   const Matrix<double> sums = block_sums(pool, u, rows);
   std::vector<double> mass(u.columns(), 0.0);
   for (std::size_t b = 0; b < sums.rows(); ++b)
@@ -37,14 +37,14 @@ std::vector<double> column_mass(Pool& pool, const Matrix<float>& u, Rows rows) {
   return mass;
 }
 
-void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals,
-           const Streams& streams, const Sums& sums) {
+void place(Pool& pool, const Matrix<float>& u, RowMask rows, const std::vector<std::int64_t>& totals,
+           const Streams& streams, std::int64_t unit, HostCounts& S) {
   if (std::all_of(totals.begin(), totals.end(), [](std::int64_t total) { return total == 0; })) return;
   const Blocks blocks{u.rows(), rows_per_place};
   const Matrix<double> of_blocks = block_sums(pool, u, rows);
-  Matrix<std::int64_t>& S = *sums.rows[0];
+  S.make_room(unit * *std::max_element(totals.begin(), totals.end()));
   // Each component owns its column of these counts and of S, so components can be placed side by side.
-  pool.for_blocks(u.columns(), [&](std::size_t r) {
+  const auto place_column = [&]<class T>(std::size_t r, Matrix<T>& counts) {
     if (totals[r] == 0) return;
     std::vector<double> block_share(blocks.count()), row_share(rows_per_place);
     for (std::size_t b = 0; b < blocks.count(); ++b) block_share[b] = of_blocks.row(b)[r];
@@ -59,42 +59,54 @@ void place(Pool& pool, const Matrix<float>& u, Rows rows, const std::vector<std:
         row_share[i] = rows.contains(begin + i) ? static_cast<double>(u.row(begin + i)[r]) : 0.0;
       Stream within = streams.at(((b + 1) << 32) | r);
       draw_multinomial(within, in_block[b], std::span<const double>(row_share.data(), size),
-                       [&](std::size_t i, std::int64_t part) { S.row(begin + i)[r] += part * sums.unit; });
+                       [&](std::size_t i, std::int64_t part) { counts.row(begin + i)[r] += static_cast<T>(part * unit); });
     }
+  };
+  S.visit([&](auto& counts) {
+    pool.for_blocks(u.columns(), [&](std::size_t r) { place_column(r, counts); });
   });
 }
 
-void spread(Pool& pool, const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
-            Matrix<std::int64_t>& S) {
+void spread(Pool& pool, const Matrix<float>& u, RowMask rows, int power, const std::vector<double>& factor,
+            HostCounts& S) {
+  S.widen();
   const Blocks blocks{u.rows(), rows_per_place};
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j) {
       if (!rows.contains(j)) continue;
+      std::int64_t* counts = S.values64().row(j);
       for (std::size_t r = 0; r < u.columns(); ++r) {
         const double value = static_cast<double>(u.row(j)[r]);
-        S.row(j)[r] += std::llround(factor[r] * (power == 2 ? value * value : value));
+        counts[r] += std::llround(factor[r] * (power == 2 ? value * value : value));
       }
     }
   });
 }
 
-void shift(Pool& pool, int bits, Matrix<std::int64_t>& S) {
-  const Blocks blocks{S.rows(), 4096};
+void shift(Pool& pool, int bits, HostCounts& S) {
+  S.widen();
+  Matrix<std::int64_t>& counts = S.values64();
+  const Blocks blocks{counts.rows(), 4096};
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    std::transform(S.row(blocks.begin(b)), S.row(blocks.end(b)), S.row(blocks.begin(b)),
+    std::transform(counts.row(blocks.begin(b)), counts.row(blocks.end(b)), counts.row(blocks.begin(b)),
                    [bits](std::int64_t value) { return shifted(value, bits); });
   });
 }
 
-void move(Pool& pool, const Matrix<std::int64_t>& towards, double part, Matrix<std::int64_t>& S) {
-  const Blocks blocks{S.rows(), 4096};
-  pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    std::transform(S.row(blocks.begin(b)), S.row(blocks.end(b)), towards.row(blocks.begin(b)), S.row(blocks.begin(b)),
-                   [part](std::int64_t value, std::int64_t other) { return moved(value, other, part); });
+void move(Pool& pool, const HostCounts& towards, double part, HostCounts& S) {
+  S.widen();
+  Matrix<std::int64_t>& counts = S.values64();
+  towards.visit([&](const auto& other) {
+    const Blocks blocks{counts.rows(), 4096};
+    pool.for_blocks(blocks.count(), [&](std::size_t b) {
+      std::transform(counts.row(blocks.begin(b)), counts.row(blocks.end(b)), other.row(blocks.begin(b)),
+                     counts.row(blocks.begin(b)),
+                     [part](std::int64_t value, std::int64_t to) { return moved(value, to, part); });
+    });
   });
 }
 
-Tally tally(Pool& pool, const Matrix<std::int64_t>& S) {
+Tally tally(Pool& pool, const HostCounts& S) {
   constexpr std::int64_t small = 256;
   std::vector<std::int64_t> count(small, 0);
   std::map<std::int64_t, std::int64_t> large;
@@ -103,11 +115,13 @@ Tally tally(Pool& pool, const Matrix<std::int64_t>& S) {
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     std::vector<std::int64_t> block_count(small, 0);
     std::map<std::int64_t, std::int64_t> block_large;
-    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
-      for (std::size_t r = 0; r < S.columns(); ++r) {
-        const std::int64_t value = S.row(j)[r];
-        ++(value < small ? block_count[static_cast<std::size_t>(value)] : block_large[value]);
-      }
+    S.visit([&](const auto& counts) {
+      for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
+        for (std::size_t r = 0; r < counts.columns(); ++r) {
+          const std::int64_t value = counts.row(j)[r];
+          ++(value < small ? block_count[static_cast<std::size_t>(value)] : block_large[value]);
+        }
+    });
     const std::lock_guard lock(mutex);  // integers: the order does not matter
     for (std::size_t value = 0; value < count.size(); ++value) count[value] += block_count[value];
     for (const auto& [value, times] : block_large) large[value] += times;

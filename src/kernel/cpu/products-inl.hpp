@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kernel/cpu/lanes-inl.hpp"
-#include "kernel/kernel.hpp"
+#include "kernel/host_rates.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace ztp::cpu::HWY_NAMESPACE {
@@ -20,7 +20,7 @@ namespace ztp::cpu::HWY_NAMESPACE {
 // Cells come sorted, so the product over the leading modes is kept for as long as their coordinates stay the same.
 class Products {
  public:
-  explicit Products(const Rates& rates)
+  explicit Products(const HostRates& rates)
       : K_(rates.u.size()), stride_(padded(rates.R)), last_(K_, no_row), partial_(K_, stride_) {
     for (std::size_t r = 0; r < stride_; ++r) partial_.row(0)[r] = rates.weight[r];
     for (const auto* matrix : rates.u) {

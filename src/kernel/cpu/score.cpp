@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "kernel/cpu/targets.hpp"  // before Highway
-#include "kernel/entry_draw.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernel/cpu/score.cpp"
@@ -19,7 +18,7 @@ namespace {
 constexpr std::size_t fetch_distance = 8;
 
 // The sums of products of `count` cells: z but for the scale, as floats give it.
-void sum_products(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* totals) {
+void sum_products(const std::uint32_t* coords, std::size_t count, const HostRates& rates, double* totals) {
   const FlushToZero flush;
   const F32 f;
   const std::size_t K = rates.u.size();
@@ -48,13 +47,13 @@ HWY_EXPORT(sum_products);
 
 }  // namespace
 
-double read_and_multiply(Pool& pool, const Entries& entries, const Rates& rates) {
-  const Blocks blocks{entries.count, cells_per_block};
+double read_and_multiply(Pool& pool, const HostCells& cells, const HostRates& rates) {
+  const Blocks blocks{cells.count, cells_per_block};
   std::vector<double> sums(blocks.count());
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     double totals[cells_per_block];
     const std::size_t count = blocks.end(b) - blocks.begin(b);
-    HWY_DYNAMIC_DISPATCH(sum_products)(entries.coords + blocks.begin(b) * rates.u.size(), count, rates, totals);
+    HWY_DYNAMIC_DISPATCH(sum_products)(cells.coords + blocks.begin(b) * rates.u.size(), count, rates, totals);
     for (std::size_t e = 0; e < count; ++e) sums[b] += totals[e];
   });
   double sum = 0;
@@ -62,7 +61,7 @@ double read_and_multiply(Pool& pool, const Entries& entries, const Rates& rates)
   return sum * rates.scale;
 }
 
-void score_block(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) {
+void score_block(const std::uint32_t* coords, std::size_t count, const HostRates& rates, double* z) {
   const std::size_t K = rates.u.size();
   HWY_DYNAMIC_DISPATCH(sum_products)(coords, count, rates, z);
   LogShares log_shares(rates);
@@ -75,7 +74,7 @@ void score_block(const std::uint32_t* coords, std::size_t count, const Rates& ra
   }
 }
 
-void score(Pool& pool, const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) {
+void score(Pool& pool, const std::uint32_t* coords, std::size_t count, const HostRates& rates, double* z) {
   const Blocks blocks{count, cells_per_block};
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     const std::size_t begin = blocks.begin(b);

@@ -42,7 +42,7 @@ HWY_INLINE void batch_uniforms(const RoundKeys& keys, std::uint64_t e, std::uint
 // One step for all cells of the batch before the next: their chains of dependent instructions run side by side.
 class BatchSearch {
  public:
-  explicit BatchSearch(const Rates& rates) : K_(rates.u.size()), products_(rates), product_(batch, rates.R) {
+  explicit BatchSearch(const HostRates& rates) : K_(rates.u.size()), products_(rates), product_(batch, rates.R) {
     std::fill(&running_[0][0], &running_[0][0] + batch * lanes, 0.0);
   }
 

@@ -1,0 +1,225 @@
+"""From the arguments of fit and partial_fit to those of the library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._input import (
+    ByMode,
+    by_mode,
+    cell_values,
+    codes_of,
+    columns_of,
+    is_ids,
+    known_cells,
+    known_entities,
+    known_pairs,
+    mapping,
+    new_cells,
+)
+from ._input_types import coordinates_and_values, edges_of, is_frame, is_sparse_matrix, is_tensor
+
+
+def _as_list(given: Any) -> list[Any]:
+    """One network, or a list of several: pairs are tables, so a list of tables is a list of networks."""
+    if isinstance(given, (list, tuple)) and given and all(_is_table(item) for item in given):
+        return list(given)
+    return [given]
+
+
+def _is_table(item: Any) -> bool:
+    return isinstance(item, (str, os.PathLike)) or getattr(item, "ndim", 0) == 2 or is_frame(item)
+
+
+def _refuse_file(given: Any, what: str) -> None:
+    if isinstance(given, (str, os.PathLike)):
+        raise ValueError(f"{what} is a file and X is not: read it first, as with pandas.read_csv(file, sep='\\t')")
+
+
+def _add_networks(
+    arrays: _core.Arrays,
+    names: list[str],
+    labels: list[_core.Labels],
+    networks: ByMode | None,
+    missing_pairs: ByMode | None,
+) -> None:
+    unused = by_mode(missing_pairs, names, "missing_pairs")
+    for k, (mode, given) in by_mode(networks, names, "networks").items():
+        several = _as_list(given)
+        missing_of = _as_list(unused.pop(k)[1]) if k in unused else []
+        if len(missing_of) > len(several):
+            raise ValueError(f"missing_pairs[{mode!r}]: there are more of them than networks")
+        for number, pairs in enumerate(several, start=1):
+            what = f"networks[{mode!r}]" + (f"[{number - 1}]" if len(several) > 1 else "")
+            _refuse_file(pairs, what)
+            absent = missing_of[number - 1] if number <= len(missing_of) else None
+            _refuse_file(absent, f"missing_pairs[{mode!r}]")
+            arrays.add_network(
+                k,
+                number,
+                what,
+                known_pairs(pairs, names[k], labels[k], what),
+                None if absent is None else known_pairs(absent, names[k], labels[k], f"missing_pairs[{mode!r}]"),
+            )
+    for k in unused:
+        raise ValueError(f"missing_pairs: the mode {names[k]} has no network")
+
+
+def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: int, counts: bool) -> None:
+    """What each cell is: as y says, or a sparse X itself. Without either, a one."""
+    if y is not None and values is not None:
+        raise ValueError("y is given, but a sparse X has its values in it")
+    if y is not None or values is not None:
+        values = cell_values(values if y is None else y, rows, counts)
+        if rows and not values.any():
+            raise ValueError(f"there are no ones: all values are 0 (n_samples = {rows})")
+        arrays.set_values(values)
+    elif counts:
+        arrays.set_values(np.ones(rows, np.int64))
+
+
+def fit_arrays(
+    X: Any,
+    y: Any,
+    networks: ByMode | None,
+    missing: Any,
+    missing_entities: ByMode | None,
+    missing_pairs: ByMode | None,
+    entities: ByMode | None,
+    counts: bool,
+) -> _core.Arrays:
+    """The arrays of a first fit."""
+    cells = new_cells(X, "X", entities)
+    arrays = _core.Arrays("X")
+    for name, table in zip(cells.names, cells.labels, strict=True):
+        arrays.add_mode(name, table)
+    _set_values(arrays, cells.values, y, cells.ids.rows, counts)
+    arrays.set_cells(cells.ids)
+    _add_networks(arrays, cells.names, cells.labels, networks, missing_pairs)
+    if missing is not None:
+        _refuse_file(missing, "missing")
+        if is_tensor(missing):
+            columns, stored_values = coordinates_and_values(missing, "missing")
+            missing = np.stack(columns, axis=1)[stored_values != 0]
+        arrays.set_missing(known_cells(missing, cells.names, cells.labels, "missing"))
+    if missing_entities is not None:
+        slices: list[list[int]] = [[] for _ in cells.names]
+        for k, (mode, given) in by_mode(missing_entities, cells.names, "missing_entities").items():
+            slices[k] = known_entities(given, cells.labels[k], f"missing_entities[{mode!r}]")
+        arrays.set_missing_slices(slices)
+    return arrays
+
+
+class _GrowingMode:
+    """The entities of a mode, those of the run first; what is not among them is added."""
+
+    def __init__(self, name: str, known: _core.Labels) -> None:
+        self.name = name
+        self.table = known.copy()
+
+    def fill(self, ids: _core.Ids, k: int, column: Any, what: str) -> None:
+        """Puts a column of ids or of labels into column k of `ids`."""
+        if is_ids(column):
+            self._grow_to(ids.fill_column(k, column, what, self.name), what)
+            return
+        codes, texts = codes_of(column, what, self.name)
+        if self.table.is_numbered:
+            numbers = np.array([self._number(text, what) for text in texts], dtype=np.int64)
+            self._grow_to(ids.fill_column(k, numbers[codes], what, self.name), what)
+        else:
+            self.table.add(texts)
+            ids.fill_column(k, self.table.find(texts)[codes], what, self.name)
+
+    def _grow_to(self, size: int, what: str) -> None:
+        if size <= len(self.table):
+            return
+        if not self.table.is_numbered:
+            raise ValueError(
+                f"{what}: column {self.name}: the id {size - 1} is new, and the entities of this mode have names; "
+                "give labels (a frame) instead of ids"
+            )
+        self.table = _core.Labels.numbered(self.table.first_number, size)
+
+    def _number(self, text: str, what: str) -> int:
+        """The id of an entity of a mode of numbers."""
+        first = self.table.first_number
+        if not (len(text) <= 10 and text.isdecimal() and str(int(text)) == text and int(text) >= first):
+            raise ValueError(
+                f"{what}: column {self.name}: {text!r}: the entities of this mode are numbers from {first}"
+            )
+        return int(text) - first
+
+
+def _ids_of_growing_modes(X: Any, modes: list[_GrowingMode], what: str) -> tuple[_core.Ids, np.ndarray | None]:
+    """Cells over modes that grow, and the values that a sparse X has."""
+    columns, values = columns_of(X, [mode.name for mode in modes], what)
+    ids = _core.Ids(len(columns[0]), len(modes))
+    for k, (mode, column) in enumerate(zip(modes, columns, strict=True)):
+        mode.fill(ids, k, column, what)
+    return ids, values
+
+
+def update_arrays(
+    X: Any, y: Any, networks: ByMode | None, names: list[str], known: list[_core.Labels], counts: bool
+) -> _core.Arrays:
+    """The arrays of an update, which may have new entities."""
+    modes = [_GrowingMode(name, table) for name, table in zip(names, known, strict=True)]
+    arrays = _core.Arrays("X")
+    if X is None:
+        if y is not None:
+            raise ValueError("y is given, but no X")
+        arrays.set_cells(_core.Ids(0, len(names)))
+    else:
+        ids, values = _ids_of_growing_modes(X, modes, "X")
+        _set_values(arrays, values, y, ids.rows, counts)
+        arrays.set_cells(ids)
+    for k, (mode, given) in by_mode(networks, names, "networks").items():
+        for number, pairs in enumerate(_as_list(given), start=1):
+            what = f"networks[{mode!r}]"
+            _refuse_file(pairs, what)
+            if is_sparse_matrix(pairs):
+                pairs = edges_of(pairs, what)
+            arrays.add_network(k, number, what, _ids_of_growing_modes(pairs, [modes[k], modes[k]], what)[0], None)
+    for grown in modes:
+        arrays.add_mode(grown.name, grown.table)
+    return arrays
+
+
+def read_flags(
+    path: str | os.PathLike[str],
+    networks: ByMode | None,
+    missing: Any,
+    missing_entities: ByMode | None,
+    missing_pairs: ByMode | None,
+    reading: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """The flags of the command line, for data in files."""
+
+    def file(given: Any, what: str) -> str:
+        if not isinstance(given, (str, os.PathLike)):
+            raise ValueError(f"X is a file, so {what} must be one, too")
+        return os.fspath(given)
+
+    def assignments(given: ByMode | None, what: str) -> list[str]:
+        texts = []
+        for mode, items in mapping(given, what).items():
+            if not isinstance(mode, str):
+                raise ValueError(f"{what}[{mode!r}]: X is a file, so a mode is given by its name")
+            for item in items if isinstance(items, (list, tuple)) else [items]:
+                texts.append(f"{mode}={file(item, f'{what}[{mode!r}]')}")
+        return texts
+
+    options = dict(reading or {})
+    for name in options.keys() - {"format", "values", "index_base", "labels"}:
+        raise ValueError(f"reading: there is no option {name}; there are format, values, index_base and labels")
+    options["file"] = os.fspath(path)
+    options["networks"] = assignments(networks, "networks")
+    options["missing"] = file(missing, "missing") if missing is not None else ""
+    options["missing_slices"] = assignments(missing_entities, "missing_entities")
+    options["missing_pairs"] = assignments(missing_pairs, "missing_pairs")
+    return options

@@ -1,0 +1,188 @@
+#include "evaluate/convergence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "evaluate/autocovariance.hpp"
+
+namespace ztp {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+ChainDraws cut_to_shortest(const ChainDraws& draws) {
+  std::size_t shortest = draws.empty() ? 0 : draws.front().size();
+  for (const auto& chain : draws) shortest = std::min(shortest, chain.size());
+  ChainDraws result;
+  for (const auto& chain : draws) result.emplace_back(chain.begin(), chain.begin() + static_cast<long>(shortest));
+  return result;
+}
+
+// Drift within a chain is disagreement between its halves. The middle draw of an odd number is left out.
+ChainDraws split(const ChainDraws& draws) {
+  ChainDraws halves;
+  for (const auto& chain : draws) {
+    const long half = static_cast<long>(chain.size() / 2);
+    halves.emplace_back(chain.begin(), chain.begin() + half);
+    halves.emplace_back(chain.end() - half, chain.end());
+  }
+  return halves;
+}
+
+std::vector<double> together(const ChainDraws& draws) {
+  std::vector<double> all;
+  for (const auto& chain : draws) all.insert(all.end(), chain.begin(), chain.end());
+  return all;
+}
+
+bool constant(const ChainDraws& draws) {
+  for (const auto& chain : draws)
+    for (const double x : chain)
+      if (x != draws.front().front()) return false;
+  return true;
+}
+
+double mean_of(const std::vector<double>& x) {
+  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
+
+// Divisor n - 1, and exactly zero for a constant.
+double variance(const std::vector<double>& x) {
+  if (x.size() < 2) return nan;
+  if (std::all_of(x.begin(), x.end(), [&](double value) { return value == x.front(); })) return 0;
+  const double mean = mean_of(x);
+  double sum = 0;
+  for (const double value : x) sum += (value - mean) * (value - mean);
+  return sum / static_cast<double>(x.size() - 1);
+}
+
+// Linear interpolation between order statistics (type 7 of Hyndman and Fan), in scipy's arithmetic.
+double quantile_of(std::vector<double> x, double q) {
+  std::sort(x.begin(), x.end());
+  const double position = q * static_cast<double>(x.size() - 1) + 1;
+  const std::size_t below = std::clamp<std::size_t>(static_cast<std::size_t>(position), 1, x.size() - 1);
+  const double weight = std::clamp(position - static_cast<double>(below), 0.0, 1.0);
+  return (1 - weight) * x[below - 1] + weight * x[below];
+}
+
+// Normal scores of the ranks among all draws, mean ranks for ties: z = Phi^-1((r - 3/8) / (S + 1/4)) (V, section 4.1).
+ChainDraws normal_scores(ChainDraws draws) {
+  std::vector<double*> sorted;
+  for (auto& chain : draws)
+    for (double& x : chain) sorted.push_back(&x);
+  std::sort(sorted.begin(), sorted.end(), [](const double* a, const double* b) { return *a < *b; });
+  const double count = static_cast<double>(sorted.size());
+  for (std::size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
+    const double value = *sorted[begin];
+    while (end < sorted.size() && *sorted[end] == value) ++end;
+    const double rank = 0.5 * static_cast<double>(begin + 1 + end);
+    const double score = normal_quantile((rank - 0.375) / (count + 0.25));
+    for (std::size_t i = begin; i < end; ++i) *sorted[i] = score;
+  }
+  return draws;
+}
+
+// Distances from the median: a difference in scale becomes one in location (V, section 4.2).
+ChainDraws folded(ChainDraws draws) {
+  const double median = quantile_of(together(draws), 0.5);
+  for (auto& chain : draws)
+    for (double& x : chain) x = std::abs(x - median);
+  return draws;
+}
+
+// R-hat^2 = ((N - 1) / N W + B / N) / W with W the mean variance within chains and B / N the variance of their means (V,
+// section 3.1).
+double plain_r_hat(const ChainDraws& chains) {
+  std::vector<double> means, variances;
+  for (const auto& chain : chains) {
+    variances.push_back(variance(chain));
+    means.push_back(variances.back() == 0 ? chain.front() : mean_of(chain));
+  }
+  const double length = static_cast<double>(chains.front().size());
+  const double within = mean_of(variances), between = length * variance(means);
+  return std::sqrt((between / within + length - 1) / length);  // 0 / 0 where all draws are equal
+}
+
+// Geyer's initial positive sequence: autocorrelations rho_t = 1 - (W - mean over chains of the autocovariance at t) / var+, in
+// pairs, up to the first pair whose sum is negative (V, section 3.2). The result ends with the even one of that pair where it is
+// positive, which improves the estimate for antithetic chains.
+std::vector<double> positive_sequence(const ChainDraws& chains) {
+  Autocovariance covariance(chains);
+  const std::size_t length = chains.front().size();
+  const double n = static_cast<double>(length);
+  const double within = covariance(0) * n / (n - 1);
+  std::vector<double> means;
+  for (const auto& chain : chains) means.push_back(mean_of(chain));
+  const double total = covariance(0) + variance(means);  // var+ = (N - 1) / N W + B / N
+  const auto correlation = [&](std::size_t lag) { return 1 - (within - covariance(lag)) / total; };
+  std::vector<double> rho = {1};
+  double even = 1, odd = correlation(1);
+  for (std::size_t t = 1; t + 3 < length && even + odd > 0; t += 2) {
+    rho.push_back(odd);
+    even = correlation(t + 1);
+    odd = correlation(t + 2);
+    rho.push_back(even + odd >= 0 || even > 0 ? even : 0);
+  }
+  return rho;
+}
+
+// Effective sample size S / tau, tau = -1 + 2 sum of the pairs, made monotone, and the last even one (V, section 3.2).
+double plain_ess(const ChainDraws& chains) {
+  const double draws = static_cast<double>(chains.size() * chains.front().size());
+  // An indicator may be constant where the draws are not: ties at the largest value, say. It hides nothing.
+  if (constant(chains)) return draws;
+  std::vector<double> rho = positive_sequence(chains);
+  const std::size_t last = rho.size() - 1;  // even
+  for (std::size_t t = 2; t + 2 <= last; t += 2)
+    if (rho[t] + rho[t + 1] > rho[t - 2] + rho[t - 1]) rho[t] = rho[t + 1] = 0.5 * (rho[t - 2] + rho[t - 1]);
+  const double pairs = std::accumulate(rho.begin(), rho.end() - 1, 0.0);
+  // The bound keeps antithetic chains from an absurd size: ESS is at most S log10 S.
+  return draws / std::max(-1 + 2 * pairs + rho[last], 1 / std::log10(draws));
+}
+
+// ESS of the estimate of P(x <= q), with q the quantile at `probability` of all draws (V, section 4.3).
+double quantile_ess(ChainDraws draws, double probability) {
+  const double q = quantile_of(together(draws), probability);
+  for (auto& chain : draws)
+    for (double& x : chain) x = x <= q ? 1 : 0;
+  return plain_ess(split(draws));
+}
+
+}  // namespace
+
+// A rational start (Abramowitz and Stegun 26.2.23, error below 4.5e-4), then Halley's steps, which cube the error.
+double normal_quantile(double p) {
+  if (p > 0.5) return -normal_quantile(1 - p);
+  const double t = std::sqrt(-2 * std::log(p));
+  double z = (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t;
+  for (int step = 0; step < 2; ++step) {
+    const double error = 0.5 * std::erfc(-z / std::numbers::sqrt2) - p;
+    const double newton = error * std::sqrt(2 * std::numbers::pi) * std::exp(0.5 * z * z);
+    z -= newton / (1 + 0.5 * z * newton);
+  }
+  return z;
+}
+
+Convergence convergence(const ChainDraws& given) {
+  const ChainDraws draws = cut_to_shortest(given);
+  const std::vector<double> all = together(draws);
+  if (all.empty() || !std::all_of(all.begin(), all.end(), [](double x) { return std::isfinite(x); }))
+    return {nan, nan, nan, nan, nan, nan};
+  const double mean = constant(draws) ? all.front() : mean_of(all), sd = std::sqrt(variance(all));
+  if (draws.front().size() < 4 || constant(draws)) return {mean, sd, nan, nan, nan, nan};
+  const ChainDraws halves = split(draws);
+  const ChainDraws scores = normal_scores(halves);
+  Convergence result = {mean, sd, 0, 0, 0, 0};
+  result.mcse =
+      sd / std::sqrt(plain_ess(halves));  // the mean is not of ranks: ESS of the draws as they are (V, section 4.1)
+  // Two chains that are constant fold to one value, which has no R-hat: fmax passes over it.
+  result.r_hat = std::fmax(plain_r_hat(scores), plain_r_hat(normal_scores(folded(halves))));
+  result.ess_bulk = plain_ess(scores);
+  result.ess_tail = std::min(quantile_ess(draws, 0.05), quantile_ess(draws, 0.95));
+  return result;
+}
+
+}  // namespace ztp

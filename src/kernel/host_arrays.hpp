@@ -1,0 +1,110 @@
+// Arrays in the memory of the host: those of the kernels that compute there, and of chains that need no kernel.
+#pragma once
+#include <limits>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace ztp {
+
+class HostFactors final : public Factors {
+ public:
+  HostFactors(std::size_t rows, std::size_t columns, std::uint64_t first_row)
+      : Factors(rows, columns, first_row), values(rows, columns) {}
+  std::size_t bytes() const override { return values.bytes(); }
+  void read(Range rows, float* packed) const override;
+  void write(Range rows, const float* packed) override;
+
+  Matrix<float> values;
+  // What the columns add up to, block by block of the rows that were drawn last, as sum_columns needs it. No rows: not known.
+  Matrix<double> sums_of_blocks;
+};
+
+// In 32 bits for as long as that is certain to do: half the memory, and half the traffic of adding up.
+class HostCounts final : public Counts {
+ public:
+  HostCounts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row);
+  std::size_t bytes() const override { return wide_ ? values64_.bytes() : values32_.bytes(); }
+  void read(Range rows, std::int64_t* packed) const override;
+  void write(Range rows, const std::int64_t* packed) override;
+  void clear() override;
+
+  bool wide() const { return wide_; }
+  // To be called before values grow, none by more than `most`.
+  void make_room(std::int64_t most);
+  void widen();
+  // All values are about to be overwritten.
+  void forget() { largest_ = 0; }
+
+  // Calls body with the matrix of 32 or of 64 bits that has the values.
+  template <class Body>
+  decltype(auto) visit(const Body& body) const {
+    return wide_ ? body(values64_) : body(values32_);
+  }
+  template <class Body>
+  decltype(auto) visit(const Body& body) {
+    return wide_ ? body(values64_) : body(values32_);
+  }
+  // The one of them that has the values, by wide().
+  const Matrix<std::int32_t>& values32() const { return values32_; }
+  const Matrix<std::int64_t>& values64() const { return values64_; }
+  Matrix<std::int64_t>& values64() { return values64_; }
+
+ private:
+  bool wide_;
+  std::int64_t largest_ = 0;  // no value is larger
+  Matrix<std::int32_t> values32_;
+  Matrix<std::int64_t> values64_;
+};
+
+// The entries of each row of a matrix, so that counts can be added up row by row instead of entry by entry.
+struct RowIndex {
+  Buffer<std::uint64_t> begin;  // n + 1: row j has those from begin[j] to begin[j + 1] of `entry`
+  Buffer<std::uint32_t> entry;  // empty: all entries in order, as in the first mode of sorted entries
+  std::size_t bytes() const { return 8 * begin.size() + 4 * entry.size(); }
+};
+// One for each matrix of the layout. None, if there are too many entries for 32 bits.
+std::vector<RowIndex> index_rows(const std::uint32_t* coords, std::size_t count, const FactorLayout& layout);
+
+// Refers to the cells.
+class HostOnes final : public Ones {
+ public:
+  HostOnes(const HostCells& cells, const FactorLayout& layout);
+  std::size_t bytes() const override;
+
+  const HostCells cells;
+  const std::vector<RowIndex> by_row;  // of each matrix; empty: no index
+};
+
+class HostArrays : public ArrayMaker {
+ public:
+  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row = 0) override {
+    return std::make_unique<HostFactors>(rows, columns, first_row);
+  }
+  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide,
+                                 std::uint64_t first_row = 0) override {
+    return std::make_unique<HostCounts>(rows, columns, wide, first_row);
+  }
+};
+
+// What a handle of a kernel of the host is.
+inline const Matrix<float>& values_of(const Factors& factors) {
+  return dynamic_cast<const HostFactors&>(factors).values;
+}
+inline const HostFactors& on_this_host(const Factors& factors) {
+  return dynamic_cast<const HostFactors&>(factors);
+}
+inline HostFactors& on_this_host(Factors& factors) {
+  return dynamic_cast<HostFactors&>(factors);
+}
+inline HostCounts& on_this_host(Counts& counts) {
+  return dynamic_cast<HostCounts&>(counts);
+}
+inline const HostCounts& on_this_host(const Counts& counts) {
+  return dynamic_cast<const HostCounts&>(counts);
+}
+inline const HostOnes& on_this_host(const Ones& ones) {
+  return dynamic_cast<const HostOnes&>(ones);
+}
+
+}  // namespace ztp

@@ -1,0 +1,94 @@
+// Factors and counts are handles: a kernel makes them and owns their memory, which need not be the host's. Nothing above kernel/ holds a
+// pointer into them; whoever needs values copies whole rows from or to the host.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/matrix.hpp"
+
+namespace ztp {
+
+// Rows or entries begin..end-1.
+struct Range {
+  std::size_t begin, end;
+  std::size_t size() const { return end - begin; }
+};
+
+// n x P numbers, row by row.
+template <class T>
+class RowArray {
+ public:
+  RowArray(std::size_t rows, std::size_t columns, std::uint64_t first_row)
+      : rows_(rows), columns_(columns), first_row_(first_row) {}
+  virtual ~RowArray() = default;
+  RowArray(const RowArray&) = delete;
+  RowArray& operator=(const RowArray&) = delete;
+
+  std::size_t rows() const { return rows_; }
+  std::size_t columns() const { return columns_; }
+  // The number of its first row among all rows of the matrix. Random streams are keyed by it: a part of the rows draws what the whole would.
+  std::uint64_t first_row() const { return first_row_; }
+  virtual std::size_t bytes() const = 0;
+
+  // To and from the host: rows.size() x columns() values, packed.
+  virtual void read(Range rows, T* values) const = 0;
+  virtual void write(Range rows, const T* values) = 0;
+
+ private:
+  std::size_t rows_, columns_;
+  std::uint64_t first_row_;
+};
+
+using Factors = RowArray<float>;  // n u[j, q]: times n, so that a product over many modes stays in range
+
+// S[j, q]: sums of latent counts.
+class Counts : public RowArray<std::int64_t> {
+ public:
+  using RowArray::RowArray;
+  virtual void clear() = 0;
+};
+
+// Whoever makes arrays: a kernel, or HostArrays for those that compute without one.
+class ArrayMaker {
+ public:
+  virtual ~ArrayMaker() = default;
+  // All zero. first_row: as RowArray::first_row.
+  virtual std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row = 0) = 0;
+  // `wide`: sums may be larger than 32 bits hold. Others are narrow, and become wide by themselves when they must.
+  virtual std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide,
+                                         std::uint64_t first_row = 0) = 0;
+};
+
+// Calls body(rows, values) for one block of rows after another, with their values on the host, packed. Blocks are of some 100 KiB.
+template <class T, class Body>
+void for_blocks_of_rows(const RowArray<T>& array, const Body& body) {
+  const std::size_t step = std::max<std::size_t>(1, 16384 / std::max<std::size_t>(array.columns(), 1));
+  std::vector<T> values;
+  for (std::size_t first = 0; first < array.rows(); first += step) {
+    const Range rows{first, std::min(first + step, array.rows())};
+    values.resize(rows.size() * array.columns());
+    array.read(rows, values.data());
+    body(rows, values.data());
+  }
+}
+
+// All of it on the host.
+template <class T>
+Matrix<T> on_host(const RowArray<T>& array) {
+  Matrix<T> result(array.rows(), array.columns());
+  for_blocks_of_rows(array, [&](Range rows, const T* values) {
+    for (std::size_t j = rows.begin; j < rows.end; ++j, values += array.columns())
+      std::copy(values, values + array.columns(), result.row(j));
+  });
+  return result;
+}
+
+// Writes a matrix of the host that is as large.
+template <class T>
+void write_all(const Matrix<T>& from, RowArray<T>& array) {
+  for (std::size_t j = 0; j < from.rows(); ++j) array.write({j, j + 1}, from.row(j));
+}
+
+}  // namespace ztp

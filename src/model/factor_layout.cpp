@@ -1,0 +1,50 @@
+#include "model/factor_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "ztp/error.hpp"
+
+namespace ztp {
+
+FactorLayout::FactorLayout(std::vector<std::size_t> matrix_of_mode, std::vector<Size> sizes, std::size_t components,
+                           std::vector<std::vector<std::uint32_t>> column)
+    : components_(components),
+      matrix_of_mode_(std::move(matrix_of_mode)),
+      sizes_(std::move(sizes)),
+      column_(std::move(column)) {
+  const auto refuse = [](const std::string& what) { throw Error(ErrorKind::config, "factor layout: " + what); };
+  if (!column_.empty() && column_.size() != modes()) refuse("not one list of columns for each mode");
+  for (std::size_t k = 0; k < modes(); ++k) {
+    if (matrix(k) >= matrices()) refuse(fmt::format("mode {} uses matrix {} of {}", k + 1, matrix(k) + 1, matrices()));
+    const std::size_t P = size_of_mode(k).columns;
+    if (column_.empty() && P != components_)
+      refuse(fmt::format("mode {} has {} columns for {} components", k + 1, P, components_));
+    if (column_.empty()) continue;
+    if (column_[k].size() != components_ ||
+        std::any_of(column_[k].begin(), column_[k].end(), [P](std::uint32_t q) { return q >= P; }))
+      refuse(fmt::format("mode {}: not one of {} columns for each of {} components", k + 1, P, components_));
+  }
+}
+
+FactorLayout FactorLayout::cp(const std::vector<std::uint32_t>& sizes, std::size_t R) {
+  std::vector<std::size_t> matrix_of_mode(sizes.size());
+  std::iota(matrix_of_mode.begin(), matrix_of_mode.end(), std::size_t{0});
+  std::vector<Size> matrices;
+  for (const std::uint32_t n : sizes) matrices.push_back({n, R});
+  return FactorLayout(std::move(matrix_of_mode), std::move(matrices), R);
+}
+
+FactorLayout FactorLayout::pairs(std::size_t rows, std::size_t columns) {
+  return FactorLayout({0, 0}, {{rows, columns}}, columns);
+}
+
+std::size_t FactorLayout::most_columns() const {
+  std::size_t most = 0;
+  for (const Size& size : sizes_) most = std::max(most, size.columns);
+  return most;
+}
+
+}  // namespace ztp

@@ -1,0 +1,32 @@
+#include "model/rates.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ztp {
+
+Rates make_rates(const FactorLayout& layout, std::vector<const Factors*> factors, const std::vector<double>& log_weight,
+                 double factor) {
+  Rates rates;
+  rates.layout = &layout;
+  rates.factors = std::move(factors);
+  for (std::size_t k = 0; k < layout.modes(); ++k)
+    rates.log_volume += std::log(static_cast<double>(layout.size_of_mode(k).rows));
+  const double largest = *std::max_element(log_weight.begin(), log_weight.end());
+  rates.weight.assign(padded(log_weight.size()), 0.0f);
+  for (std::size_t r = 0; r < log_weight.size(); ++r) {
+    rates.weight[r] = static_cast<float>(std::exp(log_weight[r] - largest));
+    rates.log_weight.push_back(log_weight[r] + std::log(factor));
+    rates.total += std::exp(rates.log_weight[r]);
+  }
+  rates.scale = factor * std::exp(largest - rates.log_volume);
+  return rates;
+}
+
+Rates tensor_rates(const State& state) {
+  std::vector<const Factors*> factors;
+  for (const auto& matrix : state.factors) factors.push_back(matrix.get());
+  return make_rates(state.layout, std::move(factors), state.tensor.log_weight);
+}
+
+}  // namespace ztp

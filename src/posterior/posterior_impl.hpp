@@ -1,0 +1,62 @@
+// The implementation of Posterior, which several files share.
+#pragma once
+#include <optional>
+
+#include "base/pool.hpp"
+#include "evaluate/ranking.hpp"
+#include "io/table.hpp"
+#include "kernel/kernel.hpp"
+#include "posterior/quantile.hpp"
+#include "posterior/queries.hpp"
+#include "store/draws_file.hpp"
+#include "ztp/posterior.hpp"
+
+namespace ztp {
+
+struct Posterior::Impl {
+  Impl(const std::string& dir, unsigned threads);
+  // Loads draw i, and the rates z of cells at it; of a rival their logits.
+  void score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z);
+  // From a rate or a logit to a probability.                                                               (M16), (M32)
+  double probability(double z) const;
+  // Error (usage), if an id is none of its mode, or the sizes do not fit each other.
+  void check_cells(const std::uint32_t* coords, std::size_t count) const;
+  void check_cells(const TestCells& cells) const;
+  // Error (config), if the run is of a rival, whose factors have either sign.
+  void require_rates(const char* what) const;
+  std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
+  // Posterior::predict for as many cells as one pass over the draws has memory for.
+  void predict(const std::uint32_t* coords, std::size_t count, Prediction* result);
+
+  // Adds the predictions of cells and their outcomes.
+  void collect(const std::uint32_t* coords, const std::uint8_t* outcome, std::size_t count,
+               MetricsCollector& collector);
+  // The draws of a chain. Error (config), if there are none.
+  std::vector<std::size_t> draws_of(std::size_t chain) const;
+  // The weights of these draws, component by component; those of a network, from 1.
+  std::vector<std::vector<float>> weights(const std::vector<std::size_t>& of_draws, std::size_t network = 0) const;
+  Matrix<float> mean_factor(std::size_t chain, std::size_t k);  // of u; means.nc is opened when first asked for
+  // The roots of a mean factor: take_square_roots.
+  Matrix<float> roots(std::size_t chain, std::size_t k);
+
+  // Ranks ones, which come from `source`; options that were checked.
+  Ranking rank(const Buffer<std::uint32_t>& ones, const std::string& source, const RankingOptions& options);
+  // Calls use(coords, count) for the training ones and then those of some files, block by block.
+  void for_known_ones(const std::vector<std::string>& files,
+                      const std::function<void(const std::uint32_t*, std::size_t)>& use);
+  // One mode: batch after batch of its queries, each with a pass over the chosen draws. step(part) tells how much is done.
+  RankingSums rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen, const RankingOptions& options,
+                        const std::function<void(double)>& step);
+
+  std::string run_dir;
+  RunInfo info;
+  bool rival;  // with signed factors
+  std::vector<Mode> modes;
+  Pool pool;
+  std::unique_ptr<Kernel> kernel;
+  DrawsFile draws;
+  std::optional<MeansFile> means;
+  State state;  // the draw that was loaded last
+};
+
+}  // namespace ztp

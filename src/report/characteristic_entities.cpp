@@ -1,0 +1,84 @@
+#include "report/characteristic_entities.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "report/entity_order.hpp"
+
+namespace ztp {
+namespace {
+
+// Latent counts that each component has in a mode, from the ones and from the mode's networks: an edge has two ends.
+std::vector<double> counts_in_mode(Posterior& posterior, std::size_t chain, std::size_t k,
+                                   const std::vector<double>& weights) {
+  std::vector<double> counts = weights;
+  const auto& networks = posterior.info().networks;
+  for (std::size_t m = 0; m < networks.size(); ++m) {
+    if (networks[m].mode != k) continue;
+    const auto beta = posterior.network_weights(m, chain);
+    for (std::size_t r = 0; r < counts.size(); ++r)
+      counts[r] += 2 * std::accumulate(beta[r].begin(), beta[r].end(), 0.0) / static_cast<double>(beta[r].size());
+  }
+  return counts;
+}
+
+// a of a mode: as it was given, or the mean of what was learned.
+double dirichlet_of(const RunInfo& info, std::size_t k) {
+  for (const auto& [name, value] : info.learned)
+    if (name == "dirichlet_" + info.modes[k].name) return value;
+  return info.modes[k].dirichlet;
+}
+
+}  // namespace
+
+std::vector<std::vector<EntityPart>> characteristic_entities(Posterior& posterior, std::size_t chain, std::size_t mode,
+                                                             const std::vector<float>& u,
+                                                             const std::vector<std::size_t>& columns,
+                                                             const std::vector<std::uint32_t>& ids) {
+  const std::vector<double> weights = posterior.mean_weights(chain);
+  const std::vector<double> counts = counts_in_mode(posterior, chain, mode, weights);
+  const double prior = dirichlet_of(posterior.info(), mode);
+  const std::size_t R = weights.size(), L = columns.size(), n = u.size() / R;
+  std::vector<double> largest(L, 0.0), overall;
+  for (const std::uint32_t id : ids) {
+    overall.push_back(overall_part(u.data() + id * R, weights));
+    for (std::size_t i = 0; i < L; ++i) largest[i] = std::max(largest[i], static_cast<double>(u[id * R + columns[i]]));
+  }
+  std::vector<std::vector<EntityPart>> parts(L);
+  for (std::size_t i = 0; i < L; ++i) {
+    const CountsBeyondPrior own(prior, n, counts[columns[i]]);
+    const double least = CountsBeyondPrior::least(own(largest[i]));
+    for (std::size_t place = 0; place < ids.size(); ++place) {
+      const double value = static_cast<double>(u[ids[place] * R + columns[i]]);
+      if (value > 0 && overall[place] > 0 && own(value) >= least)
+        parts[i].push_back({ids[place], value, overall[place]});
+    }
+  }
+  return parts;
+}
+
+std::vector<std::vector<std::string>> component_names(Posterior& posterior, std::size_t chain,
+                                                      const std::vector<std::size_t>& columns) {
+  const std::vector<Mode>& modes = posterior.modes();
+  std::vector<std::size_t> telling;
+  for (std::size_t k = 0; k < modes.size(); ++k)
+    if (modes[k].labels.size() > 1 && !looks_ordered(modes[k])) telling.push_back(k);
+  if (telling.empty()) telling.push_back(0);
+  std::vector<std::vector<std::string>> names(columns.size());
+  for (const std::size_t k : telling) {
+    std::vector<std::uint32_t> ids(modes[k].labels.size());
+    std::iota(ids.begin(), ids.end(), 0u);
+    const std::vector<std::vector<EntityPart>> parts =
+        characteristic_entities(posterior, chain, k, posterior.mean_factor(k, chain), columns, ids);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const auto first =
+          std::max_element(parts[i].begin(), parts[i].end(), [](const EntityPart& a, const EntityPart& b) {
+            return relevance(a, telling_relevance) < relevance(b, telling_relevance);
+          });
+      if (first != parts[i].end()) names[i].push_back(modes[k].labels[first->id]);
+    }
+  }
+  return names;
+}
+
+}  // namespace ztp

@@ -1,0 +1,173 @@
+#include "report/promising_cells.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "report/top_rows.hpp"
+
+namespace ztp {
+namespace {
+
+// Of an entity and a chain, and how small the largest rate of the last of them may be, relative to that of the first.
+constexpr std::size_t most_combined = 24;
+constexpr double least_rate = 1e-3;
+// Of each component and mode, what is looked at; of a mode, what is combined with others, and cells to which a further mode is added. With two
+// modes there is nothing to combine.
+constexpr std::size_t top_of_more = 128, entities_of_mode = 64;
+constexpr std::size_t top_of_pairs = 512, entities_of_pairs = 1024;
+// Of factors: with more chains than fit, the first ones have to do.
+constexpr std::size_t most_bytes = std::size_t{2} << 30;
+constexpr double no_limit = std::numeric_limits<double>::infinity();
+
+// 1 - exp(-z) to 3 % or better, the order kept: this is called a hundred million times.
+double about_probability(double z) {
+  return 1 - 1 / (1 + z * (1 + z * (0.5 + z / 6)));
+}
+
+}  // namespace
+
+PromisingCells::PromisingCells(Posterior& posterior)
+    : K_(posterior.modes().size()), R_(static_cast<std::size_t>(posterior.info().options.rank)) {
+  std::vector<std::size_t> all(R_);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::size_t bytes = 0;
+  double draws = 0;  // of an interrupted run, not as many of each chain
+  for (const Mode& mode : posterior.modes()) bytes += mode.labels.size() * R_ * sizeof(float);
+  for (const std::size_t c : posterior.chains()) {
+    if (!chains_.empty() && (chains_.size() + 1) * bytes > most_bytes) break;
+    Chain chain;
+    chain.part = static_cast<double>(posterior.draws_of(c));
+    draws += chain.part;
+    chain.weight = posterior.mean_weights(c);
+    for (std::size_t k = 0; k < K_; ++k) {
+      std::vector<float> u = posterior.mean_factor(k, c);
+      chain.top.push_back(top_rows(u, R_, all, K_ == 2 ? top_of_pairs : top_of_more));
+      std::vector<float> divisor(R_, 1.0f);
+      for (std::size_t r = 0; r < R_; ++r) {
+        const float largest = u[chain.top[k][r].front() * R_ + r];
+        chain.weight[r] *= static_cast<double>(largest);
+        if (largest > 0) divisor[r] = largest;
+      }
+      for (std::size_t i = 0; i < u.size(); ++i) u[i] /= divisor[i % R_];
+      chain.u.push_back(std::move(u));
+    }
+    chains_.push_back(std::move(chain));
+  }
+  for (Chain& chain : chains_) chain.part /= draws;
+}
+
+std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mode, std::uint32_t entity) const {
+  std::vector<Main> main;
+  for (std::size_t c = 0; c < chains_.size(); ++c) {
+    std::vector<Main> of_chain;
+    const float* row = chains_[c].u[mode].data() + entity * R_;
+    for (std::size_t r = 0; r < R_; ++r) of_chain.push_back({c, r, chains_[c].weight[r] * static_cast<double>(row[r])});
+    const std::size_t count = std::min(most_combined, R_);
+    std::partial_sort(of_chain.begin(), of_chain.begin() + static_cast<std::ptrdiff_t>(count), of_chain.end(),
+                      [](const Main& a, const Main& b) { return a.rate > b.rate; });
+    of_chain.resize(count);
+    for (const Main& one : of_chain)
+      if (one.rate > 0 && one.rate >= least_rate * of_chain[0].rate) main.push_back(one);
+  }
+  return main;
+}
+
+// The entities that give most with the best of all other modes, among those at the top of a main component. What an entity has of components
+// at whose top it is not is left out here: few numbers are looked at, and what is left out is small.
+std::vector<std::uint32_t> PromisingCells::candidates(std::size_t mode, const std::vector<Main>& main,
+                                                      Scratch& scratch) const {
+  std::vector<double>&z = scratch.rate, &probability = scratch.probability;
+  z.resize(std::max(z.size(), chains_[0].u[mode].size() / R_), 0.0);
+  probability.resize(z.size(), 0.0);
+  std::vector<std::uint32_t> ids, of_chain;
+  for (std::size_t begin = 0, end; begin < main.size(); begin = end) {
+    const Chain& chain = chains_[main[begin].chain];
+    of_chain.clear();
+    for (end = begin; end < main.size() && main[end].chain == main[begin].chain; ++end)
+      for (const std::uint32_t id : chain.top[mode][main[end].component]) {
+        if (z[id] == 0) of_chain.push_back(id);
+        z[id] += main[end].rate * static_cast<double>(chain.u[mode][id * R_ + main[end].component]);
+      }
+    for (const std::uint32_t id : of_chain) {
+      if (z[id] == 0) continue;  // a second time
+      if (probability[id] == 0) ids.push_back(id);
+      probability[id] += chain.part * about_probability(z[id]);
+      z[id] = 0;
+    }
+  }
+  const std::size_t count = std::min(ids.size(), K_ == 2 ? entities_of_pairs : entities_of_mode);
+  std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
+                    [&](std::uint32_t a, std::uint32_t b) {
+                      return probability[a] != probability[b] ? probability[a] > probability[b] : a < b;
+                    });
+  for (const std::uint32_t id : ids) probability[id] = 0;
+  ids.resize(count);
+  return ids;
+}
+
+PromisingCells::Beam PromisingCells::extended(const Beam& beam, std::size_t mode, const std::vector<std::uint32_t>& ids,
+                                              const std::vector<Main>& main, std::size_t most, double zeros) const {
+  const std::size_t S = ids.size(), M = main.size();
+  std::vector<float> u(M * S);  // component by component
+  for (std::size_t s = 0; s < S; ++s)
+    for (std::size_t i = 0; i < M; ++i) u[i * S + s] = chains_[main[i].chain].u[mode][ids[s] * R_ + main[i].component];
+  std::vector<double> probability(beam.size() * S, 0.0);
+  std::vector<float> z(S);
+  for (std::size_t b = 0; b < beam.size(); ++b)
+    for (std::size_t begin = 0, end; begin < M; begin = end) {  // chain by chain
+      const double unit = main[begin].rate;                     // the largest: floats hold what matters
+      std::fill(z.begin(), z.end(), 0.0f);
+      for (end = begin; end < M && main[end].chain == main[begin].chain; ++end) {
+        const float factor = static_cast<float>(main[end].rate / unit) * beam.product[b * M + end];
+        const float* of_component = u.data() + end * S;
+        for (std::size_t s = 0; s < S; ++s) z[s] += factor * of_component[s];
+      }
+      double* const sum = probability.data() + b * S;
+      const double part = chains_[main[begin].chain].part;
+      for (std::size_t s = 0; s < S; ++s) sum[s] += part * about_probability(unit * static_cast<double>(z[s]));
+    }
+  Beam result;
+  std::vector<std::uint32_t> order(probability.size());
+  std::iota(order.begin(), order.end(), 0u);
+  most = std::min(most, order.size());
+  for (std::size_t first = 0, count = 64; first < most && zeros > 0; first = count, count *= 4) {
+    count = std::min(count, most);
+    std::partial_sort(order.begin() + static_cast<std::ptrdiff_t>(first),
+                      order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                      [&](std::uint32_t a, std::uint32_t b) {
+                        return probability[a] != probability[b] ? probability[a] > probability[b] : a < b;
+                      });
+    for (std::size_t i = first; i < count && zeros > 0; ++i) {
+      const std::size_t b = order[i] / S, s = order[i] % S;
+      zeros -= 1 - probability[order[i]];
+      result.probability.push_back(probability[order[i]]);
+      result.cells.insert(result.cells.end(), beam.cells.data() + b * K_, beam.cells.data() + (b + 1) * K_);
+      result.cells[result.cells.size() - K_ + mode] = ids[s];
+      for (std::size_t m = 0; m < M; ++m) result.product.push_back(beam.product[b * M + m] * u[m * S + s]);
+    }
+  }
+  result.all = result.size() == order.size();
+  return result;
+}
+
+PromisingCells::Found PromisingCells::of(std::size_t mode, std::uint32_t entity, double zeros, Scratch& scratch) const {
+  const std::vector<Main> main = main_components(mode, entity);
+  if (main.empty()) return {{}, true};
+  Beam beam;
+  beam.cells.assign(K_, 0);
+  beam.cells[mode] = entity;
+  beam.product.assign(main.size(), 1.0f);
+  beam.probability = {1};
+  std::size_t chosen = 0;
+  for (std::size_t k = 0; k < K_; ++k) {
+    if (k == mode) continue;
+    const bool last = ++chosen == K_ - 1;
+    beam = extended(beam, k, candidates(k, main, scratch), main, last ? SIZE_MAX : entities_of_mode,
+                    last ? zeros : no_limit);
+  }
+  return {std::move(beam.cells), beam.all};
+}
+
+}  // namespace ztp

@@ -1,0 +1,52 @@
+#include "run/chain_factory.hpp"
+
+#include "run/file_minibatches.hpp"
+#include "run/prepare.hpp"
+#include "sampler/batch_chain.hpp"
+
+namespace ztp {
+
+std::vector<Minibatches*> OwnedMinibatches::edges_of_networks() const {
+  std::vector<Minibatches*> list;
+  for (const auto& of_network : edges) list.push_back(of_network.get());
+  return list;
+}
+
+OwnedMinibatches make_minibatches(const Dataset& data, const FactorLayout& layout, std::size_t parts,
+                                std::size_t edge_parts, bool counts, Kernel& kernel) {
+  const SparseTensor& tensor = data.tensor;
+  OwnedMinibatches result;
+  if (data.file != nullptr)
+    result.ones = std::make_unique<FileMinibatches>(*data.file, data.file_ones, parts, counts, layout, kernel);
+  else
+    result.ones = std::make_unique<MemoryMinibatches>(tensor.coords, tensor.counts, layout, parts, kernel);
+  for (const Network& network : data.networks) {
+    const FactorLayout::Size& size = layout.size_of_mode(network.mode);
+    result.edges.push_back(std::make_unique<MemoryMinibatches>(network.edges, std::span<const std::int64_t>(),
+                                                               FactorLayout::pairs(size.rows, size.columns), edge_parts,
+                                                               kernel));
+  }
+  return result;
+}
+
+std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted) {
+  const std::uint64_t each = static_cast<std::uint64_t>(wanted);
+  return static_cast<std::size_t>((ones + each - 1) / each);
+}
+
+ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool)
+    : problem_(make_problem(complete, data)),
+      online_(online_options(complete)),
+      kernel_(make_kernel(name_of(complete.kernel), pool)) {
+  if (!is_online(complete)) return;
+  const std::size_t parts = minibatch_count(data.ones(), complete.minibatch);
+  minibatches_ = make_minibatches(data, problem_.layout, parts, parts, has_counts(complete), *kernel_);
+}
+
+std::unique_ptr<PoissonChain> ChainFactory::make(std::uint32_t number) const {
+  if (!minibatches_.ones) return std::make_unique<BatchChain>(problem_, *kernel_, number);
+  return std::make_unique<OnlineChain>(
+      problem_, online_, DataInMinibatches{*minibatches_.ones, minibatches_.edges_of_networks()}, *kernel_, number);
+}
+
+}  // namespace ztp

@@ -1,0 +1,41 @@
+// The chains of a fit of the model, batch or online, and the data in minibatches.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "sampler/poisson_chain.hpp"
+#include "sampler/minibatches.hpp"
+#include "sampler/online_chain.hpp"
+#include "ztp/options.hpp"
+#include "ztp/read.hpp"
+
+namespace ztp {
+
+// The ones, and the edges of each network, in minibatches. Chains that run one after the other share them.
+struct OwnedMinibatches {
+  std::unique_ptr<Minibatches> ones;
+  std::vector<std::unique_ptr<Minibatches>> edges;
+
+  std::vector<Minibatches*> edges_of_networks() const;
+};
+// `parts`: minibatches of the ones; `edge_parts`: of the edges of a network; `counts`: whether those of a file are
+// used. Refers to the file.
+OwnedMinibatches make_minibatches(const Dataset& data, const FactorLayout& layout, std::size_t parts,
+                                std::size_t edge_parts, bool counts, Kernel& kernel);
+// How many minibatches of `wanted` ones there are in so many.
+std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted);
+
+class ChainFactory {
+ public:
+  // Keeps references to the data and the pool.
+  ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool);
+  std::unique_ptr<PoissonChain> make(std::uint32_t number) const;
+
+ private:
+  const Problem problem_;
+  const OnlineOptions online_;
+  const std::unique_ptr<Kernel> kernel_;
+  OwnedMinibatches minibatches_;  // none in batch
+};
+
+}  // namespace ztp
