@@ -6,7 +6,7 @@
 namespace ztp {
 namespace {
 
-constexpr std::uint64_t largest_count = 1ull << 62;
+constexpr std::uint64_t largest_value = 1ull << 62;
 
 // Digits only, and few enough that they cannot overflow.
 bool parse_short_integer(std::string_view text, std::int64_t& value) {
@@ -37,12 +37,12 @@ const char* parse_count(std::string_view text, std::int64_t& value) {
   if (const char* wrong = parse_real(text, real)) return wrong;
   if (real < 0) return "is negative; a count is a whole number, not negative";
   if (real != std::floor(real)) return "is not whole; a count is a whole number";
-  if (real > static_cast<double>(largest_count)) return too_large;
+  if (real > static_cast<double>(largest_value)) return too_large;
   // A double is not exact above 2^53, digits are.
   std::uint64_t exact = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), exact);
   if (error != std::errc() || stop != text.data() + text.size()) exact = static_cast<std::uint64_t>(real);
-  if (exact > largest_count) return too_large;
+  if (exact > largest_value) return too_large;
   value = static_cast<std::int64_t>(exact);
   return nullptr;
 }

@@ -16,12 +16,11 @@
 #include "ztp/buffer.hpp"
 
 namespace ztp {
-namespace {
-
-constexpr std::size_t raw_bytes = 256 << 10;
 
 // The raw bytes of the file, in a buffer that a decoder consumes.
 struct RawInput {
+  static constexpr std::size_t raw_bytes = 256 << 10;
+
   RawInput(int file_number, std::string file_name) : file(file_number), name(std::move(file_name)), buffer(raw_bytes) {}
 
   // Makes at least one byte available, unless the file has ended.
@@ -49,8 +48,6 @@ struct RawInput {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
-
-}  // namespace
 
 class ByteSource::Decoder {
  public:

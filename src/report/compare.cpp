@@ -21,7 +21,7 @@
 namespace ztp {
 namespace {
 
-constexpr std::size_t top_entities = 10;
+constexpr std::size_t top_compared = 10;
 
 bool has_test_cells(const RunInfo& info) {
   return info.test_ones + info.test_zeros > 0;
@@ -52,7 +52,7 @@ ComparedRun open_run(const std::string& run_dir, const ReportOptions& options) {
 void examine(ComparedRun& run, const ReportOptions& options) {
   run.diagnosis = diagnose(run.run_dir);
   if (!options.test.empty() || has_test_cells(run.posterior.info())) run.metrics = run.posterior.evaluate(options.test);
-  run.components = run.posterior.components(top_entities, run.chain);
+  run.components = run.posterior.components(top_compared, run.chain);
   std::erase_if(run.components, [](const Component& component) { return component.weight < weight_of_empty; });
   std::vector<std::size_t> components;
   for (const Component& component : run.components) components.push_back(component.number - 1);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int digits_of_bar = 6, digits_of_interval = 4, digits_of_place = 4;
 constexpr std::size_t most_in_lines = 300000;  // values of all lines together; each has an interval
-constexpr double nothing = 1e-9;               // smaller quantiles are long numbers that nobody can see
+constexpr double invisible = 1e-9;             // smaller quantiles are long numbers that nobody can see
 
 // The listed components of the chain that is shown: what all parts of the section need.
 struct Listed {
@@ -110,7 +110,7 @@ class Intervals {
     for (std::size_t e = 0; e < series.parts.size(); ++e) {
       const double q05 = found_[series.first + e].q05;
       value.push_back(series.parts[e].value);
-      low.push_back(q05 < nothing ? 0 : q05);
+      low.push_back(q05 < invisible ? 0 : q05);
       high.push_back(found_[series.first + e].q95);
     }
     return {{"value", numbers(value, digits)},

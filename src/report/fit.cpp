@@ -9,7 +9,7 @@
 namespace ztp {
 namespace {
 
-constexpr std::size_t most_points = 400;
+constexpr std::size_t most_curve_points = 400;
 
 Json points(const Curve& curve) {
   Json result = Json::array();
@@ -62,8 +62,8 @@ Json fit_section(ReportSource& source) {
           {"representative", design.zeros == TestDesign::Zeros::as_ones},
           {"metrics", metrics_shown(metrics)},
           {"titles", metric_titles()},
-          {"roc", points(roc_curve(cells, most_points))},
-          {"pr", points(precision_curve(cells, most_points))},
+          {"roc", points(roc_curve(cells, most_curve_points))},
+          {"pr", points(precision_curve(cells, most_curve_points))},
           {"reliability", bins_shown(plain)},
           {"weighted", weighted ? bins_shown(corrected) : Json(nullptr)},
           {"calibrated", verdict.calibrated},

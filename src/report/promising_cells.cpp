@@ -12,7 +12,7 @@ namespace ztp {
 namespace {
 
 // Of an entity and a chain, and how small the largest rate of the last of them may be, relative to that of the first.
-constexpr std::size_t most_components = 24;
+constexpr std::size_t most_combined = 24;
 constexpr double least_rate = 1e-3;
 // Of each component and mode, what is looked at; of a mode, what is combined with others, and cells to which a further
 // mode is added. With two modes there is nothing to combine.
@@ -65,7 +65,7 @@ void PromisingCells::add_mode(std::vector<float> u, std::size_t k, Chain& chain)
 
 std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mode, std::uint32_t entity) const {
   std::vector<Main> main;
-  const std::size_t R = layout_.components(), count = std::min(most_components, R);
+  const std::size_t R = layout_.components(), count = std::min(most_combined, R);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     OpenRates rates = chains_[c].rates;
     rates.give(mode, chains_[c].u[mode].data() + entity * layout_.size_of_mode(mode).columns);

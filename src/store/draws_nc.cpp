@@ -20,7 +20,7 @@ constexpr std::size_t bytes_at_a_time = 4 << 20;
 // netCDF strings are slow: larger modes have no label coordinates.
 constexpr std::uint32_t most_label_coordinates = 100000;
 
-std::size_t rows_at_a_time(const DrawVariable& variable) {
+std::size_t rows_of_a_slab(const DrawVariable& variable) {
   return std::clamp<std::size_t>(bytes_at_a_time / (4 * variable.columns), 1, std::max<std::size_t>(variable.rows, 1));
 }
 
@@ -28,7 +28,7 @@ std::size_t rows_at_a_time(const DrawVariable& variable) {
 // of numbers in the record of a draw.
 template <class Use>
 void for_blocks(const DrawVariable& variable, const std::vector<std::size_t>& leading, const Use& use) {
-  const std::size_t step = rows_at_a_time(variable);
+  const std::size_t step = rows_of_a_slab(variable);
   for (std::size_t j = 0; j < variable.rows; j += step) {
     const std::size_t rows = std::min(step, variable.rows - j);
     use(slab_of(variable, leading, j, rows), variable.offset + j * variable.columns, rows * variable.columns);
@@ -165,7 +165,7 @@ std::uint64_t file_bytes(const DrawLayout& layout, const std::vector<Mode>& mode
   std::uint64_t bytes = 1 << 16, floats = 0;
   for (const Mode& mode : modes) bytes += mode.labels.is_numbered() ? 8 * std::uint64_t{mode.labels.size()} : 0;
   for (const DrawVariable& variable : layout.variables) {
-    const std::uint64_t step = in_chunks ? rows_at_a_time(variable) : 1;
+    const std::uint64_t step = in_chunks ? rows_of_a_slab(variable) : 1;
     floats += (variable.rows + step - 1) / step * step * variable.columns;
   }
   return bytes + copies * sizeof(float) * floats;
@@ -184,7 +184,7 @@ std::vector<StoredVariable> add_variables(NetcdfFile& file, const Group& group, 
   std::vector<StoredVariable> result;
   for (const DrawVariable* variable : in_order_of_file(layout)) {
     std::vector<std::size_t> chunk;
-    if (variable->kind != Kind::learned) chunk = slab_of(*variable, {0, 0}, 0, rows_at_a_time(*variable)).count;
+    if (variable->kind != Kind::learned) chunk = slab_of(*variable, {0, 0}, 0, rows_of_a_slab(*variable)).count;
     result.push_back(
         {*variable, file.add_variable(group.id, variable->name, Type::floats, group.dimensions(*variable), chunk)});
   }
