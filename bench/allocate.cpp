@@ -1,6 +1,6 @@
-// The allocation step at R = 100, sums included, against two limits timed by turns with it: the same kernel without any draw,
-// which only reads and multiplies the rows of the ones, and copying memory. The share of the copy bandwidth counts every row of
-// every one, and passes one where rows stay in caches.
+// The allocation step at R = 100, sums included, against two limits timed by turns with it: the same kernel without any
+// draw, which only reads and multiplies the rows of the ones, and copying memory. The share of the copy bandwidth
+// counts every row of every one, and passes one where rows stay in caches.
 #include "bandwidth.hpp"
 #include "kernel/cpu/score.hpp"
 #include "sampling.hpp"

@@ -18,8 +18,8 @@ std::size_t array_bytes(bool quick) {
 }  // namespace
 
 Copy::Copy(Pool& pool, bool quick) : pool_(pool), from_(array_bytes(quick)), to_(array_bytes(quick)) {
-  // Each thread is the first to touch what it will copy, so that it lies in memory near it. The bytes are no zeros, which some
-  // systems keep only once.
+  // Each thread is the first to touch what it will copy, so that it lies in memory near it. The bytes are no zeros,
+  // which some systems keep only once.
   const Blocks parts{from_.size(), (from_.size() + pool.threads() - 1) / pool.threads()};
   pool.for_blocks(parts.count(), [&](std::size_t b) {
     const std::size_t begin = parts.begin(b), size = parts.end(b) - begin;

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Puts a program with the shared libraries and the loader it needs into a folder that runs on any Linux of the same architecture,
-# whatever is installed there. (A static link is not to be had: Debian has fmt and Google Benchmark as shared libraries only.)
+# Puts a program with the shared libraries and the loader it needs into a folder that runs on any Linux of the same
+# architecture, whatever is installed there. (A static link is not to be had: Debian has fmt and Google Benchmark as
+# shared libraries only.)
 #   bench/bundle.sh PROGRAM FOLDER      then, on the other machine: FOLDER/run ARGS...
 set -eu
 [ $# -eq 2 ] || { echo "usage: $0 PROGRAM FOLDER" >&2; exit 2; }

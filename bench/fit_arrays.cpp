@@ -1,7 +1,7 @@
 // The C++ call that Python's fit is compared with (experiments/python_overhead.py):
 //   bench_fit_arrays CELLS MODES OPTIONS RUN
-// CELLS has ids of 32 bits, cell after cell; OPTIONS are as in options.json. Prints the seconds of the call, of the wall clock and of the
-// processors, and the memory in MiB when it began and at its peak.
+// CELLS has ids of 32 bits, cell after cell; OPTIONS are as in options.json. Prints the seconds of the call, of the
+// wall clock and of the processors, and the memory in MiB when it began and at its peak.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

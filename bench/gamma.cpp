@@ -1,5 +1,5 @@
-// Gamma draws on one thread, against std::gamma_distribution<float>. The shapes of a sweep differ from draw to draw, so a
-// distribution is made anew for each; its engine is made once.
+// Gamma draws on one thread, against std::gamma_distribution<float>. The shapes of a sweep differ from draw to draw, so
+// a distribution is made anew for each; its engine is made once.
 #include <random>
 
 #include "kernel/cpu/columns.hpp"

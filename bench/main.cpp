@@ -1,8 +1,9 @@
 // ztp-bench: how fast the sampler is on this machine, part by part, as tables and as a JSON file. `ztp bench` runs it.
 //
-// Kernels are timed by Google Benchmark, whole sweeps by the chain itself. Beside its own time the allocation step has that of
-// its two limits, measured in the same run: reading and multiplying the rows of the ones without any draw, and copying memory.
-// The program needs no netCDF; `make bench-bundle` puts it with all it needs into a folder that runs on a bare machine.
+// Kernels are timed by Google Benchmark, whole sweeps by the chain itself. Beside its own time the allocation step has
+// that of its two limits, measured in the same run: reading and multiplying the rows of the ones without any draw, and
+// copying memory. The program needs no netCDF; `make bench-bundle` puts it with all it needs into a folder that runs on
+// a bare machine.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -40,7 +41,8 @@ constexpr const char* footer = R"(Examples:
   ztp bench --tensor ones.tsv --only sweep,rank,threads
   ztp bench --quick --json quick.json
 
-Each figure is a median, with the smallest and the largest of its repeats. "wanted" is what the project has set itself; whether
+Each figure is a median, with the smallest and the largest of its repeats. )"
+                               R"("wanted" is what the project has set itself; whether
 it holds does not change the exit code, since another machine may be slower.)";
 
 void add_flags(CLI::App& app, Options& options) {

@@ -1,5 +1,6 @@
-// Times, and the figures made of them. A figure is a median with its spread. What is to be compared is timed by turns, one repeat
-// of each after the other, and a ratio is taken within each repeat: a shared machine can be half as fast a minute later.
+// Times, and the figures made of them. A figure is a median with its spread. What is to be compared is timed by turns,
+// one repeat of each after the other, and a ratio is taken within each repeat: a shared machine can be half as fast a
+// minute later.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -31,8 +32,8 @@ struct Effort {
 // By Google Benchmark, which finds out how often a body must run in each repeat. One element for each body.
 std::vector<Times> time_kernels(const std::vector<Body>& bodies, Effort effort);
 
-// For bodies that change what they work on, as the sweep of a chain does: one run to see how long it takes, and then the
-// repeats, each of the same number of runs.
+// For bodies that change what they work on, as the sweep of a chain does: one run to see how long it takes, and then
+// the repeats, each of the same number of runs.
 std::vector<Times> time_sweeps(const std::vector<Body>& bodies, Effort effort);
 
 }  // namespace ztp::bench

@@ -1,5 +1,5 @@
-// What was measured, part by part: a table to read and a JSON object to keep. Every figure is a median with its spread, and where
-// a value is wanted of it the table says which and whether it holds.
+// What was measured, part by part: a table to read and a JSON object to keep. Every figure is a median with its spread,
+// and where a value is wanted of it the table says which and whether it holds.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -37,8 +37,8 @@ struct Row {
 
 class Report {
  public:
-  // Rows and notes are of the part that was begun last. begin() prints its title and end() its tables: rows with the same columns
-  // stand in one table.
+  // Rows and notes are of the part that was begun last. begin() prints its title and end() its tables: rows with the
+  // same columns stand in one table.
   void begin(const std::string& part, const std::string& title);
   void add(nlohmann::ordered_json labels, std::vector<Figure> figures);
   void skip(const std::string& what, const std::string& why);

@@ -8,7 +8,8 @@
 namespace ztp::bench {
 namespace {
 
-// What run/prepare.hpp makes of default options. It stands in an object file that needs netCDF, which this program does without.
+// What run/prepare.hpp makes of default options. It stands in an object file that needs netCDF, which this program does
+// without.
 Problem default_problem(const SparseTensor& tensor, std::size_t R) {
   const FitOptions defaults;
   const double mean = std::min(0.5, 1 / static_cast<double>(R));

@@ -26,8 +26,8 @@ class Sampling {
 
   // Of the tensor, the parameters and the statistics. A fit takes this and what it reads and writes with.
   double bytes_held() const;
-  // What a sweep moves at least, if nothing stayed in a cache from one step to the next: statistics are read, cleared and
-  // written, parameters written and read, coordinates read.
+  // What a sweep moves at least, if nothing stayed in a cache from one step to the next: statistics are read, cleared
+  // and written, parameters written and read, coordinates read.
   double bytes_moved() const;
   // What the allocation step reads, if every row of every one came from memory.
   double bytes_of_rows() const;

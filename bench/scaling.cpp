@@ -1,5 +1,6 @@
-// How the time of a sweep grows: with R and with threads on the tensors of the suite, where what is compared is timed by turns;
-// and with the ones, R and K of simulated tensors, one after the other, so that only one chain at a time takes memory.
+// How the time of a sweep grows: with R and with threads on the tensors of the suite, where what is compared is timed
+// by turns; and with the ones, R and K of simulated tensors, one after the other, so that only one chain at a time
+// takes memory.
 #include <fmt/format.h>
 
 #include "machine.hpp"

@@ -40,8 +40,8 @@ struct Suite {
   explicit Suite(Options given) : options(std::move(given)) {}
 
   Effort effort() const { return options.quick ? Effort{5, 0.005} : Effort{7, 0.1}; }
-  // The tensors of whole sweeps: the Facebook shape, and Scholars where there is a directory of data; or the one given; or
-  // something small. Made or read at the first call. The report says what is left out.
+  // The tensors of whole sweeps: the Facebook shape, and Scholars where there is a directory of data; or the one given;
+  // or something small. Made or read at the first call. The report says what is left out.
   const std::vector<Subject>& subjects();
   const Subject& first_subject();                   // never Scholars
   std::vector<unsigned> thread_counts() const;      // 1, 2, 4, ... and the most

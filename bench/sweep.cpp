@@ -1,6 +1,6 @@
-// Whole sweeps, and by turns with them their two halves (the allocation step, for each one; the gamma draws) and copying memory.
-// The copy limit is the time to move what a sweep must move at least. "MB held" is what a fit holds all the time; its peak, for
-// which the wanted figure is meant, comes a little higher and stands in the run's status.json.
+// Whole sweeps, and by turns with them their two halves (the allocation step, for each one; the gamma draws) and
+// copying memory. The copy limit is the time to move what a sweep must move at least. "MB held" is what a fit holds all
+// the time; its peak, for which the wanted figure is meant, comes a little higher and stands in the run's status.json.
 #include "bandwidth.hpp"
 #include "kernel/cpu/columns.hpp"
 #include "sampling.hpp"

@@ -1,20 +1,22 @@
 #!/bin/sh
-# Fails if a file of src/ includes a layer that is not before its own in this list: the order in which data flow (docs/architecture.md).
-# Behind the colon: the layers before it that a layer must do without. What reads a run knows nothing of what made it.
+# Fails if a file of src/ or baselines/ includes a layer that is not before its own in this list: the order in which data
+# flow (docs/architecture.md). Behind the colon: the layers before it that a layer must do without. What reads a run knows
+# nothing of what made it, and nothing in src/ knows baselines.
 set -eu
 cd "$1/src"
 bad=0
 seen=""
 while IFS=: read -r layer without; do
   seen="$seen $layer"
-  for used in $(grep -rhoE '^#include "[a-z]+/' "$layer" | sed 's/#include "//; s,/,,' | sort -u); do
+  case $layer in baselines) folder=../baselines ;; *) folder=$layer ;; esac
+  for used in $(grep -rhoE '^#include "[a-z]+/' "$folder" | sed 's/#include "//; s,/,,' | sort -u); do
     case " $without " in
       *" $used "*) allowed=no ;;
       *) case " $seen ztp " in *" $used "*) allowed=yes ;; *) allowed=no ;; esac ;;
     esac
     if [ $allowed = no ]; then
-      echo "src/$layer must not include $used/:" >&2
-      grep -rnE "^#include \"$used/" "$layer" >&2
+      echo "$layer must not include $used/:" >&2
+      grep -rnE "^#include \"$used/" "$folder" >&2
       bad=1
     fi
   done
@@ -28,12 +30,11 @@ evaluate: options tensor io model
 kernel: io options
 store: kernel
 sampler: io store options
-baselines: store
 run:
-posterior: sampler baselines run
-simulate: options kernel store sampler baselines run posterior
-report: sampler baselines run
-fetch: options model kernel store sampler baselines run posterior simulate
+posterior: sampler run
+simulate: options kernel store sampler run posterior
+report: sampler run
+baselines: store posterior simulate report
 END
 # The Python module uses the public headers and its own alone.
 if grep -nE '^#include "' ../python/src/* | grep -vE '"(ztp/[a-z_]+|bindings|shared_posterior)\.hpp"' >&2; then

@@ -1,4 +1,5 @@
-# Writes a C++ file that has the texts of the report's page in it: cmake -DOUT=... -DD3=... -DLICENCE=... -DPAGE=... -DSCRIPTS=a.js,b.js -P embed.cmake
+# Writes a C++ file that has the texts of the report's page in it: cmake -DOUT=... -DD3=... -DLICENCE=... -DPAGE=...
+# -DSCRIPTS=a.js,b.js -P embed.cmake
 file(READ ${D3} d3)
 file(READ ${LICENCE} licence)
 file(READ ${PAGE}/page.html html)

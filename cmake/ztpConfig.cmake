@@ -1,4 +1,4 @@
-# find_package(ztp) then target_link_libraries(mine PRIVATE ztp::ztp)
+# find_package(ztp) then target_link_libraries(mine PRIVATE ztp::ztp), or ztp::rivals as well (ztp/rivals.hpp)
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 find_dependency(fmt)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Rank, mixing, learned hyperparameters and missing cells: the figures of docs/results.md. Needs the data sets under $ZTP_DATA, but for
-# `rank`, whose tensors are simulated.
+# Rank, mixing, learned hyperparameters and missing cells: the figures of docs/results.md. Needs the data sets under
+# $ZTP_DATA, but for `rank`, whose tensors are simulated.
 #   experiments/exact.sh [rank] [kinship-rank] [mixing] [learn] [missing] [cold-start]     default: all
 # Prints one line a run, TAB-separated, and a summary. Work files go to a temporary directory. Seeds are fixed.
 set -eu
@@ -16,14 +16,17 @@ seconds() { awk -F'\t' 'NR > 1 {last[$1] = $3} END {for (c in last) s += last[c]
 rank() {
   for kind in planted model; do
     for true in 5 10 15; do
-      if [ $kind = planted ]; then set -- --dims 150,150,150 --ones 8000; else set -- --dims 200,200,200 --ones 10000; fi
+      if [ $kind = planted ]; then set -- --dims 150,150,150 --ones 8000; else set -- --dims 200,200,200 \
+        --ones 10000; fi
       "$ztp" simulate "$@" --rank $true --kind $kind --seed 1 --out "$work/sim" --force >/dev/null
       for sampler in plain collapsed; do
         for bound in 20 40 80; do
           for start in allocation prior; do
-            fit "$work/sim/tensor.tsv" --labels "$work/sim/labels" --holdout 0.1 --rank $bound --sweeps 800 --start $start \
+            fit "$work/sim/tensor.tsv" --labels "$work/sim/labels" --holdout 0.1 --rank $bound --sweeps 800 \
+              --start $start \
               --sampler $sampler --seed 1 --out "$work/run"
-            printf 'rank\t%s\ttrue %s\t%s\tbound %s\tstart %s\toccupied %s\tAUC-ROC %.4f\n' $kind $true $sampler $bound $start \
+            printf 'rank\t%s\ttrue %s\t%s\tbound %s\tstart %s\toccupied %s\tAUC-ROC %.4f\n' $kind $true $sampler \
+              $bound $start \
               "$(mean_rank "$work/run" 400)" "$(metric "$work/run" auc_roc)"
           done
         done
@@ -33,16 +36,19 @@ rank() {
 }
 
 split_cells() { # NAME SEED
-  "$ztp" split "$data/$1/tensor.tsv.gz" --protocol cells --holdout 0.1 --seed "$2" --out "$work/$1-$2" --force >/dev/null
+  "$ztp" split "$data/$1/tensor.tsv.gz" --protocol cells --holdout 0.1 --seed "$2" --out "$work/$1-$2" --force \
+    >/dev/null
 }
-cells() { echo "$work/$1-$2/train.tsv --labels $work/$1-$2/labels --test $work/$1-$2/test.tsv"; } # NAME SEED; no spaces in $work
+# cells NAME SEED; no spaces in $work
+cells() { echo "$work/$1-$2/train.tsv --labels $work/$1-$2/labels --test $work/$1-$2/test.tsv"; }
 
 # Kinship at R = 100 from both starts.
 kinship_rank() {
   split_cells kinship 1
   for sampler in plain collapsed; do
     for start in allocation prior; do
-      fit $(cells kinship 1) --dirichlet 0.05 --rank 100 --sweeps 2000 --sampler $sampler --start $start --out "$work/run"
+      fit $(cells kinship 1) --dirichlet 0.05 --rank 100 --sweeps 2000 --sampler $sampler --start $start \
+        --out "$work/run"
       printf 'kinship rank\t%s\tstart %s\toccupied %s\tAUC-ROC %.4f\n' $sampler $start "$(mean_rank "$work/run" 1000)" \
         "$(metric "$work/run" auc_roc)"
     done
@@ -57,13 +63,16 @@ mixing() {
   "$ztp" simulate --dims 200,200,200 --ones 10000 --rank 10 --kind model --seed 1 --out "$work/sim" --force >/dev/null
   for name in simulated kinship umls movielens-100k; do
     for sampler in plain collapsed; do
-      if [ $name = simulated ]; then set -- "$work/sim/tensor.tsv" --labels "$work/sim/labels" --holdout 0.1; else set -- $(cells $name 1); fi
+      if [ $name = simulated ]; then set -- "$work/sim/tensor.tsv" --labels "$work/sim/labels" \
+        --holdout 0.1; else set -- $(cells $name 1); fi
       fit "$@" --rank 20 --sweeps 600 --chains 4 --sampler $sampler --out "$work/run"
       "$ztp" diagnose "$work/run" >"$work/table"
       awk -v n=$name -v s=$sampler -v a="$(metric "$work/run" auc_roc)" '
         /^log-likelihood/ {l = $2; le = $NF} /^cell, median/ {m = $NF; mr = $(NF - 3)}
         /^total weight/ {w = $NF} /^occupied/ {o = $NF}
-        END {printf "mixing\t%s\t%s\tmean log-likelihood %s\tESS/s: log-likelihood %s, total weight %s, occupied %s, median cell %s (R-hat %s)\tAUC-ROC %.4f\n", n, s, l, le, w, o, m, mr, a}' "$work/table"
+        END {printf "mixing\t%s\t%s\tmean log-likelihood %s\t", n, s, l
+          printf "ESS/s: log-likelihood %s, total weight %s, occupied %s, median cell %s (R-hat %s)\tAUC-ROC %.4f\n",
+            le, w, o, m, mr, a}' "$work/table"
     done
   done
 }
@@ -77,13 +86,16 @@ learn() {
       split_cells $name $split
       for a in 0.01 0.05 0.1 0.3 0.5 1 dirichlet dirichlet,gamma-shape; do
         case $a in dirichlet*) set -- --learn $a ;; *) set -- --dirichlet $a ;; esac
-        fit $(cells $name $split) "$@" --sampler collapsed --rank $rank --sweeps $sweeps --chains $chains --seed $split --out "$work/run"
-        printf 'learn\t%s\tR %s\tsplit %s\t%s\t%.4f\t%.5f\n' $name $rank $split $a "$(metric "$work/run" auc_roc)" "$(metric "$work/run" log_loss)"
+        fit $(cells $name $split) "$@" --sampler collapsed --rank $rank --sweeps $sweeps --chains $chains \
+          --seed $split --out "$work/run"
+        printf 'learn\t%s\tR %s\tsplit %s\t%s\t%.4f\t%.5f\n' $name $rank $split $a "$(metric "$work/run" auc_roc)" \
+          "$(metric "$work/run" log_loss)"
       done
     done
   done | tee "$work/learn"
   awk -F'\t' '{k = $2 "\t" $3 "\t" $5; s[k] += $6; q[k] += $6^2; l[k] += $7; n[k]++}
-    END {for (k in s) {m = s[k] / n[k]; printf "learn, mean\t%s\tAUC-ROC %.4f (sd %.4f)\tlog-loss %.5f\n", k, m, sqrt((q[k] / n[k] - m^2) * n[k] / (n[k] - 1)), l[k] / n[k]}}' "$work/learn" | sort
+    END {for (k in s) {m = s[k] / n[k]; sd = sqrt((q[k] / n[k] - m^2) * n[k] / (n[k] - 1))
+      printf "learn, mean\t%s\tAUC-ROC %.4f (sd %.4f)\tlog-loss %.5f\n", k, m, sd, l[k] / n[k]}}' "$work/learn" | sort
 }
 
 # Held-out cells as zeros and as missing.
@@ -94,7 +106,8 @@ missing() {
       split_cells $1 $split
       for as in zero missing; do
         fit $(cells $1 $split) --dirichlet 0.05 --rank $2 --sweeps 400 --seed $split --holdout-as $as --out "$work/run"
-        printf 'missing\t%s\tR %s\tsplit %s\theld out as %s\tAUC-ROC %.4f\tlog-loss %.5f\tcalibration error %.5f\n' $1 $2 $split $as \
+        printf 'missing\t%s\tR %s\tsplit %s\theld out as %s\tAUC-ROC %.4f\tlog-loss %.5f\tcalibration error %.5f\n' $1 \
+          $2 $split $as \
           "$(metric "$work/run" auc_roc)" "$(metric "$work/run" log_loss)" "$(metric "$work/run" calibration_error)"
       done
     done
@@ -104,12 +117,14 @@ missing() {
 # Entities without data, with a network: their cells as zeros (the paper's) and as missing slices.
 cold_start() {
   "$ztp" simulate --dims 100,60,40 --ones 9000 --rank 4 --edges mode1=900 --seed 21 --out "$work/sim" --force >/dev/null
-  "$ztp" split "$work/sim/tensor.tsv" --labels "$work/sim/labels" --protocol slices --mode mode1 --after 80 --out "$work/cold" --force >/dev/null
+  "$ztp" split "$work/sim/tensor.tsv" --labels "$work/sim/labels" --protocol slices --mode mode1 --after 80 \
+    --out "$work/cold" --force >/dev/null
   for bound in 4 8 20; do
     for as in zero missing; do
       set --
       [ $as = zero ] || set -- --missing-slices "mode1=$work/cold/missing-mode1.txt"
-      fit "$work/cold/train.tsv" --labels "$work/cold/labels" --test "$work/cold/test.tsv" --network "mode1=$work/sim/network-mode1.tsv" \
+      fit "$work/cold/train.tsv" --labels "$work/cold/labels" --test "$work/cold/test.tsv" \
+        --network "mode1=$work/sim/network-mode1.tsv" \
         "$@" --rank $bound --sweeps 600 --out "$work/run"
       printf 'cold start\tsimulated, rank 4\tbound %s\tslices %s\tAUC-ROC %.4f\tlog-loss %.4f\n' $bound $as \
         "$(metric "$work/run" auc_roc)" "$(metric "$work/run" log_loss)"
@@ -121,9 +136,11 @@ cold_start() {
   for as in zero missing; do
     set --
     [ $as = zero ] || set -- --missing-slices "author=$work/scholars/missing-author.txt"
-    fit "$work/scholars/train.tsv" --labels "$work/scholars/labels" --test "$work/scholars/test.tsv" --network "author=$work/network.tsv" \
+    fit "$work/scholars/train.tsv" --labels "$work/scholars/labels" --test "$work/scholars/test.tsv" \
+      --network "author=$work/network.tsv" \
       "$@" --rank 40 --sweeps 60 --seed 1 --out "$work/run"
-    printf 'cold start\tscholars\tR 40\tslices %s\tAUC-ROC %.4f\tAUC-PR %.4f\tlog-loss %.4f\n' $as "$(metric "$work/run" auc_roc)" \
+    printf 'cold start\tscholars\tR 40\tslices %s\tAUC-ROC %.4f\tAUC-PR %.4f\tlog-loss %.4f\n' $as \
+      "$(metric "$work/run" auc_roc)" \
       "$(metric "$work/run" auc_pr)" "$(metric "$work/run" log_loss)"
   done
 }

@@ -3,17 +3,18 @@
 
 usage: plot_online.py TABLE [IMAGE]        e.g. plot_online.py build/online-auc.tsv docs/images/online-auc.svg
 
-Prints what batch and online reach, and when, as markdown; with IMAGE also draws held-out AUC-ROC against seconds of sampling.
-The same table gives the same files, byte for byte.
+Prints what batch and online reach, and when, as markdown; with IMAGE also draws held-out AUC-ROC against seconds of
+sampling. The same table gives the same files, byte for byte.
 
 Of each data set and seed, where each point is a fit of its own:
   final AUC         that of batch's longest fit
-  batch converges   the first point of batch whose AUC is no more than 0.0005 below the final AUC; with fits of doubled lengths this is up
-                    to twice as late as a finer series would say
+  batch converges   the first point of batch whose AUC is no more than 0.0005 below the final AUC; with fits of doubled
+                    lengths this is up to twice as late as a finer series would say
   online by then    the last point of online whose seconds do not exceed that time; longest: online's longest fit;
                     in brackets the gap, online less the final AUC
-  99 %              the seconds at which a method first reaches 99 % of the final AUC, between two points linear in the logarithm of the
-                    seconds; "<" where its first point is already above, "none" where no point is; the ratio is batch / online
+  99 %              the seconds at which a method first reaches 99 % of the final AUC, between two points linear in the
+                    logarithm of the seconds; "<" where its first point is already above, "none" where no point is; the
+                    ratio is batch / online
 Of several seeds: mean ± standard deviation of AUCs and gaps, geometric mean and range of seconds and ratios.
 """
 import csv
@@ -52,7 +53,8 @@ def read(path):
 
 
 def time_of(points, wanted):
-    """Seconds at which the series first reaches an AUC, and whether that is only an upper bound; None: it never does."""
+    """Seconds at which the series first reaches an AUC, and whether that is only an upper bound; None: it never
+    does."""
     for i, (_, seconds, auc) in enumerate(points):
         if auc < wanted:
             continue
@@ -87,7 +89,8 @@ def shown(values, digits=4, sign=""):
 
 
 def shown_times(pairs):
-    """A mean with bounds of one kind in it is such a bound; with a value that is not known, or bounds of both kinds, there is none."""
+    """A mean with bounds of one kind in it is such a bound; with a value that is not known, or bounds of both kinds,
+    there is none."""
     pairs = list(pairs)
     marks = set() if None in pairs else {mark for _, mark in pairs} - {""}
     if None in pairs or len(marks) > 1:
@@ -98,11 +101,16 @@ def shown_times(pairs):
 
 
 def print_table(table):
-    print("| data | batch: final AUC | converges, s (sweeps) | online by then (gap) | longest online, s | its AUC (gap) | "
-          "99 %: batch, s | online, s | batch / online |\n|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| data | batch: final AUC | converges, s (sweeps) | online by then (gap) | longest online, s "
+        "| its AUC (gap) | "
+        "99 %: batch, s | online, s | batch / online |\n|---|---|---|---|---|---|---|---|---|"
+    )
     for data, seeds in table.items():
         rows = [summary(methods["batch"], methods["online"]) for methods in seeds.values()]
-        gap = lambda key: shown((None if row[key] is None else row[key] - row["final"] for row in rows), sign="+")  # noqa: E731
+        def gap(key):
+            return shown((None if row[key] is None else row[key] - row["final"] for row in rows), sign="+")
+
         cells = [data, shown(row["final"] for row in rows),
                  f"{shown_times(row['converged'] for row in rows)} ({', '.join(str(row['sweeps']) for row in rows)})",
                  f"{shown(row['then'] for row in rows)} ({gap('then')})", shown_times(row["seconds"] for row in rows),
@@ -130,14 +138,25 @@ def draw(table, path):
     import matplotlib.pyplot as plt
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
     colors, grey = {"batch": "#2563a8", "online": "#c23b22"}, "#8a8a8a"
-    plt.rcParams.update({
-        "svg.hashsalt": "ztp", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 9, "axes.titlesize": 9.5,
-        "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "lines.linewidth": 1.1,
-        "savefig.facecolor": "white",  # the page behind it may be dark
-    })
+    plt.rcParams.update(
+        {
+            "svg.hashsalt": "ztp",
+            "svg.fonttype": "none",
+            "font.family": "sans-serif",
+            "font.size": 9,
+            "axes.titlesize": 9.5,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.linewidth": 0.6,
+            "lines.linewidth": 1.1,
+            "savefig.facecolor": "white",  # the page behind it may be dark
+        }
+    )
     columns = min(3, len(table) + 1)
     lines = -(-(len(table) + 1) // columns)  # one place more, for the legend
-    figure, axes = plt.subplots(lines, columns, figsize=(2.75 * columns, 2.15 * lines), layout="constrained", squeeze=False)
+    figure, axes = plt.subplots(
+        lines, columns, figsize=(2.75 * columns, 2.15 * lines), layout="constrained", squeeze=False
+    )
     places = list(axes.flat)
     for panel, (data, seeds) in zip(places, table.items()):
         final = mean(methods["batch"][-1][2] for methods in seeds.values())

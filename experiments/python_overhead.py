@@ -5,10 +5,10 @@
   experiments/python_overhead.py --ones 20000000 --sweeps 2 --rank 10 --pairs 2    memory of many ones
 
 Run it by a Python that has ztp installed. In turns, so that a machine that is busy for a while slows both: the C++ call
-(bench_fit_arrays: make_dataset and fit, of ids that are in memory) and TensorFactorization.fit of the same ids as an int64 array, each in a
-process of its own, on one thread. Prints a line for each pair, then the ratio of the medians, and what copies of the coordinates there were
-at the peak beyond those of C++. Two fits of the same kind differ by more than these do, so there is also the time that Python's fit spends
-outside of the two C++ calls, which is what it costs.
+(bench_fit_arrays: make_dataset and fit, of ids that are in memory) and TensorFactorization.fit of the same ids as an
+int64 array, each in a process of its own, on one thread. Prints a line for each pair, then the ratio of the medians,
+and what copies of the coordinates there were at the peak beyond those of C++. Two fits of the same kind differ by more
+than these do, so there is also the time that Python's fit spends outside of the two C++ calls, which is what it costs.
 """
 import argparse
 import json
@@ -72,7 +72,9 @@ def main():
     import ztp
 
     program = HERE / "build/release/bench_fit_arrays"
-    subprocess.run(["cmake", "--build", program.parent, "--target", program.name], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        ["cmake", "--build", program.parent, "--target", program.name], check=True, stdout=subprocess.DEVNULL
+    )
     with tempfile.TemporaryDirectory() as folder:
         cells = pathlib.Path(folder) / "cells"
         shape = (given.ones // 50, given.ones // 100, 1000)
@@ -92,7 +94,11 @@ def main():
                 out = subprocess.run([*commands[name], run], check=True, capture_output=True, text=True).stdout
                 rows[name].append([float(number) for number in out.split()])
             assert (pathlib.Path(folder) / f"C++-{pair}/means.nc").stat().st_size > 0
-            print(f"pair {pair + 1}:", *(f"{name} {r[-1][0]:.2f} s ({r[-1][1]:.2f} s of processor)" for name, r in rows.items()), flush=True)
+            print(
+                f"pair {pair + 1}:",
+                *(f"{name} {r[-1][0]:.2f} s ({r[-1][1]:.2f} s of processor)" for name, r in rows.items()),
+                flush=True,
+            )
         for column, what in enumerate(["wall", "processor"]):
             medians = [statistics.median(row[column] for row in rows[name]) for name in ("C++", "Python")]
             ratios = sorted(p[column] / c[column] for c, p in zip(rows["C++"], rows["Python"]))
@@ -100,10 +106,16 @@ def main():
                   f" (pairs {ratios[0]:.4f} to {ratios[-1]:.4f}, median {statistics.median(ratios):.4f})")
         outside = sorted(row[4] for row in rows["Python"])
         share = statistics.median(row[4] / row[0] for row in rows["Python"])
-        print(f"outside of the C++ calls: {outside[0]:.4f} to {outside[-1]:.4f} s, median {statistics.median(outside):.4f} s, {share:.2%} of the fit")
+        print(
+            f"outside of the C++ calls: {outside[0]:.4f} to {outside[-1]:.4f} s, "
+            f"median {statistics.median(outside):.4f} s, {share:.2%} of the fit"
+        )
         growth = {name: statistics.median(row[3] - row[2] for row in r) for name, r in rows.items()}
-        print(f"memory: coordinates {coordinates:.1f} MiB; the call adds {growth['C++']:.1f} MiB in C++ (which owns them"
-              f" already) and {growth['Python']:.1f} MiB in Python: {(growth['Python'] - growth['C++']) / coordinates:.2f} copies more")
+        print(
+            f"memory: coordinates {coordinates:.1f} MiB; the call adds {growth['C++']:.1f} MiB in C++ (which owns them"
+            f" already) and {growth['Python']:.1f} MiB in Python: "
+            f"{(growth['Python'] - growth['C++']) / coordinates:.2f} copies more"
+        )
 
 
 if __name__ == "__main__":

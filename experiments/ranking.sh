@@ -1,14 +1,15 @@
 #!/bin/sh
 # The figures of docs/results.md, "Ranking". Needs the data sets under $ZTP_DATA (see docs/results.md).
 #   experiments/ranking.sh [choose] [fb15k-237] [movielens]     default: all
-# choose: FB15k-237, rank and Dirichlet parameter on the validation set. fb15k-237: the test set, with those that were best ($RANK and
-# $DIRICHLET override them). movielens: a tenth of the ones held out, three splits.
-# Prints one line a run, TAB-separated, of both sides together unless said otherwise. Work files go to a temporary directory.
+# choose: FB15k-237, rank and Dirichlet parameter on the validation set. fb15k-237: the test set, with those that were
+# best ($RANK and $DIRICHLET override them). movielens: a tenth of the ones held out, three splits. Prints one line a
+# run, TAB-separated, of both sides together unless said otherwise. Work files go to a temporary directory.
 set -eu
 . "$(dirname "$0")/common.sh.inc"
 threads=${THREADS:-2}
 
-# Train is what is neither in the validation nor in the test set. Some entities occur only there: the label files name all.
+# Train is what is neither in the validation nor in the test set. Some entities occur only there: the label files name
+# all.
 prepare() {
   [ ! -e "$work/fb" ] || return 0
   mkdir -p "$work/fb/labels"
@@ -29,7 +30,9 @@ fit_fb() { # RANK DIRICHLET
 
 # summary < JSON: those of the last object, "all".
 summary() {
-  sed 's/.*"all"://' | sed 's/.*"mrr":\([0-9.e-]*\),"mean_rank":\([0-9.e-]*\),"hits":{"1":\([0-9.e-]*\),"3":\([0-9.e-]*\),"10":\([0-9.e-]*\)}.*/\1 \2 \3 \4 \5/' |
+  n='\([0-9.e-]*\)'
+  sed 's/.*"all"://' |
+    sed "s/.*\"mrr\":$n,\"mean_rank\":$n,\"hits\":{\"1\":$n,\"3\":$n,\"10\":$n}.*/\1 \2 \3 \4 \5/" |
     awk '{printf "MRR %.4f\tmean rank %.0f\tHits@1 %.4f\tHits@3 %.4f\tHits@10 %.4f\n", $1, $2, $3, $4, $5}'
 }
 
@@ -46,21 +49,26 @@ fb15k237() {
   rank=${RANK:-200} dirichlet=${DIRICHLET:-0.1}
   fit_fb "$rank" "$dirichlet"
   for draws in ${TEST_DRAWS:-1 20}; do
-    /usr/bin/time -f '%M %e %U' -o "$work/time" "$ztp" evaluate "$work/run-fb" "$work/fb/test.tsv" --ranking entity_i,entity_j \
+    /usr/bin/time -f '%M %e %U' -o "$work/time" "$ztp" evaluate "$work/run-fb" "$work/fb/test.tsv" \
+      --ranking entity_i,entity_j \
       --filter "$work/fb/valid.tsv" --draws "$draws" --threads "$threads" --json >"$work/out.json"
-    printf 'fb15k-237 test\tR %s\ta %s\t%s draws\t%s\t%s\n' "$rank" "$dirichlet" "$draws" "$(summary <"$work/out.json")" \
+    printf 'fb15k-237 test\tR %s\ta %s\t%s draws\t%s\t%s\n' "$rank" "$dirichlet" "$draws" \
+      "$(summary <"$work/out.json")" \
       "$(awk '{printf "peak %.0f MiB\t%.0f s, %.0f s of processors", $1 / 1024, $2, $3}' "$work/time")"
   done
   for mode in entity_i entity_j; do
-    printf 'fb15k-237 test, %s replaced\t%s\n' $mode "$(sed "s/\"all\":.*//; s/.*\"$mode\"://; s/},\"entity_j\".*//" "$work/out.json" | summary)"
+    printf 'fb15k-237 test, %s replaced\t%s\n' $mode \
+      "$(sed "s/\"all\":.*//; s/.*\"$mode\"://; s/},\"entity_j\".*//" "$work/out.json" | summary)"
   done
 }
 
 movielens() {
   for split in 1 2 3; do
-    "$ztp" split "$data/movielens-100k/tensor.tsv.gz" --protocol ones --holdout 0.1 --seed $split --out "$work/ml-$split" >/dev/null
+    "$ztp" split "$data/movielens-100k/tensor.tsv.gz" --protocol ones --holdout 0.1 --seed $split \
+      --out "$work/ml-$split" >/dev/null
     for rank in 20 50; do
-      "$ztp" fit "$work/ml-$split/train.tsv" --labels "$work/ml-$split/labels" --sampler plain --rank $rank --sweeps 300 \
+      "$ztp" fit "$work/ml-$split/train.tsv" --labels "$work/ml-$split/labels" --sampler plain --rank $rank \
+        --sweeps 300 \
         --seed $split --threads "$threads" --out "$work/run-ml" --force >/dev/null 2>&1
       printf 'movielens\tsplit %s\tR %s\t%s\n' $split $rank \
         "$("$ztp" evaluate "$work/run-ml" "$work/ml-$split/test.tsv" --ranking movie --at 10,20 --threads "$threads" |

@@ -4,12 +4,12 @@
   experiments/reliability.py kills --count 200     SIGKILL at random moments, resumed, compared byte for byte
   experiments/reliability.py full --count 100      a disk that is full at random moments (root, or user namespaces)
   experiments/reliability.py sweeps --count 1000000    memory of a tiny model in a million sweeps
-  experiments/reliability.py threads               tests/cli/threads.sh: eight threads; --program of the thread sanitizer
-  experiments/reliability.py inputs                tests/bad_inputs: how many, and that each gets its message
-  experiments/reliability.py report                the figures of docs/reliability.md, from build/reliability and build/fuzz-out
+  experiments/reliability.py threads           tests/cli/threads.sh: eight threads; --program of the thread sanitizer
+  experiments/reliability.py inputs            tests/bad_inputs: how many, and that each gets its message
+  experiments/reliability.py report            the figures of docs/reliability.md, from build/reliability, build/fuzz-out
 
-Each prints a line for a trial that went wrong and exits with 1 if there was one. --program names the ztp to try. Exit 77: cannot be done
-on this machine.
+Each prints a line for a trial that went wrong and exits with 1 if there was one. --program names the ztp to try. Exit
+77: cannot be done on this machine.
 """
 import argparse
 import filecmp
@@ -43,7 +43,7 @@ class Fit:
         self.expected = self.predictions(self.whole)
 
     def wait(self, process, longest, whole):
-        """So long, or until it is done: of a whole fit it is then known how long it takes, on a machine that may have other work."""
+        """Waits that long, or until the fit is done, which then tells how long a whole fit takes."""
         begin = time.time()
         try:
             process.wait(longest)
@@ -103,12 +103,12 @@ def make_data(program, folder):
 
 
 def work_folder():
-    """In memory, if it can be: a kill does not lose what the system has been given, and hundreds of fits need not wait for a disk."""
+    """A folder in memory, if there is one: hundreds of fits need not wait for a disk."""
     return tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
 
 
 def fits(program, folder):
-    """A batch fit of two chains with everything in it, and an online one whose ones stay in their file; both with a network."""
+    """A batch fit of two chains, and an online fit from a tensor file; both with a network."""
     make_data(program, folder)
     both = ["--network", f"user={folder}/friends.tsv", "--holdout", 0.1, "--threads", 2]
     return [
@@ -133,7 +133,7 @@ def where_killed(run):
 
 
 def kills(options):
-    """Each trial: a fit killed at a random moment, resumed with another number of threads; half of these are killed again."""
+    """Each trial: a fit is killed at a random moment and resumed with other threads; half are killed again."""
     draw = random.Random(SEED)
     places, wrong, done = {}, 0, {}
     with work_folder() as name:
@@ -174,7 +174,8 @@ def kills(options):
             done[fit.name] = killed
     text = ", ".join(f"{count} {place}" for place, count in sorted(places.items()))
     print(f"{sum(done.values())} kills ({text}), {wrong} of the fits not the same in the end")
-    record("kills", [("fit", "kills"), *done.items()], [("killed", "times"), *sorted(places.items())], [("wrong", wrong)])
+    record("kills", [("fit", "kills"), *done.items()], [("killed", "times"), *sorted(places.items())],
+           [("wrong", wrong)])
     return 1 if wrong else 0
 
 
@@ -192,7 +193,7 @@ def fill(folder):
 
 
 def full(options):
-    """Each trial: at a random moment after its first checkpoint a fit finds the disk full; with room again, it is resumed."""
+    """Each trial: a fit finds the disk full after its first checkpoint, and is resumed when there is room again."""
     if not os.environ.get("ZTP_UNSHARED"):  # mounts are then seen by nobody else, and go with the process
         unshare = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
         if not shutil.which("unshare") or subprocess.run([*unshare, "true"], capture_output=True).returncode != 0:
@@ -268,8 +269,8 @@ def sweeps(options):
         run = folder / "run"
         begin = time.time()
         process = subprocess.Popen(
-            [options.program, "fit", str(folder / "tiny.tsv"), "--rank", "3", "--sweeps", str(options.count), "--threads", "1",
-             "--sampler", "plain", "--checkpoint", "2s", "--out", str(run)],
+            [options.program, "fit", str(folder / "tiny.tsv"), "--rank", "3", "--sweeps", str(options.count),
+             "--threads", "1", "--sampler", "plain", "--checkpoint", "2s", "--out", str(run)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         samples = []
         while process.poll() is None:
@@ -325,7 +326,8 @@ def record(name, *tables):
 def threads(options):
     """Under the thread sanitizer a report of it is a failure."""
     begin = time.time()
-    done = subprocess.run(["sh", HERE / "tests" / "cli" / "threads.sh", options.program, HERE], capture_output=True, text=True)
+    done = subprocess.run(["sh", HERE / "tests" / "cli" / "threads.sh", options.program, HERE], capture_output=True,
+                          text=True)
     symbols = subprocess.run(["nm", "-D", options.program], capture_output=True, text=True).stdout
     sanitized = "__tsan_init" in symbols
     print(done.stdout.strip(), "(thread sanitizer)" if sanitized else "(no thread sanitizer)")
@@ -357,15 +359,17 @@ def report(_):
     executions = [int(row[1]) for row in fuzzed[1:]]
     listed = lambda rows: ", ".join(f"{row[0]} {row[1]}" for row in rows)  # noqa: E731
     parts = {
-        "kills": f"{sum(int(row[1]) for row in killed[1:])} kills ({listed(killed[1:])}): {listed(places[1:])}. Fits not the same in "
-                 f"the end: {wrong[0][1]}.",
-        "full": f"{counts[0][1]} full disks: {counts[1][1]} {counts[1][0]}, {counts[2][1]} {counts[2][0]}. What could not be written: "
-                f"{listed(files[1:])}.",
-        "sweeps": f"{int(length[0][1]):,} sweeps in {length[1][1]} s; at most {length[2][1]} KiB more than after the first hundredth.",
-        "threads": f"{threaded['fits']} fits, thread sanitizer: {threaded['thread sanitizer']}, exit code {threaded['exit code']}.",
+        "kills": f"{sum(int(row[1]) for row in killed[1:])} kills ({listed(killed[1:])}): {listed(places[1:])}. "
+        f"Fits not the same in the end: {wrong[0][1]}.",
+        "full": f"{counts[0][1]} full disks: {counts[1][1]} {counts[1][0]}, {counts[2][1]} {counts[2][0]}. "
+        f"What could not be written: {listed(files[1:])}.",
+        "sweeps": f"{int(length[0][1]):,} sweeps in {length[1][1]} s; at most {length[2][1]} KiB more than after the "
+        "first hundredth.",
+        "threads": f"{threaded['fits']} fits, thread sanitizer: {threaded['thread sanitizer']}, "
+        f"exit code {threaded['exit code']}.",
         "inputs": tables("inputs")[0][0][1] + ".",
-        "fuzz": f"{sum(executions):,} executions over {len(executions)} targets ({min(executions):,} to {max(executions):,} each), "
-                f"{sum(int(row[-1]) for row in fuzzed[1:])} failures.",
+        "fuzz": f"{sum(executions):,} executions over {len(executions)} targets "
+        f"({min(executions):,} to {max(executions):,} each), {sum(int(row[-1]) for row in fuzzed[1:])} failures.",
     }
     for name in ("kills", "full", "sweeps"):
         shutil.copy(RESULTS / f"{name}.tsv", HERE / "docs" / "tables" / f"reliability-{name}.tsv")
@@ -373,7 +377,8 @@ def report(_):
     page = HERE / "docs" / "reliability.md"
     text = page.read_text()
     for name, body in parts.items():
-        text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _: f"<!-- {name} -->\n{body}\n<!-- end -->", text, flags=re.S)
+        marked = f"<!-- {name} -->\n{body}\n<!-- end -->"
+        text = re.sub(rf"<!-- {name} -->.*?<!-- end -->", lambda _, new=marked: new, text, flags=re.S)
     page.write_text(text)
     print(f"{page}: figures written")
     return 0

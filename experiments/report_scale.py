@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""How large is a report of 100 components and 100,000 entities, how long does it take to make, and how soon can it be used?
+"""How large is a report of 100 components and 100,000 entities, how long does it take to make, and how soon can it be
+used?
 
-Simulates a tensor, gives its entities names of twelve letters that do not compress well, fits it for a few sweeps, makes the report
-and opens it in Chromium (headless, several times). Needs selenium, and Debian's chromium and chromium-driver:
+Simulates a tensor, gives its entities names of twelve letters that do not compress well, fits it for a few sweeps,
+makes the report and opens it in Chromium (headless, several times). Needs selenium, and Debian's chromium and
+chromium-driver:
   build/venv/bin/python experiments/report_scale.py
 """
 

@@ -16,7 +16,9 @@ import tempfile
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run")
-    parser.add_argument("--entities", type=int, default=60, help="of each mode, evenly spread over those that have cells")
+    parser.add_argument(
+        "--entities", type=int, default=60, help="of each mode, evenly spread over those that have cells"
+    )
     parser.add_argument("--ztp", default="build/release/ztp")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

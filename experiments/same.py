@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Do two builds of ztp do the same? Runs the same commands with both, each in a folder of its own, and compares, byte for byte, what they
-print and every file they write: draws, means, traces, predictions, tensor files, splits. What tells the time is taken out first. Some runs
-are begun by the old program in both folders, and gone on with by each.
+"""Do two builds of ztp do the same? Runs the same commands with both, each in a folder of its own, and compares, byte
+for byte, what they print and every file they write: draws, means, traces, predictions, tensor files, splits. What tells
+the time is taken out first. Some runs are begun by the old program in both folders, and gone on with by each.
 
     experiments/same.py OLD/ztp NEW/ztp        prints each command, and exits 1 if one differs
 """
@@ -27,11 +27,15 @@ convert ones/train.tsv ones.ztpt --labels ones/labels
 check ones.ztpt --rank 5 --sweeps 10
 fit sim/tensor.tsv {FIT} --out plain --sampler plain
 fit sim/tensor.tsv {FIT} --out reference --sampler plain --kernel reference --network mode1=sim/network-mode1.tsv
-fit ones/train.tsv --labels ones/labels {FIT} --out batch --chains 2 --network mode1=sim/network-mode1.tsv --network mode2=sim/network-mode2.tsv --test ones/test.tsv --learn dirichlet,gamma-shape
+fit ones/train.tsv --labels ones/labels {FIT} --out batch --chains 2 --network mode1=sim/network-mode1.tsv \
+  --network mode2=sim/network-mode2.tsv --test ones/test.tsv --learn dirichlet,gamma-shape
 fit ones/train.tsv --labels ones/labels {FIT} --out missing --holdout 0.1 --holdout-as missing --dirichlet mode1=0.5
-fit slices/train.tsv --labels slices/labels {FIT} --out cold --missing-slices mode1=slices/missing-mode1.txt --network mode1=sim/network-mode1.tsv --test slices/test.tsv
-fit ones/train.tsv --labels ones/labels --rank 6 --sweeps 60 --threads 2 --out online --method online --network mode1=sim/network-mode1.tsv --test ones/test.tsv --checkpoint 7
-fit ones.ztpt --rank 6 --sweeps 60 --threads 2 --out filed --method online --minibatch 300 --latent sample --parameters mean
+fit slices/train.tsv --labels slices/labels {FIT} --out cold --missing-slices mode1=slices/missing-mode1.txt \
+  --network mode1=sim/network-mode1.tsv --test slices/test.tsv
+fit ones/train.tsv --labels ones/labels --rank 6 --sweeps 60 --threads 2 --out online --method online \
+  --network mode1=sim/network-mode1.tsv --test ones/test.tsv --checkpoint 7
+fit ones.ztpt --rank 6 --sweeps 60 --threads 2 --out filed --method online --minibatch 300 \
+  --latent sample --parameters mean
 fit small/tensor.tsv --rank 700 --sweeps 12 --threads 2 --out wide --sampler plain
 fit small/tensor.tsv --rank 5 --sweeps 30 --out prior --start prior --keep-every 2
 fit counts.tsv --likelihood count {FIT} --out counts --holdout 0.1
@@ -78,7 +82,8 @@ TIMES = [
     (r'"(\w*seconds\w*|\w*_per_second|created|\w*memory\w*)": ?("[^"\n]*"|[^,}\n]*)', r'"\1": -'),
     (r"\d+(\.\d+)?(e-?\d+)? ?(s|us|ms|min|h|seconds|minutes|hours|days|KiB|MiB|GiB|KB|MB|GB|kB)\b", "- s"),
     (r"\d{4}-\d\d-\d\dT[\d:]+Z", "-"),
-    (r"(?m)^((?:log-likelihood|occupied rank|total weight|cell, \w+ [\w-]+|learned).*?) +\S+$", r"\1 -"),  # ESS/s of diagnose
+    # ESS/s of diagnose.
+    (r"(?m)^((?:log-likelihood|occupied rank|total weight|cell, \w+ [\w-]+|learned).*?) +\S+$", r"\1 -"),
 ]
 
 
@@ -95,7 +100,9 @@ def contents(path):
         if path.name == "manifest.json":
             return None  # the hash of options.json, which has the time
         if path.name == "trace.tsv":
-            return "\n".join("\t".join(c for i, c in enumerate(line.split("\t")) if i != 2) for line in text.splitlines())
+            return "\n".join(
+                "\t".join(c for i, c in enumerate(line.split("\t")) if i != 2) for line in text.splitlines()
+            )
         if path.suffix == ".json":
             return json.dumps(without_time(json.loads(text)), sort_keys=True)
         return text
@@ -113,7 +120,9 @@ def without_time(value):
 
 
 def run(program, folder, step):
-    done = subprocess.run([program] + step.split(), cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        [program] + step.split(), cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL
+    )
     out = plain(done.stdout)
     # What 'check' says is times; that it says the same words is enough.
     return done.returncode, re.sub(r"[\d.]+", "-", out) if step.startswith("check") else out, plain(done.stderr)
@@ -135,7 +144,9 @@ def run_all(program, old, scratch, name):
 def prepare(folder):
     """Files that no command makes, from those that one has made."""
     ones = (folder / "sim" / "tensor.tsv").read_text().splitlines()
-    (folder / "counts.tsv").write_text(ones[0] + "\tcount\n" + "".join(f"{line}\t{1 + i % 3}\n" for i, line in enumerate(ones[1:])))
+    (folder / "counts.tsv").write_text(
+        ones[0] + "\tcount\n" + "".join(f"{line}\t{1 + i % 3}\n" for i, line in enumerate(ones[1:]))
+    )
     news = [f"{1 + i}\t{1 + i % 30}\t{1 + i * 7 % 20}" for i in range(40)] + ["new\t1\t2", "new\t3\t4"]
     (folder / "news.tsv").write_text("\n".join([ones[0]] + news) + "\n")
     (folder / "news-edges.tsv").write_text("1\tnew\n2\tnew\n3\t9\n")

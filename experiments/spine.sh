@@ -1,26 +1,30 @@
 #!/bin/sh
-# Memory, reading and simulating (docs/results.md, docs/performance.md), and accuracy and speed of single fits (docs/tables). Needs the data sets
-# under $ZTP_DATA (docs/data.md).
+# Memory, reading and simulating (docs/results.md, docs/performance.md), and accuracy and speed of single fits
+# (docs/tables). Needs the data sets under $ZTP_DATA (docs/data.md).
 #   experiments/spine.sh [kinship] [umls] [scholars] [cold-start] [memory] [speed] [read] [simulate]     default: all
 # Prints one line a run, TAB-separated. Work files go to a temporary directory.
 set -eu
 . "$(dirname "$0")/common.sh.inc"
 
-seconds_per_sweep() { "$ztp" info "$1" --json | awk -F'[:,]' '/"seconds":/ {s=$2} /"sweeps":/ && ++n == 2 {w=$2} END {print s / w}'; }
+seconds_per_sweep() { "$ztp" info "$1" --json |
+  awk -F'[:,]' '/"seconds":/ {s=$2} /"sweeps":/ && ++n == 2 {w=$2} END {print s / w}'; }
 
 # cells NAME RANK SWEEPS: a random tenth of all cells held out, five splits
 cells() {
   name=$1 rank=$2 sweeps=$3
   for split in 1 2 3 4 5; do
-    "$ztp" split "$data/$name/tensor.tsv.gz" --protocol cells --holdout 0.1 --seed $split --out "$work/$name-$split" >/dev/null
-    "$ztp" fit "$work/$name-$split/train.tsv" --labels "$work/$name-$split/labels" --test "$work/$name-$split/test.tsv" \
+    "$ztp" split "$data/$name/tensor.tsv.gz" --protocol cells --holdout 0.1 --seed $split --out "$work/$name-$split" \
+      >/dev/null
+    "$ztp" fit "$work/$name-$split/train.tsv" --labels "$work/$name-$split/labels" \
+      --test "$work/$name-$split/test.tsv" \
       --rank "$rank" --dirichlet 0.05 --sweeps "$sweeps" --seed $split --out "$work/run-$name-$split" >/dev/null 2>&1
     printf '%s\tsplit %s\tR %s\tAUC-ROC %.4f\tAUC-PR %.4f\tlog-loss %.4f\n' "$name" "$split" "$rank" \
       "$(metric "$work/run-$name-$split" auc_roc)" "$(metric "$work/run-$name-$split" auc_pr)" \
       "$(metric "$work/run-$name-$split" log_loss)"
   done | tee "$work/rows"
   awk -F'\t' -v name="$name" '{split($4, a, " "); s += a[2]; q += a[2]^2}
-    END {m = s / NR; printf "%s\tmean\t%d splits\tAUC-ROC %.4f (sd %.4f)\n", name, NR, m, sqrt((q / NR - m^2) * NR / (NR - 1))}' "$work/rows"
+    END {m = s / NR; sd = sqrt((q / NR - m^2) * NR / (NR - 1))
+      printf "%s\tmean\t%d splits\tAUC-ROC %.4f (sd %.4f)\n", name, NR, m, sd}' "$work/rows"
 }
 
 kinship() { cells kinship 100 1000; }
@@ -61,7 +65,8 @@ one_memory() {
   "$ztp" fit "$@" --rank "$rank" --sweeps 4 --keep-every 1 --out "$work/memory" --force >/dev/null 2>&1
   taken=$("$ztp" info "$work/memory" --json | field peak_memory_bytes)
   awk -v n="$name" -v r="$rank" -v a="$announced" -v t="$taken" \
-    'BEGIN {printf "memory\t%s\tR %d\tannounced %.1f MiB\ttaken %.1f MiB\tratio %.3f\n", n, r, a / 2^20, t / 2^20, t / a}'
+    'BEGIN {printf "memory\t%s\tR %d\tannounced %.1f MiB\ttaken %.1f MiB\tratio %.3f\n",
+      n, r, a / 2^20, t / 2^20, t / a}'
 }
 memory() {
   one_memory kinship 20 "$data/kinship/tensor.tsv.gz"
@@ -72,7 +77,8 @@ memory() {
   one_memory scholars 100 "$data/scholars/tensor.tsv.gz"
   "$ztp" simulate --dims 63731,63730,1837 --ones 737498 --rank 50 --seed 1 --no-truth --out "$work/facebook" >/dev/null
   one_memory facebook-shape 100 "$work/facebook/tensor.tsv"
-  "$ztp" simulate --dims 1000000,1000000,100 --ones 20000000 --rank 20 --seed 1 --no-truth --out "$work/large" >/dev/null
+  "$ztp" simulate --dims 1000000,1000000,100 --ones 20000000 --rank 20 --seed 1 --no-truth --out "$work/large" \
+    >/dev/null
   one_memory 'simulated, 20 million ones' 10 "$work/large/tensor.tsv"
 }
 
@@ -84,10 +90,13 @@ speed() {
     for rank in 20 100; do
       for threads in 1 2; do
         for repeat in 1 2 3 4 5; do
-          "$ztp" fit "$file" --rank $rank --sweeps 10 --threads $threads --keep-every 5 --out "$work/speed" --force >/dev/null 2>&1
+          "$ztp" fit "$file" --rank $rank --sweeps 10 --threads $threads --keep-every 5 --out "$work/speed" --force \
+            >/dev/null 2>&1
           seconds_per_sweep "$work/speed"
         done | sort -g | awk -v n="$name" -v r=$rank -v t=$threads \
-          '{x[NR] = $1} END {printf "speed\t%s\tR %d\t%d threads\tmedian %.3f s a sweep\t(%.3f to %.3f)\n", n, r, t, x[3], x[1], x[5]}'
+          '{x[NR] = $1}
+          END {printf "speed\t%s\tR %d\t%d threads\tmedian %.3f s a sweep\t(%.3f to %.3f)\n",
+            n, r, t, x[3], x[1], x[5]}'
       done
     done
   done
@@ -100,7 +109,8 @@ read_speed() {
   shuf --random-source="$work/read.tns" "$work/read.tns" -o "$work/read.tns"
   cmake --build "$here/build/release" --target bench_read >/dev/null
   for file in "$work/read.tns" "$work/read/tensor.tsv"; do
-    for repeat in 1 2 3 4 5; do printf '%s\t' "${file##*.}" && taskset -c 0 "$here/build/release/bench_read" "$file"; done
+    for repeat in 1 2 3 4 5; do printf '%s\t' "${file##*.}" &&
+      taskset -c 0 "$here/build/release/bench_read" "$file"; done
   done
 }
 

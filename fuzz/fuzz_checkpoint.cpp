@@ -1,5 +1,6 @@
 // checkpoint-a.bin and chain-1.bin, up to what a chain carries, with checksums mended (unless the first byte is odd).
 // The chain is a stand-in: what a real one makes of its numbers is its own affair.
+#include "kernel/host_arrays.hpp"
 #include "run/checkpoint.hpp"
 #include "section_bytes.hpp"
 
@@ -12,8 +13,7 @@ class StandIn : public ztp::Chain {
   double step(bool) override { return 0; }
   void draw_state() override {}
   std::vector<ztp::CheckpointField> checkpoint_fields() override {
-    return {
-        {"scale", &scale_, sizeof scale_}, {"tensor", tensor_, sizeof tensor_}, {"rows0", rows_, sizeof rows_, true}};
+    return {{"scale", &scale_, sizeof scale_}, {"tensor", tensor_, sizeof tensor_}, {.name = "rows0", .rows = &rows_}};
   }
   std::vector<double> learned() const override { return {}; }
   void describe(ztp::SweepReport&) const override {}
@@ -21,7 +21,8 @@ class StandIn : public ztp::Chain {
 
  private:
   double scale_ = 0;
-  std::int64_t tensor_[3] = {}, rows_[6] = {};
+  std::int64_t tensor_[3] = {};
+  ztp::HostCounts rows_{3, 3, false, 0};
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Runs every fuzz target for an equal part of the time:  fuzz/run.sh SECONDS_IN_ALL [FOLDER [TARGET...]]
-# FOLDER (build/fuzz-out) gets corpus/TARGET, which the next run goes on from, crashes/, logs/ and figures.tsv. Fails if any target
-# crashed, leaked, hung, or asked for more than 1 GiB at once.
+# Runs every fuzz target for an equal part of the time:  fuzz/run.sh SECONDS_IN_ALL [FOLDER [TARGET...]] FOLDER
+# (build/fuzz-out) gets corpus/TARGET, which the next run goes on from, crashes/, logs/ and figures.tsv. Fails if any
+# target crashed, leaked, hung, or asked for more than 1 GiB at once.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 seconds=${1:?usage: fuzz/run.sh SECONDS_IN_ALL [FOLDER [TARGET...]]}
@@ -18,7 +18,8 @@ each=$((seconds * jobs / ${#targets[@]}))
 TMPDIR=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo /tmp)" ztp-fuzz.XXXXXX) || exit 1
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
-export ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=4:malloc_context_size=10:allocator_may_return_null=0:${ASAN_OPTIONS:-}
+asan=detect_leaks=1:quarantine_size_mb=4:malloc_context_size=10:allocator_may_return_null=0
+export ASAN_OPTIONS=$asan:${ASAN_OPTIONS:-}
 export UBSAN_OPTIONS=print_stacktrace=1:${UBSAN_OPTIONS:-}
 
 mkdir -p "$out"/{corpus,crashes,logs} || exit 1

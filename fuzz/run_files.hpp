@@ -53,8 +53,9 @@ constexpr std::string_view good_status = R"json({
 // The same with as little as will do.
 constexpr std::string_view short_options = R"json({"ztp_version": "0.1.0", "command": "", "created": "",
 "fingerprint": "", "options": {"sweeps": 40, "burn_in": 20, "chains": 2}, "updates": 0, "keep_every_used": 1,
-"watch_every_used": 1, "ones": 0, "ones_file": "", "ones_in_file": 0, "total_count": 0, "missing_cells": 0, "test_ones": 0,
-"test_zeros": 0, "modes": [{"name": "a", "size": 2, "numbered": true, "first": 1, "dirichlet": 1, "missing_entities": 0},
+"watch_every_used": 1, "ones": 0, "ones_file": "", "ones_in_file": 0, "total_count": 0, "missing_cells": 0,
+"test_ones": 0, "test_zeros": 0,
+"modes": [{"name": "a", "size": 2, "numbered": true, "first": 1, "dirichlet": 1, "missing_entities": 0},
 {"name": "b", "size": 2, "numbered": true, "first": 1, "dirichlet": 1, "missing_entities": 0}], "networks": []})json";
 constexpr std::string_view short_status =
     R"json({"status": "complete", "sweeps": 40, "draws_planned": 0, "draws": 0, "peak_memory_bytes": 0, "auc_roc": 0,

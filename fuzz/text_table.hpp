@@ -33,7 +33,7 @@ inline ztp::TableSpec chosen_table(const std::string& path, unsigned first, unsi
   // 0: the file tells. There is room for 31 formats.
   const unsigned format = ((second >> 4 & 7) << 2 | (first & 3)) % (std::size(ztp::text_formats) + 1);
   if (format > 0) spec.format = ztp::text_formats[format - 1];
-  spec.values = static_cast<ztp::Values>(first >> 2 & 3);
+  spec.values = static_cast<ztp::ValueKind>(first >> 2 & 3);
   spec.optional_value = (first >> 4 & 1) != 0;
   spec.index_base = first >> 5 & 1;
   spec.keep_lines = (first >> 6 & 1) != 0;

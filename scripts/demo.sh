@@ -1,12 +1,14 @@
 #!/bin/sh
-# Fits the embedded data set (country x organisation x period, with the land borders as a network) and shows what came out.
+# Fits the embedded data set (country x organisation x period, with the land borders as a network) and shows what came
+# out.
 set -eu
 cd "$(dirname "$0")/.."
 ztp=build/release/ztp
 demo=build/demo
 mkdir -p "$demo"
 sh data/world/generate.sh "$demo/world"
-"$ztp" check "$demo/world/tensor.tsv" --labels "$demo/world/labels" --network "country=$demo/world/network-country.tsv" \
+"$ztp" check "$demo/world/tensor.tsv" --labels "$demo/world/labels" \
+  --network "country=$demo/world/network-country.tsv" \
   --rank 25
 echo
 "$ztp" fit "$demo/world/tensor.tsv" --labels "$demo/world/labels" --network "country=$demo/world/network-country.tsv" \

@@ -100,10 +100,15 @@ def table_of_ranks(rows, path):
                 one = smallest(theirs)
                 diverged = one["quantity"] == "the chain diverged"
                 caught.append(f"{bug}: {'diverged' if diverged else p_shown(one['p'])}")
-        lines.append((title_of(model), len(mine), p_shown(worst["p"]), worst["quantity"], f"{slowest:.2f}", "; ".join(caught)))
+        lines.append(
+            (title_of(model), len(mine), p_shown(worst["p"]), worst["quantity"], f"{slowest:.2f}", "; ".join(caught))
+        )
     write_table(path, lines)
-    print(f"{path}: level {float(rows[0]['level']):.2e}; {len(right)} quantities in all, {right[0]['N']} simulations, ranks "
-          f"among {right[0]['L']} draws; twins: {len(twins)}, {next(iter(twins.values()))[0]['N']} simulations")
+    print(
+        f"{path}: level {float(rows[0]['level']):.2e}; {len(right)} quantities in all, {right[0]['N']} simulations, "
+        f"ranks "
+        f"among {right[0]['L']} draws; twins: {len(twins)}, {next(iter(twins.values()))[0]['N']} simulations"
+    )
 
 
 # ---- plots -----------------------------------------------------------------------------------------------------------
@@ -205,7 +210,12 @@ def main():
     bands = [row for row in read(results, "sbc") if row["file"] == "sbc-band.tsv"]
     tables = os.path.join(os.path.dirname(os.path.abspath(images)), "tables")
     os.makedirs(tables, exist_ok=True)
-    table_of_z([row for row in exact if row["kernel"] == "cpu"], "example", "quantities", os.path.join(tables, "exact-means.tsv"))
+    table_of_z(
+        [row for row in exact if row["kernel"] == "cpu"],
+        "example",
+        "quantities",
+        os.path.join(tables, "exact-means.tsv"),
+    )
     table_of_z(joint, "model", "functions", os.path.join(tables, "joint-tests.tsv"))
     table_of_ranks(sbc, os.path.join(tables, "sbc.tsv"))
     plot_joint(joint, exact, images)

@@ -3,9 +3,9 @@
 
 usage: plot_gallery.py IMAGES [NOTEBOOK...]        e.g. plot_gallery.py docs/images world
 
-Needs what `pip install ".[test]"` installs and, but for world, the data sets under $ZTP_DATA. The same build of ztp and the
-same versions of the libraries give the same files. Pictures show no rows of data that may not be passed on: of MovieLens sums over many ratings, of
-UMLS facts without their names.
+Needs what `pip install ".[test]"` installs and, but for world, the data sets under $ZTP_DATA. The same build of ztp and
+the same versions of the libraries give the same files. Pictures show no rows of data that may not be passed on: of
+MovieLens sums over many ratings, of UMLS facts without their names.
 """
 
 import pathlib

@@ -330,11 +330,12 @@ def flow(path):
     picture.text(776, 312, "the same kernel, store", 12, SOFT)
     picture.text(776, 328, "and run directory", 12, SOFT)
     picture.text(20, 396, "Layers, each of which may include only those before it:", 12, SOFT)
-    picture.text(20, 416, "base  options  tensor  io  model  evaluate  kernel  store  sampler  baselines  run  posterior  simulate  fetch", 13, BLUE)
+    layers = "base options tensor io model kernel store sampler run posterior simulate report baselines"
+    picture.text(20, 416, layers.replace(" ", "  "), 13, BLUE)
     picture.cylinder(700, 384, 22, 30, [""])
     picture.text(730, 404, "file", 12, SOFT)
     picture.box(780, 388, 26, 22, PALE, BLUE, 5)
-    picture.text(814, 404, "layer of src/", 12, SOFT)
+    picture.text(814, 404, "layer", 12, SOFT)
     picture.save(path)
 
 

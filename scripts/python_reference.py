@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import ztp
+import ztp.datasets
 
 WIDTH = 120
 
@@ -110,7 +111,8 @@ def members(kind: type) -> Iterator[str]:
             yield f"### {kind.__name__}.{name}\n\n{about}"
         elif isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member):
             function = getattr(kind, name)
-            yield f"### {kind.__name__}.{name}\n\n```python\n{signature(name, function)}\n```\n\n{docstring(function.__doc__)}"
+            code = f"```python\n{signature(name, function)}\n```"
+            yield f"### {kind.__name__}.{name}\n\n{code}\n\n{docstring(function.__doc__)}"
 
 
 def public_class(kind: type) -> Iterator[str]:
@@ -124,12 +126,17 @@ def public_class(kind: type) -> Iterator[str]:
     yield from members(kind)
 
 
+def public_function(heading: str, name: str, function: Any) -> str:
+    return f"{heading} {name}\n\n```python\n{signature(name, function)}\n```\n\n{docstring(function.__doc__)}"
+
+
 def reference() -> Iterator[str]:
     yield "# Python: reference"
     yield "Made from the docstrings by `scripts/python_reference.py`; do not edit."
     yield docstring(ztp.__doc__)
     yield (
-        "A `Mode` is the name of a mode or its position, from 0; `ByMode` is a dict of something for some modes. `np` is "
+        "A `Mode` is the name of a mode or its position, from 0; `ByMode` is a dict of something for some modes. "
+        "`np` is "
         "numpy, `pd` is pandas."
     )
     names = [name for name in ztp.__all__ if not name.startswith("_")]
@@ -141,7 +148,10 @@ def reference() -> Iterator[str]:
         if inspect.isclass(public):
             yield from public_class(public)
         else:
-            yield f"## {name}\n\n```python\n{signature(name, public)}\n```\n\n{docstring(public.__doc__)}"
+            yield public_function("##", name, public)
+    yield f"## ztp.datasets\n\n{docstring(ztp.datasets.__doc__)}"
+    for name in ztp.datasets.__all__:
+        yield public_function("###", name, getattr(ztp.datasets, name))
 
 
 if __name__ == "__main__":

@@ -2,14 +2,14 @@
 # Installs what ztp needs on Debian 12 (or a close relative) and is not there yet. Uses sudo where not root.
 #   scripts/setup.sh build    compiler and libraries of the program
 #   scripts/setup.sh test     the same, and what the tests need
-#   scripts/setup.sh python   compiler and libraries, and what a virtual environment of Debian's Python needs to build the package ztp
+#   scripts/setup.sh python   compiler and libraries, and what a virtual environment of Debian's Python needs to build
+#                             the package ztp
 #   scripts/setup.sh bench    compiler and libraries of the program, and what the benchmarks need
 #   scripts/setup.sh calibration   the same, and what the plots of the calibration tests need
 #   scripts/setup.sh paper    compiler and libraries of the program, and what the plots of the paper's experiments need
 set -eu
 build="g++ make cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev librandom123-dev
-       libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libeigen3-dev libcurl4-openssl-dev libarchive-dev
-       libssl-dev ca-certificates node-d3"
+       libnetcdf-dev zlib1g-dev libzstd-dev libxxhash-dev libhwy-dev libeigen3-dev node-d3"
 bench="libbenchmark-dev"
 python="python3 python3-dev python3-venv"
 # The report is tried in a real browser; text has no width without a font.

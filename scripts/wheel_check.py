@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Does a wheel that is installed need nothing of the system but the C and C++ runtime and zlib, and get on with other HDF5 libraries?
+"""Does a wheel that is installed need nothing of the system but the C and C++ runtime and zlib, and get on with other
+HDF5 libraries?
 
     scripts/wheel_check.py alone|first|last
 
-alone: which shared libraries of the system come into the process with ztp, by a fit and its answers. first, last: the same with
-netCDF4 and h5py, which bring libraries of their own, imported after or before ztp; all three write and read.
+alone: which shared libraries of the system come into the process with ztp, by a fit and its answers. first, last: the
+same with netCDF4 and h5py, which bring libraries of their own, imported after or before ztp; all three write and read.
 """
 
 from __future__ import annotations

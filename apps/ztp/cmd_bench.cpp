@@ -12,7 +12,7 @@
 namespace ztp::app {
 namespace {
 
-// Becomes ztp-bench, a program of its own: it needs Google Benchmark, which ztp does not.
+// Runs ztp-bench in place of this process. It is a separate program since it needs Google Benchmark.
 void run_bench(const std::vector<std::string>& arguments) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe").replace_filename("ztp-bench");
   std::string name = program.string();
@@ -29,8 +29,8 @@ void run_bench(const std::vector<std::string>& arguments) {
 
 void add_bench(CLI::App& app) {
   CLI::App* command = app.add_subcommand("bench", "Measure how fast the sampler is on this machine");
-  command->set_help_flag();   // all flags are those of ztp-bench
-  command->prefix_command();  // so that nothing is taken for one of ztp's own
+  command->set_help_flag();   // all flags go to ztp-bench
+  command->prefix_command();  // also those that ztp has itself
   command->callback([command] { run_bench(command->remaining()); });
 }
 

@@ -37,7 +37,7 @@ std::vector<std::size_t> chosen_modes(const ComponentsFlags& flags, const std::v
   return chosen;
 }
 
-// What is said of a component's stability: nothing in a run of one chain.
+// The stability of a component; empty if the run has one chain.
 std::string stability_text(const Component& c, const RunInfo& info) {
   if (info.options.chains == 1) return "";
   return std::isnan(c.stability) ? ", stability -" : fmt::format(", stability {:.2f}", c.stability);

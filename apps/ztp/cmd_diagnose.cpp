@@ -41,9 +41,9 @@ Json as_json(const Quantity& q) {
 
 void print_json(const Diagnosis& diagnosis, const RunInfo& info) {
   Json json;
-  json["verdict"] = verdict_name(diagnosis.verdict);
-  json["predictions"] = verdict_name(diagnosis.predictions);
-  json["rank"] = verdict_name(diagnosis.rank);
+  json["verdict"] = name_of(diagnosis.verdict);
+  json["predictions"] = name_of(diagnosis.predictions);
+  json["rank"] = name_of(diagnosis.rank);
   json["sentences"] = diagnosis.sentences;
   json["status"] = diagnosis.status;
   json["chains"] = diagnosis.chains;
@@ -61,7 +61,7 @@ void print_json(const Diagnosis& diagnosis, const RunInfo& info) {
   fmt::print("{}\n", json_text(json, 2));
 }
 
-// Two digits of the error, so that no column shows noise; no point in whole large numbers.
+// Rounds to two digits of the error.
 std::string rounded(double value, double error) {
   if (std::isnan(value)) return "-";
   if (!(error > 0) || !std::isfinite(error)) return fmt::format("{:g}", value);
@@ -112,7 +112,7 @@ void print_table(const Diagnosis& diagnosis, const RunInfo& info) {
   for (const Row& row : cells) print_row(row.name, diagnosis.cells[row.cell].probability, width);
   if (!cells.empty()) fmt::print("\n{} cells are watched.\n", diagnosis.cells.size());
   for (const Row& row : cells) fmt::print("  {:<19}  {}\n", row.name, description(diagnosis.cells[row.cell], info));
-  fmt::print("\nverdict: {}\n", verdict_name(diagnosis.verdict));
+  fmt::print("\nverdict: {}\n", name_of(diagnosis.verdict));
   for (const std::string& sentence : diagnosis.sentences) fmt::print("{}\n", sentence);
 }
 

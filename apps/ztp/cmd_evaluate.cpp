@@ -44,7 +44,7 @@ void print_table(const Metrics& m) {
     fmt::print("{:<17}  {:.{}f}\n", field.title, m.*field.member, field.digits);
 }
 
-// "MODE,MODE", or "all": nothing, which means each of them.
+// The modes of "MODE,MODE"; an empty list, which stands for all modes, for "all".
 std::vector<std::size_t> modes_named(const std::string& text, const std::vector<Mode>& modes) {
   std::vector<std::string> names;
   for (const Mode& mode : modes) names.push_back(mode.name);

@@ -24,7 +24,7 @@ struct FitFlags {
   bool json = false;
 };
 
-// One flag for each field of FitOptions, from the one list of them.
+// Adds a flag for each option of a fit.
 void add_option_flags(CLI::App& command, FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) {
     const auto add = [&]<class Value>(Value FitOptions::*member) {
@@ -83,7 +83,7 @@ void run_fit(FitFlags& flags, const CLI::App& command) {
   check_run_dir(flags.out, flags.force);
   Dataset data = read_dataset(flags.read, flags.options);
   print_warnings(data.warnings);
-  install_stop_signals();  // not before: until here there is nothing to save, and Ctrl-C simply ends it
+  install_stop_signals();  // only now: before, there is nothing to save, and Ctrl-C may end the program
   ProgressBar bar(static_cast<std::uint32_t>(flags.options.chains), static_cast<std::uint32_t>(flags.options.sweeps));
   const FitOutcome outcome = fit(std::move(data), flags.options, flags.out, callbacks_with(bar, command), flags.force);
   bar.finish();
@@ -134,7 +134,7 @@ void add_resume(CLI::App& app) {
     const RunInfo info = run_info(flags->run);
     const std::int64_t sweeps = std::max(flags->options.sweeps, info.options.sweeps);
     if (info.status == "complete" && sweeps == info.options.sweeps && flags->options.sweeps == 0) {
-      resume(flags->run);  // sees to what a kill may have left
+      resume(flags->run);  // removes what a kill may have left
       fmt::print("{} is complete: {} draws. Nothing to do.\n", flags->run, info.draws);
       return;
     }

@@ -14,7 +14,7 @@
 namespace ztp::app {
 namespace {
 
-// The posterior of the occupied rank: its mean, where nine tenths of it lie, and its largest probabilities.
+// The posterior of the occupied rank: its mean, a 90 % interval, and its largest probabilities.
 void print_rank(const RunInfo& info) {
   if (info.rank.empty()) return;
   double mean = 0, below = 0;
@@ -62,7 +62,7 @@ void print_chains(const RunInfo& info) {
                network_only);
 }
 
-// Of a model that is fitted by minimising.
+// A model that is fitted by minimising.
 void print_point(const RunInfo& info) {
   for (const auto& chain : info.chains)
     fmt::print("iterations   {} of {} in {}, bound {:.1f}\n", chain.sweeps, info.options.sweeps,
@@ -108,7 +108,7 @@ void print_model(const RunInfo& info) {
              method, options.seed);
 }
 
-// Of a model that is sampled.
+// A model that is sampled.
 void print_draws(const RunInfo& info) {
   for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
   fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,

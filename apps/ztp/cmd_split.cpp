@@ -21,7 +21,7 @@ struct SplitFlags {
   bool json = false;
 };
 
-// A flag that the protocol does not use is a misunderstanding, and better said than ignored.
+// A flag that the protocol does not use is a mistake, so it is refused, not ignored.
 void check_flags(const SplitFlags& flags, const CLI::App& command) {
   const auto refuse = [&](const char* flag) {
     if (command.count(flag) > 0)

@@ -1,5 +1,5 @@
-// The subcommands of ztp, one file each. Every add_* hangs one subcommand, its flags and its callback on the
-// application; a callback throws ztp::Error, and main turns that into a message and an exit code.
+// The subcommands of ztp, one file each. Every add_* adds a subcommand with its flags and its callback to the
+// application. Callbacks throw ztp::Error, which main turns into a message and an exit code.
 #pragma once
 
 namespace CLI {
@@ -8,7 +8,6 @@ class App;
 
 namespace ztp::app {
 
-void add_data(CLI::App& app);
 void add_check(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_split(CLI::App& app);

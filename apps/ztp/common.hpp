@@ -12,11 +12,11 @@
 
 namespace ztp::app {
 
-// FILE and --format, --values, --index-base, --labels: what it takes to read the ones.
+// FILE and --format, --values, --index-base, --labels: how the ones are read.
 void add_ones_flags(CLI::App& command, ReadOptions& options);
-// These and --missing, --missing-slices; and, if wanted, --network, --missing-pairs.
+// The same and --missing, --missing-slices; with networks also --network, --missing-pairs.
 void add_data_flags(CLI::App& command, ReadOptions& options, bool with_networks);
-// Checks for flags whose conversion would take 010 for 8 and nothing for 0, and of 64 bits -1 for something else.
+// Checks of numbers. The conversion of CLI11 reads 010 as 8, an empty text as 0, and wraps -1 around.
 std::string check_integer(const std::string& text);
 std::string check_whole(const std::string& text);
 template <class Choice>
@@ -31,28 +31,27 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, Choice& choi
       ->default_str(name_of(choice))
       ->check(CLI::IsMember(names_of_choices<Choice>()));
 }
-// What the numeric option of a fit with this name may be; not to be is wrong usage.
+// The range of a numeric option of a fit; other values are wrong usage.
 CLI::Validator allowed_range(const std::string& option);
 // The options of a fit whose flags were given.
 std::vector<const OptionField*> given_options(const CLI::App& command);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);
 
-// Text for people, to standard error. That nobody can read it, on a closed terminal or a full disk, is no reason to
-// stop a fit.
+// Writes text to standard error. Failures are ignored: a closed terminal must not stop a fit.
 void tell(const std::string& text);
 // Warnings of reading, to standard error.
 void print_warnings(const std::vector<std::string>& warnings);
 
 // Text that is not UTF-8 (labels can be anything) is shown with replacement characters.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
-// A word as a shell would need it.
+// Quotes a word for a shell, if need be.
 std::string quoted_for_shell(const std::string& word);
 
 std::string human_count(double count);      // 1,401,944
 std::string human_seconds(double seconds);  // 3.2 s, 1 h 05 min
 
-// Which zeros a logistic fit uses.
+// The zeros that a logistic fit uses, in words.
 std::string zeros_text(const RunInfo& info);
 
 }  // namespace ztp::app

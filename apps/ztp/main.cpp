@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "common.hpp"
 #include "ztp/error.hpp"
+#include "ztp/rivals.hpp"
 #include "ztp/version.hpp"
 
 namespace {
@@ -41,25 +42,23 @@ constexpr const char* footer = R"(Examples:
   ztp recommend run user=alice
   ztp report run -o report.html
 
-Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system or network, 7 out of memory;
+Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system, 7 out of memory;
 128 and the number of the signal that stopped it: 129 hang-up, 130 Ctrl-C, 143 SIGTERM.)";
 
 void add_commands(CLI::App& app) {
   using namespace ztp::app;
-  for (const auto add :
-       {add_data, add_check, add_convert, add_split, add_simulate, add_fit, add_resume, add_update, add_predict,
-        add_evaluate, add_diagnose, add_components, add_recommend, add_report, add_info, add_bench})
+  for (const auto add : {add_check, add_convert, add_split, add_simulate, add_fit, add_resume, add_update, add_predict,
+                         add_evaluate, add_diagnose, add_components, add_recommend, add_report, add_info, add_bench})
     add(app);
 }
 
-// What is wrong with the words themselves, before anything is made of them; empty: nothing.
+// What is wrong with the arguments, before they are parsed; empty if nothing is.
 std::string bad_arguments(const CLI::App& app, int argc, char** argv) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named))
     return fmt::format("there is no command \"{}\"; 'ztp --help' lists them", argv[1]);
-  // Nothing takes an empty word: it comes from a variable of the shell that is not set, and must not pass for a
-  // default.
+  // No flag takes an empty word. It comes from a shell variable that is not set, and must not pass for a default.
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (!word.empty() && !(word.starts_with("--") && word.find('=') == word.size() - 1)) continue;
@@ -75,7 +74,7 @@ int fail(int code, const std::string& message) {
   return code;
 }
 
-// Parses, which runs the command.
+// Parses the arguments, and thereby runs the command.
 int run(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
@@ -99,6 +98,9 @@ int run(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a limit on file sizes then fails as others do, with a message
+#ifdef ZTP_RIVALS
+  ztp::add_rivals();
+#endif
   CLI::App app("ztp: Bayesian factorization of massive sparse binary tensors");
   app.set_version_flag("--version", std::string("ztp ") + ztp::version());
   app.require_subcommand(1);

@@ -33,7 +33,7 @@ void install_stop_signals() {
   struct sigaction before = {};
   sigaction(SIGHUP, nullptr, &before);
   if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup wants it ignored
-  std::signal(SIGPIPE, SIG_IGN);  // that nobody reads the progress any more is no reason to stop
+  std::signal(SIGPIPE, SIG_IGN);                                          // a closed pipe must not stop a fit
 }
 
 bool stop_signalled() {
@@ -105,7 +105,7 @@ ProgressLine::~ProgressLine() {
 namespace {
 
 std::string typed_command(const CLI::App& app) {
-  // CLI11 keeps no argv; the process does.
+  // CLI11 does not keep argv.
   std::string text = "ztp";
   if (std::FILE* file = std::fopen("/proc/self/cmdline", "rb")) {
     std::string arguments(1 << 16, '\0');

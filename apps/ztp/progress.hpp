@@ -1,4 +1,4 @@
-// What work that takes long shows. A fit: a bar that renews itself on a terminal, plain lines elsewhere.
+// Progress of long work. A fit has a bar on a terminal, and plain lines elsewhere.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -30,28 +30,27 @@ class ProgressBar {
   bool shown_ = false;
 };
 
-// What is being done and how far it is: one line that renews itself, on a terminal only, and not before the work has
-// taken a second.
+// What is being done and how far it is, in one line that is overwritten. On a terminal only, and only after a second.
 class ProgressLine {
  public:
   ProgressLine();
   ~ProgressLine();  // wipes the line
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
-  void show(const std::string& what, double part);  // of 1, or not a number where that is not known
+  void show(const std::string& what, double part);  // from 0 to 1, or NaN if that is not known
 
  private:
   bool terminal_;
   double begin_, shown_ = 0;
 };
 
-// Ctrl-C, SIGTERM or a terminal that goes away asks a fit to stop after its sweep, and other work to stop soon; a
-// second one ends the program at once.
+// From now on Ctrl-C, SIGTERM or a closed terminal stops a fit after its sweep, and other work soon. A second signal
+// ends the program at once.
 void install_stop_signals();
 bool stop_signalled();
-int stop_exit_code();  // what shells give a program that the signal ended: 130 of Ctrl-C, 143 of SIGTERM
+int stop_exit_code();  // as shells report it: 130 for Ctrl-C, 143 for SIGTERM
 
-// The bar, Ctrl-C and the command as it was typed, for a fit.
+// The callbacks of a fit: the bar, Ctrl-C and the command line.
 FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command);
 
 }  // namespace ztp::app

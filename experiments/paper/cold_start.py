@@ -26,17 +26,19 @@ SHOWN = ("batch", "zeros")  # the histograms of the figure: the paper's meaning 
 GUIDES = 50  # labelled training authors that say which factor is an area's
 
 NOTES = """
-Scholars: all ones of the 1,370 authors after the 1000th are held out, as in the paper. R = 40: 60 sweeps of which 30 are averaged; R = 100: 100
-sweeps, 50; online 300 steps of 50,000 ones, 50 draws. DBLP four-area: the last 30 % of a shuffled order of authors, another one for each seed; 200
-sweeps, 100 averaged, or 300 online steps. Five zeros for each one are drawn among cells of the held-out authors.
+Scholars: all ones of the 1,370 authors after the 1000th are held out, as in the paper. R = 40: 60 sweeps of which 30
+are averaged; R = 100: 100 sweeps, 50; online 300 steps of 50,000 ones, 50 draws. DBLP four-area: the last 30 % of a
+shuffled order of authors, another one for each seed; 200 sweeps, 100 averaged, or 300 online steps. Five zeros for each
+one are drawn among cells of the held-out authors.
 
-*Missing*: nothing of the held-out authors was observed (`--missing-slices`); *zeros*, the paper's meaning: all of their cells are zero. Missing
-improves the log-loss everywhere. The ranking with the network it improves on DBLP and costs a little of on Scholars; without the network it costs
-some on both. With zeros every chain on Scholars is above the paper in both measures. How many draws are averaged matters: with 6 instead of 30 (R
-= 40) AUC-PR is 0.66 with the network and 0.56 without, since the factors of an author without data come from the prior anew in every sweep.
+*Missing*: nothing of the held-out authors was observed (`--missing-slices`); *zeros*, the paper's meaning: all of their
+cells are zero. Missing improves the log-loss everywhere. The ranking with the network it improves on DBLP and costs a
+little of on Scholars; without the network it costs some on both. With zeros every chain on Scholars is above the paper
+in both measures. How many draws are averaged matters: with 6 instead of 30 (R = 40) AUC-PR is 0.66 with the network and
+0.56 without, since the factors of an author without data come from the prior anew in every sweep.
 
-The factor of an area is the one with the most of it among its 50 leading labelled training authors. With `facebook-wosn` under `$ZTP_DATA`
-([data.md](data.md)) the same command runs the paper's third case, which was not run.
+The factor of an area is the one with the most of it among its 50 leading labelled training authors. With
+`facebook-wosn` under `$ZTP_DATA` ([data.md](data.md)) the same command runs the paper's third case, which was not run.
 """
 
 Setting = collections.namedtuple("Setting", "rank method options slices networks")
@@ -231,13 +233,16 @@ def table(rows):
 
 
 def area_line(rows):
-    """Of the first held-out authors of the areas' factors, the share that are of the area: without, then with the network."""
+    """Of the first held-out authors of the areas' factors, the share that are of the area: without, then with the
+    network."""
     settings = list(dict.fromkeys((row["method"], row["slices"]) for row in rows))
     shares = [f"{method}, slices {slices} {right(rows, method, slices, 'no')}, {right(rows, method, slices, 'yes')}"
               for method, slices in settings]
     chance = common.mean_sd([float(row["base"]) for row in rows])[0]
-    return (f"DBLP four-area: of the {TOP} held-out authors with an area that lead the factor of an area, the share that are of "
-            f"it, without and with the network: {'; '.join(shares)}; by chance {chance:.2f}.")
+    return (
+        f"DBLP four-area: of the {TOP} held-out authors with an area that lead the factor of an area, the share that "
+        f"are of it, without and with the network: {'; '.join(shares)}; by chance {chance:.2f}."
+    )
 
 
 def right(rows, method, slices, network):

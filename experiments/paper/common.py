@@ -38,7 +38,8 @@ def has_data(name):
 
 
 class Rows:
-    """A TSV file of finished runs. `keys` name the columns that tell runs apart: what is in the file is not done again."""
+    """A TSV file of finished runs. `keys` name the columns that tell runs apart: what is in the file is not done
+    again."""
 
     def __init__(self, path, keys, values):
         self.path, self.keys, self.columns = pathlib.Path(path), list(keys), [*keys, *values]
@@ -144,13 +145,18 @@ def pyplot():
 
 
 def arguments(description, **defaults):
-    """--seed, --splits, --quick, --report and --out, the same for all experiments, and more from `defaults` (name: (value, help))."""
+    """--seed, --splits, --quick, --report and --out, the same for all experiments, and more from `defaults`
+    (name: (value, help))."""
     import argparse
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seed", type=int, default=1, help="the first split and chain; the next has the next number")
     parser.add_argument("--quick", action="store_true", help="small and short, to see that it works; writes no page")
-    parser.add_argument("--report", action="store_true", help="run nothing; make table, plot and page of the rows there are")
-    parser.add_argument("--out", default=None, help="folder of the rows (default build/paper, with --quick a temporary one)")
+    parser.add_argument(
+        "--report", action="store_true", help="run nothing; make table, plot and page of the rows there are"
+    )
+    parser.add_argument(
+        "--out", default=None, help="folder of the rows (default build/paper, with --quick a temporary one)"
+    )
     for name, (value, text) in defaults.items():
         parser.add_argument("--" + name.replace("_", "-"), type=type(value), default=value, help=text)
     return parser.parse_args()
@@ -166,8 +172,8 @@ def chosen(text, known, what):
 
 
 def run_experiment(name, rows_of, args, run, collect, draw, markdown):
-    """Runs what is missing, then makes table, plot and page; with --quick only prints the page. `rows_of` makes the Rows
-    of a file, and `run` returns how many fits or data sets were left out."""
+    """Runs what is missing, then makes table, plot and page; with --quick only prints the page. `rows_of` makes the
+    Rows of a file, and `run` returns how many fits or data sets were left out."""
     if not args.quick:
         pyplot()  # rather now than after the runs
     with work_folder() as temporary:
@@ -179,7 +185,9 @@ def run_experiment(name, rows_of, args, run, collect, draw, markdown):
         elif found:
             publish(name, rows.path, draw(found), markdown(found))
     if failed:
-        sys.exit(f"{failed} fits, series or data sets left out: see above; started again, the experiment does those only")
+        sys.exit(
+            f"{failed} fits, series or data sets left out: see above; started again, the experiment does those only"
+        )
 
 
 def mean_sd(values):

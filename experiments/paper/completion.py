@@ -28,8 +28,8 @@ PROTOCOL = {"kinship": "cells", "umls": "cells", "movielens-100k": "cells",
 MODEL = {"ztp-batch": "", "ztp-online": "--method online", "logistic": "--model logistic", "quad": "--model quad",
          "pwquad": "--model pwquad"}
 
-# The paper's: R = 20 (100 for Scholars and Facebook), 1000 iterations, 500 of them burn-in, minibatches of a tenth. Rivals have R = 20 everywhere,
-# and iterations and zeros as NOTES says.
+# The paper's: R = 20 (100 for Scholars and Facebook), 1000 iterations, 500 of them burn-in, minibatches of a tenth.
+# Rivals have R = 20 everywhere, and iterations and zeros as NOTES says.
 _ZTP = {"ztp-batch": "--rank 20 --sweeps 1000 --burn-in 500 --sampler plain",
         "ztp-online": "--rank 20 --sweeps 1000 --burn-in 500"}
 _QUAD = {"quad": "--rank 20 --sweeps 100", "pwquad": "--rank 20 --sweeps 100"}
@@ -49,8 +49,9 @@ PAPER = {
                            **_SPARSE_QUAD, "logistic": "--rank 20 --sweeps 100 --zeros 20"},
 }
 
-# Ours: the best that was found for ZTP-CP, mostly on split 101 (see NOTES), in a minute or less: a higher rank, and several short chains, whose average ranks far
-# better than one long chain. A rival that is not entered here has the options of the paper's setting.
+# Ours: the best that was found for ZTP-CP, mostly on split 101 (see NOTES), in a minute or less: a higher rank, and
+# several short chains, whose average ranks far better than one long chain. A rival that is not entered here has the
+# options of the paper's setting.
 BEST = {
     "kinship":            {"ztp-batch": "--rank 100 --dirichlet 0.05 --sweeps 300 --chains 8 --draws 400",
                            "ztp-online": "--rank 100 --dirichlet 0.05 --sweeps 2000 --chains 4 --draws 400"},
@@ -92,18 +93,22 @@ PAPER_AUC = {
 
 # What the figures mean, in words: added at the end of the section.
 NOTES = """
-*Settings* (every fit's options are in [tables/completion.tsv](tables/completion.tsv)). The paper's: R = 20, for Scholars and Facebook 100; 1,000
-plain sweeps or minibatches, for Scholars 200 and 500. The best found: R = 100 (UMLS and DBLP 50), 2 to 16 short chains (Scholars one), a = 0.05 on
-Kinship, UMLS and Facebook. The rivals have R = 20 and one chain everywhere.
+*Settings* (every fit's options are in [tables/completion.tsv](tables/completion.tsv)). The paper's: R = 20, for
+Scholars and Facebook 100; 1,000 plain sweeps or minibatches, for Scholars 200 and 500. The best found: R = 100 (UMLS
+and DBLP 50), 2 to 16 short chains (Scholars one), a = 0.05 on Kinship, UMLS and Facebook. The rivals have R = 20 and
+one chain everywhere.
 
-*Beside the paper.* At its own setting, batch is above the paper on UMLS, DBLP and Scholars. Kinship at R = 20, and MovieLens at every setting tried,
-are below it; the paper does not say what its Dirichlet parameter is (here 0.1). The Facebook subset is a smaller tensor than the paper's.
+*Beside the paper.* At its own setting, batch is above the paper on UMLS, DBLP and Scholars. Kinship at R = 20, and
+MovieLens at every setting tried, are below it; the paper does not say what its Dirichlet parameter is (here 0.1). The
+Facebook subset is a smaller tensor than the paper's.
 
-*The rivals* are written anew here ([model.md](model.md#13-rivals)), and no weaker than published but on MovieLens. **The comparison is not even**:
-ZTP-CP's rank, Dirichlet parameter and number of chains were searched for, mostly on split 101, which is not reported (a = 0.05 of Kinship and UMLS on
-splits 1 to 5, which are); the rivals' ranks were not, and zeros and sweeps of the logistic model were bounded by time. Leads of 0.001 or less may
-turn. On small dense data (Kinship) the logistic model stays ahead, as in the paper, perhaps for its signed factors. Where ones are rare (Facebook:
-0.007 %) Quad-App and PW-QuadApp, with one curvature for all cells of a block, find only the strongest blocks of ones.
+*The rivals* are written anew here ([model.md](model.md#13-rivals)), and no weaker than published but on MovieLens.
+**The comparison is not even**: ZTP-CP's rank, Dirichlet parameter and number of chains were searched for, mostly on
+split 101, which is not reported (a = 0.05 of Kinship and UMLS on splits 1 to 5, which are); the rivals' ranks were not,
+and zeros and sweeps of the logistic model were bounded by time. Leads of 0.001 or less may turn. On small dense data
+(Kinship) the logistic model stays ahead, as in the paper, perhaps for its signed factors. Where ones are rare
+(Facebook: 0.007 %) Quad-App and PW-QuadApp, with one curvature for all cells of a block, find only the strongest blocks
+of ones.
 """
 
 KEYS = ["data", "setting", "method", "split", "options"]
@@ -219,7 +224,8 @@ def best_lines(listed, name):
 
 
 def lines_of(found):
-    """The lines of the table: title, method and rows, ZTP-CP at both settings and each rival once, where its options are the same."""
+    """The lines of the table: title, method and rows, ZTP-CP at both settings and each rival once, where its options
+    are the same."""
     lines = []
     for method, title in METHODS.items():
         settings = [setting for setting in TITLES if any(method in data for data in found.get(setting, {}).values())]
@@ -235,7 +241,9 @@ def table(found, names):
     listed = lines_of(found)
     best = {name: best_lines(listed, name) for name in names}
     for title, method, data in listed:
-        cells = [cell(data[name][method], title in best[name]) if method in data.get(name, {}) else "-" for name in names]
+        cells = [
+            cell(data[name][method], title in best[name]) if method in data.get(name, {}) else "-" for name in names
+        ]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     for method, title in METHODS.items():
         figures = [f"*{PAPER_AUC[method][name]:.4f}*" if name in PAPER_AUC[method] else "-" for name in names]
@@ -244,7 +252,8 @@ def table(found, names):
 
 
 def against_rivals(found, name):
-    """ZTP-CP (batch) less the best rival, over the splits both have: (rival, mean, sd, splits). None: no rival's rows."""
+    """ZTP-CP (batch) less the best rival, over the splits both have: (rival, mean, sd, splits). None: no rival's
+    rows."""
     methods = found.get(name, {})
     ours, pairs = methods.get("ztp-batch", {}), []
     for rival in RIVALS:
@@ -273,9 +282,12 @@ def verdict(found, names):
 
 def markdown(found, with_figure=True):
     names = [name for name in [*DATA, "simulated"] if any(name in data for data in found.values())]
-    parts = ["AUC-ROC, mean over ten splits (standard deviation, number of splits where it is not ten); in bold the best of a "
-             "column, in italics the paper's. Kinship, UMLS, MovieLens: a tenth of all cells held out, which ZTP-CP sees as zeros and "
-             "the rivals as missing; the others: a tenth of the ones, with five drawn zeros for each.", table(found, names)]
+    parts = [
+        "AUC-ROC, mean over ten splits (standard deviation, number of splits where it is not ten); in bold the best "
+        "of a column, in italics the paper's. Kinship, UMLS, MovieLens: a tenth of all cells held out, which ZTP-CP "
+        "sees as zeros and the rivals as missing; the others: a tenth of the ones, with five drawn zeros for each.",
+        table(found, names),
+    ]
     parts += [verdict(found[setting], names) for setting in ("best", "quick") if setting in found]
     if with_figure:
         parts.append("![AUC-ROC of five methods on six data sets](images/completion.svg)")
@@ -318,9 +330,14 @@ def draw(found):
 
 
 def read_arguments():
-    args = common.arguments(__doc__.split("\n")[0], data=("", f"some of {', '.join(DATA)}"),
-                            methods=("", f"some of {', '.join(METHODS)}"), settings=("", "paper, best or both"),
-                            splits=(10, "splits; the rivals on Scholars have three at most"), threads=(2, "threads of a fit"))
+    args = common.arguments(
+        __doc__.split("\n")[0],
+        data=("", f"some of {', '.join(DATA)}"),
+        methods=("", f"some of {', '.join(METHODS)}"),
+        settings=("", "paper, best or both"),
+        splits=(10, "splits; the rivals on Scholars have three at most"),
+        threads=(2, "threads of a fit"),
+    )
     args.methods = common.chosen(args.methods, METHODS, "methods")
     if args.quick:
         args.data, args.settings, args.splits = ["kinship" if common.has_data("kinship") else "simulated"], ["quick"], 2

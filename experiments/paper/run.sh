@@ -1,6 +1,7 @@
 #!/bin/sh
-# The experiments of the paper, one after the other; options go to all of them: --quick, --report, --seed N, --out FOLDER.
-# Many hours; rows that are there (build/paper) are not done again. One that fails does not stop the next; the exit code says that it did.
+# The experiments of the paper, one after the other; options go to all of them: --quick, --report, --seed N, --out
+# FOLDER. Many hours; rows that are there (build/paper) are not done again. One that fails does not stop the next; the
+# exit code says that it did.
 #   experiments/paper/run.sh [OPTION...]        ONLY="completion topics" for some of them
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -27,9 +27,9 @@ AXES = {
 TITLES = {"nnz": "ones", "rank": "R", "modes": "K"}
 
 NOTES = """
-In the ones a sweep is linear where they outweigh the entities, whose columns are drawn. Below R = 40 it costs hardly less with fewer components. R =
-640 is the first rank with bounds ([model.md](model.md#7-many-components)), which cost more than they save on these simulated tensors. The second
-exponent is that of the larger values alone.
+In the ones a sweep is linear where they outweigh the entities, whose columns are drawn. Below R = 40 it costs hardly
+less with fewer components. R = 640 is the first rank with bounds ([model.md](model.md#7-many-components)), which cost
+more than they save on these simulated tensors. The second exponent is that of the larger values alone.
 """
 
 

@@ -60,10 +60,11 @@ SHARE = 0.99  # of the logistic baseline's final AUC
 
 # What the figures mean, in words: added at the end of the section.
 NOTES = """
-On UMLS ZTP-CP is there in hundredths of a second; every sweep of the logistic model visits all cells. On Kinship, with 281,216 cells in all, the
-logistic model passes 0.98 within 32 sweeps, and no fit of ZTP-CP does on this split (on others they come to 0.983), whatever rank (up to 200),
-chains, sampler or Dirichlet parameter. On Scholars and the Facebook shape the logistic model is fitted to a sample of the zeros; on the latter it was
-stopped after 16 sweeps, far from its end, so that the goal there is no more than where it stood.
+On UMLS ZTP-CP is there in hundredths of a second; every sweep of the logistic model visits all cells. On Kinship, with
+281,216 cells in all, the logistic model passes 0.98 within 32 sweeps, and no fit of ZTP-CP does on this split (on
+others they come to 0.983), whatever rank (up to 200), chains, sampler or Dirichlet parameter. On Scholars and the
+Facebook shape the logistic model is fitted to a sample of the zeros; on the latter it was stopped after 16 sweeps, far
+from its end, so that the goal there is no more than where it stood.
 """
 
 KEYS = ["data", "method", "rank", "sweeps", "options"]
@@ -74,7 +75,8 @@ VALUES = ["seconds", "auc_roc"]
 
 
 def options_of(series):
-    """The options of a series, as in the rows. The rival sees the held-out cells of `cells` as unknown, not as zeros."""
+    """The options of a series, as in the rows. The rival sees the held-out cells of `cells` as unknown, not as
+    zeros."""
     name, method, options, _ = series
     masked = "--holdout-as missing" if method == "logistic" and PROTOCOL[name] == "cells" else ""
     return " ".join(f"{MODEL[method]} {options} {masked}".split())
@@ -105,7 +107,8 @@ def made(work, name):
 
 
 def run_data(rows, name, keys, seed, threads):
-    """The fits of a data set that are not there, all on one split. Where one fails, the rest of its series is left out."""
+    """The fits of a data set that are not there, all on one split. Where one fails, the rest of its series is left
+    out."""
     failed = set()
     with common.work_folder() as work:
         split = common.make_split(work, name, seed, PROTOCOL[name], "--holdout", 0.1, **made(work, name))
@@ -177,14 +180,20 @@ def shown(seconds):
 
 
 def soonest(series, goal):
-    """Of several series of a method, the one that reaches the goal first; where none does, the one that comes nearest."""
+    """Of several series of a method, the one that reaches the goal first; where none does, the one that comes
+    nearest."""
     reached = [one for one in series if goal is not None and first_at(one[3], goal)]
-    return min(reached, key=lambda one: first_at(one[3], goal)) if reached else max(series, key=lambda one: one[3][-1][1])
+    return (
+        min(reached, key=lambda one: first_at(one[3], goal)) if reached else max(series, key=lambda one: one[3][-1][1])
+    )
 
 
 def table(found):
     """A line a data set, a column a method: when its soonest series first reaches the goal, and its longest fit."""
-    lines = ["| data, goal | " + " | ".join(METHODS.values()) + " | logistic / soonest |", "|---" * (len(METHODS) + 2) + "|"]
+    lines = [
+        "| data, goal | " + " | ".join(METHODS.values()) + " | logistic / soonest |",
+        "|---" * (len(METHODS) + 2) + "|",
+    ]
     for name in DATA | {"simulated": ""}:
         goal, times, cells = goal_of(found, name), {}, []
         for method in METHODS:
@@ -208,10 +217,13 @@ def table(found):
 
 
 def markdown(found, with_figure=True):
-    parts = [f"The goal is {100 * SHARE:.0f} % of the AUC-ROC of the longest logistic fit; seconds are those of sampling, burn-in "
-             "included, of the first fit that reaches it, and of the longest fit. Lengths double from fit to fit. One split and one seed, "
-             "held out as above; of several series of a method the soonest, all of them in [tables/time-auc.tsv](tables/time-auc.tsv). The "
-             "Facebook shape is simulated.", table(found)]
+    parts = [
+        f"The goal is {100 * SHARE:.0f} % of the AUC-ROC of the longest logistic fit; seconds are those of sampling, "
+        "burn-in included, of the first fit that reaches it, and of the longest fit. Lengths double from fit to fit. "
+        "One split and one seed, held out as above; of several series of a method the soonest, all of them in "
+        "[tables/time-auc.tsv](tables/time-auc.tsv). The Facebook shape is simulated.",
+        table(found),
+    ]
     if with_figure:
         parts.append("![Held-out AUC-ROC against seconds of sampling](images/time-auc.svg)")
     return "\n\n".join([*parts, NOTES.strip()])
@@ -260,8 +272,15 @@ def read_arguments():
 
 def main():
     args = read_arguments()
-    common.run_experiment("time-auc", lambda path: common.Rows(path, KEYS, VALUES), args, run, lambda rows: collect(rows, args.series), draw,
-                          markdown)
+    common.run_experiment(
+        "time-auc",
+        lambda path: common.Rows(path, KEYS, VALUES),
+        args,
+        run,
+        lambda rows: collect(rows, args.series),
+        draw,
+        markdown,
+    )
 
 
 if __name__ == "__main__":

@@ -42,10 +42,11 @@ COMMON_TERM = 1000  # papers: terms in more are dropped
 ALL_TERMS, DROPPED = "dblp-4area, all terms", "dblp-4area"
 
 NOTES = """
-The rule that picks a factor looks at the paper's words, so some agreement is by construction. Evolutionary biology and medical imaging are the
-paper's in every chain; machine learning depends on the chain; oncology is spread over several factors. DBLP four-area stands in for the paper's
-histogram of departments, which the published data do not have. Its 12 terms of more than 1,000 papers (*for*, *of*, *data*, ...) were dropped after
-every factor was seen to be led by them. Venues and all factors are in [tables/topics.tsv](tables/topics.tsv).
+The rule that picks a factor looks at the paper's words, so some agreement is by construction. Evolutionary biology and
+medical imaging are the paper's in every chain; machine learning depends on the chain; oncology is spread over several
+factors. DBLP four-area stands in for the paper's histogram of departments, which the published data do not have. Its 12
+terms of more than 1,000 papers (*for*, *of*, *data*, ...) were dropped after every factor was seen to be led by them.
+Venues and all factors are in [tables/topics.tsv](tables/topics.tsv).
 """
 
 

@@ -31,9 +31,9 @@ struct Arrays {
 // Checks, sorts and merges, in place: the coords are not copied. `counts`: the values are counts, to be kept. Gives the
 // Dataset that read_dataset gives for files of the same contents, where every label of a file is an entity, also one
 // whose cells all have the value zero. Errors and warnings as there, with `source` in the place of the file; what is
-// missing they call "missing", "missing entities" and, of a network, its source and "(missing)". Error (usage) for arrays
-// whose sizes do not fit each other, an id that its mode does not have, and names or labels that a text file cannot
-// have.
+// missing they call "missing", "missing entities" and, of a network, its source and "(missing)". Error (usage) for
+// arrays whose sizes do not fit each other, an id that its mode does not have, and names or labels that a text file
+// cannot have.
 Dataset make_dataset(Arrays arrays, bool counts = false);
 
 }  // namespace ztp

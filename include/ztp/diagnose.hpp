@@ -1,16 +1,19 @@
-// Have the chains of a run converged, how precise are its numbers, and what would help? Reads the run directory only: trace.tsv,
-// and cells.tsv and watched.tsv where the run watched cells. Interrupted and running fits are judged by what they have so far.
+// Have the chains of a run converged, how precise are its numbers, and what would help? Reads the run directory only:
+// trace.tsv, and cells.tsv and watched.tsv where the run watched cells. Interrupted and running fits are judged by what
+// they have so far.
 #pragma once
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "ztp/choices.hpp"
+
 namespace ztp {
 
 // Whether chains agree on a quantity, and how many independent draws they are worth. Definitions of Vehtari, Gelman,
-// Simpson, Carpenter and Buerkner, Bayesian Analysis 16(2), 2021, doi:10.1214/20-BA1221. NaN if there is no such number:
-// a draw that is not finite, fewer than four draws in a chain, or all draws equal.
+// Simpson, Carpenter and Buerkner, Bayesian Analysis 16(2), 2021, doi:10.1214/20-BA1221. NaN if there is no such
+// number: a draw that is not finite, fewer than four draws in a chain, or all draws equal.
 struct Convergence {
   double mean = 0;      // over all draws
   double sd = 0;        // of the posterior: of all draws together, divisor S - 1
@@ -35,10 +38,12 @@ struct WatchedCell {
   Quantity probability;
 };
 
-// R-hat at most 1.01 and an ESS of at least 400, in bulk and tails, is what the paper above asks for (good). 1.05 is the limit
-// that RStan's manual gives, and an ESS of 100 makes a Monte Carlo error of a tenth of the posterior sd (usable).
+// R-hat at most 1.01 and an ESS of at least 400, in bulk and tails, is what the paper above asks for (good). 1.05 is
+// the limit that RStan's manual gives, and an ESS of 100 makes a Monte Carlo error of a tenth of the posterior sd
+// (usable).
 enum class Verdict { good, usable, poor, one_chain, too_short };
-std::string verdict_name(Verdict verdict);  // "good", ..., "one chain", "too short"
+template <>
+inline constexpr auto choice_names<Verdict> = std::array{"good", "usable", "poor", "one chain", "too short"};
 
 // What the chains of a run tell of themselves.
 struct Diagnosis {
@@ -59,8 +64,8 @@ struct Diagnosis {
   std::vector<std::string> sentences;   // in plain words: what agrees, what does not, and what to do
 };
 
-// Error (input), if the directory is not a run, or names file:line where a file is damaged; Error (config) for a rival that is a point
-// estimate and has no draws.
+// Error (input), if the directory is not a run, or names file:line where a file is damaged; Error (config) for a rival
+// that is a point estimate and has no draws.
 Diagnosis diagnose(const std::string& run_dir);
 
 }  // namespace ztp

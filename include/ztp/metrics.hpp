@@ -42,12 +42,13 @@ struct CalibrationBin {
 // Collects cells in any order: eight bytes a cell.
 class MetricsCollector {
  public:
-  // A cell's predicted probability of being a one, and whether it is one. Probabilities outside [0, 1] count as the nearer end.
+  // A cell's predicted probability of being a one, and whether it is one. Probabilities outside [0, 1] count as the
+  // nearer end.
   void add(double probability, bool one);
   // The metrics of all cells so far.
   Metrics finish();
-  // 20 bins of equal size at most, ties kept together, smallest probabilities first: those of the calibration error. A zero
-  // takes as much room as so many ones.
+  // 20 bins of equal size at most, ties kept together, smallest probabilities first: those of the calibration error. A
+  // zero takes as much room as so many ones.
   std::vector<CalibrationBin> calibration_bins(double size_of_zero = 1);
   // Every probability that some cell has, ascending, and how many ones and zeros have it.
   void for_ties(const std::function<void(double probability, std::uint64_t ones, std::uint64_t zeros)>& use);

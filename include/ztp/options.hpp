@@ -8,8 +8,8 @@
 
 namespace ztp {
 
-// Options that are choices, and the names of their values in flags and files. `automatic` depends on the data; the options
-// of a run have what was decided.
+// Options that are choices, and the names of their values in flags and files. `automatic` depends on the data; the
+// options of a run have what was decided.
 enum class Model { ztp, logistic, quad, pwquad };
 enum class Likelihood { binary, count };
 enum class Method { batch, online };

@@ -1,5 +1,5 @@
-// What a run directory knows: predictions with uncertainty, accuracy, components, recommendations. Needs nothing else than the
-// directory, so every door (shell, C++, Python) gives the same numbers.
+// What a run directory knows: predictions with uncertainty, accuracy, components, recommendations. Needs nothing else
+// than the directory, so every door (shell, C++, Python) gives the same numbers.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -45,7 +45,7 @@ struct Component {
   std::vector<std::vector<Entity>> top;  // for each mode, largest first
 };
 
-// Where a number of the factors is: u of an entity of a mode in a component, from 0 as a column of mean_factor.
+// Where a number of the factors is: u of an entity of a mode in a component, from 0.
 struct FactorPlace {
   std::size_t mode = 0;
   std::uint32_t entity = 0;
@@ -87,45 +87,45 @@ class Posterior {
   std::vector<std::size_t> chains() const;        // those that have draws, from 0
   std::size_t draws_of(std::size_t chain) const;  // how many. Error (config), if there are none
 
-  // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells. Memory: one draw, and 256 MiB at most for
-  // probabilities.
+  // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells. Memory: one draw, and 256
+  // MiB at most for probabilities.
   std::vector<Prediction> predict(const std::uint32_t* coords, std::size_t count);
   std::size_t cells_at_a_time() const;
-  // Reads a file of cells (or "-"), with or without a last column of values, and yields predictions in file order, some at a time. Error
-  // (input) that names file:line for a label that the run does not have.
+  // Reads a file of cells (or "-"), with or without a last column of values, and yields predictions in file order, some
+  // at a time. Error (input) that names file:line for a label that the run does not have.
   void predict_file(const std::string& file,
                     const std::function<void(const std::uint32_t* coords, const Prediction*, std::size_t)>& yield);
 
-  // Labels and a last column 0 or 1; without a file, the cells that the fit held out: Error (config), if there are none. Memory: one
-  // draw, and eight bytes a cell.
+  // Labels and a last column 0 or 1; without a file, the cells that the fit held out: Error (config), if there are
+  // none. Memory: one draw, and eight bytes a cell.
   Metrics evaluate(const std::string& file = "");
   // The same with cells that are in memory.
   Metrics evaluate(const TestCells& cells);
   // What evaluate makes its metrics of: for curves.
   MetricsCollector collect(const std::string& file = "");
 
-  // Ranks the ones of a file (labels, and a last column 0 or 1 or none; zeros are ignored) among all entities of a mode. Without a
-  // file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are more), up to 64 MiB of draws or one
-  // draw, the training ones, and eight bytes for each known one of a query. Error (config) for a rival; Error (usage) for options that
-  // cannot be; Error (input), if the file has no ones.
+  // Ranks the ones of a file (labels, and a last column 0 or 1 or none; zeros are ignored) among all entities of a
+  // mode. Without a file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are
+  // more), up to 64 MiB of draws or one draw, the training ones, and eight bytes for each known one of a query. Error
+  // (config) for a rival; Error (usage) for options that cannot be; Error (input), if the file has no ones.
   Ranking rank(const std::string& file = "", const RankingOptions& options = {});
   // The same with the ones among cells that are in memory.
   Ranking rank(const TestCells& cells, const RankingOptions& options = {});
 
-  // All components of one chain (from 0), largest weight first, with the `top` entities of each mode. Error (config), if there are no draws
-  // of that chain; also for a rival, whose factors have either sign. With several chains, it takes the time and
-  // memory of match_chains.
+  // All components of one chain (from 0), largest weight first, with the `top` entities of each mode. Error (config),
+  // if there are no draws of that chain; also for a rival, whose factors have either sign. With several chains, it
+  // takes the time and memory of match_chains.
   std::vector<Component> components(std::size_t top, std::size_t chain = 0);
 
-  // Posterior means of one chain (from 0): of u, entities of the mode x R, row after row; and of lambda. Components are
-  // in the order of draws.nc. Errors as of components.
+  // Posterior means of one chain (from 0): of u, entities of the mode x columns of its factor matrix, row after row,
+  // where column r is component r; and of lambda. In the order of draws.nc. Errors as of components.
   std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
   std::vector<double> mean_weights(std::size_t chain = 0);
-  // How certain numbers of the factors are, over the draws of one chain. Takes a pass over them for every 256 MiB of values. Errors as of
-  // components; usage, if a place is none.
+  // How certain numbers of the factors are, over the draws of one chain. Takes a pass over them for every 256 MiB of
+  // values. Errors as of components; usage, if a place is none.
   std::vector<Interval> factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain = 0);
-  // beta of a network (from 0) in the draws of one chain, component by component. Errors as of components; usage, if there is
-  // no such network.
+  // beta of a network (from 0) in the draws of one chain, for each column of the mean_factor of its mode. Errors as of
+  // components; usage, if there is no such network.
   std::vector<std::vector<float>> network_weights(std::size_t network, std::size_t chain = 0);
 
   // Which component of a chain of another run (or of this one) each component of a chain is. Modes are matched by name
@@ -136,18 +136,22 @@ class Posterior {
   // components() shows. Errors as there. Memory: two mean factors of the largest mode, and 8 bytes for each pair of
   // components of each chain.
   Matching match_chains(std::size_t reference = 0);
-  // The mean factor of a mode over all chains, in the order of the reference: n x R numbers, row after row. Each chain
+  // The mean factor of a mode over all chains, in the order of the reference: as large as its mean_factor. Each chain
   // counts as much as it has of the component, so that one that does not have it changes nothing. Error (usage), if the
   // matching does not fit this run.
   std::vector<float> matched_mean_factor(const Matching& matching, std::size_t mode);
+  // The part that each component of the reference has in the rate of each cell, cells x components, at these means of
+  // all chains. Error (usage) as there; Error (config) for a rival.
+  std::vector<double> parts_of_rates(const Matching& matching, const std::uint32_t* coords, std::size_t count);
 
   // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed
   // and nothing for each mode left open. Exact; yield returns false to stop early. Error
   // (config), if the search would need more than 8 GiB; also for a rival.
   void recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                  const std::function<bool(const Recommendation&)>& yield);
-  // Why cells are as probable as they are: the parts of recommend, for any cells. One pass over the draws of the first chain that has
-  // any: components of different chains do not correspond. Memory: 8 bytes for each cell and component. Error (config) for a rival.
+  // Why cells are as probable as they are: the parts of recommend, for any cells. One pass over the draws of the first
+  // chain that has any: components of different chains do not correspond. Memory: 8 bytes for each cell and component.
+  // Error (config) for a rival.
   std::vector<std::vector<Recommendation::Part>> explain(const std::uint32_t* coords, std::size_t count);
 
  private:

@@ -11,7 +11,8 @@ struct SweepReport {
   std::uint32_t chain = 0;  // from 0
   std::uint32_t sweep = 0;  // from 1; online, a minibatch
   double seconds = 0;       // of sampling alone, since the chain's start
-  // Of the tensor and its networks, at the parameters of this sweep. Not a number on sweeps of a large rank where it was not computed.
+  // Of the tensor and its networks, at the parameters of this sweep. Not a number on sweeps of a large rank where it
+  // was not computed.
   double log_likelihood = 0;
   std::size_t occupied = 0;      // components with at least one count from the ones; of a rival, that move logits
   std::size_t network_only = 0;  // components with counts from edges alone

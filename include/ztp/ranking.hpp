@@ -1,5 +1,5 @@
-// How high the test ones stand among all entities that could take their place: the metrics of knowledge bases (filtered MRR,
-// Hits@k) and of recommendation (recall@k, NDCG@k). docs/model.md, section 12, has the formulas.
+// How high the test ones stand among all entities that could take their place: the metrics of knowledge bases (filtered
+// MRR, Hits@k) and of recommendation (recall@k, NDCG@k). docs/model.md, section 12, has the formulas.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +24,8 @@ struct RankingOptions {
   std::function<void(double part)> progress;    // of 1, as the work goes on
 };
 
-// A query is a setting of all coordinates but that of the mode which is replaced. Rivals are the entities of the mode that are not
-// known ones of the query: neither training ones, nor of a filter file, nor test ones.
+// A query is a setting of all coordinates but that of the mode which is replaced. Rivals are the entities of the mode
+// that are not known ones of the query: neither training ones, nor of a filter file, nor test ones.
 struct RankingMetrics {
   std::uint64_t ranks = 0;    // test ones, each ranked among its rivals
   double mrr = 0;             // mean of 1 / rank; a rank is the mean of the optimistic and the pessimistic one
@@ -37,7 +37,8 @@ struct RankingMetrics {
   std::vector<double> ndcg;    // with gain 1 / log2(1 + place), relative to the best order of the query's test ones
 };
 
-// A ranking metric as people and programs see it; the list of all of them is the one that 'ztp evaluate --ranking' prints.
+// A ranking metric as people and programs see it; the list of all of them is the one that 'ztp evaluate --ranking'
+// prints.
 struct RankingField {
   const char* key;    // in JSON
   const char* title;  // in a table; with @k behind it where there is one for each k

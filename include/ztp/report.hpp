@@ -1,5 +1,5 @@
-// A run directory, or two of them, as one HTML file that opens without a network: what was fitted, how good it is, what the
-// components are, and what it says of each entity. docs/report.md shows it.
+// A run directory, or two of them, as one HTML file that opens without a network: what was fitted, how good it is, what
+// the components are, and what it says of each entity. docs/report.md shows it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,8 @@ struct ReportOptions {
   std::string test;                  // labels and a last column 0 or 1; empty: the cells that the fit held out, if any
   std::vector<std::string> ordered;  // modes whose entities have an order, by name, beside those that look like it
   std::vector<std::string> unordered;  // modes that look like it and have none
-  // About so many, of all modes together: those with most ones; also the top of every component, and ordered modes as a whole.
+  // About so many, of all modes together: those with most ones; also the top of every component, and ordered modes as a
+  // whole.
   std::size_t entities = 100000;
   unsigned threads = 0;                                   // 0: all cores
   std::function<void(const std::string& what)> progress;  // called when something that takes a while begins
@@ -27,8 +28,8 @@ struct ReportSummary {
 
 // Writes the report of a run to a file, which is replaced as a whole. Errors are those of Posterior and diagnose.
 ReportSummary write_report(const std::string& run_dir, const std::string& file, const ReportOptions& options = {});
-// Two runs, components matched with each other, and what differs. Error (config), if their modes have other names or a run
-// is of a rival.
+// Two runs, components matched with each other, and what differs. Error (config), if their modes have other names or a
+// run is of a rival.
 ReportSummary write_comparison(const std::string& run_dir, const std::string& other_dir, const std::string& file,
                                const ReportOptions& options = {});
 

@@ -27,6 +27,7 @@
 #include "ztp/fit.hpp"
 #include "ztp/option_fields.hpp"  // the options as a list
 #include "ztp/options.hpp"
+#include "ztp/rivals.hpp"  // the paper's rivals, a library of their own
 #include "ztp/update.hpp"  // new data for a run
 
 // What a run directory knows

@@ -1,5 +1,5 @@
-// What the parts of the Python module share. Everything here is thin: it turns Python's arrays and callables into what
-// the library takes, and the library's errors into Python's exceptions.
+// What the parts of the Python module share: conversion of arrays and callables for the library, and of its errors to
+// exceptions.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -15,7 +15,7 @@ namespace ztp::python {
 
 namespace nb = nanobind;
 
-// Any array that is in the memory of this process; what kind of numbers it has is looked up.
+// Any array in the memory of this process, of any type of numbers.
 using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
 // For the stubs: what is in Python's lists and dictionaries.
 using Dict = nb::typed<nb::dict, nb::str, nb::any>;
@@ -24,7 +24,7 @@ using Texts = nb::typed<nb::list, nb::str>;
 template <class T>
 using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Ids of entities, rows x columns: the one copy that is made of coordinates. What takes it leaves it empty.
+// Ids of entities, rows x columns: the only copy of the coordinates. Functions that take it leave it empty.
 class Ids {
  public:
   Ids(std::size_t rows, std::size_t columns);
@@ -46,7 +46,7 @@ class Ids {
   Buffer<std::uint32_t> values_;
 };
 
-// An array of Python that owns what it is given.
+// An array of Python that owns its values.
 template <class T, class Container>
 nb::ndarray<nb::numpy, T> owned_array(Container&& values, const std::vector<std::size_t>& shape) {
   auto* kept = new std::decay_t<Container>(std::forward<Container>(values));

@@ -1,4 +1,4 @@
-// Data in: arrays and files to a Dataset.
+// Data: from arrays and files to a Dataset.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -102,7 +102,7 @@ void bind_arrays(nb::module_& module) {
           nb::arg("mode"), nb::arg("which"), nb::arg("source"), nb::arg("pairs"), nb::arg("missing").none());
 }
 
-// An empty name is none: the file tells.
+// Nothing for an empty name: the format is recognised.
 std::optional<FileFormat> file_format(const std::string& name) {
   if (name.empty()) return std::nullopt;
   return format_named(name);
@@ -237,12 +237,6 @@ void bind_data(nb::module_& module) {
       .def("fill_column", &Ids::fill_column, nb::arg("column"), nb::arg("array"), nb::arg("what"), nb::arg("name"),
            nb::sig("def fill_column(self, column: int, array: numpy.typing.NDArray[typing.Any], what: str, "
                    "name: str) -> int"))
-      .def("to_numpy",
-           [](const Ids& ids) {
-             const std::size_t count = ids.rows() * ids.columns();
-             return owned_array<std::uint32_t>(std::vector<std::uint32_t>(ids.data(), ids.data() + count),
-                                               {ids.rows(), ids.columns()});
-           })
       .def_prop_ro("rows", &Ids::rows)
       .def_prop_ro("columns", &Ids::columns);
   bind_labels(module);

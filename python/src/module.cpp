@@ -84,9 +84,12 @@ NB_MODULE(_core, module) {
   module.doc() = "The C++ library of ztp, as the package ztp calls it. Not a public interface.";
   module.attr("version") = ztp::version();
 #ifdef NDEBUG
-  nb::set_leak_warnings(false);  // what is alive when Python ends is no concern of users
+  nb::set_leak_warnings(false);  // objects that are alive when Python ends are no concern of users
 #endif
   bind_errors(module);
+#ifdef ZTP_RIVALS
+  ztp::add_rivals();
+#endif
   module.def(
       "option_fields",
       [] {

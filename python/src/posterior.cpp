@@ -1,4 +1,4 @@
-// What a run directory knows. Every call runs without Python's lock; a lock of its own keeps threads apart.
+// Queries of a run directory. Calls run without Python's lock, and with a lock of their own.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t prediction_columns = 5;
 
-// probability, sd, q05, q95, rate. Ctrl-C is seen between passes over the draws.
+// Columns: probability, sd, q05, q95, rate. Checks for Ctrl-C between passes over the draws.
 nb::ndarray<nb::numpy, double> predict(SharedPosterior& self, const Ids& cells) {
   self.require_columns(cells);
   const std::size_t most = self.constant().cells_at_a_time();
@@ -151,6 +151,17 @@ Dict match_chains(SharedPosterior& self, std::size_t reference) {
   return dict;
 }
 
+// At the means of all chains: a row for each cell, a column for each component of the first.
+nb::ndarray<nb::numpy, double> parts_of_rates(SharedPosterior& self, const Ids& cells) {
+  self.require_columns(cells);
+  std::size_t R = 0;
+  std::vector<double> parts = self.call_matched(0, [&](Posterior& posterior, const Matching& matching) {
+    R = matching.components.size();
+    return posterior.parts_of_rates(matching, cells.data(), cells.rows());
+  });
+  return owned_array<double>(std::move(parts), {cells.rows(), R});
+}
+
 Dict as_dict(const Quantity& q) {
   Dict dict;
   dict["name"] = q.name;
@@ -170,9 +181,9 @@ Dict as_dict(const Diagnosis& diagnosis) {
   dict["chains"] = diagnosis.chains;
   dict["draws"] = diagnosis.draws;
   dict["seconds"] = diagnosis.seconds;
-  dict["verdict"] = verdict_name(diagnosis.verdict);
-  dict["predictions"] = verdict_name(diagnosis.predictions);
-  dict["rank"] = verdict_name(diagnosis.rank);
+  dict["verdict"] = name_of(diagnosis.verdict);
+  dict["predictions"] = name_of(diagnosis.predictions);
+  dict["rank"] = name_of(diagnosis.rank);
   std::vector<std::string> sentences;
   for (const std::string& sentence : diagnosis.sentences) sentences.push_back(in_python_terms(sentence));
   dict["sentences"] = sentences;
@@ -243,8 +254,8 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
                                          : self.call_matched(0, [&](Posterior& p, const Matching& matching) {
                                              return p.matched_mean_factor(matching, mode);
                                            });
-            const std::size_t n = self.constant().modes().at(mode).labels.size(), R = u.size() / n;
-            return owned_array<float>(std::move(u), {n, R});
+            const std::size_t n = self.constant().modes().at(mode).labels.size(), columns = u.size() / n;
+            return owned_array<float>(std::move(u), {n, columns});
           },
           nb::arg("mode"), nb::arg("chain").none())
       .def(
@@ -254,7 +265,8 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
             const std::size_t R = weights.size();
             return owned_array<double>(std::move(weights), {R});
           },
-          nb::arg("chain"));
+          nb::arg("chain"))
+      .def("parts_of_rates", &parts_of_rates, nb::arg("cells"));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 
 namespace ztp::python {
 
-// A process that was forked does not have the threads of its parent. It opens the run anew, and leaves alone (for good)
-// what would wait for them.
+// A forked process does not have the threads of its parent. It opens the run again, and never destroys the old object,
+// which would wait for them.
 class SharedPosterior {
  public:
   SharedPosterior(std::string run_dir, unsigned threads)
@@ -34,7 +34,7 @@ class SharedPosterior {
     const std::lock_guard one_at_a_time(opened.mutex);
     return use(opened.posterior);
   }
-  // The same with the matching of its chains, which is worked out once.
+  // The same with the matching of its chains, which is computed once.
   template <class Use>
   auto call_matched(std::size_t reference, const Use& use) {
     Opened& opened = of_this_process();
@@ -45,7 +45,7 @@ class SharedPosterior {
       found = opened.matchings.emplace(reference, opened.posterior.match_chains(reference)).first;
     return use(opened.posterior, std::as_const(found->second));
   }
-  // The same with two of them, which may be one.
+  // The same with two posteriors, which may be the same.
   template <class Use>
   auto call_with(SharedPosterior& other, const Use& use) {
     if (&other == this) return call([&](Posterior& posterior) { return use(posterior, posterior); });

@@ -40,7 +40,10 @@ def test_bar_is_not_drawn_for_every_sweep(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_nothing_is_left_of_the_bar() -> None:
     """What the library holds when Python ends is told on stderr."""
-    fit = "import ztp; ztp.TensorFactorization(rank=2, sweeps=20, progress=True).fit(ztp.simulate((20, 20), 80, rank=2).X)"
+    fit = (
+        "import ztp; "
+        "ztp.TensorFactorization(rank=2, sweeps=20, progress=True).fit(ztp.simulate((20, 20), 80, rank=2).X)"
+    )
     ran = subprocess.run([sys.executable, "-c", fit], capture_output=True, text=True, check=True)
     assert "20/20" in ran.stderr
     assert "leak" not in ran.stderr

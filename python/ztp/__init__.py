@@ -16,7 +16,8 @@ the command line has made. `split` and `simulate` make data to try things on. Wh
 from ._core import version as __version__
 from ._data import Simulation, Split, simulate, split
 from ._estimator import TensorFactorization
-from ._posterior import Diagnosis, Posterior
+from ._posterior import Posterior
+from ._run import Diagnosis
 
 __all__ = [
     "Diagnosis",

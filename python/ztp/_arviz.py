@@ -10,7 +10,7 @@ import pandas as pd
 import xarray
 
 from . import _core
-from ._tables import read_table
+from ._run import read_table
 
 if TYPE_CHECKING:
     from ._posterior import Posterior

@@ -17,8 +17,9 @@ from ._arguments import fit_arrays, read_flags, update_arrays
 from ._input import ByMode, Mode, default_names, mapping, whole_number
 from ._input_types import as_array, is_frame, is_tensor
 from ._parameters import DOCSTRING, Parameters, options_json, parameters_of
-from ._posterior import Diagnosis, Posterior, absolute, run_info, threads
+from ._posterior import Posterior
 from ._progress import Progress, log_warnings, logger
+from ._run import Diagnosis, absolute, run_info, threads
 from ._temporary_run import TemporaryRun, read_files, write_files
 
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from . import _core
-from ._posterior import threads
+from ._run import threads
 
 # scikit-learn's names for two of the options.
 SKLEARN_NAMES = {"seed": "random_state", "threads": "n_jobs"}

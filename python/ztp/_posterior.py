@@ -6,7 +6,6 @@ import json
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,52 +14,9 @@ import pandas as pd
 from . import _core
 from ._input import ByMode, Mode, by_mode, cell_values, known_cells, known_entities, mode_number, whole_number
 from ._input_types import coordinates_and_values, is_numeric, is_polars, is_tensor
-from ._report import names_of_modes, report_path
-from ._tables import read_table
+from ._run import Diagnosis, absolute, names_of_modes, read_table, report_path, threads
 
 _PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
-
-
-def threads(n_jobs: int | None) -> int:
-    """scikit-learn's n_jobs: None is 1, -1 all cores, -2 all but one."""
-    if n_jobs is None:
-        return 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ValueError(f"n_jobs is {n_jobs!r}; expected a whole number: 1 or more, or -1 for all cores")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
-
-
-def absolute(run_dir: str | os.PathLike[str]) -> str:
-    """The same directory whatever the working directory will be."""
-    return os.path.abspath(os.fspath(run_dir))
-
-
-def run_info(run_dir: str) -> dict[str, Any]:
-    """What was run, also where that has not ended."""
-    info: dict[str, Any] = json.loads(_core.run_info_json(run_dir))
-    return info
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """Have the chains converged? As ``ztp diagnose`` tells it."""
-
-    verdict: str
-    """good, usable, poor, one chain or too short."""
-    predictions: str
-    """The same of the probabilities alone."""
-    rank: str
-    """The same of the number of components."""
-    sentences: list[str]
-    """In plain words: what agrees, what does not, and what to do."""
-    quantities: pd.DataFrame
-    """A row for each quantity: mean, sd, mcse, r_hat, ess_bulk, ess_tail, ess_per_second."""
-    cells: pd.DataFrame
-    """The same for the probabilities of the watched cells."""
-
-    def __str__(self) -> str:
-        return "\n".join([f"verdict: {self.verdict}", *self.sentences])
 
 
 class Posterior:
@@ -255,7 +211,8 @@ class Posterior:
         (from 1)."""
         k = mode_number(mode, self.mode_names)
         index = pd.Index(self.entities(k), name=self.mode_names[k])
-        return pd.DataFrame(self.factor(k, chain), index, pd.RangeIndex(1, self.rank + 1, name="component"))
+        factor = self.factor(k, chain)
+        return pd.DataFrame(factor, index, pd.RangeIndex(1, factor.shape[1] + 1, name="component"))
 
     def weights(self, chain: int | None = None) -> np.ndarray:
         """The components' weights, in the order of `factor`: expected counts, posterior means; of one chain (from 0),
@@ -267,11 +224,7 @@ class Posterior:
     def parts_of_rates(self, X: Any) -> np.ndarray:
         """The part that each component has in the rate of each cell, cells x components, at the posterior means of
         factors and weights."""
-        ids = self._ids(X).to_numpy()
-        parts = np.repeat(self.weights()[np.newaxis], len(ids), axis=0)
-        for k in range(len(self.mode_names)):
-            parts *= self.factor(k)[ids[:, k]]
-        return parts
+        return self._core.parts_of_rates(self._ids(X))
 
     def _chain(self, chain: int | None) -> int:
         if chain is None:

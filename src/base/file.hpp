@@ -123,8 +123,8 @@ void write_text(const std::string& path, std::string_view text);  // atomically
 void sync_directory(const std::string& path);
 
 // Gives the folder `made` the name `name` in one step, and returns the name that the old folder has now. On a file
-// system that cannot exchange names, `name` does not exist for a moment, and the old folder gets the name of `made` with
-// exchange_suffix. Nothing if that fails: errno tells why.
+// system that cannot exchange names, `name` does not exist for a moment, and the old folder gets the name of `made`
+// with exchange_suffix. Nothing if that fails: errno tells why.
 inline constexpr const char* exchange_suffix = "-old";
 std::optional<std::string> exchange_folders(const std::string& made, const std::string& name);
 

@@ -1,5 +1,5 @@
-// A fixed team of threads, the calling thread included. A sweep uses it about ten times, a millisecond apart: threads spin
-// for a moment before they sleep, since waking up takes longer.
+// A fixed team of threads, the calling thread included. A sweep uses it about ten times, a millisecond apart: threads
+// spin for a moment before they sleep, since waking up takes longer.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -7,9 +7,10 @@ namespace {
 
 constexpr std::size_t nobody = std::numeric_limits<std::size_t>::max();
 
-// Costs with at most as many rows as columns. Rows come in one after the other, each along the shortest augmenting path from it to a free
-// column. Prices keep the reduced costs, cost - row_price - column_price, from being negative, and zero where a row has its column, so that
-// paths are found as Dijkstra does, and the rows so far are always assigned in the best way.
+// Costs with at most as many rows as columns. Rows come in one after the other, each along the shortest augmenting path
+// from it to a free column. Prices keep the reduced costs, cost - row_price - column_price, from being negative, and
+// zero where a row has its column, so that paths are found as Dijkstra does, and the rows so far are always assigned in
+// the best way.
 class ShortestPaths {
  public:
   ShortestPaths(std::size_t rows, std::size_t columns)

@@ -8,8 +8,9 @@
 
 namespace ztp {
 
-// For each row of finite gains its column, no column twice, such that the sum of gains is the largest there is; with more rows than
-// columns, some rows have none. Of several such assignments always the same one. Time: the smaller side squared times the larger one.
+// For each row of finite gains its column, no column twice, such that the sum of gains is the largest there is; with
+// more rows than columns, some rows have none. Of several such assignments always the same one. Time: the smaller side
+// squared times the larger one.
 std::vector<std::optional<std::size_t>> best_assignment(const Matrix<double>& gain);
 
 }  // namespace ztp

@@ -66,9 +66,9 @@ double Autocovariance::direct(std::size_t lag) const {
   return sum / static_cast<double>(length_ * centred_.size());
 }
 
-// Wiener and Khinchin: autocovariances are the transform of the power spectrum, zeros behind the chain keeping its end from
-// meeting its start. Spectra may be added before the way back, and two real chains travel as one complex one: the real part of
-// its autocovariance is the sum of theirs.
+// Wiener and Khinchin: autocovariances are the transform of the power spectrum, zeros behind the chain keeping its end
+// from meeting its start. Spectra may be added before the way back, and two real chains travel as one complex one: the
+// real part of its autocovariance is the sum of theirs.
 void Autocovariance::transform() {
   std::vector<Complex> power(std::bit_ceil(2 * length_)), x(power.size());
   for (std::size_t c = 0; c < centred_.size(); c += 2) {

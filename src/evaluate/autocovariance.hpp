@@ -5,9 +5,9 @@
 
 namespace ztp {
 
-// Estimates with divisor N at every lag (biased, as Geyer's truncation wants it). The first lags are plain sums; a chain that
-// mixes so slowly that it needs more gets all of them at once by a Fourier transform. So the cost is N times the lags asked for
-// or N log N, whichever is less.
+// Estimates with divisor N at every lag (biased, as Geyer's truncation wants it). The first lags are plain sums; a
+// chain that mixes so slowly that it needs more gets all of them at once by a Fourier transform. So the cost is N times
+// the lags asked for or N log N, whichever is less.
 class Autocovariance {
  public:
   explicit Autocovariance(const std::vector<std::vector<double>>& chains);  // of equal lengths, at least one draw each

@@ -93,8 +93,8 @@ ChainDraws folded(ChainDraws draws) {
   return draws;
 }
 
-// R-hat^2 = ((N - 1) / N W + B / N) / W with W the mean variance within chains and B / N the variance of their means (V,
-// section 3.1).
+// R-hat^2 = ((N - 1) / N W + B / N) / W with W the mean variance within chains and B / N the variance of their means
+// (V, section 3.1).
 double plain_r_hat(const ChainDraws& chains) {
   std::vector<double> means, variances;
   for (const auto& chain : chains) {
@@ -106,9 +106,9 @@ double plain_r_hat(const ChainDraws& chains) {
   return std::sqrt((between / within + length - 1) / length);  // 0 / 0 where all draws are equal
 }
 
-// Geyer's initial positive sequence: autocorrelations rho_t = 1 - (W - mean over chains of the autocovariance at t) / var+, in
-// pairs, up to the first pair whose sum is negative (V, section 3.2). The result ends with the even one of that pair where it is
-// positive, which improves the estimate for antithetic chains.
+// Geyer's initial positive sequence: autocorrelations rho_t = 1 - (W - mean over chains of the autocovariance at t) /
+// var+, in pairs, up to the first pair whose sum is negative (V, section 3.2). The result ends with the even one of
+// that pair where it is positive, which improves the estimate for antithetic chains.
 std::vector<double> positive_sequence(const ChainDraws& chains) {
   Autocovariance covariance(chains);
   const std::size_t length = chains.front().size();

@@ -15,8 +15,9 @@ struct TiedOnes {
   std::uint64_t equal = 0;  // rivals with the same score
 };
 
-// How the test ones of a query stand among its rivals, best first: score has one for each entity, and is overwritten where an entity is
-// no rival, which are the tests and the known ones. Cost: the entities, times log of the tests for those that stand high.
+// How the test ones of a query stand among its rivals, best first: score has one for each entity, and is overwritten
+// where an entity is no rival, which are the tests and the known ones. Cost: the entities, times log of the tests for
+// those that stand high.
 std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uint32_t> tests,
                                 std::span<const std::uint32_t> known);
 

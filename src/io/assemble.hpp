@@ -36,7 +36,8 @@ struct DroppedPairs {
   std::uint64_t self = 0;      // pairs of an entity with itself
   std::uint64_t repeated = 0;  // a b and b a are one
 };
-// Brings pairs in any order and direction into the form of edges and missing pairs, i < j, sorted and distinct; in place.
+// Brings pairs in any order and direction into the form of edges and missing pairs, i < j, sorted and distinct; in
+// place.
 DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs);
 
 // Adds a network, whose edges are sorted and merged. Error, if no edge is left.

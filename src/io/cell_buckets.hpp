@@ -1,5 +1,5 @@
-// Cells on disk, in buckets by the first bits of shuffle_hash: bucket after bucket, each of them sorted, they are in the
-// order of a tensor file.
+// Cells on disk, in buckets by the first bits of shuffle_hash: bucket after bucket, each of them sorted, they are in
+// the order of a tensor file.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -17,7 +17,8 @@ void for_file_chunks(const TensorFile& file, std::uint64_t ones,
 void for_ones(const Dataset& data,
               const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use);
 
-// The first ones of the file, at most `most`; none if there is no file. The file is shuffled, so they are a random sample.
+// The first ones of the file, at most `most`; none if there is no file. The file is shuffled, so they are a random
+// sample.
 Buffer<std::uint32_t> first_ones_of_file(const Dataset& data, std::size_t most);
 
 // Which of these cells, which are sorted and distinct, are ones of the data.

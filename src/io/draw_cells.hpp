@@ -42,15 +42,16 @@ class ObservedBox {
   std::vector<std::uint32_t> size_;
 };
 
-// Changes numbers that count only the cells outside `excluded` into numbers of cells of the box. Both lists are sorted, so
-// one pass is enough.
+// Changes numbers that count only the cells outside `excluded` into numbers of cells of the box. Both lists are sorted,
+// so one pass is enough.
 void number_outside(const ObservedBox& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers);
 
-// Draws `wanted` cells of the box outside `excluded`, sorted, for a box whose cells can be numbered. `population`: how many
-// such cells there are. Nothing is rejected, however full the box is.
+// Draws `wanted` cells of the box outside `excluded`, sorted, for a box whose cells can be numbered. `population`: how
+// many such cells there are. Nothing is rejected, however full the box is.
 Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
                                            std::uint64_t population, std::uint64_t wanted, StreamKey key);
-// The same for a box of more than 2^63 cells: draws random cells until there are enough distinct ones. Few are rejected.
+// The same for a box of more than 2^63 cells: draws random cells until there are enough distinct ones. Few are
+// rejected.
 Buffer<std::uint32_t> draw_cells_by_rejection(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
                                               std::uint64_t wanted, StreamKey key);
 

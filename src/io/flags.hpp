@@ -1,4 +1,5 @@
-// Names of modes, and flags that name a mode or network: MODE, MODE=FILE, MODE:N. `flag`: as it was typed, for messages.
+// Names of modes, and flags that name a mode or network: MODE, MODE=FILE, MODE:N. `flag`: as it was typed, for
+// messages.
 #pragma once
 #include <string>
 #include <string_view>

@@ -5,8 +5,8 @@
 
 namespace ztp {
 
-// A table; or a sorted list, if the table would be mostly empty: a tiny file can announce two billion entities, and must
-// not get memory for them. Ids that do not occur become 0.
+// A table; or a sorted list, if the table would be mostly empty: a tiny file can announce two billion entities, and
+// must not get memory for them. Ids that do not occur become 0.
 class IdMap {
  public:
   IdMap() = default;  // ids stay as they are
@@ -26,8 +26,8 @@ class IdMap {
   std::vector<std::uint32_t> table_;
 };
 
-// The distinct ids of mode k that occur in the cells, sorted. Needs memory for these ids, or one bit per entity if there
-// are not many more entities than cells.
+// The distinct ids of mode k that occur in the cells, sorted. Needs memory for these ids, or one bit per entity if
+// there are not many more entities than cells.
 std::vector<std::uint32_t> occurring_ids(const std::uint32_t* coords, std::size_t cells, std::size_t order,
                                          std::size_t k, std::uint32_t size);
 

@@ -35,8 +35,8 @@ struct Field {
   std::string_view text;
   std::size_t column;  // 1-based byte
 };
-// Splits at every TAB, or at runs of spaces and TABs. Stops after max_fields, more than a valid line has: the fields of a
-// long line of TABs would take 24 times its size.
+// Splits at every TAB, or at runs of spaces and TABs. Stops after max_fields, more than a valid line has: the fields of
+// a long line of TABs would take 24 times its size.
 inline constexpr std::size_t max_fields = max_modes + 2;
 std::vector<Field> split_fields(std::string_view line, const TextFormat& format);
 std::size_t count_fields(std::string_view line, const TextFormat& format);  // all of them

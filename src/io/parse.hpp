@@ -69,8 +69,8 @@ class CellWriter {
 void parse_block(const TextBlock& block, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                  ParsedBlock& out);
 
-// The parsers of formats (TextFormat::parse). The text is empty or ends with a newline. parse_labels: labels separated by
-// TAB, without an announced number of entries; parse_indices: indices separated by blanks.
+// The parsers of formats (TextFormat::parse). The text is empty or ends with a newline. parse_labels: labels separated
+// by TAB, without an announced number of entries; parse_indices: indices separated by blanks.
 void parse_labels(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                   ParsedBlock& out);
 void parse_indices(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,

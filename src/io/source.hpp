@@ -17,8 +17,8 @@ class ByteSource {
   ~ByteSource();
 
   const std::string& name() const { return name_; }  // for messages
-  // At least one byte, unless the end is reached. An error is thrown only after all bytes before it were returned, so that
-  // a bad line before it is reported first.
+  // At least one byte, unless the end is reached. An error is thrown only after all bytes before it were returned, so
+  // that a bad line before it is reported first.
   std::size_t read(char* out, std::size_t size);
 
   class Decoder;  // one for each kind of compression, in source.cpp

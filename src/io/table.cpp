@@ -36,8 +36,8 @@ TableSpec pair_table(const std::string& path, const Mode& mode) {
 // Enough that a slow block does not delay the other threads.
 constexpr std::size_t blocks_per_thread = 4;
 
-// Each round parses a batch of blocks while it reads the text of the next batch. Then the labels of all blocks are merged,
-// one thread per mode, and ids within a block become ids of the mode.
+// Each round parses a batch of blocks while it reads the text of the next batch. Then the labels of all blocks are
+// merged, one thread per mode, and ids within a block become ids of the mode.
 struct TableReader::Impl {
   Impl(TableSpec table_spec, Pool& team) : spec(std::move(table_spec)), pool(team), text(spec.path, spec.block_bytes) {}
 

@@ -24,11 +24,13 @@ struct TableSpec {
   std::string path;                    // "-" is standard input
   const TextFormat* format = nullptr;  // null: by the name, then by the first line; .tsv if neither tells
   ValueKind values = ValueKind::none;
-  // The value column may be absent, and every cell is then a one; with ValueKind::none it is ignored (cells to predict).
+  // The value column may be absent, and every cell is then a one; with ValueKind::none it is ignored (cells to
+  // predict).
   bool optional_value = false;
   std::uint32_t index_base = 1;  // .tns only: 0 or 1
   bool keep_lines = false;       // remember the line of every cell
-  // The size of a block of text. Labels and ids do not depend on it; with 1 MiB the labels of a block fit into the cache.
+  // The size of a block of text. Labels and ids do not depend on it; with 1 MiB the labels of a block fit into the
+  // cache.
   std::size_t block_bytes = 1 << 20;
   // One mode for each column, of which some may be the same: other labels are an error. If empty, modes are discovered:
   // labels in order of first appearance (.tsv), or the numbers up to the largest index or the size in the header. With

@@ -44,8 +44,11 @@ void HostCounts::read(Range rows, std::int64_t* packed) const {
 
 void HostCounts::write(Range rows, const std::int64_t* packed) {
   const std::size_t count = rows.size() * columns();
-  if (count > 0) largest_ = std::max(largest_, *std::max_element(packed, packed + count));
+  if (count == 0) return;
+  const auto [least, most] = std::minmax_element(packed, packed + count);
+  largest_ = std::max(largest_, *most);
   make_room(0);
+  if (*least < -largest32) widen();  // no count is negative, but a damaged file may say so: not to be cut off
   visit([&](auto& values) { unpack(packed, rows, values); });
 }
 

@@ -27,6 +27,8 @@ FactorLayout::FactorLayout(std::vector<std::size_t> matrix_of_mode, std::vector<
         std::any_of(column_[k].begin(), column_[k].end(), [P](std::uint32_t q) { return q >= P; }))
       refuse(fmt::format("mode {}: not one of {} columns for each of {} components", k + 1, P, components_));
   }
+  for (std::size_t f = 0; f < matrices(); ++f)
+    if (first_mode(f) == modes()) refuse(fmt::format("no mode uses matrix {}", f + 1));
 }
 
 FactorLayout FactorLayout::cp(const std::vector<std::uint32_t>& sizes, std::size_t R) {
@@ -39,6 +41,17 @@ FactorLayout FactorLayout::cp(const std::vector<std::uint32_t>& sizes, std::size
 
 FactorLayout FactorLayout::pairs(std::size_t rows, std::size_t columns) {
   return FactorLayout({0, 0}, {{rows, columns}}, columns);
+}
+
+std::size_t FactorLayout::first_mode(std::size_t f) const {
+  return static_cast<std::size_t>(std::find(matrix_of_mode_.begin(), matrix_of_mode_.end(), f) -
+                                  matrix_of_mode_.begin());
+}
+
+std::vector<double> FactorLayout::column_sums(std::size_t k, const std::vector<double>& of_components) const {
+  std::vector<double> sums(size_of_mode(k).columns, 0.0);
+  for (std::size_t r = 0; r < components_; ++r) sums[column(k, r)] += of_components[r];
+  return sums;
 }
 
 std::size_t FactorLayout::most_columns() const {

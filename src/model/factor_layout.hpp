@@ -20,7 +20,7 @@ class FactorLayout {
 
   FactorLayout() = default;
   // In general. `column`: for each mode, the column of each component; empty: component r uses column r everywhere. Throws Error (config) if a
-  // mode uses a matrix or a component a column that is not there.
+  // mode uses a matrix or a component a column that is not there, or no mode uses a matrix.
   FactorLayout(std::vector<std::size_t> matrix_of_mode, std::vector<Size> sizes, std::size_t components,
                std::vector<std::vector<std::uint32_t>> column = {});
   // CP with R components for modes of these sizes.
@@ -35,6 +35,7 @@ class FactorLayout {
   std::size_t matrix(std::size_t k) const { return matrix_of_mode_[k]; }  // that mode k uses
   const Size& size(std::size_t f) const { return sizes_[f]; }             // of matrix f
   const Size& size_of_mode(std::size_t k) const { return sizes_[matrix_of_mode_[k]]; }
+  std::size_t first_mode(std::size_t f) const;  // of those that use matrix f
   std::size_t most_columns() const;
 
   // The column that component r uses in the matrix of mode k.
@@ -43,6 +44,8 @@ class FactorLayout {
   bool columns_are_components() const { return column_.empty(); }
   // Of all components, if they are not: R columns.
   std::span<const std::uint32_t> columns_of_mode(std::size_t k) const { return column_[k]; }
+  // For each column of the matrix of mode k, the sum of these numbers over the components that use it.
+  std::vector<double> column_sums(std::size_t k, const std::vector<double>& of_components) const;
   void set_column(std::size_t k, std::size_t r, std::size_t q) { column_[k][r] = static_cast<std::uint32_t>(q); }
 
  private:

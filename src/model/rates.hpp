@@ -1,4 +1,5 @@
-// The rate of a cell, in the one form that everything computes it from.
+// The rate of a cell, in the one form that everything computes it from: Kernel::score and score_parts, and OpenRates
+// where a mode is open.
 //   z = scale sum_r weight[r] prod_k U^t(k)[i_k, c(r, k)],   U = n u as factors are stored, and the largest weight one       (M2)
 #pragma once
 #include <cstddef>
@@ -7,6 +8,13 @@
 #include "model/state.hpp"
 
 namespace ztp {
+
+// exp(log_weight), relative to the largest of them.
+struct RelativeWeights {
+  explicit RelativeWeights(const std::vector<double>& log_weight);
+  std::vector<double> weight;  // at most one
+  double log_largest = 0;      // 0 where all weights are zero
+};
 
 struct Rates {
   const FactorLayout* layout = nullptr;
@@ -21,6 +29,8 @@ struct Rates {
   std::size_t modes() const { return layout->modes(); }
 };
 
+// sum_k log n_k
+double log_volume(const FactorLayout& layout);
 // With weights of `factor` times exp(log_weight). Refers to layout and factors.
 Rates make_rates(const FactorLayout& layout, std::vector<const Factors*> factors, const std::vector<double>& log_weight,
                  double factor = 1);

@@ -1,9 +1,6 @@
 #include "posterior/candidate_scores.hpp"
 
 #include <algorithm>
-#include <cmath>
-
-#include "posterior/posterior_impl.hpp"
 
 namespace ztp {
 
@@ -19,36 +16,24 @@ std::size_t multiple(std::size_t value, std::size_t of) {
 
 }  // namespace
 
-RankingPlan plan_ranking(std::size_t entities, std::size_t R, std::size_t queries, std::size_t draws,
+RankingPlan plan_ranking(std::size_t entities, std::size_t columns, std::size_t queries, std::size_t draws,
                          std::size_t memory) {
-  const std::size_t row = multiple(entities, candidates_per_panel) * sizeof(float), weights = (R + 1) * sizeof(float);
+  const std::size_t row = multiple(entities, candidates_per_panel) * sizeof(float),
+                    weights = (columns + 1) * sizeof(float);
   RankingPlan plan;
   plan.queries = memory / (row + weights) / queries_per_tile * queries_per_tile;
   plan.queries = std::clamp(plan.queries, queries_per_tile, multiple(queries, queries_per_tile));
-  plan.draws = std::clamp<std::size_t>(bytes_for_draws / (row * R + plan.queries * weights), 1, draws);
+  plan.draws = std::clamp<std::size_t>(bytes_for_draws / (row * columns + plan.queries * weights), 1, draws);
   return plan;
 }
 
-CandidateScores::CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool)
-    : R_(R),
-      pool_(pool),
-      draws_(plan.draws),
-      sums_(plan.queries, multiple(entities, candidates_per_panel)) {
+CandidateScores::CandidateScores(std::size_t entities, std::size_t columns, const RankingPlan& plan, Pool& pool)
+    : P_(columns), pool_(pool), draws_(plan.draws), sums_(plan.queries, multiple(entities, candidates_per_panel)) {
   for (Draw& draw : draws_) {
-    draw.panels = Matrix<float>(sums_.columns() / candidates_per_panel * R, candidates_per_panel);
-    draw.weights.resize(plan.queries * R);
+    draw.panels = Matrix<float>(sums_.columns() / candidates_per_panel * P_, candidates_per_panel);
+    draw.weights.resize(plan.queries * P_);
     draw.scale.resize(plan.queries);
   }
-}
-
-// lambda relative to its largest, and what all rates are multiples of: u is stored as n_k u.
-CandidateScores::Base::Base(const State& state) {
-  const std::vector<double>& log_weight = state.tensor.log_weight;
-  const double largest = *std::max_element(log_weight.begin(), log_weight.end());
-  const double shift = std::isfinite(largest) ? largest : 0;  // all weights may be zero
-  for (const double value : log_weight) weight.push_back(std::exp(value - shift));
-  scale = std::exp(shift);
-  for (const auto& u : state.factors) scale /= static_cast<double>(u->rows());
 }
 
 void CandidateScores::begin(const Queries& queries, std::size_t first, std::size_t count) {
@@ -59,34 +44,34 @@ void CandidateScores::begin(const Queries& queries, std::size_t first, std::size
   for (std::size_t b = 0; b < count; ++b) std::fill(sums_.row(b), sums_.row(b) + sums_.columns(), 0.0f);
 }
 
-// The rate of an entity with factors u is scale sum_r weight[r] u[r], and the largest weight one: floats hold what matters.   (M2)
-void CandidateScores::pack_weights(const State& state, const Base& base, std::size_t b, Draw& draw) const {
-  std::vector<double> weight = b < count_ ? base.weight : std::vector<double>(R_, 0.0);
-  const std::uint32_t* other = b < count_ ? queries_->others(first_ + b) : nullptr;
-  std::vector<float> row(R_);
-  for (std::size_t k = 0; k < state.layout.modes() && other != nullptr; ++k) {
-    if (k == queries_->mode()) continue;
-    state.of_mode(k).read({*other, *other + 1}, row.data());
-    ++other;
-    for (std::size_t r = 0; r < R_; ++r) weight[r] *= static_cast<double>(row[r]);
+void CandidateScores::pack_weights(const State& state, OpenRates rates, std::size_t b, Draw& draw) const {
+  ColumnRates packed{std::vector<float>(P_, 0.0f), 0};  // of the queries that fill up a tile
+  if (b < count_) {
+    const std::uint32_t* other = queries_->others(first_ + b);
+    std::vector<float> row(state.layout.most_columns());
+    for (std::size_t k = 0; k < state.layout.modes(); ++k) {
+      if (k == queries_->mode()) continue;
+      state.of_mode(k).read({*other, *other + 1}, row.data());
+      ++other;
+      rates.give(k, row.data());
+    }
+    packed = rates.columns(queries_->mode());
   }
-  double largest = 0;
-  for (const double value : weight) largest = std::max(largest, std::abs(value));
-  float* packed = draw.weights.data() + b / queries_per_tile * R_ * queries_per_tile + b % queries_per_tile;
-  for (std::size_t r = 0; r < R_; ++r)
-    packed[r * queries_per_tile] = largest > 0 ? static_cast<float>(weight[r] / largest) : 0.0f;
-  draw.scale[b] = static_cast<float>(largest * base.scale);
+  float* weights = draw.weights.data() + b / queries_per_tile * P_ * queries_per_tile + b % queries_per_tile;
+  for (std::size_t q = 0; q < P_; ++q) weights[q * queries_per_tile] = packed.weight[q];
+  draw.scale[b] = static_cast<float>(packed.scale);
 }
 
 void CandidateScores::add(const State& state) {
   Draw& draw = draws_[held_++];
   const std::size_t panels = sums_.columns() / candidates_per_panel;
-  pool_.for_blocks(
-      panels, [&](std::size_t panel) { cpu::pack_panel(state.of_mode(queries_->mode()), panel, draw.panels.row(panel * R_)); });
-  const Base base(state);
+  pool_.for_blocks(panels, [&](std::size_t panel) {
+    cpu::pack_panel(state.of_mode(queries_->mode()), panel, draw.panels.row(panel * P_));
+  });
+  const OpenRates rates(state.layout, state.tensor.log_weight);
   const Blocks blocks{multiple(count_, queries_per_tile), 64};
   pool_.for_blocks(blocks.count(), [&](std::size_t block) {
-    for (std::size_t b = blocks.begin(block); b < blocks.end(block); ++b) pack_weights(state, base, b, draw);
+    for (std::size_t b = blocks.begin(block); b < blocks.end(block); ++b) pack_weights(state, rates, b, draw);
   });
   if (held_ == draws_.size()) flush();
 }
@@ -100,7 +85,7 @@ void CandidateScores::flush() {
   for (std::size_t d = 0; d < held_; ++d)
     held.push_back({draws_[d].panels.row(0), draws_[d].weights.data(), draws_[d].scale.data()});
   held_ = 0;
-  cpu::add_probabilities(pool_, held, R_, multiple(count_, queries_per_tile) / queries_per_tile, sums_);
+  cpu::add_probabilities(pool_, held, P_, multiple(count_, queries_per_tile) / queries_per_tile, sums_);
 }
 
 }  // namespace ztp

@@ -4,24 +4,26 @@
 
 #include "base/pool.hpp"
 #include "kernel/cpu/candidates.hpp"
+#include "model/open_rates.hpp"
 #include "model/state.hpp"
 #include "posterior/queries.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
 
-// How many queries and draws are held at a time. The scores of the queries, 4 bytes per entity, and their weights in one
-// draw fit into `memory`, unless there are only 8 queries; the draws fit into 64 MiB, unless there is only one.
+// How many queries and draws are held at a time. The scores of the queries, 4 bytes per entity, and their weights in
+// one draw fit into `memory`, unless there are only 8 queries; the draws fit into 64 MiB, unless there is only one.
 struct RankingPlan {
   std::size_t queries = 0;  // a multiple of 8
   std::size_t draws = 0;
 };
-RankingPlan plan_ranking(std::size_t entities, std::size_t R, std::size_t queries, std::size_t draws,
+// columns: of the factor matrix of the mode.
+RankingPlan plan_ranking(std::size_t entities, std::size_t columns, std::size_t queries, std::size_t draws,
                          std::size_t memory);
 
 class CandidateScores {
  public:
-  CandidateScores(std::size_t entities, std::size_t R, const RankingPlan& plan, Pool& pool);
+  CandidateScores(std::size_t entities, std::size_t columns, const RankingPlan& plan, Pool& pool);
 
   void begin(const Queries& queries, std::size_t first, std::size_t count);  // a batch: queries first..first+count-1
   void add(const State& state);  // a draw; sums follow when as many as planned are there
@@ -34,15 +36,11 @@ class CandidateScores {
     Matrix<float> panels;
     Buffer<float> weights, scale;
   };
-  struct Base {  // what all queries of a draw share
-    explicit Base(const State& state);
-    std::vector<double> weight;
-    double scale = 0;
-  };
-  void pack_weights(const State& state, const Base& base, std::size_t b, Draw& draw) const;
+  // The weights of query b, once the entities of its other modes are given.
+  void pack_weights(const State& state, OpenRates rates, std::size_t b, Draw& draw) const;
   void flush();
 
-  std::size_t R_;
+  std::size_t P_;  // columns of the matrix of the mode
   Pool& pool_;
   const Queries* queries_ = nullptr;
   std::size_t first_ = 0, count_ = 0;

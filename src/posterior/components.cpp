@@ -15,15 +15,15 @@ constexpr std::size_t draws_for_shares = 10;
 constexpr std::size_t ones_for_shares = 200000;
 constexpr std::size_t floats_for_intervals = std::size_t{64} << 20;
 
-std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t r, std::size_t top) {
+std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t q, std::size_t top) {
   std::vector<std::uint32_t> ids(u.rows());
   std::iota(ids.begin(), ids.end(), 0u);
   const std::size_t count = std::min(top, ids.size());
   std::partial_sort(
       ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
-      [&](std::uint32_t a, std::uint32_t b) { return u.row(a)[r] != u.row(b)[r] ? u.row(a)[r] > u.row(b)[r] : a < b; });
+      [&](std::uint32_t a, std::uint32_t b) { return u.row(a)[q] != u.row(b)[q] ? u.row(a)[q] > u.row(b)[q] : a < b; });
   std::vector<Component::Entity> result;
-  for (std::size_t i = 0; i < count; ++i) result.push_back({ids[i], static_cast<double>(u.row(ids[i])[r])});
+  for (std::size_t i = 0; i < count; ++i) result.push_back({ids[i], static_cast<double>(u.row(ids[i])[q])});
   return result;
 }
 
@@ -73,9 +73,10 @@ std::vector<std::size_t> Posterior::Impl::draws_of(std::size_t chain) const {
 
 std::vector<std::vector<float>> Posterior::Impl::weights(const std::vector<std::size_t>& of_draws,
                                                          std::size_t network) const {
-  std::vector<std::vector<float>> weights(static_cast<std::size_t>(info.options.rank));
+  std::vector<std::vector<float>> weights;
   for (const std::size_t i : of_draws) {
     const std::vector<double> log_weight = draws.log_weights(i, network);
+    weights.resize(log_weight.size());
     for (std::size_t r = 0; r < weights.size(); ++r) weights[r].push_back(static_cast<float>(std::exp(log_weight[r])));
   }
   return weights;
@@ -83,7 +84,7 @@ std::vector<std::vector<float>> Posterior::Impl::weights(const std::vector<std::
 
 Matrix<float> Posterior::Impl::mean_factor(std::size_t chain, std::size_t k) {
   if (!means) means.emplace(run_dir, info);
-  return means->factor(chain, k);
+  return means->factor(chain, layout.matrix(k));
 }
 
 std::vector<float> Posterior::mean_factor(std::size_t mode, std::size_t chain) {
@@ -108,9 +109,10 @@ std::vector<double> Posterior::mean_weights(std::size_t chain) {
 
 std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain) {
   impl_->require_rates("factor_intervals");
-  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
+  const FactorLayout& layout = impl_->layout;
   for (const FactorPlace& place : places)
-    if (place.mode >= modes().size() || place.entity >= modes()[place.mode].labels.size() || place.component >= R)
+    if (place.mode >= layout.modes() || place.entity >= layout.size_of_mode(place.mode).rows ||
+        place.component >= layout.components())
       throw Error(ErrorKind::usage, fmt::format("factor_intervals: there is no entity {} in component {} of mode {}",
                                                 place.entity, place.component, place.mode));
   const std::vector<std::size_t> mine = impl_->draws_of(chain);
@@ -121,15 +123,15 @@ std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>
   for (std::size_t first = 0; first < places.size(); first += at_a_time) {
     const std::size_t count = std::min(at_a_time, places.size() - first);
     values.resize(count * D);
-    std::vector<bool> asked(modes().size(), false);
+    std::vector<bool> asked(layout.modes(), false);
     for (std::size_t i = 0; i < count; ++i) asked[places[first + i].mode] = true;
     for (std::size_t d = 0; d < D; ++d)
       for (std::size_t k = 0; k < asked.size(); ++k) {
         if (!asked[k]) continue;
-        impl_->draws.load_factor(mine[d], k, u);  // times n
+        impl_->draws.load_factor(mine[d], layout.matrix(k), u);  // times n
         for (std::size_t i = 0; i < count; ++i)
           if (const FactorPlace& place = places[first + i]; place.mode == k)
-            values[i * D + d] = u.row(place.entity)[place.component] / static_cast<float>(u.rows());
+            values[i * D + d] = u.row(place.entity)[layout.column(k, place.component)] / static_cast<float>(u.rows());
       }
     const Blocks blocks{count, 1024};
     impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
@@ -163,7 +165,7 @@ std::size_t Posterior::draws_of(std::size_t chain) const {
 
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
   impl_->require_rates("components");
-  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
+  const std::size_t R = impl_->layout.components();
   const std::vector<std::size_t> mine = impl_->draws_of(chain);
   std::vector<std::vector<float>> weights = impl_->weights(mine);
   std::vector<double> share(R, 0.0);
@@ -190,7 +192,7 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
   }
   for (std::size_t k = 0; k < impl_->modes.size(); ++k) {
     const Matrix<float> u = impl_->mean_factor(chain, k);
-    for (std::size_t r = 0; r < R; ++r) components[r].top.push_back(top_entities(u, r, top));
+    for (std::size_t r = 0; r < R; ++r) components[r].top.push_back(top_entities(u, impl_->layout.column(k, r), top));
   }
   std::stable_sort(components.begin(), components.end(),
                    [](const Component& a, const Component& b) { return a.weight > b.weight; });

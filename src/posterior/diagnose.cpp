@@ -20,8 +20,8 @@ std::size_t sweeps_after(const ChainTable& trace, std::size_t chain, std::int64_
 }
 
 // Chains run one after the other, so the last chain of an unfinished run may be short, and cutting the others to its
-// length would waste draws. Takes the number of longest chains that gives the most draws in all, at least two if two can
-// be judged.
+// length would waste draws. Takes the number of longest chains that gives the most draws in all, at least two if two
+// can be judged.
 std::vector<std::size_t> chains_to_judge(const ChainTable& trace, std::int64_t burn_in) {
   std::vector<std::size_t> order(trace.chains.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -62,7 +62,8 @@ Quantity measure(const std::string& name, const ChainDraws& draws, double second
   return result;
 }
 
-// All columns that are properties of a single draw. The held-out AUC is not: it is that of the mean of all draws so far.
+// All columns that are properties of a single draw. The held-out AUC is not: it is that of the mean of all draws so
+// far.
 void measure_trace(const ChainTable& trace, std::int64_t burn_in, Diagnosis& diagnosis) {
   const auto add = [&](const std::string& name, std::size_t column) {
     ChainDraws draws = trace.draws(column, diagnosis.chains, burn_in);

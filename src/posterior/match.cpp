@@ -69,21 +69,46 @@ std::vector<Matching::Summary> summaries(const std::vector<std::vector<Component
   return result;
 }
 
-// The weight of each other chain, and last of the reference, in the average of each component.          (M49)
-std::vector<std::vector<float>> parts_of_chains(const Matching& matching) {
-  const std::size_t others = matching.others.size(), R = matching.components.size();
-  std::vector<std::vector<float>> parts(others + 1, std::vector<float>(R, 0.0f));
-  for (std::size_t r = 0; r < R; ++r) {
-    double total = others > 0 ? matching.matches[0][r].weight_share : 0;
-    for (std::size_t c = 0; c < others; ++c) total += common_weight(matching.matches[c][r]);
-    double rest = 1;
-    for (std::size_t c = 0; total > 0 && c < others; ++c) {
-      const double part = common_weight(matching.matches[c][r]) / total;
-      parts[c][r] = static_cast<float>(part);
-      rest -= part;
-    }
-    parts[others][r] = static_cast<float>(rest);
+// A mode of a chain: the roots of its mean factor, and which columns of it components use.
+struct ModeRoots {
+  Matrix<float> u;
+  const FactorLayout& layout;
+  std::size_t mode;
+};
+
+// The factor of one mode in (M46), for all pairs of components.
+void multiply_by_overlaps(const ModeRoots& a, const ModeRoots& b, Pool& pool, Matrix<double>& overlap) {
+  Matrix<double> of_columns = all_ones(a.u.columns(), b.u.columns());
+  multiply_by_overlaps(a.u, b.u, pool, of_columns);
+  for (std::size_t r = 0; r < overlap.rows(); ++r)
+    for (std::size_t s = 0; s < overlap.columns(); ++s)
+      overlap.row(r)[s] *= of_columns.row(a.layout.column(a.mode, r))[b.layout.column(b.mode, s)];
+}
+
+// The weights of chains in the average of each column of the reference.                                  (M49)
+struct ChainParts {
+  std::vector<std::vector<float>> of_component;  // of each other chain: of the partner of each component
+  std::vector<float> of_reference;               // of each column: the rest
+};
+
+ChainParts parts_of_chains(const Matching& matching, const FactorLayout& layout, std::size_t mode) {
+  const std::size_t others = matching.others.size(), R = layout.components();
+  std::vector<double> total(layout.size_of_mode(mode).columns, 0.0), rest(total.size(), 1.0);
+  for (std::size_t r = 0; others > 0 && r < R; ++r) {
+    double& of_column = total[layout.column(mode, r)];
+    of_column += matching.matches[0][r].weight_share;
+    for (std::size_t c = 0; c < others; ++c) of_column += common_weight(matching.matches[c][r]);
   }
+  ChainParts parts{{others, std::vector<float>(R, 0.0f)}, {}};
+  for (std::size_t r = 0; r < R; ++r) {
+    const std::size_t q = layout.column(mode, r);
+    for (std::size_t c = 0; total[q] > 0 && c < others; ++c) {
+      const double part = common_weight(matching.matches[c][r]) / total[q];
+      parts.of_component[c][r] = static_cast<float>(part);
+      rest[q] -= part;
+    }
+  }
+  for (const double part : rest) parts.of_reference.push_back(static_cast<float>(part));
   return parts;
 }
 
@@ -115,9 +140,10 @@ std::vector<ComponentMatch> Posterior::match_components(std::size_t chain, Poste
   const std::vector<double> weights = mean_weights(chain), other_weights = other.mean_weights(other_chain);
   Matrix<double> overlap = all_ones(weights.size(), other_weights.size());
   for (std::size_t k = 0; k < same.size(); ++k) {
-    const Matrix<float> v =
-        rows_in_order_of(modes()[k].labels, other.impl_->roots(other_chain, same[k]), other.modes()[same[k]].labels);
-    multiply_by_overlaps(impl_->roots(chain, k), v, impl_->pool, overlap);
+    const std::size_t l = same[k];
+    const ModeRoots v{rows_in_order_of(modes()[k].labels, other.impl_->roots(other_chain, l), other.modes()[l].labels),
+                      other.impl_->layout, l};
+    multiply_by_overlaps({impl_->roots(chain, k), impl_->layout, k}, v, impl_->pool, overlap);
   }
   return match_by_overlap(overlap, weights, other_weights);
 }
@@ -136,9 +162,9 @@ Matching Posterior::match_chains(std::size_t reference) {
     overlaps.push_back(all_ones(weights.size(), weights.size()));
   }
   for (std::size_t k = 0; !result.others.empty() && k < modes().size(); ++k) {
-    const Matrix<float> u = impl_->roots(reference, k);
+    const ModeRoots u{impl_->roots(reference, k), impl_->layout, k};
     for (std::size_t c = 0; c < result.others.size(); ++c)
-      multiply_by_overlaps(u, impl_->roots(result.others[c], k), impl_->pool, overlaps[c]);
+      multiply_by_overlaps(u, {impl_->roots(result.others[c], k), impl_->layout, k}, impl_->pool, overlaps[c]);
   }
   for (std::size_t c = 0; c < result.others.size(); ++c)
     result.matches.push_back(match_by_overlap(overlaps[c], weights, other_weights[c]));
@@ -147,25 +173,48 @@ Matching Posterior::match_chains(std::size_t reference) {
 }
 
 std::vector<float> Posterior::matched_mean_factor(const Matching& matching, std::size_t mode) {
-  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
+  const FactorLayout& layout = impl_->layout;
+  const std::size_t R = layout.components();
   if (mode >= modes().size())
     throw Error(ErrorKind::usage, fmt::format("{}: mode {} of {} (from 0)", impl_->run_dir, mode, modes().size()));
   if (!fits(matching, R, static_cast<std::size_t>(impl_->info.options.chains)))
     throw Error(ErrorKind::usage,
                 fmt::format("{}: the matching has not the chains and components of this run, {} and {}", impl_->run_dir,
                             impl_->info.options.chains, R));
-  const std::vector<std::vector<float>> parts = parts_of_chains(matching);
-  std::vector<float> mean(modes()[mode].labels.size() * R, 0.0f);
-  std::vector<std::size_t> column(R);
-  for (std::size_t c = 0; c < parts.size(); ++c) {
-    const bool other = c < matching.others.size();
-    for (std::size_t r = 0; r < R; ++r) column[r] = other ? matching.matches[c][r].partner.value() : r;
-    const std::size_t chain = other ? matching.others[c] : matching.reference;
-    const Matrix<float> u = impl_->mean_factor(chain, mode);
+  const ChainParts parts = parts_of_chains(matching, layout, mode);
+  const std::size_t P = layout.size_of_mode(mode).columns;
+  std::vector<float> mean(layout.size_of_mode(mode).rows * P, 0.0f);
+  std::vector<std::size_t> from(R);  // the column of the partner
+  for (std::size_t c = 0; c < matching.others.size(); ++c) {
+    const Matrix<float> u = impl_->mean_factor(matching.others[c], mode);
+    for (std::size_t r = 0; r < R; ++r) from[r] = layout.column(mode, matching.matches[c][r].partner.value());
     for (std::size_t j = 0; j < u.rows(); ++j)
-      for (std::size_t r = 0; r < R; ++r) mean[j * R + r] += parts[c][r] * u.row(j)[column[r]];
+      for (std::size_t r = 0; r < R; ++r)
+        mean[j * P + layout.column(mode, r)] += parts.of_component[c][r] * u.row(j)[from[r]];
   }
+  const Matrix<float> u = impl_->mean_factor(matching.reference, mode);
+  for (std::size_t j = 0; j < u.rows(); ++j)
+    for (std::size_t q = 0; q < P; ++q) mean[j * P + q] += parts.of_reference[q] * u.row(j)[q];
   return mean;
+}
+
+std::vector<double> Posterior::parts_of_rates(const Matching& matching, const std::uint32_t* coords,
+                                              std::size_t count) {
+  impl_->require_rates("parts_of_rates");
+  impl_->check_cells(coords, count);
+  const FactorLayout& layout = impl_->layout;
+  State& state = impl_->state;
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {
+    std::vector<float> u = matched_mean_factor(matching, layout.first_mode(f));
+    const Range rows{0, layout.size(f).rows};
+    for (float& value : u) value *= static_cast<float>(rows.end);
+    state.factors[f]->write(rows, u.data());
+  }
+  for (std::size_t r = 0; r < layout.components(); ++r)
+    state.tensor.log_weight[r] = std::log(matching.components[r].weight_mean);
+  std::vector<double> parts(count * layout.components());
+  impl_->kernel->score_parts(coords, count, tensor_rates(state), parts.data());
+  return parts;
 }
 
 }  // namespace ztp

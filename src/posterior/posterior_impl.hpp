@@ -33,10 +33,11 @@ struct Posterior::Impl {
                MetricsCollector& collector);
   // The draws of a chain. Error (config), if there are none.
   std::vector<std::size_t> draws_of(std::size_t chain) const;
-  // The weights of these draws, component by component; those of a network, from 1.
+  // The weights of these draws, component by component; those of a network, from 1, column by column.
   std::vector<std::vector<float>> weights(const std::vector<std::size_t>& of_draws, std::size_t network = 0) const;
-  Matrix<float> mean_factor(std::size_t chain, std::size_t k);  // of u; means.nc is opened when first asked for
-  // The roots of a mean factor: take_square_roots.
+  // The mean of the matrix of mode k, of u; means.nc is opened when first asked for.
+  Matrix<float> mean_factor(std::size_t chain, std::size_t k);
+  // Its roots: take_square_roots.
   Matrix<float> roots(std::size_t chain, std::size_t k);
 
   // Ranks ones, which come from `source`; options that were checked.
@@ -44,13 +45,15 @@ struct Posterior::Impl {
   // Calls use(coords, count) for the training ones and then those of some files, block by block.
   void for_known_ones(const std::vector<std::string>& files,
                       const std::function<void(const std::uint32_t*, std::size_t)>& use);
-  // One mode: batch after batch of its queries, each with a pass over the chosen draws. step(part) tells how much is done.
+  // One mode: batch after batch of its queries, each with a pass over the chosen draws. step(part) tells how much is
+  // done.
   RankingSums rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen, const RankingOptions& options,
                         const std::function<void(double)>& step);
 
   std::string run_dir;
   RunInfo info;
   bool rival;  // with signed factors
+  FactorLayout layout;
   std::vector<Mode> modes;
   Pool pool;
   std::unique_ptr<Kernel> kernel;

@@ -46,6 +46,7 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
     : run_dir(dir),
       info(run_info(dir)),
       rival(is_rival(info.options)),
+      layout(draw_layout(info).factors),
       modes(load_modes(dir, info)),
       pool(checked_threads(threads)),
       kernel(make_kernel("cpu", pool)),

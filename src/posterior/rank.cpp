@@ -58,10 +58,10 @@ void Posterior::Impl::for_known_ones(const std::vector<std::string>& files,
 
 RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen,
                                        const RankingOptions& options, const std::function<void(double)>& step) {
-  const std::size_t n = modes[queries.mode()].labels.size(), R = static_cast<std::size_t>(info.options.rank);
-  const RankingPlan plan = plan_ranking(n, R, queries.size(), chosen.size(), options.memory);
+  const std::size_t n = layout.size_of_mode(queries.mode()).rows, P = layout.size_of_mode(queries.mode()).columns;
+  const RankingPlan plan = plan_ranking(n, P, queries.size(), chosen.size(), options.memory);
   const RankingMeter meter(options.at);
-  CandidateScores scores(n, R, plan, pool);
+  CandidateScores scores(n, P, plan, pool);
   RankingSums total;
   for (std::size_t first = 0; first < queries.size(); first += plan.queries) {
     const std::size_t count = std::min(plan.queries, queries.size() - first);

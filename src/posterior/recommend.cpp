@@ -18,21 +18,39 @@ constexpr int most_rounds = 6;
 constexpr std::size_t cells_explained = 1000;
 constexpr double most_row_bytes = 8.0 * (1 << 30);
 
+// Of each column, over these rows.
+std::vector<float> largest_values(const Matrix<float>& u, const std::vector<std::uint32_t>& ids) {
+  std::vector<float> largest(u.columns(), 0.0f);
+  for (const std::uint32_t id : ids)
+    for (std::size_t q = 0; q < u.columns(); ++q) largest[q] = std::max(largest[q], u.row(id)[q]);
+  return largest;
+}
+
 // One query: which entities of the open modes can still be part of the answer, and the rows of factors they need.
 class RecommendQuery {
  public:
-  RecommendQuery(const DrawsFile& draws, const RunInfo& info, const std::vector<std::optional<std::uint32_t>>& given)
-      : draws_(draws), info_(info), given_(given), R_(static_cast<std::size_t>(info.options.rank)) {
+  RecommendQuery(const DrawsFile& draws, const FactorLayout& layout,
+                 const std::vector<std::optional<std::uint32_t>>& given)
+      : draws_(draws), layout_(layout) {
     for (std::size_t k = 0; k < given.size(); ++k) {
       cell_.push_back(given[k].value_or(0));
       if (given[k]) continue;
       OpenMode mode;
       mode.mode = k;
-      mode.ids.resize(info.modes[k].size);
+      mode.columns = layout.size_of_mode(k).columns;
+      mode.ids.resize(layout.size_of_mode(k).rows);
       std::iota(mode.ids.begin(), mode.ids.end(), 0u);
       open_.push_back(std::move(mode));
     }
-    fix_weights();
+    Matrix<float> u;
+    for (std::size_t d = 0; d < draws_.draws().size(); ++d) {
+      rates_.emplace_back(layout, draws_.log_weights(d));
+      for (std::size_t k = 0; k < given.size(); ++k) {
+        if (!given[k]) continue;
+        draws_.load_factor(d, layout.matrix(k), u);
+        rates_[d].give(k, u.row(*given[k]));
+      }
+    }
   }
 
   const std::vector<OpenMode>& open() const { return open_; }
@@ -43,19 +61,22 @@ class RecommendQuery {
     std::vector<std::vector<double>> bound;
     for (const OpenMode& mode : open_) bound.emplace_back(mode.ids.size(), 0.0);
     std::vector<Matrix<float>> u(open_.size());
-    const double draws = static_cast<double>(scale_.size());
-    for (std::size_t d = 0; d < scale_.size(); ++d) {
-      for (std::size_t o = 0; o < open_.size(); ++o) draws_.load_factor(d, open_[o].mode, u[o]);
+    std::vector<std::vector<float>> largest(open_.size());
+    const double draws = static_cast<double>(rates_.size());
+    for (std::size_t d = 0; d < rates_.size(); ++d) {
       for (std::size_t o = 0; o < open_.size(); ++o) {
-        std::vector<float> rest(weight_.begin() + static_cast<std::ptrdiff_t>(d * R_),
-                                weight_.begin() + static_cast<std::ptrdiff_t>((d + 1) * R_));
+        draws_.load_factor(d, layout_.matrix(open_[o].mode), u[o]);
+        largest[o] = largest_values(u[o], open_[o].ids);
+      }
+      for (std::size_t o = 0; o < open_.size(); ++o) {
+        OpenRates rates = rates_[d];
         for (std::size_t other = 0; other < open_.size(); ++other)
-          if (other != o) multiply_by_largest(u[other], open_[other].ids, rest);
-        const std::vector<double> scale = {scale_[d]};
+          if (other != o) rates.give(open_[other].mode, largest[other].data());
+        const ColumnRates columns = rates.columns(open_[o].mode);
         const Blocks blocks{open_[o].ids.size(), 1024};
         pool.for_blocks(blocks.count(), [&](std::size_t b) {
           for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c)
-            bound[o][c] += mean_probability(u[o].row(open_[o].ids[c]), rest.data(), scale, R_) / draws;
+            bound[o][c] -= std::expm1(-columns.of(u[o].row(open_[o].ids[c]))) / draws;
         });
       }
     }
@@ -78,62 +99,29 @@ class RecommendQuery {
   // The remaining cells, with the rows of their candidates in all draws. Leaves this object empty.
   OpenCells take() {
     load_rows();
-    return {R_, std::move(open_), std::move(weight_), std::move(scale_), std::move(cell_)};
+    return {std::move(open_), std::move(rates_), std::move(cell_)};
   }
 
  private:
   void load_rows() {
-    const std::size_t width = scale_.size() * R_;
     Matrix<float> u;
     for (OpenMode& mode : open_) {
-      mode.rows.resize(mode.ids.size() * width);
-      mode.largest.assign(width, 0.0f);
-      for (std::size_t d = 0; d < scale_.size(); ++d) {
-        draws_.load_factor(d, mode.mode, u);
+      const std::size_t P = mode.columns, draws = rates_.size();
+      mode.rows.resize(mode.ids.size() * draws * P);
+      for (std::size_t d = 0; d < draws; ++d) {
+        draws_.load_factor(d, layout_.matrix(mode.mode), u);
         for (std::size_t c = 0; c < mode.ids.size(); ++c)
-          for (std::size_t r = 0; r < R_; ++r) {
-            const float value = u.row(mode.ids[c])[r];
-            mode.rows[c * width + d * R_ + r] = value;
-            mode.largest[d * R_ + r] = std::max(mode.largest[d * R_ + r], value);
-          }
+          std::copy_n(u.row(mode.ids[c]), P, mode.rows.data() + (c * draws + d) * P);
+        const std::vector<float> largest = largest_values(u, mode.ids);
+        mode.largest.insert(mode.largest.end(), largest.begin(), largest.end());
       }
     }
-  }
-
-  // weight[d, r] = lambda prod over the given modes of u, relative to the largest of the draw, whose size is in scale[d].
-  void fix_weights() {
-    Matrix<float> u;
-    for (std::size_t d = 0; d < draws_.draws().size(); ++d) {
-      std::vector<double> log_weight = draws_.log_weights(d);
-      double log_scale = 0;
-      for (std::size_t k = 0; k < given_.size(); ++k) {
-        log_scale -= std::log(static_cast<double>(info_.modes[k].size));
-        if (!given_[k]) continue;
-        draws_.load_factor(d, k, u);
-        for (std::size_t r = 0; r < R_; ++r) log_weight[r] += std::log(static_cast<double>(u.row(*given_[k])[r]));
-      }
-      const double largest = *std::max_element(log_weight.begin(), log_weight.end());
-      const double shift = std::isfinite(largest) ? largest : 0;
-      for (const double value : log_weight) weight_.push_back(static_cast<float>(std::exp(value - shift)));
-      scale_.push_back(std::exp(shift + log_scale));
-    }
-  }
-
-  void multiply_by_largest(const Matrix<float>& u, const std::vector<std::uint32_t>& ids,
-                           std::vector<float>& rest) const {
-    std::vector<float> largest(R_, 0.0f);
-    for (const std::uint32_t id : ids)
-      for (std::size_t r = 0; r < R_; ++r) largest[r] = std::max(largest[r], u.row(id)[r]);
-    for (std::size_t r = 0; r < R_; ++r) rest[r] *= largest[r];
   }
 
   const DrawsFile& draws_;
-  const RunInfo& info_;
-  const std::vector<std::optional<std::uint32_t>>& given_;
-  std::size_t R_;
+  const FactorLayout& layout_;
   std::vector<OpenMode> open_;
-  std::vector<float> weight_;
-  std::vector<double> scale_;
+  std::vector<OpenRates> rates_;  // at each draw, with all modes given that are not open
   std::vector<std::uint32_t> cell_;
 };
 
@@ -201,9 +189,9 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
                           const std::function<bool(const Recommendation&)>& yield) {
   impl_->require_rates("recommend");
   check_question(given, impl_->modes, top);
-  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank), order = impl_->modes.size();
+  const std::size_t order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
-  RecommendQuery query(impl_->draws, impl_->info, given);
+  RecommendQuery query(impl_->draws, impl_->layout, given);
   double reached = 0;
   for (int round = 0; round < most_rounds && !query.open().empty(); ++round) {
     const std::vector<std::vector<double>> bound = query.candidate_bounds(impl_->pool);
@@ -214,7 +202,7 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   }
   double bytes = 0;
   for (const OpenMode& mode : query.open())
-    bytes += static_cast<double>(mode.ids.size()) * static_cast<double>(draws() * R * sizeof(float));
+    bytes += static_cast<double>(mode.ids.size()) * static_cast<double>(draws() * mode.columns * sizeof(float));
   if (bytes > most_row_bytes)
     throw Error(ErrorKind::config,
                 fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
@@ -238,7 +226,7 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
 std::vector<std::vector<Recommendation::Part>> Posterior::explain(const std::uint32_t* coords, std::size_t count) {
   impl_->require_rates("explain");
   impl_->check_cells(coords, count);
-  const std::size_t R = static_cast<std::size_t>(impl_->info.options.rank);
+  const std::size_t R = impl_->layout.components();
   Buffer<double> sum(count * R), parts(count * R);  // of the rate that each component has, over the draws and of one
   std::fill(sum.begin(), sum.end(), 0.0);
   for (const std::size_t i : impl_->draws_of(chains().front())) {

@@ -11,30 +11,16 @@ bool better(const ScoredCell& a, const ScoredCell& b) {
   return a.score != b.score ? a.score > b.score : a.cell < b.cell;
 }
 
-}  // namespace
-
-double mean_probability(const float* a, const float* b, const std::vector<double>& scale, std::size_t R) {
-  double sum = 0;
-  for (std::size_t d = 0; d < scale.size(); ++d) {
-    float lanes_sum[8] = {};
-    const float* x = a + d * R;
-    const float* y = b + d * R;
-    std::size_t r = 0;
-    for (; r + 8 <= R; r += 8)
-      for (std::size_t l = 0; l < 8; ++l) lanes_sum[l] += x[r + l] * y[r + l];
-    float z = 0;
-    for (; r < R; ++r) z += x[r] * y[r];
-    for (const float part : lanes_sum) z += part;
-    sum -= std::expm1(-scale[d] * static_cast<double>(z));
-  }
-  return sum / static_cast<double>(scale.size());
+// The mode becomes given, by a row in each draw.
+void give(const OpenMode& mode, const float* rows, std::vector<OpenRates>& rates) {
+  for (std::size_t d = 0; d < rates.size(); ++d) rates[d].give(mode.mode, rows + d * mode.columns);
 }
 
+}  // namespace
+
 TopSearch::TopSearch(OpenCells cells, std::size_t top, Pool& pool)
-    : R_(cells.R),
-      open_(std::move(cells.open)),
-      weight_(std::move(cells.weight)),
-      scale_(std::move(cells.scale)),
+    : open_(std::move(cells.open)),
+      rates_(std::move(cells.rates)),
       cell_(std::move(cells.cell)),
       top_(top),
       pool_(pool) {
@@ -45,36 +31,45 @@ TopSearch::TopSearch(OpenCells cells, std::size_t top, Pool& pool)
 
 std::vector<ScoredCell> TopSearch::run(const std::function<bool(const std::uint32_t*)>& skip) {
   skip_ = &skip;
-  descend(0, weight_);
+  descend(0, rates_);
   std::sort(best_.begin(), best_.end(), better);
   return best_;
 }
 
 // For each candidate of the mode at this level: an upper bound over all completions, which at the last level is the score.
-std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<float>& weight) const {
-  std::vector<float> rest = weight;
+std::vector<double> TopSearch::bounds(std::size_t level, std::vector<OpenRates> rates) const {
   for (std::size_t later = level + 1; later < open_.size(); ++later)
-    for (std::size_t x = 0; x < rest.size(); ++x) rest[x] *= open_[later].largest[x];
+    give(open_[later], open_[later].largest.data(), rates);
   const OpenMode& mode = open_[level];
+  const std::size_t draws = rates.size(), width = draws * mode.columns;
+  std::vector<ColumnRates> columns;
+  for (const OpenRates& of_draw : rates) columns.push_back(of_draw.columns(mode.mode));
   std::vector<double> bound(mode.ids.size());
   const Blocks blocks{mode.ids.size(), 64};
   pool_.for_blocks(blocks.count(), [&](std::size_t b) {
-    for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c)
-      bound[c] = mean_probability(mode.rows.data() + c * rest.size(), rest.data(), scale_, R_);
+    for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c) {
+      const float* row = mode.rows.data() + c * width;
+      double sum = 0;
+      for (std::size_t d = 0; d < draws; ++d) sum -= std::expm1(-columns[d].of(row + d * mode.columns));
+      bound[c] = sum / static_cast<double>(draws);
+    }
   });
   return bound;
 }
 
-void TopSearch::descend(std::size_t level, const std::vector<float>& weight) {
-  if (level == open_.size())
-    return offer(mean_probability(weight.data(), std::vector<float>(weight.size(), 1.0f).data(), scale_, R_));
+void TopSearch::descend(std::size_t level, const std::vector<OpenRates>& rates) {
+  if (level == open_.size()) {
+    double sum = 0;
+    for (const OpenRates& of_draw : rates) sum -= std::expm1(-of_draw.rate());
+    return offer(sum / static_cast<double>(rates.size()));
+  }
   const OpenMode& mode = open_[level];
-  const std::vector<double> bound = bounds(level, weight);
+  const std::vector<double> bound = bounds(level, rates);
   std::vector<std::size_t> order(mode.ids.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return bound[a] > bound[b]; });
   const bool last = level + 1 == open_.size();
-  std::vector<float> product(weight.size());
+  std::vector<OpenRates> given;
   for (const std::size_t c : order) {
     if (best_.size() == top_ && bound[c] * bound_slack < best_.front().score) break;
     cell_[mode.mode] = mode.ids[c];
@@ -82,8 +77,9 @@ void TopSearch::descend(std::size_t level, const std::vector<float>& weight) {
       offer(bound[c]);
       continue;
     }
-    for (std::size_t x = 0; x < product.size(); ++x) product[x] = weight[x] * mode.rows[c * product.size() + x];
-    descend(level + 1, product);
+    given = rates;
+    give(mode, mode.rows.data() + c * rates.size() * mode.columns, given);
+    descend(level + 1, given);
   }
 }
 

@@ -35,8 +35,8 @@ struct WorstCase {
   Verdict agreement() const { return unknown ? Verdict::poor : grade_r_hat(r_hat); }
   Verdict precision() const { return unknown ? Verdict::poor : grade_ess(ess); }
   Verdict grade() const { return worse(agreement(), precision()); }
-  // How many times as many sweeps are needed: with their number ESS grows, and R-hat - 1 shrinks if chains agree. ESS also
-  // grows with the number of chains.
+  // How many times as many sweeps are needed: with their number ESS grows, and R-hat - 1 shrinks if chains agree. ESS
+  // also grows with the number of chains.
   double shortfall(double more_chains) const {
     return std::max(good_ess / ess / more_chains, (r_hat - 1) / (good_r_hat - 1));
   }
@@ -197,22 +197,6 @@ void add_sentence(Diagnosis& diagnosis, const std::string& sentence) {
 }
 
 }  // namespace
-
-std::string verdict_name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::good:
-      return "good";
-    case Verdict::usable:
-      return "usable";
-    case Verdict::poor:
-      return "poor";
-    case Verdict::one_chain:
-      return "one chain";
-    case Verdict::too_short:
-      return "too short";
-  }
-  return "";
-}
 
 void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis) {
   add_sentence(diagnosis, about_status(info, run_dir, diagnosis));

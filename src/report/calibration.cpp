@@ -40,7 +40,8 @@ double observed_cells(const RunInfo& info) {
   return cells - static_cast<double>(info.missing_cells - std::min(info.missing_cells, tested));
 }
 
-// What the share of ones must be among cells that have this probability, if the model is right about the data it has seen.
+// What the share of ones must be among cells that have this probability, if the model is right about the data it has
+// seen.
 double expected_share(double probability, const TestDesign& design) {
   const double known = 1 - design.part_of_ones;
   if (!design.missing) return std::min(1.0, probability / known);  // of the ones, so many were seen, and no more zeros
@@ -112,7 +113,8 @@ std::vector<WrongRange> wrong_ranges(const std::vector<ReliabilityBin>& bins) {
   return ranges;
 }
 
-// "those from 60 % to 80 % are too low, those of about 90 % are too high", with `are` between a range and what is wrong.
+// "those from 60 % to 80 % are too low, those of about 90 % are too high", with `are` between a range and what is
+// wrong.
 std::string text_of(const std::vector<WrongRange>& ranges, const char* are) {
   std::vector<double> ends;
   for (const WrongRange& range : ranges) {
@@ -189,8 +191,8 @@ std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesig
     point.expected = expected_share(point.probability, design);
     point.share = ones / (ones + zeros);
     point.stands_for = ones + zeros;
-    // Ones and zeros are two samples. Given how many cells there are in all, the ones are binomial, and the odds of their
-    // share are those of the tensor times a constant.
+    // Ones and zeros are two samples. Given how many cells there are in all, the ones are binomial, and the odds of
+    // their share are those of the tensor times a constant.
     const auto [low, high] = wilson_interval(bin.ones, bin.ones + bin.zeros);
     point.low = with_more_zeros(low, times);
     point.high = with_more_zeros(high, times);

@@ -1,4 +1,4 @@
-// Whether probabilities are right: of the cells that are given so much, that share are ones.
+// Calibration: whether the share of ones among cells with similar probabilities is that probability.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,24 +9,25 @@
 
 namespace ztp {
 
-// How test cells came about. Shares of ones among them are those of the tensor only if ones and zeros were taken alike.
+// How the test cells were sampled. The share of ones among them is that of the tensor only if ones and zeros were
+// sampled alike.
 struct TestDesign {
   enum class Zeros {
-    as_ones,  // as large a part of the zeros as of the ones is among the test cells
+    as_ones,  // ones and zeros were sampled at the same rate
     drawn,    // some zeros were drawn: each stands for many
     unknown,  // neither
   };
   Zeros zeros = Zeros::unknown;
   double part_of_ones = 0;     // of all ones of the tensor, the part that is tested, and that the fit did not know
   double part_of_zeros = 0;    // the same of the zeros
-  double zero_stands_for = 1;  // drawn: how many zeros, where each tested one stands for one
-  bool missing = false;        // the fit did not take the test cells for zeros but for unknown
+  double zero_stands_for = 1;  // drawn: how many zeros a tested zero stands for, if a tested one stands for one
+  bool missing = false;        // the test cells were missing in the fit, not zeros
 };
 
-// Of the cells that the fit held out, or of a file (own: one that was given to the fit).
+// The design of the cells that the fit held out, or of a file. own: the file was given to the fit.
 TestDesign design_of(const RunInfo& info, bool own, std::uint64_t ones, std::uint64_t zeros);
 
-// Test cells with similar probabilities, and the share of ones that the tensor has among cells like these.
+// Test cells with similar probabilities, and the share of ones among such cells of the tensor.
 struct ReliabilityBin {
   double probability = 0;  // mean
   double expected = 0;  // the share that a model with these probabilities expects, which did not know the held-out ones
@@ -36,14 +37,14 @@ struct ReliabilityBin {
   std::uint64_t ones = 0, zeros = 0;  // test cells
   double stands_for = 0;              // cells of the tensor, where a tested one stands for one
 };
-// weighted: zeros that were drawn count for what they stand for.
+// weighted: drawn zeros count for as many as they stand for.
 std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesign& design, bool weighted);
 
 struct CalibrationVerdict {
   std::string calibrated;              // "yes", "no", "unknown"
   std::vector<std::string> sentences;  // the first says the main thing
-  double misplaced =
-      0;  // part of the ones that the model expects where they are not, beyond what may be chance; NaN: unknown
+  // The part of the ones that the model expects in the wrong bins, beyond what may be chance; NaN: unknown.
+  double misplaced = 0;
 };
 CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, const TestDesign& design);
 

@@ -8,48 +8,48 @@
 namespace ztp {
 namespace {
 
-// Latent counts that each component has in a mode, from the ones and from the mode's networks: an edge has two ends.
-std::vector<double> counts_in_mode(Posterior& posterior, std::size_t chain, std::size_t k,
-                                   const std::vector<double>& weights) {
-  std::vector<double> counts = weights;
+// Latent counts that each column of a mode has, from the ones and from the mode's networks: an edge has two ends.
+std::vector<double> counts_in_mode(Posterior& posterior, const FactorLayout& layout, std::size_t chain, std::size_t k) {
+  std::vector<double> counts = layout.column_sums(k, posterior.mean_weights(chain));
   const auto& networks = posterior.info().networks;
   for (std::size_t m = 0; m < networks.size(); ++m) {
     if (networks[m].mode != k) continue;
     const auto beta = posterior.network_weights(m, chain);
-    for (std::size_t r = 0; r < counts.size(); ++r)
-      counts[r] += 2 * std::accumulate(beta[r].begin(), beta[r].end(), 0.0) / static_cast<double>(beta[r].size());
+    for (std::size_t q = 0; q < counts.size(); ++q)
+      counts[q] += 2 * std::accumulate(beta[q].begin(), beta[q].end(), 0.0) / static_cast<double>(beta[q].size());
   }
   return counts;
 }
 
-// a of a mode: as it was given, or the mean of what was learned.
-double dirichlet_of(const RunInfo& info, std::size_t k) {
+// a of a mode: as it was given, or the mean of what was learned of its matrix.
+double dirichlet_of(const RunInfo& info, const FactorLayout& layout, std::size_t k) {
   for (const auto& [name, value] : info.learned)
-    if (name == "dirichlet_" + info.modes[k].name) return value;
+    if (name == "dirichlet_" + info.modes[layout.first_mode(layout.matrix(k))].name) return value;
   return info.modes[k].dirichlet;
 }
 
 }  // namespace
 
 std::vector<std::vector<EntityPart>> characteristic_entities(Posterior& posterior, std::size_t chain, std::size_t mode,
-                                                             const std::vector<float>& u,
-                                                             const std::vector<std::size_t>& columns,
+                                                             const MeanFactor& u,
+                                                             const std::vector<std::size_t>& components,
                                                              const std::vector<std::uint32_t>& ids) {
+  const FactorLayout layout = layout_of(posterior);
   const std::vector<double> weights = posterior.mean_weights(chain);
-  const std::vector<double> counts = counts_in_mode(posterior, chain, mode, weights);
-  const double prior = dirichlet_of(posterior.info(), mode);
-  const std::size_t R = weights.size(), L = columns.size(), n = u.size() / R;
+  const std::vector<double> counts = counts_in_mode(posterior, layout, chain, mode);
+  const double prior = dirichlet_of(posterior.info(), layout, mode);
+  const std::size_t L = components.size();
   std::vector<double> largest(L, 0.0), overall;
   for (const std::uint32_t id : ids) {
-    overall.push_back(overall_part(u.data() + id * R, weights));
-    for (std::size_t i = 0; i < L; ++i) largest[i] = std::max(largest[i], static_cast<double>(u[id * R + columns[i]]));
+    overall.push_back(overall_part(u, id, weights));
+    for (std::size_t i = 0; i < L; ++i) largest[i] = std::max(largest[i], static_cast<double>(u(id, components[i])));
   }
   std::vector<std::vector<EntityPart>> parts(L);
   for (std::size_t i = 0; i < L; ++i) {
-    const CountsBeyondPrior own(prior, n, counts[columns[i]]);
+    const CountsBeyondPrior own(prior, u.entities(), counts[layout.column(mode, components[i])]);
     const double least = CountsBeyondPrior::least(own(largest[i]));
     for (std::size_t place = 0; place < ids.size(); ++place) {
-      const double value = static_cast<double>(u[ids[place] * R + columns[i]]);
+      const double value = static_cast<double>(u(ids[place], components[i]));
       if (value > 0 && overall[place] > 0 && own(value) >= least)
         parts[i].push_back({ids[place], value, overall[place]});
     }
@@ -58,19 +58,19 @@ std::vector<std::vector<EntityPart>> characteristic_entities(Posterior& posterio
 }
 
 std::vector<std::vector<std::string>> component_names(Posterior& posterior, std::size_t chain,
-                                                      const std::vector<std::size_t>& columns) {
+                                                      const std::vector<std::size_t>& components) {
   const std::vector<Mode>& modes = posterior.modes();
   std::vector<std::size_t> telling;
   for (std::size_t k = 0; k < modes.size(); ++k)
     if (modes[k].labels.size() > 1 && !looks_ordered(modes[k])) telling.push_back(k);
   if (telling.empty()) telling.push_back(0);
-  std::vector<std::vector<std::string>> names(columns.size());
+  std::vector<std::vector<std::string>> names(components.size());
   for (const std::size_t k : telling) {
     std::vector<std::uint32_t> ids(modes[k].labels.size());
     std::iota(ids.begin(), ids.end(), 0u);
     const std::vector<std::vector<EntityPart>> parts =
-        characteristic_entities(posterior, chain, k, posterior.mean_factor(k, chain), columns, ids);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
+        characteristic_entities(posterior, chain, k, MeanFactor(posterior, k, chain), components, ids);
+    for (std::size_t i = 0; i < components.size(); ++i) {
       const auto first =
           std::max_element(parts[i].begin(), parts[i].end(), [](const EntityPart& a, const EntityPart& b) {
             return relevance(a, telling_relevance) < relevance(b, telling_relevance);

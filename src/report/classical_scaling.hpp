@@ -1,4 +1,4 @@
-// A map of things of which distances are known: classical multidimensional scaling to two dimensions.
+// Classical multidimensional scaling to two dimensions.
 #pragma once
 #include <array>
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace ztp {
 
-// A place for each, from the squares of their distances. The first axis is the longer one; on each, what is farthest from the middle is on
-// the positive side, so that the map is the same whenever it is made.
+// A point for each object, from squared distances. The first axis is the longer one. On each axis the object farthest
+// from the middle is on the positive side, so that the map is reproducible.
 std::vector<std::array<double, 2>> classical_scaling(const Matrix<double>& squared);
 
 }  // namespace ztp

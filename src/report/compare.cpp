@@ -12,6 +12,7 @@
 #include "report/characteristic_entities.hpp"
 #include "report/describe.hpp"
 #include "report/listed_components.hpp"
+#include "report/mean_factor.hpp"
 #include "report/metrics_shown.hpp"
 #include "report/numbers.hpp"
 #include "report/options_shown.hpp"
@@ -53,9 +54,9 @@ void examine(ComparedRun& run, const ReportOptions& options) {
   if (!options.test.empty() || has_test_cells(run.posterior.info())) run.metrics = run.posterior.evaluate(options.test);
   run.components = run.posterior.components(top_compared, run.chain);
   std::erase_if(run.components, [](const Component& component) { return component.weight < weight_of_empty; });
-  std::vector<std::size_t> columns;
-  for (const Component& component : run.components) columns.push_back(component.number - 1);
-  run.names = component_names(run.posterior, run.chain, columns);
+  std::vector<std::size_t> components;
+  for (const Component& component : run.components) components.push_back(component.number - 1);
+  run.names = component_names(run.posterior, run.chain, components);
 }
 
 // For each mode of a the one of b with the same name. match_components has seen that there is one.
@@ -139,12 +140,12 @@ Json run_shown(const ComparedRun& run, bool test_same) {
   const std::size_t used = run.components.size();
   return {{"title", run.title},
           {"run", describe_run(run.run_dir, info)},
-          {"verdict", verdict_name(run.diagnosis.verdict)},
+          {"verdict", name_of(run.diagnosis.verdict)},
           {"sentences", run.diagnosis.sentences},
           {"metrics", run.metrics ? metrics_shown(*run.metrics) : Json(nullptr)},
           {"test_same", test_same},
           {"occupied", occupied},
-          {"components", {{"used", used}, {"empty", static_cast<std::size_t>(info.options.rank) - used}}},
+          {"components", {{"used", used}, {"empty", layout_of(run.posterior).components() - used}}},
           {"modes", modes}};
 }
 

@@ -13,7 +13,7 @@ namespace ztp {
 inline constexpr double same_overlap = 0.8;   // from here on two components are the same
 inline constexpr double alike_overlap = 0.5;  // and from here on alike: with less, each is alone
 
-// What of a run is compared.
+// A run, and what is compared of it.
 struct ComparedRun {
   std::string run_dir;
   std::string title;
@@ -29,8 +29,8 @@ struct ComparedRun {
   const Component* component(std::size_t r) const;
 };
 
-// A component of a, the one of b that it is matched with, or one of them alone: then the overlap is that with the nearest one of the
-// other run that was left, if any was.
+// A component of a and its match in b, or one of them alone: then the overlap is that with the nearest unmatched
+// component of the other run, if there is one.
 struct ComparedPair {
   const Component* a = nullptr;
   const Component* b = nullptr;
@@ -39,11 +39,11 @@ struct ComparedPair {
   const Component* nearest = nullptr;
 };
 
-// What a pair has of the entities: arrays with a place for each mode of a.
+// The entities of a pair: arrays with an element for each mode of a.
 struct PairEntities {
   Json entities = Json::array(), differs = Json::array(), lines = Json::array();
 };
-// For each pair; also counts the entities that one run alone has. other_modes: for each mode of a that of b.
+// The entities of each pair. Also counts the entities that only one run has. other_modes: for each mode of a that of b.
 std::vector<PairEntities> compare_entities(ComparedRun& a, ComparedRun& b, const std::vector<std::size_t>& other_modes,
                                            const std::vector<ComparedPair>& pairs);
 

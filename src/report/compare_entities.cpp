@@ -4,6 +4,7 @@
 
 #include "report/compare.hpp"
 #include "report/entity_order.hpp"
+#include "report/mean_factor.hpp"
 #include "report/numbers.hpp"
 
 namespace ztp {
@@ -36,8 +37,8 @@ class ComparedMode {
         mode_b_(b.posterior.modes()[l]),
         in_b_(same_entities(mode_a_.labels, mode_b_.labels)),
         in_a_(same_entities(mode_b_.labels, mode_a_.labels)),
-        u_(a.posterior.mean_factor(k, a.chain)),
-        v_(b.posterior.mean_factor(l, b.chain)) {
+        u_(a.posterior, k, a.chain),
+        v_(b.posterior, l, b.chain) {
     a.only[k] = static_cast<std::uint32_t>(std::count(in_b_.begin(), in_b_.end(), std::nullopt));
     b.only[l] = static_cast<std::uint32_t>(std::count(in_a_.begin(), in_a_.end(), std::nullopt));
     if (looks_ordered(mode_a_) && looks_ordered(mode_b_) && in_b_.size() + b.only[l] <= most_in_a_line) make_line();
@@ -87,12 +88,11 @@ class ComparedMode {
     return entity.a ? mode_a_.labels[*entity.a] : mode_b_.labels[*entity.b];
   }
   // NaN, which is null on the page: there is no such entity, or no component.
-  double in_a(const ComparedPair& pair, const Entity& entity) const { return part(u_, mode_a_, pair.a, entity.a); }
-  double in_b(const ComparedPair& pair, const Entity& entity) const { return part(v_, mode_b_, pair.b, entity.b); }
-  static double part(const std::vector<float>& u, const Mode& mode, const Component* component,
-                     const std::optional<std::uint32_t>& id) {
+  double in_a(const ComparedPair& pair, const Entity& entity) const { return part(u_, pair.a, entity.a); }
+  double in_b(const ComparedPair& pair, const Entity& entity) const { return part(v_, pair.b, entity.b); }
+  static double part(const MeanFactor& u, const Component* component, const std::optional<std::uint32_t>& id) {
     if (component == nullptr || !id) return std::numeric_limits<double>::quiet_NaN();
-    return static_cast<double>(u[*id * (u.size() / mode.labels.size()) + component->number - 1]);
+    return static_cast<double>(u(*id, component->number - 1));
   }
 
   // All entities in their order, those of both runs together.
@@ -132,7 +132,7 @@ class ComparedMode {
   std::size_t k_, l_;
   const Mode &mode_a_, &mode_b_;
   std::vector<std::optional<std::uint32_t>> in_b_, in_a_;  // the same entity of the other run
-  std::vector<float> u_, v_;
+  MeanFactor u_, v_;
   std::vector<Entity> line_;  // of an ordered mode
 };
 

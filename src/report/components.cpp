@@ -21,17 +21,17 @@ struct Listed {
   explicit Listed(ReportSource& source)
       : chain(chain_shown(source.posterior)),
         weights(source.posterior.mean_weights(chain)),
-        columns(listed_components(source.posterior)) {}
+        components(listed_components(source.posterior)) {}
   std::size_t chain;
-  std::vector<double> weights;       // of all components
-  std::vector<std::size_t> columns;  // of the factors, from 0: those that are listed, largest weight first
+  std::vector<double> weights;          // of all components
+  std::vector<std::size_t> components;  // from 0: those that are listed, largest weight first
 };
 
 Json list_of(ReportSource& source, const Listed& listed) {
   const std::vector<bool> network_only = network_only_components(source.posterior);
   const std::vector<Component> all = source.posterior.components(0, listed.chain);
   Json list = Json::array();
-  for (const std::size_t r : listed.columns) {
+  for (const std::size_t r : listed.components) {
     const Component& c =
         *std::find_if(all.begin(), all.end(), [&](const Component& one) { return one.number == r + 1; });
     list.push_back({{"number", c.number},
@@ -46,11 +46,11 @@ Json list_of(ReportSource& source, const Listed& listed) {
 }
 
 // How different the components are in a mode: 1 - their Bhattacharyya overlap, the square of a distance.
-Matrix<double> differences(const std::vector<float>& u, const Listed& listed, Pool& pool) {
-  const std::size_t R = listed.weights.size(), L = listed.columns.size(), n = u.size() / R;
-  Matrix<float> roots(n, L);
-  for (std::size_t j = 0; j < n; ++j)
-    for (std::size_t i = 0; i < L; ++i) roots.row(j)[i] = u[j * R + listed.columns[i]];
+Matrix<double> differences(const MeanFactor& u, const Listed& listed, Pool& pool) {
+  const std::size_t L = listed.components.size();
+  Matrix<float> roots(u.entities(), L);
+  for (std::uint32_t j = 0; j < roots.rows(); ++j)
+    for (std::size_t i = 0; i < L; ++i) roots.row(j)[i] = u(j, listed.components[i]);
   take_square_roots(roots, pool);
   Matrix<double> result(L, L);
   for (std::size_t i = 0; i < L; ++i) std::fill_n(result.row(i), L, 1.0);
@@ -67,22 +67,22 @@ Json map_of(const Matrix<double>& squared) {
 }
 
 // For each listed component the shown entities of a mode that its list may have.
-std::vector<std::vector<EntityPart>> choose_bars(ReportSource& source, std::size_t k, const std::vector<float>& u,
+std::vector<std::vector<EntityPart>> choose_bars(ReportSource& source, std::size_t k, const MeanFactor& u,
                                                  const Listed& listed) {
   std::vector<std::vector<EntityPart>> parts =
-      characteristic_entities(source.posterior, listed.chain, k, u, listed.columns, source.shown.modes[k].ids);
+      characteristic_entities(source.posterior, listed.chain, k, u, listed.components, source.shown.modes[k].ids);
   for (std::vector<EntityPart>& of_component : parts)
     of_component = first_by_relevance(of_component, entities_of_component);
   return parts;
 }
 
 // All shown entities, in their order, of each listed component.
-std::vector<std::vector<EntityPart>> choose_lines(ReportSource& source, std::size_t k, const std::vector<float>& u,
+std::vector<std::vector<EntityPart>> choose_lines(ReportSource& source, std::size_t k, const MeanFactor& u,
                                                   const Listed& listed) {
-  std::vector<std::vector<EntityPart>> parts(listed.columns.size());
+  std::vector<std::vector<EntityPart>> parts(listed.components.size());
   for (std::size_t i = 0; i < parts.size(); ++i)
     for (const std::uint32_t id : source.shown.modes[k].ids)
-      parts[i].push_back({id, static_cast<double>(u[id * listed.weights.size() + listed.columns[i]]), 0});
+      parts[i].push_back({id, static_cast<double>(u(id, listed.components[i])), 0});
   return parts;
 }
 
@@ -99,7 +99,7 @@ class Intervals {
     std::vector<Series> series;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       series.push_back({std::move(parts[i]), places_.size()});
-      for (const EntityPart& part : series.back().parts) places_.push_back({k, part.id, listed.columns[i]});
+      for (const EntityPart& part : series.back().parts) places_.push_back({k, part.id, listed.components[i]});
     }
     return series;
   }
@@ -128,7 +128,7 @@ class Intervals {
 Json components_section(ReportSource& source) {
   if (!source.rates()) return nullptr;
   const Listed listed(source);
-  const std::size_t K = source.shown.modes.size(), L = listed.columns.size();
+  const std::size_t K = source.shown.modes.size(), L = listed.components.size();
   Json section = {{"chain", listed.chain + 1},
                   {"empty", listed.weights.size() - L},
                   {"list", list_of(source, listed)},
@@ -138,7 +138,7 @@ Json components_section(ReportSource& source) {
   std::size_t room = most_in_lines;
   Matrix<double> all(L, L);
   for (std::size_t k = 0; k < K; ++k) {
-    const std::vector<float> u = source.posterior.mean_factor(k, listed.chain);
+    const MeanFactor u(source.posterior, k, listed.chain);
     const Matrix<double> squared = differences(u, listed, source.pool);
     for (std::size_t i = 0; i < L; ++i)
       for (std::size_t j = 0; j < L; ++j) all.row(i)[j] += squared.row(i)[j] / static_cast<double>(K);

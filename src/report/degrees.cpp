@@ -4,8 +4,9 @@
 #include <cmath>
 
 #include "io/dataset_ones.hpp"
-#include "posterior/quantile.hpp"
 #include "kernel/host_arrays.hpp"
+#include "posterior/quantile.hpp"
+#include "report/mean_factor.hpp"
 #include "report/numbers.hpp"
 #include "report/replicate.hpp"
 #include "report/sections.hpp"
@@ -15,7 +16,8 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t most_replicates = 20, fewest_replicates = 4;
-// What replicates cost, counted in points: of some 60 ns on one thread. Reading a draw and making its tables takes a third of that for each number.
+// The cost of replicates in points, each about 60 ns on one thread. Reading a draw and making its tables costs a third
+// of that per number.
 constexpr double cost_of_all = 16e6;  // unless that makes too few of them
 constexpr double cost_of_one = 40e6;  // beyond, few of them might take more than half a minute, and a GB of memory
 constexpr double numbers_of_a_point = 3;
@@ -52,18 +54,18 @@ Degrees observed_degrees(const Dataset& data, const ShownEntities& shown, bool c
   return degrees;
 }
 
-// Of the most expensive of these draws.
-double cost_of(const DrawsFile& draws, const std::vector<std::size_t>& chosen, const RunInfo& info) {
+// Of the most expensive of these draws. Each component has a table of each mode.
+double cost_of(const DrawsFile& draws, const std::vector<std::size_t>& chosen, const FactorLayout& layout) {
   double points = 0, entities = 0;
   for (const std::size_t i : chosen) points = std::max(points, points_expected(draws.log_weights(i)));
-  for (const RunInfo::ModeInfo& mode : info.modes) entities += mode.size;
-  return points + entities * static_cast<double>(info.options.rank) / numbers_of_a_point;
+  for (std::size_t k = 0; k < layout.modes(); ++k) entities += static_cast<double>(layout.size_of_mode(k).rows);
+  return points + entities * static_cast<double>(layout.components()) / numbers_of_a_point;
 }
 
 // The draws that are replicated: fewer, if they are expensive.
-std::vector<std::size_t> choose_draws(const DrawsFile& draws, const RunInfo& info) {
+std::vector<std::size_t> choose_draws(const DrawsFile& draws, const FactorLayout& layout) {
   const std::size_t total = draws.draws().size();
-  const double affordable = cost_of_all / cost_of(draws, evenly_spaced(total, most_replicates), info);
+  const double affordable = cost_of_all / cost_of(draws, evenly_spaced(total, most_replicates), layout);
   return evenly_spaced(total, static_cast<std::size_t>(std::clamp(affordable, static_cast<double>(fewest_replicates),
                                                                   static_cast<double>(most_replicates))));
 }
@@ -126,8 +128,9 @@ Json degrees_section(ReportSource& source) {
   if (!source.rates()) return nullptr;
   const RunInfo& info = source.posterior.info();
   const DrawsFile draws(source.run_dir, info);
-  const std::vector<std::size_t> chosen = choose_draws(draws, info);
-  if (const double cost = cost_of(draws, chosen, info); cost > cost_of_one) {
+  const FactorLayout layout = layout_of(source.posterior);
+  const std::vector<std::size_t> chosen = choose_draws(draws, layout);
+  if (const double cost = cost_of(draws, chosen, layout); cost > cost_of_one) {
     source.notes.push_back(
         fmt::format("Degrees of replicated data are left out: each replicate would take as long as {:.0f} million "
                     "points, and {:.0f} million is the most.",

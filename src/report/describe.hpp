@@ -7,7 +7,7 @@
 
 namespace ztp {
 
-// What a run is called: the last part of its path, whatever stands at the end of that.
+// The title of a run: the last part of its path.
 std::string run_title(const std::string& run_dir);
 Json describe_run(const std::string& run_dir, const RunInfo& info);  // "run" of src/report/README.md
 

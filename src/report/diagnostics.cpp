@@ -184,9 +184,9 @@ Json diagnostics_section(ReportSource& source) {
     if (!of_column.is_null()) ranks.push_back(std::move(of_column));
   }
   for (const std::size_t chain : diagnosis.chains) judged.push_back(chain + 1);
-  return {{"verdict", verdict_name(diagnosis.verdict)},
-          {"predictions", verdict_name(diagnosis.predictions)},
-          {"rank", verdict_name(diagnosis.rank)},
+  return {{"verdict", name_of(diagnosis.verdict)},
+          {"predictions", name_of(diagnosis.predictions)},
+          {"rank", name_of(diagnosis.rank)},
           {"sentences", diagnosis.sentences},
           {"status", diagnosis.status},
           {"chains", judged},

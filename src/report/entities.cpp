@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/listed_components.hpp"
+#include "report/mean_factor.hpp"
 #include "report/numbers.hpp"
 #include "report/sections.hpp"
 #include "report/unseen_cells.hpp"
@@ -18,16 +19,14 @@ constexpr int digits_of_profile = 3;  // there are many of them
 Json profiles(ReportSource& source, std::size_t k, const std::vector<std::size_t>& listed) {
   const std::size_t chain = chain_shown(source.posterior);
   const std::vector<double> weights = source.posterior.mean_weights(chain);
-  const std::vector<float> u = source.posterior.mean_factor(k, chain);
-  const std::size_t R = weights.size();
+  const MeanFactor u(source.posterior, k, chain);
   Json start = {0}, component = Json::array(), share = Json::array();
   std::vector<std::pair<double, std::size_t>> shares;
   for (const std::uint32_t id : source.shown.modes[k].ids) {
-    double total = 0;
-    for (std::size_t r = 0; r < R; ++r) total += weights[r] * static_cast<double>(u[id * R + r]);
+    const double total = u.weighted_sum(id, weights);
     shares.clear();
     for (std::size_t i = 0; i < listed.size(); ++i) {
-      const double part = weights[listed[i]] * static_cast<double>(u[id * R + listed[i]]) / total;
+      const double part = weights[listed[i]] * static_cast<double>(u(id, listed[i])) / total;
       if (part >= least_share) shares.emplace_back(part, i);
     }
     std::sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) {
@@ -78,7 +77,7 @@ Json unseen_json(const ReportSource& source, const UnseenCells& unseen, std::siz
 Json entities_section(ReportSource& source) {
   if (!source.rates()) return nullptr;
   const std::vector<std::size_t> listed = listed_components(source.posterior);
-  std::vector<std::size_t> index_of(static_cast<std::size_t>(source.posterior.info().options.rank), SIZE_MAX);
+  std::vector<std::size_t> index_of(layout_of(source.posterior).components(), SIZE_MAX);
   for (std::size_t i = 0; i < listed.size(); ++i) index_of[listed[i]] = i;
   const UnseenCells unseen = find_unseen(source.run_dir, source.data(), source.posterior, source.shown, source.pool);
   Json modes = Json::array();

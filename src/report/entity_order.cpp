@@ -64,11 +64,7 @@ constexpr std::array<std::string_view, 7> weekdays = {"monday", "tuesday",  "wed
 
 // What labels are sorted by, if all of them are of one kind.
 struct SortKeys {
-  enum class Kind {
-    calendar,
-    numbers,
-    shape
-  };  // names of months or days; plain numbers; numbers in one and the same text
+  enum class Kind { calendar, numbers, shape };  // names of months or days; numbers; numbers in a common text
   Kind kind = Kind::numbers;
   std::vector<std::vector<double>> of_label;
   std::string shape;
@@ -117,7 +113,8 @@ std::optional<SortKeys> number_keys(const LabelTable& labels) {
   return labels.size() > 0 ? std::optional(keys) : std::nullopt;
 }
 
-// Whether the first number of a shape counts most: of one, of times as 12:30, and of what begins with a year. Of 31.12.1999 it does not.
+// Whether the first number of a shape is the most significant: a single number, a time as 12:30, or a year. Not in
+// 31.12.1999.
 bool is_sortable(const SortKeys& keys) {
   return keys.years || keys.shape.starts_with("#:#") || std::count(keys.shape.begin(), keys.shape.end(), '#') == 1;
 }

@@ -9,12 +9,13 @@ namespace ztp {
 
 inline constexpr std::uint32_t most_in_a_line = 3000;  // entities: a line with more is no line
 
-// Whether the entities of a mode are times, by their labels (dates, months, quarters, years, ranges of years; names of months and of days
-// of the week) or by the mode's name and labels that are numbers. Numbers alone say nothing: they may as well name users.
+// Whether the entities of a mode are times: by their labels (dates, months, quarters, years, ranges of years, names of
+// months and weekdays), or by the name of the mode if the labels are numbers. Numbers alone are not enough: they may be
+// ids of users.
 bool looks_ordered(const Mode& mode);
 
-// The ids in the order of what the labels say: of times, and of numbers with or without a text around them that all have. Other labels
-// say nothing of an order: that of the ids then.
+// The ids in the order of their labels: of times, and of numbers with or without a common text around them. Other
+// labels have no order: the ids stay as they are.
 std::vector<std::uint32_t> ids_in_order(const LabelTable& labels);
 
 }  // namespace ztp

@@ -10,9 +10,9 @@ namespace {
 std::vector<double> overall_parts(Posterior& posterior, std::size_t k, const std::vector<std::uint32_t>& ids) {
   const std::size_t chain = chain_shown(posterior);
   const std::vector<double> weights = posterior.mean_weights(chain);
-  const std::vector<float> u = posterior.mean_factor(k, chain);
+  const MeanFactor u(posterior, k, chain);
   std::vector<double> parts;
-  for (const std::uint32_t id : ids) parts.push_back(overall_part(u.data() + id * weights.size(), weights));
+  for (const std::uint32_t id : ids) parts.push_back(overall_part(u, id, weights));
   return parts;
 }
 

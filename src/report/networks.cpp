@@ -3,6 +3,7 @@
 
 #include "posterior/quantile.hpp"
 #include "report/listed_components.hpp"
+#include "report/mean_factor.hpp"
 #include "report/numbers.hpp"
 #include "report/sections.hpp"
 
@@ -18,8 +19,9 @@ void sort_by_neighbours(std::vector<std::uint32_t>& ids, const std::vector<std::
 Json weights_shown(Posterior& posterior, std::size_t network) {
   Json result = Json::array();
   std::vector<std::vector<float>> beta = posterior.network_weights(network, chain_shown(posterior));
+  const FactorLayout layout = layout_of(posterior);
   for (const std::size_t r : listed_components(posterior)) {
-    std::vector<float>& draws = beta[r];
+    std::vector<float>& draws = beta[layout.column(posterior.info().networks[network].mode, r)];
     std::sort(draws.begin(), draws.end());
     const double mean = std::accumulate(draws.begin(), draws.end(), 0.0) / static_cast<double>(draws.size());
     result.push_back({{"beta", number(mean, precise)},

@@ -8,8 +8,8 @@ namespace ztp {
 
 std::string grouped(std::uint64_t number);  // "1,261,750"
 
-// Shares that stand in one sentence, all in the same unit: "28 %" with a space that does not break, or "1 in 98,000", if one of them is
-// less than 0.001 % and not zero. Two digits each, more next to 100 %; those that are near each other have the same decimals.
+// Shares for one sentence, all in the same unit: "28 %" with a no-break space or, if one of them is below 0.001 % and
+// not zero, "1 in 98,000". Two digits each, more near 100 %; similar shares get the same number of decimals.
 std::vector<std::string> percents(const std::vector<double>& shares);
 std::string percent(double share);  // one alone
 

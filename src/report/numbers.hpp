@@ -1,4 +1,4 @@
-// Numbers in the data of a report: as many digits as anybody reads.
+// Numbers in the data of a report, rounded to a few digits.
 #pragma once
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 namespace ztp {
 
-// Digits of numbers that are shown with a fixed number of decimals, as the program prints them: six could be rounded the other way.
+// For numbers that the page rounds as the command line does: with six digits the second rounding could differ.
 constexpr int precise = 12;
 
 // JSON has neither NaN nor infinity: null, and the text "inf".

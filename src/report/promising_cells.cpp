@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "report/mean_factor.hpp"
 #include "report/top_rows.hpp"
 
 namespace ztp {
@@ -13,8 +14,8 @@ namespace {
 // Of an entity and a chain, and how small the largest rate of the last of them may be, relative to that of the first.
 constexpr std::size_t most_combined = 24;
 constexpr double least_rate = 1e-3;
-// Of each component and mode, what is looked at; of a mode, what is combined with others, and cells to which a further mode is added. With two
-// modes there is nothing to combine.
+// Of each component and mode, what is looked at; of a mode, what is combined with others, and cells to which a further
+// mode is added. With two modes there is nothing to combine.
 constexpr std::size_t top_of_more = 128, entities_of_mode = 64;
 constexpr std::size_t top_of_pairs = 512, entities_of_pairs = 1024;
 // Of factors: with more chains than fit, the first ones have to do.
@@ -28,43 +29,48 @@ double about_probability(double z) {
 
 }  // namespace
 
-PromisingCells::PromisingCells(Posterior& posterior)
-    : K_(posterior.modes().size()), R_(static_cast<std::size_t>(posterior.info().options.rank)) {
-  std::vector<std::size_t> all(R_);
-  std::iota(all.begin(), all.end(), std::size_t{0});
+PromisingCells::PromisingCells(Posterior& posterior) : layout_(layout_of(posterior)), K_(layout_.modes()) {
   std::size_t bytes = 0;
   double draws = 0;  // of an interrupted run, not as many of each chain
-  for (const Mode& mode : posterior.modes()) bytes += mode.labels.size() * R_ * sizeof(float);
+  for (std::size_t k = 0; k < K_; ++k)
+    bytes += layout_.size_of_mode(k).rows * layout_.size_of_mode(k).columns * sizeof(float);
   for (const std::size_t c : posterior.chains()) {
     if (!chains_.empty() && (chains_.size() + 1) * bytes > most_bytes) break;
-    Chain chain;
-    chain.part = static_cast<double>(posterior.draws_of(c));
-    draws += chain.part;
-    chain.weight = posterior.mean_weights(c);
-    for (std::size_t k = 0; k < K_; ++k) {
-      std::vector<float> u = posterior.mean_factor(k, c);
-      chain.top.push_back(top_rows(u, R_, all, K_ == 2 ? top_of_pairs : top_of_more));
-      std::vector<float> divisor(R_, 1.0f);
-      for (std::size_t r = 0; r < R_; ++r) {
-        const float largest = u[chain.top[k][r].front() * R_ + r];
-        chain.weight[r] *= static_cast<double>(largest);
-        if (largest > 0) divisor[r] = largest;
-      }
-      for (std::size_t i = 0; i < u.size(); ++i) u[i] /= divisor[i % R_];
-      chain.u.push_back(std::move(u));
-    }
+    const double part = static_cast<double>(posterior.draws_of(c));
+    draws += part;
+    std::vector<double> log_weight = posterior.mean_weights(c);
+    for (double& weight : log_weight) weight = std::log(weight);
+    Chain chain{part, OpenRates(layout_, log_weight), {}, {}};
+    for (std::size_t k = 0; k < K_; ++k) add_mode(posterior.mean_factor(k, c), k, chain);
     chains_.push_back(std::move(chain));
   }
   for (Chain& chain : chains_) chain.part /= draws;
 }
 
+void PromisingCells::add_mode(std::vector<float> u, std::size_t k, Chain& chain) const {
+  const FactorLayout::Size& size = layout_.size_of_mode(k);
+  std::vector<std::size_t> all(size.columns);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  chain.top.push_back(top_rows(u, size.columns, all, K_ == 2 ? top_of_pairs : top_of_more));
+  std::vector<float> largest, divisor;
+  for (std::size_t q = 0; q < size.columns; ++q) {
+    const float value = u[chain.top[k][q].front() * size.columns + q];
+    largest.push_back(value * static_cast<float>(size.rows));
+    divisor.push_back(value > 0 ? value : 1.0f);
+  }
+  chain.rates.give(k, largest.data());
+  for (std::size_t i = 0; i < u.size(); ++i) u[i] /= divisor[i % size.columns];
+  chain.u.push_back(std::move(u));
+}
+
 std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mode, std::uint32_t entity) const {
   std::vector<Main> main;
+  const std::size_t R = layout_.components(), count = std::min(most_combined, R);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
+    OpenRates rates = chains_[c].rates;
+    rates.give(mode, chains_[c].u[mode].data() + entity * layout_.size_of_mode(mode).columns);
     std::vector<Main> of_chain;
-    const float* row = chains_[c].u[mode].data() + entity * R_;
-    for (std::size_t r = 0; r < R_; ++r) of_chain.push_back({c, r, chains_[c].weight[r] * static_cast<double>(row[r])});
-    const std::size_t count = std::min(most_combined, R_);
+    for (std::size_t r = 0; r < R; ++r) of_chain.push_back({c, r, rates.part(r)});
     std::partial_sort(of_chain.begin(), of_chain.begin() + static_cast<std::ptrdiff_t>(count), of_chain.end(),
                       [](const Main& a, const Main& b) { return a.rate > b.rate; });
     of_chain.resize(count);
@@ -74,21 +80,25 @@ std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mo
   return main;
 }
 
+float PromisingCells::relative(const Main& main, std::size_t mode, std::uint32_t id) const {
+  return chains_[main.chain].u[mode][id * layout_.size_of_mode(mode).columns + layout_.column(mode, main.component)];
+}
+
 // The entities that give most with the best of all other modes, among those at the top of a main component. What an entity has of components
 // at whose top it is not is left out here: few numbers are looked at, and what is left out is small.
 std::vector<std::uint32_t> PromisingCells::candidates(std::size_t mode, const std::vector<Main>& main,
                                                       Scratch& scratch) const {
   std::vector<double>&z = scratch.rate, &probability = scratch.probability;
-  z.resize(std::max(z.size(), chains_[0].u[mode].size() / R_), 0.0);
+  z.resize(std::max(z.size(), layout_.size_of_mode(mode).rows), 0.0);
   probability.resize(z.size(), 0.0);
   std::vector<std::uint32_t> ids, of_chain;
   for (std::size_t begin = 0, end; begin < main.size(); begin = end) {
     const Chain& chain = chains_[main[begin].chain];
     of_chain.clear();
     for (end = begin; end < main.size() && main[end].chain == main[begin].chain; ++end)
-      for (const std::uint32_t id : chain.top[mode][main[end].component]) {
+      for (const std::uint32_t id : chain.top[mode][layout_.column(mode, main[end].component)]) {
         if (z[id] == 0) of_chain.push_back(id);
-        z[id] += main[end].rate * static_cast<double>(chain.u[mode][id * R_ + main[end].component]);
+        z[id] += main[end].rate * static_cast<double>(relative(main[end], mode, id));
       }
     for (const std::uint32_t id : of_chain) {
       if (z[id] == 0) continue;  // a second time
@@ -112,7 +122,7 @@ PromisingCells::Beam PromisingCells::extended(const Beam& beam, std::size_t mode
   const std::size_t S = ids.size(), M = main.size();
   std::vector<float> u(M * S);  // component by component
   for (std::size_t s = 0; s < S; ++s)
-    for (std::size_t i = 0; i < M; ++i) u[i * S + s] = chains_[main[i].chain].u[mode][ids[s] * R_ + main[i].component];
+    for (std::size_t i = 0; i < M; ++i) u[i * S + s] = relative(main[i], mode, ids[s]);
   std::vector<double> probability(beam.size() * S, 0.0);
   std::vector<float> z(S);
   for (std::size_t b = 0; b < beam.size(); ++b)

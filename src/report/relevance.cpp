@@ -6,13 +6,9 @@
 
 namespace ztp {
 
-double overall_part(const float* row, const std::vector<double>& weights) {
-  double sum = 0, total = 0;
-  for (std::size_t r = 0; r < weights.size(); ++r) {
-    sum += weights[r] * static_cast<double>(row[r]);
-    total += weights[r];
-  }
-  return total > 0 ? sum / total : 0;
+double overall_part(const MeanFactor& u, std::uint32_t id, const std::vector<double>& weights) {
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  return total > 0 ? u.weighted_sum(id, weights) / total : 0;
 }
 
 double relevance(const EntityPart& part, double weight) {

@@ -1,4 +1,4 @@
-// Data as the model would make them: a tensor drawn from the parameters of one posterior draw.
+// Replicated data: a tensor drawn from the parameters of one posterior draw.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace ztp {
 
-// What a replicate has to look like.
+// The shape of a replicate.
 struct ReplicatePlan {
   const SparseTensor& tensor;  // its modes
   const Missing& missing;      // cells that no replicate has, as the data have not

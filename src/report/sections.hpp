@@ -1,4 +1,4 @@
-// The parts of a report's data, one function each. src/report/README.md says what the page expects of them.
+// The sections of the data of a report, one function each. src/report/README.md describes them.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace ztp {
 
-// What all sections are made from.
+// What all sections use.
 struct ReportSource {
   std::string run_dir;
   const ReportOptions& options;
@@ -22,7 +22,7 @@ struct ReportSource {
   std::vector<std::string> notes;  // what was left out
   Pool pool{options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())};
 
-  // What was fitted, loaded when first asked for: several sections look at all of it.
+  // The data of the fit, loaded when first used: several sections read all of it.
   const Dataset& data() {
     if (!loaded) loaded = load_data(run_dir, posterior.info());
     return *loaded;

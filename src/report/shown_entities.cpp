@@ -9,13 +9,13 @@
 #include "io/dataset_ones.hpp"
 #include "report/entity_order.hpp"
 #include "report/listed_components.hpp"
-#include "report/top_rows.hpp"
+#include "report/mean_factor.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
 
-// The modes of that name, a place for each; Error (usage) for other names.
+// Which modes are named; Error (usage) for names of no mode.
 std::vector<bool> modes_named(const std::vector<std::string>& names, const std::vector<Mode>& modes, const char* flag) {
   std::vector<bool> named(modes.size(), false);
   for (const std::string& name : names) {
@@ -41,7 +41,7 @@ void decide_order(const std::vector<Mode>& modes, const ReportOptions& options, 
   }
 }
 
-// One pass over the ones, wherever they are.
+// Counts ones and neighbours in one pass over the data.
 void count_ones(const Dataset& data, ShownEntities& shown) {
   const std::size_t K = shown.modes.size();
   for (std::size_t k = 0; k < K; ++k) {
@@ -55,7 +55,7 @@ void count_ones(const Dataset& data, ShownEntities& shown) {
   for (const Network& network : data.networks) add_neighbours(network, shown.modes[network.mode].neighbours);
 }
 
-// The first `count` by a number that is large.
+// The `count` ids with the largest numbers.
 template <class Numbers>
 std::vector<std::uint32_t> largest(std::vector<std::uint32_t> ids, const Numbers& number, std::size_t count) {
   count = std::min(count, ids.size());
@@ -70,10 +70,9 @@ std::vector<std::uint32_t> largest(std::vector<std::uint32_t> ids, const Numbers
 std::vector<std::uint32_t> top_entities(Posterior& posterior, std::size_t k) {
   const std::vector<std::size_t> listed = listed_components(posterior);
   if (listed.empty()) return {};
-  const std::vector<float> u = posterior.mean_factor(k, chain_shown(posterior));
-  const std::size_t R = static_cast<std::size_t>(posterior.info().options.rank);
+  const MeanFactor u(posterior, k, chain_shown(posterior));
   std::vector<std::uint32_t> ids;
-  for (const std::vector<std::uint32_t>& of_component : top_rows(u, R, listed, entities_of_component))
+  for (const std::vector<std::uint32_t>& of_component : u.top(listed, entities_of_component))
     ids.insert(ids.end(), of_component.begin(), of_component.end());
   return ids;
 }
@@ -121,7 +120,7 @@ ShownEntities choose_shown_entities(const Dataset& data, Posterior& posterior, c
     ShownEntities::ModeEntities& mode = shown.modes[k];
     std::vector<std::uint32_t> in_order(sizes[k]);
     std::iota(in_order.begin(), in_order.end(), 0u);
-    // A line with gaps would be read as another one: of an order nothing is left out.
+    // A line with gaps would be misleading, so that ordered modes are shown as a whole.
     const bool all = shares[k] == sizes[k] || (mode.ordered && sizes[k] <= most_in_a_line);
     mode.places.assign(sizes[k], all ? 1 : 0);
     if (!all) {

@@ -1,5 +1,5 @@
-// Which entities a report speaks of: all of them, or of very many those with most ones, and whatever is a top entity of a component. Of
-// ordered modes all, unless they are too many for a line.
+// Which entities a report shows: all of them or, if there are very many, those with most ones and the top entities of
+// the components. Ordered modes are shown as a whole, unless they have too many entities for a line.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace ztp {
 
-// Places are counted within the shown entities of a mode: the page knows no other numbers.
+// The page numbers the shown entities of a mode: these numbers are called places.
 struct ShownEntities {
   struct ModeEntities {
     std::vector<std::uint32_t> ids;         // place to id: ascending, or of an ordered mode in its order
@@ -25,20 +25,21 @@ struct ShownEntities {
   std::vector<ModeEntities> modes;
 };
 
-// Error (usage), if the options name a mode that is none.
+// Error (usage), if the options name a mode that does not exist.
 ShownEntities choose_shown_entities(const Dataset& data, Posterior& posterior, const ReportOptions& options,
                                     std::vector<std::string>& notes);
 
-// How many entities of modes of these sizes are shown, if at most `most` are: small modes as a whole, and of large ones equally many.
+// How many entities of modes of these sizes are shown, `most` in all: small modes as a whole, equally many of large
+// ones.
 std::vector<std::size_t> fair_shares(const std::vector<std::size_t>& sizes, std::size_t most);
 
-// As many of these components have as top entities, whatever else is shown: what `ztp components` can be compared with.
+// The number of top entities of each component, as in `ztp components`. They are always shown.
 inline constexpr std::size_t entities_of_component = 30;
 
-// Counts the ends of edges at each entity.
+// Adds the degree of each entity in the network.
 void add_neighbours(const Network& network, std::vector<std::uint32_t>& neighbours);
 
-// Entities without ones: what is said of them comes from their neighbours. Most neighbours first.
+// Entities without ones, which are predicted from their neighbours alone. Most neighbours first.
 inline constexpr std::size_t cold_starts_shown = 200;  // of a mode
 std::vector<std::uint32_t> cold_starts(const ShownEntities::ModeEntities& mode, std::size_t most);
 

@@ -44,8 +44,8 @@ std::vector<AskedEntity> choose_entities(const ShownEntities& shown) {
   return asked;
 }
 
-// Cells of these entities that may be among their most probable ones, none of them a training one; sorted, each once. Most ones are among the
-// probable cells: where too few cells are left without them, more are asked for.
+// Candidates for the most probable cells of these entities, without training ones; sorted and distinct. Many probable
+// cells are training ones: if too few others are left, more candidates are taken.
 Buffer<std::uint32_t> find_candidates(const Dataset& data, const PromisingCells& promising,
                                       std::vector<AskedEntity> asked, Pool& pool) {
   const std::size_t K = data.tensor.order();
@@ -78,7 +78,7 @@ Buffer<std::uint32_t> find_candidates(const Dataset& data, const PromisingCells&
   return result;
 }
 
-// What is known of these cells, each there once, by the test cells of the run.
+// The outcomes of these cells, which are distinct, if they are test cells of the run.
 std::vector<std::optional<bool>> outcomes(const std::string& run_dir, const Posterior& posterior,
                                           const Buffer<std::uint32_t>& cells, Pool& pool) {
   const std::size_t K = posterior.modes().size(), count = cells.size() / K;

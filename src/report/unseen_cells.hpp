@@ -18,16 +18,16 @@ struct UnseenCells {
     std::uint32_t id = 0;
     std::vector<std::size_t> cells;  // which of those below, most probable first
   };
-  std::vector<std::vector<Entity>> modes;                // those that were asked for, by place
+  std::vector<std::vector<Entity>> modes;                // the entities of each mode, by place
   Buffer<std::uint32_t> cells;                           // x K
   std::vector<Prediction> predictions;                   // of Posterior::predict
   std::vector<std::vector<Recommendation::Part>> parts;  // of Posterior::explain
   std::vector<std::optional<bool>> held_out;             // whether it is a one, if it is a test cell of the run
 };
 
-// Of the shown entities that have most ones, and of some without any. Candidates come from PromisingCells; all that follows is as exact as
-// Posterior::recommend, and takes one pass over the ones, or a few, two over the draws, and one over
-// the test cells of the run.
+// Finds the unseen cells of the shown entities with most ones, and of some without any. Candidates come from
+// PromisingCells; their predictions are as exact as those of Posterior::recommend. Takes one or a few passes over the
+// ones, two over the draws, and one over the test cells of the run.
 UnseenCells find_unseen(const std::string& run_dir, const Dataset& data, Posterior& posterior,
                         const ShownEntities& shown, Pool& pool);
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/memory.hpp"
-#include "baselines/training_cells.hpp"
 #include "kernel/bounded_draw.hpp"
 #include "options/amounts.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
+#include "run/rivals.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -66,7 +66,8 @@ double index_bytes(const Dataset& data) {
   return bytes;
 }
 
-// Minibatches: a shuffled copy of the ones in memory, which takes 16 more bytes per one to make; or two chunks of a file.
+// Minibatches: a shuffled copy of the ones in memory, which takes 16 more bytes per one to make; or two chunks of a
+// file.
 double minibatch_bytes(const Dataset& data, const FitOptions& options) {
   const double K = static_cast<double>(data.tensor.order()), in_memory = static_cast<double>(data.tensor.nnz());
   const double counts = has_counts(options) ? 8 : 0;
@@ -81,28 +82,10 @@ double minibatch_bytes(const Dataset& data, const FitOptions& options) {
   return bytes + (minibatch * K < rows / 2 ? 4 * rows : 0);
 }
 
-// The rivals: factors; the training cells of the logistic model; the blocks of the quadratic ones.
-double rival_bytes(const Dataset& data, const FitOptions& options) {
-  const double K = static_cast<double>(data.tensor.order()), R = static_cast<double>(options.rank);
-  double bytes = sampling_code_bytes, largest = 0;
-  for (const Mode& mode : data.tensor.modes) {
-    bytes += 8.0 * mode.labels.size() * static_cast<double>(padded(static_cast<std::size_t>(options.rank)));
-    largest = std::max<double>(largest, mode.labels.size());
-  }
-  if (options.model == Model::logistic) {
-    const Buffer<std::uint32_t>* missing = data.missing.cells.empty() ? nullptr : &data.missing.cells;
-    const double zeros = static_cast<double>(zeros_wanted(data.tensor, missing, options.zeros));
-    return bytes + (zeros + static_cast<double>(data.tensor.nnz())) * (4 * K + 1 + 8 + 4 + 4 * (K - 1));
-  }
-  const double blocks = options.model == Model::pwquad ? static_cast<double>(options.blocks) : 1;
-  bytes += index_bytes(data) + blocks * (largest / 8 + (K + 2) * (1 + R + R * R) * sizeof(double));
-  return bytes;
-}
-
 double sampling_bytes(const Dataset& data, const FitOptions& options, double test_cells) {
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
   const double followed = test_cells * (4 * K + 1 + 8 + 8 + 8);  // cells, outcome, sum, probability, sorted keys
-  if (is_rival(options)) return rival_bytes(data, options) + followed;
+  if (is_rival(options)) return sampling_code_bytes + rival_models(options).chain_bytes(options, data) + followed;
   double bytes = parameter_bytes(data.tensor.modes, static_cast<std::size_t>(options.rank));
   if (is_online(options))
     bytes += minibatch_bytes(data, options);

@@ -4,8 +4,8 @@
 
 namespace ztp {
 
-// Error (config), if the fit needs more than --memory allows: it tells how much, and what would need less. `test_cells`:
-// the number of cells of a test file, if it is known; cells that the fit holds out are counted anyway.
+// Error (config), if the fit needs more than --memory allows: it tells how much, and what would need less.
+// `test_cells`: the number of cells of a test file, if it is known; cells that the fit holds out are counted anyway.
 void require_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells = 0);
 
 // Seconds of a sweep, or online of a step. Measured on a part of the data, in about a second.

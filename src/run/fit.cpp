@@ -75,7 +75,7 @@ FitOutcome sample(const OpenRun& run, const Checkpoint& from = {}) {
   Pool pool(static_cast<unsigned>(options.threads));
   if (is_rival(options))
     return sample_run(
-        run, [&](std::uint32_t c) { return make_rival(options, run.data, pool, c); }, from);
+        run, [&](std::uint32_t c) { return rival_models(options).make_chain(options, run.data, pool, c); }, from);
   const ChainFactory chains(options, run.data, pool);
   return sample_run(
       run, [&](std::uint32_t c) { return chains.make(c); }, from);
@@ -93,7 +93,10 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
                bool replace) {
   const FitOptions options = complete_options(given, data);
   if (data.ones() == 0) throw Error(ErrorKind::config, "the tensor has no ones to fit");
-  if (is_rival(options)) check_rival_data(options, data);
+  if (is_rival(options)) {
+    rival_models(options);  // they must be there
+    check_rival_data(options, data);
+  }
   if (data.file != nullptr && !is_online(options))
     throw Error(ErrorKind::config, "ones that stay in their file need --method online");
   if (data.file == nullptr && has_counts(options) != !data.tensor.counts.empty())
@@ -104,7 +107,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   if (!options.test.empty()) require_memory(data, options, test.size());
   if (options.holdout_as == HoldoutAs::missing) add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);
-  describe_training_zeros(data, info);
+  if (is_rival(options)) rival_models(options).describe(data, info);
   NewRunDir made(run_dir, replace);
   write_initial_files(made.path(), info, data, test);
   made.publish();

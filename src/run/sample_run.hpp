@@ -25,8 +25,8 @@ RunInfo describe_run(const Dataset& data, const FitOptions& complete, const Test
 // Writes the files that are known before sampling: options, status, labels, data, test and watched cells.
 void write_initial_files(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test);
 
-// Samples from the checkpoint `from` to the end or to an interruption, and leaves a run directory that can be read. Then
-// throws the exception of a callback, if there was one. The caller holds the lock.
+// Samples from the checkpoint `from` to the end or to an interruption, and leaves a run directory that can be read.
+// Then throws the exception of a callback, if there was one. The caller holds the lock.
 FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Checkpoint& from = {});
 
 // Files that a complete run does not need. They are there if the program was killed before it removed them.

@@ -13,8 +13,8 @@
 namespace ztp {
 namespace {
 
-// Radix sort in two stages: large ranges are grouped in place by their top byte (American flag sort), until a range and a
-// copy of it fit into the cache; such a range is sorted by its least significant digits first.
+// Radix sort in two stages: large ranges are grouped in place by their top byte (American flag sort), until a range and
+// a copy of it fit into the cache; such a range is sorted by its least significant digits first.
 class KeySorter {
  public:
   void sort(std::uint64_t* keys, std::size_t count, unsigned bits) {
@@ -35,8 +35,8 @@ class KeySorter {
     for (std::size_t b = 0; b < 256; ++b) bounds[b + 1] += bounds[b];
     std::array<std::size_t, 256> next;
     std::copy(bounds.begin(), bounds.end() - 1, next.begin());
-    // Every pass swaps each misplaced key into its group. The swaps of a pass are independent, unlike those of a cycle of
-    // displaced keys.
+    // Every pass swaps each misplaced key into its group. The swaps of a pass are independent, unlike those of a cycle
+    // of displaced keys.
     for (bool moved = true; moved;) {
       moved = false;
       for (std::size_t b = 0; b < 256; ++b) {

@@ -80,9 +80,9 @@ struct CollectedCells {
   unsigned rounds = 0;
 };
 
-// Fills the set up to `wanted` distinct cells; draw(round, need) appends at most `need` points. A round never draws more
-// points than cells are missing, so the result is that of drawing points one by one until `wanted` distinct cells are hit.
-// Error (config) after too many rounds; small sets, whose rounds are cheap, get more of them.
+// Fills the set up to `wanted` distinct cells; draw(round, need) appends at most `need` points. A round never draws
+// more points than cells are missing, so the result is that of drawing points one by one until `wanted` distinct cells
+// are hit. Error (config) after too many rounds; small sets, whose rounds are cheap, get more of them.
 template <class Set, class Draw>
 CollectedCells collect_distinct(Set& set, std::uint64_t wanted, const std::string& what, Draw draw);
 

@@ -46,8 +46,8 @@ class RandomPermutation {
   Step steps_[4];
 };
 
-// R blocks of 1.5 n / R entities each on a circle of n: each entity is in one or two of them. At least 3 entities, and not
-// many more than the points of a component, which would only add entities without ones.
+// R blocks of 1.5 n / R entities each on a circle of n: each entity is in one or two of them. At least 3 entities, and
+// not many more than the points of a component, which would only add entities without ones.
 std::uint64_t block_size(std::uint64_t n, const SimulateOptions& options) {
   const std::uint64_t rank = options.rank;
   std::uint64_t points = options.ones / rank + 1;
@@ -100,7 +100,8 @@ void check_edges(const SimulateOptions& options, const std::vector<std::string>&
     const auto& [mode, edges] = options.edges[i];
     if (std::find(names.begin(), names.end(), mode) == names.end())
       throw Error(ErrorKind::usage,
-                  fmt::format("--edges {}={}: there is no such mode; they are: {}", mode, edges, fmt::join(names, ", ")));
+                  fmt::format("--edges {}={}: there is no such mode; they are: {}", mode, edges,
+                              fmt::join(names, ", ")));
     for (std::size_t other = 0; other < i; ++other)
       if (options.edges[other].first == mode)
         throw Error(ErrorKind::usage, fmt::format("--edges gives mode {} twice", mode));
@@ -140,8 +141,8 @@ void check(const SimulateOptions& options) {
 Truth::Truth(const SimulateOptions& options) : options_(options) {
   check(options);
   const bool planted = options.kind == SimulateKind::planted;
-  // Planted components have similar weights, those of the model exponential ones (a gamma prior of shape 1: with the 0.1
-  // of a fit, which empties components, one or two would dominate).
+  // Planted components have similar weights, those of the model exponential ones (a gamma prior of shape 1: with the
+  // 0.1 of a fit, which empties components, one or two would dominate).
   Buffer<double> weights(options.rank);
   for (std::size_t r = 0; r < options.rank; ++r) {
     Stream stream(key(simulate_stream::shares), 0, r);

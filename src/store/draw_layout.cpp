@@ -23,12 +23,12 @@ FactorLayout factor_layout(const FitOptions& complete, const std::vector<DrawLay
   return FactorLayout::cp(sizes, static_cast<std::size_t>(complete.rank));
 }
 
-std::vector<std::string> learned_names(const FitOptions& complete, const std::vector<DrawLayout::ModeSize>& modes,
-                                       std::size_t networks) {
+std::vector<std::string> learned_names(const FitOptions& complete, const FactorLayout& factors,
+                                       const std::vector<std::string>& modes, std::size_t networks) {
   if (is_rival(complete)) return {"intercept"};
   std::vector<std::string> names;
-  if (ztp::learned(complete).dirichlet)
-    for (const DrawLayout::ModeSize& mode : modes) names.push_back("dirichlet_" + mode.name);
+  for (std::size_t f = 0; ztp::learned(complete).dirichlet && f < factors.matrices(); ++f)
+    names.push_back("dirichlet_" + modes[factors.first_mode(f)]);
   if (!ztp::learned(complete).gamma_shape) return names;
   names.push_back("gamma_shape");
   for (std::size_t m = 1; m <= networks; ++m) names.push_back(fmt::format("gamma_shape_network_{}", m));
@@ -45,29 +45,31 @@ std::vector<std::size_t> DrawVariable::shape() const {
 
 DrawLayout::DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& modes,
                        const std::vector<std::size_t>& networks)
-    : factors(factor_layout(complete, modes)),
+    : DrawLayout(factor_layout(complete, modes), complete, names_of(modes), networks) {}
+
+DrawLayout::DrawLayout(FactorLayout of_model, const FitOptions& complete, const std::vector<std::string>& names,
+                       const std::vector<std::size_t>& networks)
+    : factors(std::move(of_model)),
       chains(static_cast<std::size_t>(complete.chains)),
-      learned(learned_names(complete, modes, networks.size())),
-      dimensions(netcdf_names(names_of(modes))) {
+      learned(learned_names(complete, factors, names, networks.size())),
+      dimensions(netcdf_names(names)) {
   const std::size_t R = factors.components();
   add(Kind::weight, 0, "lambda", 1, R);
   add(Kind::p, 0, is_rival(complete) ? "tau" : "p", 1, R);
   for (std::size_t m = 1; m <= networks.size(); ++m) {
-    const std::size_t columns = factors.size_of_mode(networks[m - 1]).columns;
-    add(Kind::weight, m, fmt::format("beta_{}", m), 1, columns);
-    add(Kind::p, m, fmt::format("h_{}", m), 1, columns);
+    const std::size_t f = factors.matrix(networks[m - 1]), columns = factors.size(f).columns;
+    add(Kind::weight, m, fmt::format("beta_{}", m), 1, columns, f);
+    add(Kind::p, m, fmt::format("h_{}", m), 1, columns, f);
   }
   const std::vector<std::string> of_learned = netcdf_names(learned, false);
   for (std::size_t l = 0; l < learned.size(); ++l) add(Kind::learned, l, of_learned[l], 1, 1);
-  for (std::size_t f = 0; f < factors.matrices(); ++f) {
-    std::size_t k = 0;
-    while (factors.matrix(k) != f) ++k;
-    add(Kind::factor, f, "u_" + dimensions[k], factors.size(f).rows, factors.size(f).columns);
-  }
+  for (std::size_t f = 0; f < factors.matrices(); ++f)
+    add(Kind::factor, f, "u_" + dimensions[factors.first_mode(f)], factors.size(f).rows, factors.size(f).columns, f);
 }
 
-void DrawLayout::add(Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns) {
-  variables.push_back({kind, index, name, variables.empty() ? 0 : floats(), rows, columns});
+void DrawLayout::add(Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns,
+                     std::optional<std::size_t> matrix) {
+  variables.push_back({kind, index, name, variables.empty() ? 0 : floats(), rows, columns, matrix});
 }
 
 const DrawVariable& DrawLayout::variable(Kind kind, std::size_t index) const {

@@ -1,6 +1,7 @@
 // The variables of a kept draw. Code that writes, reads or averages draws goes through this list.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,11 +18,14 @@ namespace ztp {
 struct DrawVariable {
   enum class Kind { weight, p, learned, factor };
   Kind kind = Kind::weight;
-  std::size_t index = 0;     // weight and p: 0 of the tensor, m of network m from 1; learned: which one; factor: its matrix
+  // Of weight and p 0 of the tensor, m of network m from 1; of what is learned, which one; of a factor its matrix.
+  std::size_t index = 0;
   std::string name;          // in draws.nc
   std::uint64_t offset = 0;  // of its first number
   std::size_t rows = 1;      // n of a factor
-  std::size_t columns = 1;   // of a factor; R of weights; 1 of what is learned
+  std::size_t columns = 1;   // P of a factor and of the weights of a network; R of lambda; 1 of what is learned
+  // Whose columns these are: of a factor, and of the weights of a network.
+  std::optional<std::size_t> matrix = std::nullopt;
 
   std::uint64_t floats() const { return std::uint64_t{rows} * columns; }
   std::vector<std::size_t> shape() const;  // rows x columns, columns or nothing
@@ -33,7 +37,10 @@ class DrawLayout {
     std::string name;
     std::uint32_t size = 0;  // n_k
   };
-  // networks: the mode of each.
+  // Of a model of these factors. names: of the modes; networks: the mode of each.
+  DrawLayout(FactorLayout of_model, const FitOptions& complete, const std::vector<std::string>& names,
+             const std::vector<std::size_t>& networks);
+  // Of CP.
   DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& modes, const std::vector<std::size_t>& networks);
 
   FactorLayout factors;                 // of the model
@@ -49,7 +56,8 @@ class DrawLayout {
   std::uint64_t bytes() const { return sizeof(float) * floats(); }
 
  private:
-  void add(DrawVariable::Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns);
+  void add(DrawVariable::Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns,
+           std::optional<std::size_t> matrix = std::nullopt);
 };
 
 DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::span<const Network> networks);

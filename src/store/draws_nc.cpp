@@ -66,12 +66,12 @@ struct Group {
   int id = -1;
   std::vector<int> leading;  // chain and draw, or chain alone
   int component = -1;
-  std::vector<int> modes;
+  std::vector<int> rows, columns;  // of each factor matrix
 
   std::vector<int> dimensions(const DrawVariable& variable) const {
     std::vector<int> result = leading;
-    if (variable.kind == Kind::factor) result.push_back(modes[variable.index]);
-    if (variable.kind != Kind::learned) result.push_back(component);
+    if (variable.kind == Kind::factor) result.push_back(rows[variable.index]);
+    if (variable.kind != Kind::learned) result.push_back(variable.matrix ? columns[*variable.matrix] : component);
     return result;
   }
 };
@@ -91,7 +91,7 @@ std::vector<std::int64_t> numbers_from(std::int64_t first, std::size_t count) {
 // With the dimensions chain and draw, chain alone or none, of these sizes.
 Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const std::vector<std::size_t>& sizes) {
   constexpr const char* names[] = {"chain", "draw"};
-  Group group{file.add_group(name), {}, -1, {}};
+  Group group{file.add_group(name), {}, -1, {}, {}};
   add_attributes(file, group.id, info);
   for (std::size_t i = 0; i < sizes.size(); ++i)
     group.leading.push_back(file.add_dimension(group.id, names[i], sizes[i]));
@@ -100,22 +100,34 @@ Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const s
   return group;
 }
 
-// The dimensions of components and modes, with their coordinate variables.
+// The dimensions of components and modes, with their coordinate variables. Columns that are not components have
+// dimensions of their own.
 void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const std::vector<Mode>& modes) {
-  group.component = file.add_dimension(group.id, "component", layout.factors.components());
-  file.put_all(file.add_variable(group.id, "component", Type::integers, {group.component}), numbers_from(1, layout.factors.components()));
+  const FactorLayout& factors = layout.factors;
+  group.component = file.add_dimension(group.id, "component", factors.components());
+  file.put_all(file.add_variable(group.id, "component", Type::integers, {group.component}),
+               numbers_from(1, factors.components()));
+  std::vector<int> of_modes;
   for (std::size_t k = 0; k < modes.size(); ++k) {
     const LabelTable& table = modes[k].labels;
     const std::string& name = layout.dimensions[k];
-    group.modes.push_back(file.add_dimension(group.id, name, table.size()));
+    of_modes.push_back(file.add_dimension(group.id, name, table.size()));
     if (table.is_numbered()) {
-      file.put_all(file.add_variable(group.id, name, Type::integers, {group.modes[k]}),
+      file.put_all(file.add_variable(group.id, name, Type::integers, {of_modes[k]}),
                    numbers_from(table.first_number(), table.size()));
     } else if (table.size() <= most_label_coordinates) {
       std::vector<std::string> labels;
       for (std::uint32_t j = 0; j < table.size(); ++j) labels.push_back(table[j]);
-      file.put_all(file.add_variable(group.id, name, Type::strings, {group.modes[k]}), labels);
+      file.put_all(file.add_variable(group.id, name, Type::strings, {of_modes[k]}), labels);
     }
+  }
+  for (std::size_t f = 0; f < factors.matrices(); ++f) {
+    const std::size_t k = factors.first_mode(f);
+    group.rows.push_back(of_modes[k]);
+    const std::string name = "u_" + layout.dimensions[k] + "_column";
+    group.columns.push_back(factors.columns_are_components()
+                                ? group.component
+                                : file.add_dimension(group.id, name, factors.size(f).columns));
   }
 }
 

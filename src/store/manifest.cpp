@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -13,8 +12,6 @@
 
 namespace ztp {
 namespace {
-
-constexpr std::size_t bytes_hashed_at_once = 1 << 20;
 
 struct ManifestEntry {
   std::uint64_t bytes = 0;
@@ -34,12 +31,7 @@ bool has_manifest(const std::string& run_dir) {
 ManifestEntry manifest_entry(const std::string& path) {
   const ReadFile file(path);
   Hash hash;
-  Buffer<char> buffer(std::min<std::uint64_t>(bytes_hashed_at_once, file.length()));
-  for (std::uint64_t offset = 0; offset < file.length(); offset += bytes_hashed_at_once) {
-    const std::size_t part = std::min<std::uint64_t>(bytes_hashed_at_once, file.length() - offset);
-    file.read(offset, buffer.data(), part);
-    hash.add(buffer.data(), part);
-  }
+  hash.add(file, 0, file.length());
   return {file.length(), fmt::format("{:016x}", hash.sum())};
 }
 

@@ -1,5 +1,5 @@
-// manifest.json: length and XXH3 of the files of a run whose format has no checksums. They are compared before a file is
-// used: HDF5 is not safe with corrupt files.
+// manifest.json: length and XXH3 of the files of a run whose format has no checksums. They are compared before a file
+// is used: HDF5 is not safe with corrupt files.
 #pragma once
 #include <string>
 #include <vector>

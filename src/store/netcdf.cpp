@@ -56,21 +56,7 @@ void disable_chunk_cache() {
   nc_set_chunk_cache(1 << 16, 1009, 0.75f);
 }
 
-nc_type type_in_file(NetcdfFile::Type type) {
-  switch (type) {
-    case NetcdfFile::Type::floats:
-      return NC_FLOAT;
-    case NetcdfFile::Type::doubles:
-      return NC_DOUBLE;
-    case NetcdfFile::Type::integers:
-      return NC_INT64;
-    case NetcdfFile::Type::indices:
-      return NC_INT;
-    case NetcdfFile::Type::strings:
-      return NC_STRING;
-  }
-  return NC_NAT;
-}
+constexpr nc_type types_in_file[] = {NC_FLOAT, NC_DOUBLE, NC_INT64, NC_INT, NC_STRING};  // as NetcdfFile::Type
 
 // Overloads for the functions of the library, which has one name per type.
 int put_numbers(Variable v, const Slab& slab, const float* values) {
@@ -157,7 +143,8 @@ NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name
   const NetcdfLock lock;
   Variable variable{group, -1};
   const int count = static_cast<int>(dimensions.size());
-  check(nc_def_var(group, name.c_str(), type_in_file(type), count, dimensions.data(), &variable.id));
+  const nc_type type_in_file = types_in_file[static_cast<std::size_t>(type)];
+  check(nc_def_var(group, name.c_str(), type_in_file, count, dimensions.data(), &variable.id));
   if (!chunk.empty()) check(nc_def_var_chunking(group, variable.id, NC_CHUNKED, chunk.data()));
   const float none = std::numeric_limits<float>::quiet_NaN();
   if (type == Type::floats) check(nc_def_var_fill(group, variable.id, NC_FILL, &none));

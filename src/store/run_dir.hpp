@@ -18,8 +18,8 @@ class RunLock {
   FileDescriptor fd_;
 };
 
-// A run directory that is built under a temporary name beside its final one, .RUN.ztp-partial-PID, and renamed when it is
-// complete. If it is never published it is removed, and an existing run stays as it was.
+// A run directory that is built under a temporary name beside its final one, .RUN.ztp-partial-PID, and renamed when it
+// is complete. If it is never published it is removed, and an existing run stays as it was.
 class NewRunDir {
  public:
   // Error (config), if something exists that may not be replaced. Removes leftovers of killed processes.

@@ -1,5 +1,5 @@
-// The random order of the ones in tensor files and minibatches: by a hash of the cell. It needs no memory, does not depend
-// on the source of the ones, and brings repeated cells together.
+// The random order of the ones in tensor files and minibatches: by a hash of the cell. It needs no memory, does not
+// depend on the source of the ones, and brings repeated cells together.
 #pragma once
 #include <xxhash.h>
 

@@ -1,8 +1,8 @@
 // The file of a shuffled tensor, .ztpt. Numbers are little-endian.
 //   header    FileHead, a ModeHead for each mode, the modes' names end to end, XXH3 of all that (u64)
-//   blocks    of `ones_per_block` ones each, the last of the rest: coordinates (u32, K per one), counts (i64, one per one,
-//             if there are counts), XXH3 of these (u64) with the number of the block as its seed, so that swapped blocks
-//             are noticed
+//   blocks    of `ones_per_block` ones each, the last of the rest: coordinates (u32, K per one), counts (i64, one per
+//             one, if there are counts), XXH3 of these (u64) with the number of the block as its seed, so that swapped
+//             blocks are noticed
 //   labels    for each named mode the lengths of its labels (u32 each), then their characters, in pieces of label_piece
 //             bytes, each followed by its XXH3 (u64)
 // All places follow from the header. Ones are sorted by (shuffle_hash, cell): any stretch of them is a fair sample, and

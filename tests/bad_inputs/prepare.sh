@@ -1,4 +1,5 @@
-# What cases copy with `with`: made once, by the program itself. $ztp is the program; see also `helpers` in bad_inputs.py.
+# What cases copy with `with`: made once, by the program itself. $ztp is the program; see also `helpers` in
+# bad_inputs.py.
 printf '#user\titem\nann\tx\nbob\ty\ncid\tx\nann\tz\ndan\tz\n' >ones.tsv
 printf 'a\tx\nb\ty\nc\tz\n' >good.tsv
 printf 'a\tx\t2\nb\ty\t3\nc\tz\t1\n' >counts.tsv

@@ -1,4 +1,5 @@
-// What a seed means, pinned: Philox, how a stream reads its words, the key of every purpose, and a few draws. There is no chance in a run.
+// What a seed means, pinned: Philox, how a stream reads its words, the key of every purpose, and a few draws. There is
+// no chance in a run.
 #include "base/random.hpp"
 
 #include <gtest/gtest.h>

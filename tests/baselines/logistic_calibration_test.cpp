@@ -1,11 +1,12 @@
-// The sampler of the logistic rival against its own prior (Geweke's joint test), and a prior that is another one, which must be told apart.
+// The sampler of the logistic rival against its own prior (Geweke's joint test), and a prior that is another one, which
+// must be told apart.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "baselines/logistic_chain.hpp"
-#include "carried.hpp"
+#include "checkpoint_bytes.hpp"
 #include "model/distributions.hpp"
 #include "quad_world.hpp"
 #include "statistics.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 // What the joint law of parameters and data is looked at through: bounded, so that heavy tails of the prior do no harm.
 constexpr std::size_t functionals = 8;
-std::vector<double> look(const std::vector<Carried>& parts, double ones) {
+std::vector<double> look(const std::vector<CheckpointField>& parts, double ones) {
   const auto values = [&](std::size_t i) { return static_cast<const double*>(parts[i].data); };
   const auto bounded = [](double x) { return x * x / (1 + x * x); };
   const float* u = static_cast<const float*>(parts[3].data);  // of the first mode, row 0; rows are 16 floats
@@ -30,7 +31,7 @@ std::vector<double> look(const std::vector<Carried>& parts, double ones) {
 }
 
 // delta, tau, w, b and u from their prior, b with this precision.
-void draw_prior(Stream& stream, const std::vector<Carried>& parts, double precision) {
+void draw_prior(Stream& stream, const std::vector<CheckpointField>& parts, double precision) {
   const auto values = [&](std::size_t i) { return static_cast<double*>(parts[i].data); };
   double tau = 1;
   for (std::size_t r = 0; r < 2; ++r) {
@@ -59,8 +60,8 @@ double draw_data(Stream& stream, RivalChain& chain, SparseTensor& tensor) {
   return static_cast<double>(tensor.nnz()) / cells;
 }
 
-// Geweke (2004): parameters and data drawn from the joint law, and by turns of the sampler and new data, have the same means. The smallest
-// p-value over the functionals. 2 x 3 x 2 cells, R = 2; seed as given, batches of 1000 steps.
+// Geweke (2004): parameters and data drawn from the joint law, and by turns of the sampler and new data, have the same
+// means. The smallest p-value over the functionals. 2 x 3 x 2 cells, R = 2; seed as given, batches of 1000 steps.
 double smallest_p(double simulated_precision, std::size_t length, std::uint32_t seed) {
   Pool pool(1);
   SparseTensor tensor;
@@ -71,18 +72,18 @@ double smallest_p(double simulated_precision, std::size_t length, std::uint32_t 
   Stream stream(stream_key(seed, 0, Purpose::simulate), 0, 0);
   LogisticChain parameters({&tensor, nullptr, 2, 1}, all_zeros(tensor), pool, 0);
   for (std::size_t t = 0; t < length; ++t) {
-    draw_prior(stream, parameters.carried(), simulated_precision);
-    const std::vector<double> values = look(parameters.carried(), draw_data(stream, parameters, tensor));
+    draw_prior(stream, parameters.checkpoint_fields(), simulated_precision);
+    const std::vector<double> values = look(parameters.checkpoint_fields(), draw_data(stream, parameters, tensor));
     for (std::size_t i = 0; i < functionals; ++i) joint[i].add(values[i]);
   }
   for (std::size_t t = 0; t < length; ++t) {
     const double ones = draw_data(stream, parameters, tensor);
-    const std::vector<double> values = look(parameters.carried(), ones);
+    const std::vector<double> values = look(parameters.checkpoint_fields(), ones);
     for (std::size_t i = 0; i < functionals; ++i) turns[i].add(values[i]);
     LogisticChain chain({&tensor, nullptr, 2, seed * 1000000ull + t}, all_zeros(tensor), pool, 0);
-    restore(chain, carried_bytes(parameters), 0);
+    restore(chain, checkpoint_bytes(parameters), 0);
     chain.step(true);
-    restore(parameters, carried_bytes(chain), 0);
+    restore(parameters, checkpoint_bytes(chain), 0);
   }
   double smallest = 1;
   for (std::size_t i = 0; i < functionals; ++i) {
@@ -92,8 +93,8 @@ double smallest_p(double simulated_precision, std::size_t length, std::uint32_t 
   return smallest;
 }
 
-// 8 p-values, each of which fails below 1e-3 / 8. Batch means have 59 degrees of freedom, for which the normal law is near enough: the false
-// alarm is at most 2e-3.
+// 8 p-values, each of which fails below 1e-3 / 8. Batch means have 59 degrees of freedom, for which the normal law is
+// near enough: the false alarm is at most 2e-3.
 TEST(LogisticChain, AgreesWithItsPrior) {
   EXPECT_GT(smallest_p(0.01, 60000, 1), 1e-3 / functionals);
 }

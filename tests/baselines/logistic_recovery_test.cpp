@@ -8,8 +8,9 @@
 namespace ztp::test {
 namespace {
 
-// Seed 6, deterministic. The mean over draws ranks the cells nearly as well as the truth does (it has seen them: with the seeds 6 to 11
-// better, by 0.006 to 0.014); with a sample of zeros the probabilities still add up to the number of ones (with these seeds within 5 %).
+// Seed 6, deterministic. The mean over draws ranks the cells nearly as well as the truth does (it has seen them: with
+// the seeds 6 to 11 better, by 0.006 to 0.014); with a sample of zeros the probabilities still add up to the number of
+// ones (with these seeds within 5 %).
 TEST(LogisticChain, FindsAPlantedTensorFromAllZerosOrSome) {
   const QuadWorld data = logistic_world({30, 25, 20}, -3, 6);
   const Cell cells = data.coordinates();
@@ -38,8 +39,8 @@ TEST(LogisticChain, FindsAPlantedTensorFromAllZerosOrSome) {
   }
 }
 
-// Seed 6, deterministic: of 12 components, two are needed, and the prior leaves few of the others (3.7 in the mean; with the seeds 7 to 11
-// 2.0 to 2.6).
+// Seed 6, deterministic: of 12 components, two are needed, and the prior leaves few of the others (3.7 in the mean;
+// with the seeds 7 to 11 2.0 to 2.6).
 TEST(LogisticChain, EmptiesComponentsThatAreNotNeeded) {
   const QuadWorld data = logistic_world({30, 25, 20}, -1, 6);
   Pool pool(2);

@@ -1,5 +1,6 @@
-// The logistic rival: its sums, its cells, and the same draws for any number of threads and after a restart. Seeds as given; no chance in a
-// run. logistic_calibration_test.cpp and logistic_recovery_test.cpp ask whether the draws are right.
+// The logistic rival: its sums, its cells, and the same draws for any number of threads and after a restart. Seeds as
+// given; no chance in a run. logistic_calibration_test.cpp and logistic_recovery_test.cpp ask whether the draws are
+// right.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "base/random.hpp"
 #include "baselines/gram.hpp"
 #include "baselines/logistic_chain.hpp"
-#include "carried.hpp"
+#include "checkpoint_bytes.hpp"
 #include "model/distributions.hpp"
 #include "quad_world.hpp"
 #include "targets.hpp"
@@ -106,14 +107,14 @@ TEST(LogisticChain, AnyNumberOfThreadsAndARestartMakeTheSameDraws) {
   std::string half;
   for (int t = 0; t < 6; ++t) {
     ASSERT_EQ(a.step(true), b.step(true));
-    ASSERT_EQ(carried_bytes(a), carried_bytes(b)) << t;
-    if (t == 2) half = carried_bytes(a);
+    ASSERT_EQ(checkpoint_bytes(a), checkpoint_bytes(b)) << t;
+    if (t == 2) half = checkpoint_bytes(a);
   }
   LogisticChain c(problem, all_zeros(data.tensor), three, 0);
   c.start();
   restore(c, half, 3);
   for (int t = 3; t < 6; ++t) c.step(true);
-  EXPECT_EQ(carried_bytes(c), carried_bytes(a));
+  EXPECT_EQ(checkpoint_bytes(c), checkpoint_bytes(a));
 }
 
 TEST(RivalChain, ARecordedDrawHasTheLogitsOfTheChain) {

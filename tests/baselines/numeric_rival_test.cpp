@@ -13,13 +13,13 @@ namespace {
 
 template <class Rival>
 void plant(Rival& chain, const std::string& name, std::size_t byte, double value) {
-  for (const Carried& part : chain.carried()) {
-    if (part.name != name) continue;
+  for (const CheckpointField& field : chain.checkpoint_fields()) {
+    if (field.name != name) continue;
     const float small = static_cast<float>(value);
     if (name == "u1")
-      std::memcpy(static_cast<char*>(part.data) + byte, &small, sizeof(small));
+      std::memcpy(static_cast<char*>(field.data) + byte, &small, sizeof(small));
     else
-      std::memcpy(static_cast<char*>(part.data) + byte, &value, sizeof(value));
+      std::memcpy(static_cast<char*>(field.data) + byte, &value, sizeof(value));
   }
 }
 

@@ -1,7 +1,7 @@
 // Do Polya-Gamma draws follow their law, on both sides of every switch of the sampler?
 //
-// Seed 20130401, one million draws for each setting. 24 p-values are looked at and each fails below 1e-3 / 24: the whole file raises a
-// false alarm with probability at most 1e-3. The seed is fixed and nothing is retried.
+// Seed 20130401, one million draws for each setting. 24 p-values are looked at and each fails below 1e-3 / 24: the
+// whole file raises a false alarm with probability at most 1e-3. The seed is fixed and nothing is retried.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ std::vector<double> sample(double z) {
   return result;
 }
 
-// The density of PG(1, z) from whichever of its two series falls off: not the code of the sampler, which never needs z in a series.
+// The density of PG(1, z) from whichever of its two series falls off: not the code of the sampler, which never needs z
+// in a series.
 double density(double x, double z) {
   double sum = 0;
   for (int n = 0; n < 60; ++n) {
@@ -97,8 +98,8 @@ TEST(PolyaGamma, HasItsMeanAndLaplaceTransform) {
   }
 }
 
-// Seed 1. The mean is 1 / 2z and the variance 1 / 2z^3, so that 1000 draws have a relative standard error of 0.002 at z = 500 and less
-// beyond: 0.1 is fifty of them.
+// Seed 1. The mean is 1 / 2z and the variance 1 / 2z^3, so that 1000 draws have a relative standard error of 0.002 at z
+// = 500 and less beyond: 0.1 is fifty of them.
 TEST(PolyaGamma, LogitsBeyondAnyDataGiveTheirMean) {
   for (const double z : {500.0, -3000.0, 1e6}) {
     double sum = 0;

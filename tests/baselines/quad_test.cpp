@@ -1,8 +1,9 @@
-// Quad-App and PW-QuadApp against the same worked out cell by cell. Seed 41 everywhere; nothing is left to chance but where it is said.
+// Quad-App and PW-QuadApp against the same worked out cell by cell. Seed 41 everywhere; nothing is left to chance but
+// where it is said.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "carried.hpp"
+#include "checkpoint_bytes.hpp"
 #include "quad_world.hpp"
 #include "ztp/error.hpp"
 #include "ztp/metrics.hpp"
@@ -151,7 +152,7 @@ TEST(QuadChain, IsTheSameForAnyNumberOfThreads) {
     b.start();
     for (int t = 0; t < 21; ++t) {
       ASSERT_EQ(a.step(true), b.step(true)) << t;
-      ASSERT_EQ(carried_bytes(a), carried_bytes(b)) << t;
+      ASSERT_EQ(checkpoint_bytes(a), checkpoint_bytes(b)) << t;
     }
     EXPECT_EQ(a.blocks(), blocks);
   }
@@ -171,11 +172,11 @@ TEST(QuadChain, GoesOnFromACheckpointAsIfNothingHadHappened) {
       for (std::uint32_t t = 0; t < stop; ++t) before.step(false);
       if (used) after.start();
       for (std::uint32_t t = 0; used && t < stop; ++t) after.step(false);
-      ASSERT_EQ(carried_bytes(before).size(), carried_bytes(after).size());
-      restore(after, carried_bytes(before), stop);
+      ASSERT_EQ(checkpoint_bytes(before).size(), checkpoint_bytes(after).size());
+      restore(after, checkpoint_bytes(before), stop);
       // Another seed: it must not matter after the start.
       while (after.steps_done() < 35) after.step(false);
-      EXPECT_EQ(carried_bytes(after), carried_bytes(whole)) << stop << used;
+      EXPECT_EQ(checkpoint_bytes(after), checkpoint_bytes(whole)) << stop << used;
     }
 }
 
@@ -190,10 +191,10 @@ double auc(const QuadWorld& world, Score score) {
   return collector.finish().auc_roc;
 }
 
-// Some 4,200 hidden cells of a planted tensor with factors of either sign. Estimating 315 numbers from 38,000 cells costs something: over
-// seeds 1 to 12 the AUC-ROC was below that of the truth by 0.0069 (standard deviation 0.0016) with one block and by 0.0047 (0.0009)
-// with 64, so that the margin is eight deviations away, and a false alarm for a seed taken at random less likely than 1e-6, unless
-// it is a local minimum.
+// Some 4,200 hidden cells of a planted tensor with factors of either sign. Estimating 315 numbers from 38,000 cells
+// costs something: over seeds 1 to 12 the AUC-ROC was below that of the truth by 0.0069 (standard deviation 0.0016)
+// with one block and by 0.0047 (0.0009) with 64, so that the margin is eight deviations away, and a false alarm for a
+// seed taken at random less likely than 1e-6, unless it is a local minimum.
 TEST(QuadChain, FindsWhatWasPlanted) {
   const QuadWorld world = quad_world({40, 35, 30}, 3, 1.2, 0.1, seed);
   const double truth = auc(world, [&](std::size_t i) { return world.theta[i]; });

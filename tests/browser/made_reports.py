@@ -39,7 +39,8 @@ class Ztp:
         return json.loads(self(*arguments, "--json"))
 
 
-# What `ztp fit` is given for each run, beside --out. Draws are a function of the seed: every number is the same every time.
+# What `ztp fit` is given for each run, beside --out. Draws are a function of the seed: every number is the same every
+# time.
 FITS = {
     "world": "world/tensor.tsv --labels world/labels --network country=world/network-country.tsv"
     " --rank 12 --sweeps 150 --chains 2 --holdout 0.1",

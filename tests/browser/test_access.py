@@ -21,7 +21,8 @@ def test_axe_finds_no_fault(name, made, open):
         for view in page.views():
             page.go(view)
             found = page.browser.execute_async_script(
-                "const done = arguments[1]; axe.run(document, {runOnly: arguments[0], resultTypes: ['violations']}).then((r) => done(r.violations))",
+                "const done = arguments[1]; axe.run(document, {runOnly: arguments[0], resultTypes: ['violations']})"
+                ".then((r) => done(r.violations))",
                 RULES,
             )
             faults += [
@@ -38,19 +39,24 @@ NAMELESS = """
   const seen = Array.from(document.querySelectorAll("a, button, input, select, [role=button], [role=link], [onclick]"))
                    .filter((e) => e.getClientRects().length);
   // Of the circles of a map one stops Tab, and arrows go to the others.
-  return seen.filter((e) => !named(e) || (e.tabIndex < 0 && !e.classList.contains("component"))).map((e) => e.outerHTML.slice(0, 150));"""
+  return seen.filter((e) => !named(e) || (e.tabIndex < 0 && !e.classList.contains("component")))
+      .map((e) => e.outerHTML.slice(0, 150));"""
 FIGURES = """
   return Array.from(document.querySelectorAll("main > section:not([hidden]) .plot > svg"))
-      .filter((svg) => (svg.getAttribute("aria-label") || "").length < 10 || !["img", "group"].includes(svg.getAttribute("role")))
+      .filter((svg) => (svg.getAttribute("aria-label") || "").length < 10 ||
+                       !["img", "group"].includes(svg.getAttribute("role")))
       .map((svg) => svg.closest("figure").textContent.slice(0, 80));"""
 # What has the cursor of something to be pressed but cannot be reached, and drawings within one picture that can.
 UNREACHED = """
   const pressable = Array.from(document.querySelectorAll("main > section:not([hidden]) *")).filter((e) =>
       getComputedStyle(e).cursor === "pointer" && e.getClientRects().length);
-  const focusable = (e) => e.closest("a[href], button, select, input, [tabindex]:not([tabindex='-1']), label, #hits, option");
+  const focusable =
+      (e) => e.closest("a[href], button, select, input, [tabindex]:not([tabindex='-1']), label, #hits, option");
   // Of the circles of a map one stops Tab, and arrows go to the others.
-  const arrows = (e) => e.closest(".component") && e.closest("svg").querySelectorAll(".component[tabindex='0']").length === 1;
-  return [...pressable.filter((e) => !focusable(e) && !arrows(e)), ...document.querySelectorAll("[role=img] [tabindex]")].map((e) => e.outerHTML.slice(0, 150));"""
+  const arrows =
+      (e) => e.closest(".component") && e.closest("svg").querySelectorAll(".component[tabindex='0']").length === 1;
+  return [...pressable.filter((e) => !focusable(e) && !arrows(e)),
+          ...document.querySelectorAll("[role=img] [tabindex]")].map((e) => e.outerHTML.slice(0, 150));"""
 
 
 @pytest.mark.parametrize("name", ["world", "compared"])

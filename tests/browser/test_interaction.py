@@ -186,7 +186,8 @@ def test_cards_are_ordered_and_lead_to_components(world):
     }.items():
         page.choose("#card-order", order)
         shown = page.script(
-            "return Array.from(document.querySelectorAll('.cards > *'), (card) => Number(card.dataset.component ?? -card.dataset.index))"
+            "return Array.from(document.querySelectorAll('.cards > *'),"
+            " (card) => Number(card.dataset.component ?? -card.dataset.index))"
         )
         assert [n if n > 0 else components[-n]["number"] for n in shown] == wanted
         assert shown[0] > 0, "the first card is not made"
@@ -262,8 +263,14 @@ def test_the_view_of_entities_remembers_the_last_one(world):
 
 def test_another_quantity_redraws_trace_and_ranks(world):
     page = world("diagnostics")
-    curves = "return Array.from(document.querySelectorAll('#view-diagnostics .curve.trace'), (curve) => curve.getAttribute('d'))"
-    bins = "return Array.from(document.querySelectorAll('#view-diagnostics figure:nth-of-type(2) .column'), (c) => c.getAttribute('y'))"
+    curves = (
+        "return Array.from(document.querySelectorAll('#view-diagnostics .curve.trace'),"
+        " (curve) => curve.getAttribute('d'))"
+    )
+    bins = (
+        "return Array.from(document.querySelectorAll('#view-diagnostics figure:nth-of-type(2) .column'),"
+        " (c) => c.getAttribute('y'))"
+    )
     ranked = {ranks["name"] for ranks in page.data["diagnostics"]["ranks"]}
     names = [trace["name"] for trace in page.data["diagnostics"]["traces"] if trace["name"] in ranked]
     cells = {q["name"]: f"cell {', '.join(q['cell'])}" for q in page.data["diagnostics"]["quantities"] if q["cell"]}
@@ -283,7 +290,10 @@ def test_another_quantity_redraws_trace_and_ranks(world):
 def test_colours(world):
     page = world("overview")
     page.script("localStorage.clear()")
-    background = "return getComputedStyle(document.body).backgroundColor + getComputedStyle(document.documentElement).backgroundColor"
+    background = (
+        "return getComputedStyle(document.body).backgroundColor +"
+        " getComputedStyle(document.documentElement).backgroundColor"
+    )
     light = page.script(background)
     page.look(1280, True)
     page.wait(lambda: page.script("return document.documentElement.dataset.colors") == "dark", "the dark colours")

@@ -27,7 +27,9 @@ def test_components_and_their_top_entities(name, made, open, ztp):
         page.go(f"components/{c['component']}")
         stability = "" if c["stability"] is None else f" · stability {fixed(c['stability'], 2)}"
         weight = f"weight {fixed(c['weight'], 1)} [{fixed(c['weight_q05'], 1)}, {fixed(c['weight_q95'], 1)}]"
-        assert page.one(".map-and-bars .facts").text == f"{weight} · {percent(six(c['share']))} of the {word}{stability}"
+        assert (
+            page.one(".map-and-bars .facts").text == f"{weight} · {percent(six(c['share']))} of the {word}{stability}"
+        )
         for mode in modes:
             values = [percent(six(entity["value"]), 2) for entity in c["top"][mode] if entity["value"] > 0]
             shown = page.bars(mode)
@@ -45,8 +47,9 @@ def test_cards(made, open, ztp):
         "window.dispatchEvent(new Event('beforeprint')); location.hash = 'cards'"
     )  # so that all cards are there
     facts = page.script(
-        "return Array.from(document.querySelectorAll('.card'), (card) => [card.dataset.component, card.querySelector('.facts').textContent,"
-        " card.querySelector('.badge').textContent, Array.from(card.querySelectorAll('.bar .number'), (n) => n.textContent)])"
+        "return Array.from(document.querySelectorAll('.card'), (card) => [card.dataset.component,"
+        " card.querySelector('.facts').textContent, card.querySelector('.badge').textContent,"
+        " Array.from(card.querySelectorAll('.bar .number'), (n) => n.textContent)])"
     )
     assert len(facts) == len(expected)
     for number, text, badge, values in facts:
@@ -87,7 +90,8 @@ def test_diagnostics(name, made, open, ztp):
         if button.text.startswith("Show all"):
             button.click()
     rows = page.script(
-        "return Array.from(document.querySelectorAll('#quantities tbody tr'), (row) => Array.from(row.cells, (cell, i) =>"
+        "return Array.from(document.querySelectorAll('#quantities tbody tr'), (row) =>"
+        " Array.from(row.cells, (cell, i) =>"
         " i ? cell.textContent : cell.querySelector('span').firstChild.textContent))"
     )
 
@@ -123,7 +127,8 @@ def held_out_cells(run):
 
 @pytest.mark.parametrize(
     ("name", "given"),
-    [("world", "country=France"), ("world", "country=United Kingdom"), ("world", "organisation=NATO"), ("world", "period=1990-94"),
+    [("world", "country=France"), ("world", "country=United Kingdom"), ("world", "organisation=NATO"),
+     ("world", "period=1990-94"),
      ("count", "mode1=3"), ("pair", "mode2=4"), ("online", "mode3=2")],
 )  # fmt: skip
 def test_unseen_cells(name, given, made, open, ztp):
@@ -133,7 +138,8 @@ def test_unseen_cells(name, given, made, open, ztp):
     mode = given.split("=")[0]
     rows = page.script(
         "return Array.from(document.querySelectorAll('#unseen tbody tr'), (row) => Array.from(row.cells, (cell) =>"
-        " cell.querySelector('.why') ? Array.from(cell.querySelectorAll('.why'), (part) => part.textContent) : cell.textContent))"
+        " cell.querySelector('.why') ? Array.from(cell.querySelectorAll('.why'), (part) => part.textContent) :"
+        " cell.textContent))"
     )
     assert len(rows) == len(expected) == 5
     known = held_out_cells(made.run(name))
@@ -178,7 +184,8 @@ def test_comparison(made, open, ztp):
         {c["component"]: c for c in ztp.json("components", made.run(name), "--top", 1)} for name in ("world", "other")
     ]
     cards = page.script(
-        "return Array.from(document.querySelectorAll('.card .facts'), (facts) => Array.from(facts.childNodes).filter((n) => n.data)"
+        "return Array.from(document.querySelectorAll('.card .facts'), (facts) =>"
+        " Array.from(facts.childNodes).filter((n) => n.data)"
         ".map((n) => n.data))"
     )
     matches = page.data["matches"]

@@ -1,4 +1,5 @@
-"""Every view of every kind of report opens, in any width and colours, without a complaint, and asks nobody for anything."""
+"""Every view of every kind of report opens, in any width and colours, without a complaint, and asks nobody for
+anything."""
 
 from __future__ import annotations
 

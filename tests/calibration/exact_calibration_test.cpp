@@ -76,8 +76,8 @@ Example without(Example result, std::vector<std::vector<std::uint32_t>> slices, 
   result.model.missing_pairs = std::move(pairs);
   return result;
 }
-Example regrouped(Example result) {
-  result.model.configure = [](Problem& problem) { problem.regroup = true; };
+Example collapsed(Example result) {
+  result.model.configure = [](Problem& problem) { problem.collapsed = true; };
   return result;
 }
 
@@ -102,8 +102,8 @@ const std::vector<Example>& examples() {
       // Entity 3 of mode 2 has no tensor data, and its link to entity 1 is unknown.
       without(with_network(two_three("network_and_missing", 2, {Bug::missing_as_zeros, Bug::no_diagonal})), {{}, {2}},
               {0}, {{1}}),
-      regrouped(two_two_two("regroup_tensor", 2, {Bug::totals_plus_one, Bug::regroup_wrong_g})),
-      regrouped(without(with_network(two_three("regroup_everything", 2, {Bug::missing_as_zeros, Bug::no_diagonal})),
+      collapsed(two_two_two("collapsed_tensor", 2, {Bug::totals_plus_one, Bug::collapsed_wrong_g})),
+      collapsed(without(with_network(two_three("collapsed_everything", 2, {Bug::missing_as_zeros, Bug::no_diagonal})),
                         {{}, {2}}, {0}, {{1}})),
       bounded(two_two_two("bounded_tensor", 2, {Bug::no_truncation})),
       bounded(without(with_network(two_three("bounded_everything", 2, {Bug::missing_as_zeros, Bug::no_diagonal})),

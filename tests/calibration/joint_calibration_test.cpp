@@ -4,7 +4,7 @@
 // prior, then all counts. Successive-conditional: counts for the data at hand (draw_counts), a sweep, and the triple
 // (data, counts the sweep began with, parameters it drew from them) is taken down; then data anew from the parameters,
 // and on. If the sampler is right both have the same means of everything. Data refreshed before the triple is taken
-// would hide a sampler that ignores them; counts after the sweep would not do where counts are regrouped, which leaves
+// would hide a sampler that ignores them; counts after the sweep would not do with collapsed moves, which leave
 // the law of the counts as it is, but not that of the counts given the parameters. Missing cells are simulated and not
 // shown.
 //
@@ -58,13 +58,13 @@ const std::vector<JointTest>& joint_tests() {
       {learned(base("learned_with_network", {2, 3, 2}, {1})), {Bug::learned_after, Bug::no_diagonal}},
       {without(learned(counts(base("everything", {3, 3, 2}, {0, 1}))), {{0}, {2}, {}}, {0, 8, 16}, {{1}, {0}}),
        {Bug::learned_after, Bug::missing_as_zeros, Bug::slices_twice}},
-      {regrouped(base("regroup_binary", {3, 4}), 3), {Bug::regroup_wrong_g, Bug::proposals_as_components}},
-      {regrouped(counts(base("regroup_count", {2, 3, 2, 2})), 4), {Bug::regroup_wrong_g}},
-      {regrouped(without(base("regroup_network_and_missing", {4, 3}, {0}), {{1}, {}}, {2, 9}, {{0, 5}}), 3),
-       {Bug::regroup_wrong_g, Bug::missing_as_zeros}},
-      {regrouped(heavy_network(base("regroup_heavy_network", {3, 4}, {0})), 3),
-       {Bug::regroup_no_ends, Bug::regroup_sees_tokens}},
-      {regrouped(learned(base("regroup_learned", {3, 4})), 4), {Bug::regroup_wrong_g}},
+      {collapsed(base("collapsed_binary", {3, 4}), 3), {Bug::collapsed_wrong_g, Bug::proposals_as_components}},
+      {collapsed(counts(base("collapsed_count", {2, 3, 2, 2})), 4), {Bug::collapsed_wrong_g}},
+      {collapsed(without(base("collapsed_network_and_missing", {4, 3}, {0}), {{1}, {}}, {2, 9}, {{0, 5}}), 3),
+       {Bug::collapsed_wrong_g, Bug::missing_as_zeros}},
+      {collapsed(heavy_network(base("collapsed_heavy_network", {3, 4}, {0})), 3),
+       {Bug::collapsed_no_ends, Bug::collapsed_sees_ones}},
+      {collapsed(learned(base("collapsed_learned", {3, 4})), 4), {Bug::collapsed_wrong_g}},
       // Two components are one block of bounds; several blocks: the last model, and bounded_dist_test.cpp.
       {bounded(without(base("bounded_network_and_missing", {4, 3}, {0}), {{1}, {}}, {2, 9}, {{0, 5}})),
        {Bug::missing_as_zeros, Bug::no_diagonal}},
@@ -84,7 +84,7 @@ std::vector<std::string> names_of(const Model& model) {
   const Parameters q = draw_prior(generator, model);
   const Data data = simulate(generator, model, q);
   Functionals functionals(true);
-  functionals.compute(model, q, data, data.statistics);
+  functionals.compute(model, q, data, data.sums);
   return functionals.names();
 }
 
@@ -106,7 +106,7 @@ std::vector<BatchMeans> marginal_conditional(const Model& model) {
   for (std::size_t i = 0; i < draws; ++i) {
     const Parameters q = draw_prior(generator, model);
     const Data data = simulate(generator, model, q);
-    functionals.compute(model, q, data, data.statistics);
+    functionals.compute(model, q, data, data.sums);
     for (std::size_t j = 0; j < means.size(); ++j) means[j].add(functionals.values()[j]);
   }
   return means;
@@ -122,17 +122,16 @@ std::vector<BatchMeans> successive_conditional(const Model& model, std::size_t l
   auto sampler = make(observed, *kernel);
   const Parameters start = draw_prior(generator, model);  // from the joint law itself: no burn-in
   Data data = simulate(generator, model, start);
-  std::swap(sampler.statistics(), data.statistics);
+  set(data.sums, sampler.statistics());
   sampler.shapes() = start.shapes;
   sampler.restore(0);
   std::vector<BatchMeans> means(names_of(model).size(), BatchMeans(length, batches));
   Functionals functionals;
-  Statistics counts = make_statistics(model.sizes, model.network_modes.size(), model.R);
   for (std::size_t i = 0; i < length; ++i) {
     observed.set(data);
     sampler.data_changed();
     if (i > 0) sampler.draw_counts();
-    copy_counts(sampler.statistics(), counts);
+    const LatentSums counts = sums_of(sampler.statistics());
     sampler.sweep();
     const Parameters q = parameters_of(sampler.state());
     if (diverged(sampler.state())) return {};
@@ -193,7 +192,7 @@ TEST(Twins, WithoutABugEqualTheChain) {
     observed.set(simulate(generator, test.model, draw_prior(generator, test.model)));
     Pool pool(1);
     const auto kernel = make_kernel("cpu", pool);
-    Chain chain = MakeChain{}(observed, *kernel);
+    BatchChain chain = MakeChain{}(observed, *kernel);
     Twin twin = MakeTwin{Bug::none}(observed, *kernel);
     chain.start();
     twin.start();

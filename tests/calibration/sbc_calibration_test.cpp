@@ -42,11 +42,11 @@ const std::vector<SbcTest>& sbc_tests() {
       {base("binary_tensor", {2, 3, 2}), 10, {Bug::gamma_scale, Bug::totals_plus_one, Bug::ignores_data}},
       {counts(base("count_tensor", {2, 3, 2})), 10, {Bug::gamma_scale, Bug::totals_plus_one}},
       // Entity 2 of the network's mode has no tensor data at all, two cells are missing, and two links.
-      {regrouped(without(base("network_and_missing", {4, 3}, {0}), {{1}, {}}, {2, 9}, {{0, 5}}), 3),
+      {collapsed(without(base("network_and_missing", {4, 3}, {0}), {{1}, {}}, {2, 9}, {{0, 5}}), 3),
        10,
        {Bug::gamma_scale, Bug::totals_plus_one, Bug::no_diagonal, Bug::missing_as_zeros}},
       {learned(base("learned", {3, 4}, {1})), 20, {Bug::totals_plus_one}},
-      {regrouped(without(learned(counts(base("everything", {3, 3, 2}, {0}))), {{}, {2}, {}}, {0, 8}, {{1}}), 3),
+      {collapsed(without(learned(counts(base("everything", {3, 3, 2}, {0}))), {{}, {2}, {}}, {0, 8}, {{1}}), 3),
        20,
        {Bug::missing_as_zeros}},
   };
@@ -58,7 +58,7 @@ std::vector<std::string> names_of(const Model& model) {
   const Parameters q = draw_prior(generator, model);
   const Data data = simulate(generator, model, q);
   RankedQuantities quantities;
-  quantities.compute(model, q, data, data.statistics);
+  quantities.compute(model, q, data, data.sums);
   return quantities.names();
 }
 
@@ -125,10 +125,10 @@ std::vector<Ranks> ranks_of(const SbcTest& test, std::size_t N, Make make) {
     for (std::size_t draw = 0; draw < L; ++draw) {
       for (std::size_t t = 0; t < test.thinning; ++t)
         if (sampler.sweep(); diverged(sampler.state())) return {};
-      quantities.compute(model, parameters_of(sampler.state()), data, sampler.statistics());
+      quantities.compute(model, parameters_of(sampler.state()), data, sums_of(sampler.statistics()));
       for (std::size_t j = 0; j < ranks.size(); ++j) draws[j][draw] = quantities.values()[j];
     }
-    quantities.compute(model, truth, data, data.statistics);
+    quantities.compute(model, truth, data, data.sums);
     for (std::size_t j = 0; j < ranks.size(); ++j) ranks[j].add(quantities.values()[j], draws[j], ties);
   }
   return ranks;

@@ -2,7 +2,8 @@
 # The benchmark suite runs, every part of it has figures, and bad options are usage errors.
 . "$2/tests/cli/common.sh.inc"
 
-# Without the program of the suite (Google Benchmark was not there) its absence must be explained, and no more can be tested.
+# Without the program of the suite (Google Benchmark was not there) its absence must be explained, and no more can be
+# tested.
 if [ ! -x "$(dirname "$ztp")/ztp-bench" ]; then
   expect 6 'make bench' "$ztp" bench --quick
   [ "$failed" -eq 0 ] && exit 77
@@ -24,7 +25,8 @@ for part in gamma allocate sweep rank threads scaling score bandwidth; do
   grep -q "^$part: " out.txt || { echo "FAILED: no table of $part"; failed=1; }
   grep -q "^    \"$part\": {" bench.json || { echo "FAILED: no part $part in the JSON"; failed=1; }
 done
-for key in version cpu simd compiler threads ns_per_one ns_per_draw ns_per_gamma_draw times_faster sweeps_per_s times_limit \
+for key in version cpu simd compiler threads ns_per_one ns_per_draw ns_per_gamma_draw times_faster sweeps_per_s \
+  times_limit \
   times_the_copy_limit of_copy MB_held times_one_thread GB_per_s 'million_cell-draws_per_s'; do
   grep -q "\"$key\":" bench.json || { echo "FAILED: no $key in the JSON"; failed=1; }
 done
@@ -32,7 +34,10 @@ done
 awk -F'[:,]' '
   /"(median|min|max)":/ { ++figures; if (!($2 > 0)) { print "FAILED: not positive: " $0; bad = 1 } }
   /"repeats":/ && $2 > 1 { ++timed; if ($2 < 5) { print "FAILED: few repeats: " $0; bad = 1 } }
-  END { if (figures < 150 || timed < 50) { print "FAILED: only " figures " numbers, " timed " timed"; bad = 1 } exit bad }
+  END {
+    if (figures < 150 || timed < 50) { print "FAILED: only " figures " numbers, " timed " timed"; bad = 1 }
+    exit bad
+  }
 ' bench.json || failed=1
 
 # A tensor of one's own, one part.

@@ -12,7 +12,8 @@ expect 0 'ztp 0' "$ztp" --version
 [ "$(grep -vc '^#' sim/tensor.tsv)" -eq 6000 ] || { echo "FAILED: simulate wrote another number of ones"; failed=1; }
 "$ztp" split sim/tensor.tsv --holdout 0.1 --seed 1 --out parts >/dev/null
 expect 0 '"ones":600,"zeros":3000' sh -c '
-  "$1" fit parts/train.tsv --labels parts/labels --test parts/test.tsv --rank 8 --sweeps 200 --out run >log.txt 2>&1 || exit
+  "$1" fit parts/train.tsv --labels parts/labels --test parts/test.tsv --rank 8 --sweeps 200 --out run \
+    >log.txt 2>&1 || exit
   "$1" evaluate run parts/test.tsv --json' - "$ztp"
 grep -q 'sweep 200/200' log.txt || { echo "FAILED: no plain progress lines when piped"; failed=1; }
 auc=$("$ztp" evaluate run --json | sed 's/.*"auc_roc":\([0-9.]*\).*/\1/')
@@ -38,7 +39,8 @@ cut -f1-3 parts/test.tsv | grep -v '^#' | head -5 >cells.tsv
 "$ztp" predict run cells.tsv >from_file.txt
 "$ztp" predict run - <cells.tsv >from_stdin.txt
 cmp from_file.txt from_stdin.txt || failed=1
-head -1 from_file.txt | grep -q "^#mode1	mode2	mode3	probability	sd	q05	q95$" || { echo "FAILED: header of predict"; failed=1; }
+head -1 from_file.txt | grep -q "^#mode1	mode2	mode3	probability	sd	q05	q95$" ||
+  { echo "FAILED: header of predict"; failed=1; }
 [ "$(wc -l <from_file.txt)" -eq 6 ] || { echo "FAILED: lines of predict"; failed=1; }
 
 # Any door into the same data: .tsv, .tns and compressed standard input give the same fit.
@@ -51,8 +53,8 @@ done
 "$ztp" predict b cells.tsv >b.txt
 cmp a.txt b.txt || { echo "FAILED: a stream and a file give different fits"; failed=1; }
 
-# Names and labels that are easily taken for something else: modes called like variables, labels that begin with #, labels that
-# are not UTF-8, flags before the file.
+# Names and labels that are easily taken for something else: modes called like variables, labels that begin with #,
+# labels that are not UTF-8, flags before the file.
 printf '#p\tu_p\n#a\tx\nb\t\351\n#a\t\351\nc\tx\nb\tz\n' >odd.tsv
 printf '#a\tb\nb\tc\n' >no_header.tsv
 printf '#from\tto\n#a\tb\n' >edges.tsv
@@ -71,5 +73,6 @@ expect 6 'standard output' sh -c '"$1" info run >/dev/full' - "$ztp"
 expect 0 '"status": "complete"' "$ztp" fit odd.tsv --rank 2 --sweeps 20 --out odd-json --json
 
 # The options page is made from the list of options.
-"$ztp" fit --options-markdown | cmp - "$source_dir/docs/options.md" || { echo "FAILED: docs/options.md is out of date"; failed=1; }
+"$ztp" fit --options-markdown | cmp - "$source_dir/docs/options.md" ||
+  { echo "FAILED: docs/options.md is out of date"; failed=1; }
 finish

@@ -1,9 +1,11 @@
 #!/bin/sh
-# ztp convert: what it makes is the same data to every command, and a signal leaves nothing behind. What is refused: tests/bad_inputs.
+# ztp convert: what it makes is the same data to every command, and a signal leaves nothing behind. What is refused:
+# tests/bad_inputs.
 . "$2/tests/cli/common.sh.inc"
 
 expect 0 'Example' "$ztp" convert --help
-"$ztp" simulate --dims 60,50,40 --ones 6000 --rank 4 --seed 3 --mode-names user,item,week --edges user=100 --out sim >/dev/null
+"$ztp" simulate --dims 60,50,40 --ones 6000 --rank 4 --seed 3 --mode-names user,item,week --edges user=100 --out sim \
+  >/dev/null
 tensor=sim/tensor.tsv
 mkdir made
 expect 0 '6,000 ones, 60 user x 50 item x 40 week' "$ztp" convert $tensor made/a.ztpt
@@ -45,8 +47,10 @@ for signal in INT TERM; do
   code=0
   wait $pid || code=$?
   exec 3>&-
-  [ "$code" -eq "$([ $signal = INT ] && echo 130 || echo 143)" ] || { echo "FAILED: exit code $code after SIG$signal"; failed=1; }
-  grep -q 'Interrupted; nothing was written' log.txt || { echo "FAILED: does not say that nothing was written"; failed=1; }
+  [ "$code" -eq "$([ $signal = INT ] && echo 130 || echo 143)" ] ||
+    { echo "FAILED: exit code $code after SIG$signal"; failed=1; }
+  grep -q 'Interrupted; nothing was written' log.txt ||
+    { echo "FAILED: does not say that nothing was written"; failed=1; }
   [ -z "$(ls -A $signal)" ] || { echo "FAILED: left behind: $(ls -A $signal)"; failed=1; }
 done
 finish

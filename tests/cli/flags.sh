@@ -20,7 +20,7 @@ END
 }
 command -v python3 >/dev/null 2>&1 || { echo "no python3: skipped"; exit 77; }
 
-# ---- simulate -----------------------------------------------------------------------------------------------------------
+# ---- simulate --------------------------------------------------------------------------------------------------------
 "$ztp" simulate --dims 40,30,20 --ones 1500 --rank 3 --seed 3 --json --out sim >out.json
 json out.json 'it["ones"] == 1500 and it["points"] >= 1500'
 # Columns of a small Dirichlet parameter have a few large entries: the first entity by ones has more of them.
@@ -28,11 +28,12 @@ busiest() { cut -f1 "$1/tensor.tsv" | grep -v '^#' | sort | uniq -c | sort -rn |
 for a in 0.05 100; do
   "$ztp" simulate --dims 400,300 --ones 2000 --rank 2 --seed 3 --kind model --dirichlet $a --out model-$a >/dev/null
 done
-[ "$(busiest model-0.05)" -gt $((3 * $(busiest model-100))) ] || fail "--dirichlet: $(busiest model-0.05) and $(busiest model-100)"
+[ "$(busiest model-0.05)" -gt $((3 * $(busiest model-100))) ] ||
+  fail "--dirichlet: $(busiest model-0.05) and $(busiest model-100)"
 expect 0 '900 ones' "$ztp" simulate --dims 400,300 --ones 900 --rank 2 --out model-100 --force
 [ "$(grep -vc '^#' model-100/tensor.tsv)" -eq 900 ] || fail "simulate --force left the old ones"
 
-# ---- split --------------------------------------------------------------------------------------------------------------
+# ---- split -----------------------------------------------------------------------------------------------------------
 awk -F '\t' 'BEGIN { OFS = "\t" } /^#/ { next } { print $1, $2, $3, NR % 4 + 1 }' sim/tensor.tsv >counts.tsv
 "$ztp" split counts.tsv --likelihood count --holdout 0.2 --zeros-per-one 2 --json --out parts >out.json
 json out.json 'it["train_ones"] == 1200 and it["test_ones"] == 300 and it["test_zeros"] == 600'
@@ -42,8 +43,9 @@ sort counts.tsv | comm -13 - train.txt >other.txt
 expect 0 '1,350' "$ztp" split sim/tensor.tsv --holdout 0.1 --out parts --force
 [ "$(grep -vc '^#' parts/train.tsv)" -eq 1350 ] || fail "split --force left the old files"
 
-# ---- fit: what was not observed is no zero ------------------------------------------------------------------------------
-# Users and items in two blocks; of the even block, the cells of user u0 with i0 to i14 are missing, or not there and so zeros.
+# ---- fit: what was not observed is no zero ---------------------------------------------------------------------------
+# Users and items in two blocks; of the even block, the cells of user u0 with i0 to i14 are missing, or not there and so
+# zeros.
 awk 'BEGIN { for (u = 0; u < 20; u++) for (i = 0; i < 30; i++)
   if (u % 2 == i % 2 && !(u == 0 && i < 15)) print "u" u "\ti" i }' >ones.tsv
 awk 'BEGIN { for (i = 0; i < 15; i++) print "u0\ti" i }' >cells.tsv
@@ -57,18 +59,22 @@ expect 0 '"missing_cells": 15' "$ztp" info missing --json
 larger "$(mean missing even.tsv)" "2 * $(mean zeros even.tsv)" "--missing"
 # u20 has no edges: not one of its pairs is an edge, or not one was observed.
 { cat ones.tsv; printf 'u20\ti0\nu20\ti1\n'; } >more.tsv
-awk 'BEGIN { for (u = 0; u < 18; u += 2) print "u" u "\tu" u + 2; for (u = 1; u < 18; u += 2) print "u" u "\tu" u + 2 }' >net.tsv
+awk 'BEGIN {
+  for (u = 0; u < 18; u += 2) print "u" u "\tu" u + 2
+  for (u = 1; u < 18; u += 2) print "u" u "\tu" u + 2
+}' >net.tsv
 awk 'BEGIN { for (u = 0; u < 20; u++) print "u20\tu" u }' >pairs.tsv
 expect 0 'draws' "$ztp" fit more.tsv $fit --network mode1=net.tsv --out no_pairs
 expect 0 'draws' "$ztp" fit more.tsv $fit --network mode1=net.tsv --missing-pairs mode1=pairs.tsv --out pairs
 expect 0 '"missing_pairs": 20' "$ztp" info pairs --json
 cmp -s pairs/draws.nc no_pairs/draws.nc && fail "--missing-pairs makes no difference"
 
-# ---- fit: seed, zeros for each held-out one, first index -------------------------------------------------------------------
+# ---- fit: seed, zeros for each held-out one, first index -------------------------------------------------------------
 for seed in 1 2; do "$ztp" fit sim/tensor.tsv --rank 3 --sweeps 10 --seed $seed --out seed-$seed >/dev/null 2>&1; done
 cmp -s seed-1/draws.nc seed-2/draws.nc && fail "--seed makes no difference"
 expect 0 'draws' "$ztp" fit sim/tensor.tsv --rank 3 --sweeps 10 --holdout 0.1 --zeros-per-one 2 --out held
-[ "$(grep -c '	1$' held/test.tsv)" -eq 150 ] && [ "$(grep -c '	0$' held/test.tsv)" -eq 300 ] || fail "--zeros-per-one of fit"
+[ "$(grep -c '	1$' held/test.tsv)" -eq 150 ] && [ "$(grep -c '	0$' held/test.tsv)" -eq 300 ] ||
+  fail "--zeros-per-one of fit"
 printf '0 0 1\n1 2 1\n2 1 1\n0 2 1\n' >from_zero.tns
 expect 0 'draws' "$ztp" fit from_zero.tns --index-base 0 --rank 2 --sweeps 10 --out from_zero
 printf '0\t2\n' >cell.tsv
@@ -76,24 +82,32 @@ expect 0 '0	2	0.' "$ztp" predict from_zero cell.tsv
 expect 0 'ones        4 of 9 cells' "$ztp" check from_zero.tns --index-base 0
 
 # A large ridge leaves nothing of the factors: every cell has the same probability.
-spread() { "$ztp" fit sim/tensor.tsv --model quad --rank 3 --sweeps 20 --ridge $1 --out quad-$1 >/dev/null 2>&1; "$ztp" predict quad-$1 sim/tensor.tsv |
-  awk -F'\t' 'NR == 2 { low = high = $4 } NR > 1 { if ($4 < low) low = $4; if ($4 > high) high = $4 } END { print high - low }'; }
+spread() { "$ztp" fit sim/tensor.tsv --model quad --rank 3 --sweeps 20 --ridge $1 --out quad-$1 >/dev/null 2>&1; \
+  "$ztp" predict quad-$1 sim/tensor.tsv |
+  awk -F'\t' 'NR == 2 { low = high = $4 }
+    NR > 1 { if ($4 < low) low = $4; if ($4 > high) high = $4 } END { print high - low }'; }
 larger "$(spread 0.01)" 0.5 "--ridge"
 [ "$(spread 1000)" = 0 ] || fail "--ridge: a large one leaves factors"
 
-# ---- check --------------------------------------------------------------------------------------------------------------
-expect 0 'at rank 7' "$ztp" check sim/tensor.tsv --method online --minibatch 100 --rank 7 --sweeps 30 --chains 2 --holdout 0.1
-estimate() { "$ztp" check sim/tensor.tsv --rank 7 --json "$@" >out.json; python3 -c 'import json; print(json.load(open("out.json"))["fit"]["'"$field"'"])'; }
+# ---- check -----------------------------------------------------------------------------------------------------------
+expect 0 'at rank 7' "$ztp" check sim/tensor.tsv --method online --minibatch 100 --rank 7 --sweeps 30 --chains 2 \
+  --holdout 0.1
+estimate() { "$ztp" check sim/tensor.tsv --rank 7 --json "$@" >out.json; python3 \
+  -c 'import json; print(json.load(open("out.json"))["fit"]["'"$field"'"])'; }
 field=draws
-[ "$(estimate --sweeps 30)" -eq 15 ] && [ "$(estimate --sweeps 30 --chains 2)" -eq 30 ] || fail "check --sweeps and --chains"
-# Memory is estimated on top of what the process has, which differs by some 100 KB from run to run: data that make a megabyte of difference.
+[ "$(estimate --sweeps 30)" -eq 15 ] && [ "$(estimate --sweeps 30 --chains 2)" -eq 30 ] ||
+  fail "check --sweeps and --chains"
+# Memory is estimated on top of what the process has, which differs by some 100 KB from run to run: data that make a
+# megabyte of difference.
 "$ztp" simulate --dims 3000 2000 1000 --ones 400000 --rank 3 --no-truth --out large >/dev/null
-memory() { "$ztp" check large/tensor.tsv --rank 7 --json "$@" | python3 -c 'import json, sys; print(round(json.load(sys.stdin)["fit"]["memory_bytes"] / 1e6))'; }
+memory() { "$ztp" check large/tensor.tsv --rank 7 --json "$@" |
+  python3 -c 'import json, sys; print(round(json.load(sys.stdin)["fit"]["memory_bytes"] / 1e6))'; }
 [ "$(memory --holdout 0.5)" -gt $(($(memory) + 20)) ] || fail "check --holdout"
 [ "$(memory --method online)" -gt $(($(memory) + 2)) ] || fail "check --method"
-[ "$(memory --method online --minibatch 400000)" -gt "$(memory --method online --minibatch 10)" ] || fail "check --minibatch"
+[ "$(memory --method online --minibatch 400000)" -gt "$(memory --method online --minibatch 10)" ] ||
+  fail "check --minibatch"
 
-# ---- predict and components -------------------------------------------------------------------------------------------------
+# ---- predict and components ------------------------------------------------------------------------------------------
 "$ztp" fit ones.tsv $fit --chains 2 --out chains >/dev/null 2>&1
 "$ztp" predict chains even.tsv --json >out.json
 json out.json 'len(it) == 8 and all(0 <= cell["q05"] <= cell["probability"] <= cell["q95"] <= 1 for cell in it)'
@@ -104,14 +118,15 @@ cmp -s chain-1.json chain-2.json && fail "components --chain makes no difference
 json chain-1.json 'it and all(0 <= c["stability"] <= 1 for c in it)'
 "$ztp" components chains --all --json >out.json
 json out.json 'all((c["stability"] is None) == (c["weight"] < 0.5) for c in it)'
-[ "$("$ztp" components chains --all | grep -cE '^component .*, stability (-|[01]\.[0-9][0-9])$')" -eq 4 ] || fail "components prints no stability"
+[ "$("$ztp" components chains --all | grep -cE '^component .*, stability (-|[01]\.[0-9][0-9])$')" -eq 4 ] ||
+  fail "components prints no stability"
 "$ztp" components zeros --json >out.json
 json out.json 'it and all(c["stability"] is None for c in it)'
 "$ztp" components zeros | grep -q stability && fail "components of one chain have no stability"
 "$ztp" components chains --mode mode2 >out.txt
 grep -q 'mode2' out.txt && ! grep -q 'mode1' out.txt || fail "components --mode prints other modes"
 
-# ---- resume ---------------------------------------------------------------------------------------------------------------
+# ---- resume ----------------------------------------------------------------------------------------------------------
 "$ztp" fit ones.tsv --rank 4 --sweeps 200000 --draws 50 --checkpoint 2h --out long >/dev/null 2>&1 &
 interrupt $! long 20
 "$ztp" resume long --checkpoint 10 --sweeps 200001 >/dev/null 2>&1 &
@@ -119,12 +134,13 @@ pid=$!
 while [ "$(wc -l <long/trace.tsv)" -lt 400 ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
 kill -KILL $pid
 wait $pid 2>/dev/null || true
-[ -e long/checkpoint-a.bin ] && [ -e long/checkpoint-b.bin ] || fail "resume --checkpoint: no two checkpoints after so many sweeps"
+[ -e long/checkpoint-a.bin ] && [ -e long/checkpoint-b.bin ] ||
+  fail "resume --checkpoint: no two checkpoints after so many sweeps"
 expect 4 'and --memory allows 1.0 MiB' "$ztp" resume long --memory 1M
 "$ztp" resume chains --sweeps 210 --memory 8G --json >out.json 2>/dev/null
 json out.json 'it["status"] == "complete" and it["sweeps"] == 210'
 
-# ---- update ---------------------------------------------------------------------------------------------------------------
+# ---- update ----------------------------------------------------------------------------------------------------------
 awk 'BEGIN { for (i = 0; i < 30; i += 2) print "u30\ti" i }' >new.tsv
 "$ztp" update chains new.tsv --draws 6 --minibatch 5 --sweeps 30 --json --out updated >out.json 2>/dev/null
 json out.json 'it["ones"] == 15'

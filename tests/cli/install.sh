@@ -11,4 +11,40 @@ cmake -S "$source_dir/examples/cpp" -B example -DCMAKE_PREFIX_PATH="$work/prefix
 cmake --build example >build.txt 2>&1 || { cat build.txt; exit 1; }
 sh "$source_dir/data/world/generate.sh" world
 expect 0 'P(Norway, NATO, 2020-24)' ./example/example world run
+
+# The example links the library alone, which has no rivals; a program that links them as well has.
+mkdir rivals
+cat >rivals/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.22)
+project(rivals LANGUAGES CXX)
+find_package(ztp REQUIRED)
+foreach(name without with)
+  add_executable(${name} rivals.cpp)
+  target_link_libraries(${name} PRIVATE ztp::ztp)
+endforeach()
+target_link_libraries(with PRIVATE ztp::rivals)
+END
+cat >rivals/rivals.cpp <<'END'
+#include <cstdio>
+#include <ztp/ztp.hpp>
+
+int main() try {
+#ifdef ZTP_RIVALS
+  ztp::add_rivals();
+#endif
+  ztp::FitOptions options;
+  options.model = "logistic";
+  options.rank = 2;
+  options.sweeps = 10;
+  ztp::fit(ztp::read_dataset({.file = "world/tensor.tsv"}, options), options, "logistic");
+  std::puts("fitted");
+} catch (const ztp::Error& error) {
+  std::puts(error.what());
+}
+END
+cmake -S rivals -B rivals/build -DCMAKE_PREFIX_PATH="$work/prefix" \
+  ${flags:+-DCMAKE_CXX_FLAGS=-fsanitize=$flags} >/dev/null
+cmake --build rivals/build >build.txt 2>&1 || { cat build.txt; exit 1; }
+expect 0 'this build of ztp has no rivals' ./rivals/build/without
+expect 0 'fitted' ./rivals/build/with
 finish

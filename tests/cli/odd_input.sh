@@ -1,5 +1,6 @@
 #!/bin/sh
-# Odd input that is read nevertheless: what is made of it, and what is said about it. What is refused is in tests/bad_inputs.
+# Odd input that is read nevertheless: what is made of it, and what is said about it. What is refused is in
+# tests/bad_inputs.
 . "$2/tests/cli/common.sh.inc"
 
 printf 'a\tx\nb\ty\nc\tz\n' >good.tsv

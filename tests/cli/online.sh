@@ -1,12 +1,12 @@
 #!/bin/sh
-# Online fits of a tensor file that stays on disk: all commands know such a run, an interrupted one ends as one that was not, and a
-# damaged block is named.
+# Online fits of a tensor file that stays on disk: all commands know such a run, an interrupted one ends as one that was
+# not, and a damaged block is named.
 . "$2/tests/cli/common.sh.inc"
 
 "$ztp" simulate --dims 20000,20000,50 --ones 500000 --rank 8 --seed 1 --no-truth --out small >/dev/null
 "$ztp" convert small/tensor.tsv small.ztpt --labels small/labels >/dev/null
 
-# ---- commands ---------------------------------------------------------------------------------------------------------
+# ---- commands --------------------------------------------------------------------------------------------------------
 online="--method online --rank 8 --sweeps 60 --minibatch 20000 --threads 2"
 expect 0 'held-out AUC-ROC' "$ztp" fit small.ztpt $online --holdout 0.02 --out whole
 expect 0 'AUC-ROC' "$ztp" evaluate whole
@@ -27,8 +27,9 @@ cmp whole.predictions stopped.predictions || failed=1
 for run in whole stopped; do cut -f1,2,4- $run/trace.tsv >$run.trace; done
 cmp whole.trace stopped.trace || failed=1
 
-# ---- a damaged block ---------------------------------------------------------------------------------------------------
-# Late among the ones, which are 12 bytes each and come first. Nothing is held out: with --holdout all of the file is read before the fit.
+# ---- a damaged block -------------------------------------------------------------------------------------------------
+# Late among the ones, which are 12 bytes each and come first. Nothing is held out: with --holdout all of the file is
+# read before the fit.
 expect 0 'draws' "$ztp" fit small.ztpt $online --out intact
 cp small.ztpt bad.ztpt
 printf '\377\377\377\377' | dd of=bad.ztpt bs=1 seek=5700000 conv=notrunc 2>/dev/null

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The experiments of the paper in their quick forms, without data sets and without plots: they run, a second run does nothing twice, a row that
-# a kill has cut is done again, and the pages are left alone.
+# The experiments of the paper in their quick forms, without data sets and without plots: they run, a second run does
+# nothing twice, a row that a kill has cut is done again, and the pages are left alone.
 . "$2/tests/cli/common.sh.inc"
 command -v python3 >/dev/null || { echo "no python3"; exit 77; }
 paper=$source_dir/experiments/paper
@@ -33,7 +33,8 @@ table() {
   awk -F'\t' -v rows="$2" -v file="$1" '
     NR == 1 {columns = NF; for (i = 1; i <= NF; i++) if ($i == "auc_roc") auc = i; next}
     NF != columns || !($auc > 0.5 && $auc <= 1) {print "FAILED: " file ": " $0; bad = 1}
-    END {if (NR - 1 != rows) {print "FAILED: " file ": " NR - 1 " rows instead of " rows; bad = 1} exit bad}' "$1" || failed=1
+    END {if (NR - 1 != rows) {print "FAILED: " file ": " NR - 1 " rows instead of " rows; bad = 1} exit bad}' "$1" ||
+      failed=1
 }
 
 # all_but_seconds FILE: what is a function of the seed.
@@ -52,7 +53,8 @@ restartable() {
   quick "$script" "$@"
   fits 0 "$script, again"
   cmp first.tsv "$file" || failed=1
-  # Cut in the last number: what is left has all columns and must still not be taken for a row. Then in the middle, then all but one byte.
+  # Cut in the last number: what is left has all columns and must still not be taken for a row. Then in the middle, then
+  # all but one byte.
   last=$(tail -n 1 first.tsv | wc -c)
   for cut in 2 $((last / 2)) $((last - 1)); do
     head -c -"$cut" first.tsv >"$file"

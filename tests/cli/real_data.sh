@@ -1,7 +1,8 @@
 #!/bin/sh
-# Kinship and UMLS, if they are under $ZTP_DATA (they may not be redistributed; without them this test is skipped): a short fit
-# must rank a held-out tenth of all cells nearly as well as the long ones of docs/results.md.
-[ -n "${ZTP_DATA:-}" ] && [ -d "$ZTP_DATA/kinship" ] && [ -d "$ZTP_DATA/umls" ] || { echo "no data under ZTP_DATA: skipped"; exit 77; }
+# Kinship and UMLS, if they are under $ZTP_DATA (they may not be redistributed; without them this test is skipped): a
+# short fit must rank a held-out tenth of all cells nearly as well as the long ones of docs/results.md.
+[ -n "${ZTP_DATA:-}" ] && [ -d "$ZTP_DATA/kinship" ] && [ -d "$ZTP_DATA/umls" ] ||
+  { echo "no data under ZTP_DATA: skipped"; exit 77; }
 . "$2/tests/cli/common.sh.inc"
 
 for name in kinship umls; do
@@ -12,5 +13,6 @@ for name in kinship umls; do
   wanted=$([ $name = kinship ] && echo 0.94 || echo 0.99)
   awk "BEGIN { exit !($auc > $wanted) }" || { echo "FAILED: $name: AUC-ROC $auc, wanted $wanted"; failed=1; }
 done
-expect 0 '135 entities' "$ztp" check "$ZTP_DATA/umls/tensor.tsv.gz" --labels "concept_j=$ZTP_DATA/umls/concept-labels.tsv"
+expect 0 '135 entities' "$ztp" check "$ZTP_DATA/umls/tensor.tsv.gz" \
+  --labels "concept_j=$ZTP_DATA/umls/concept-labels.tsv"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A few kills and a few full disks, as experiments/reliability.py does by the hundred, and flat memory. The moments are drawn with a fixed
-# seed, but when they fall is up to the machine; nothing may go wrong at any of them.
+# A few kills and a few full disks, as experiments/reliability.py does by the hundred, and flat memory. The moments are
+# drawn with a fixed seed, but when they fall is up to the machine; nothing may go wrong at any of them.
 . "$2/tests/cli/common.sh.inc"
 reliability() {
   python3 "$source_dir/experiments/reliability.py" "$@" --program "$ztp"

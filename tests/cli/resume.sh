@@ -1,6 +1,7 @@
 #!/bin/sh
-# What a run is resumed from, that it ends as if it had not been interrupted, and what refuses to be resumed: damaged and foreign checkpoints, changed files, two processes at once, more
-# sweeps, limits. (Kills and full disks: reliability.sh.)
+# What a run is resumed from, that it ends as if it had not been interrupted, and what refuses to be resumed: damaged
+# and foreign checkpoints, changed files, two processes at once, more sweeps, limits. (Kills and full disks:
+# reliability.sh.)
 . "$2/tests/cli/common.sh.inc"
 
 fail() {
@@ -31,7 +32,7 @@ fit="$options --sweeps 120"
 pid=$!
 lines long 45 $pid
 
-# ---- two processes -----------------------------------------------------------------------------------------------------
+# ---- two processes ---------------------------------------------------------------------------------------------------
 expect 0 'status       running' "$ztp" info long
 expect 4 'long: another ztp is writing in this run directory' "$ztp" resume long
 expect 4 'long: another ztp is writing in this run directory' "$ztp" fit sim/tensor.tsv $fit --out long --force
@@ -40,7 +41,7 @@ wait $pid 2>/dev/null || true
 expect 0 'status       killed' "$ztp" info long
 expect 3 "long: no draws yet; 'ztp resume long' goes on" "$ztp" recommend long mode1=1 mode2=1
 
-# ---- signals: the sweep is finished, and each has its exit code ----------------------------------------------------------
+# ---- signals: the sweep is finished, and each has its exit code ------------------------------------------------------
 for signal in INT:130 TERM:143 HUP:129; do
   # As if at a terminal: under nohup, and in the background of a script, some of them would be ignored.
   env --default-signal="${signal%:*}" "$ztp" resume long >/dev/null 2>log.txt &
@@ -56,7 +57,7 @@ for signal in INT:130 TERM:143 HUP:129; do
 done
 [ -e long/checkpoint-a.bin ] && [ -e long/checkpoint-b.bin ] || fail "two checkpoints are to be kept"
 
-# ---- an interrupted fit: as if it had not been ---------------------------------------------------------------------------
+# ---- an interrupted fit: as if it had not been -----------------------------------------------------------------------
 "$ztp" fit sim/tensor.tsv $options --sweeps 600 --out whole_600 >/dev/null 2>&1
 "$ztp" fit sim/tensor.tsv $options --sweeps 600 --out stopped >/dev/null 2>log.txt &
 interrupt $! stopped 60
@@ -71,7 +72,7 @@ done
 cmp whole_600.predictions stopped.predictions || failed=1
 cmp whole_600.trace stopped.trace || failed=1
 
-# ---- a killed run before its first checkpoint starts again; a complete one has nothing to do ------------------------------
+# ---- a killed run before its first checkpoint starts again; a complete one has nothing to do -------------------------
 cp -r whole early
 rm early/chain-1.bin early/draws.nc early/means.nc
 sed -i 's/"complete"/"running"/' early/status.json
@@ -79,23 +80,27 @@ expect 0 'held-out AUC-ROC' "$ztp" resume early
 same whole early
 expect 0 'early is complete: 20 draws. Nothing to do.' "$ztp" resume early
 
-# ---- more sweeps: as if they had been asked for at the beginning ---------------------------------------------------------
+# ---- more sweeps: as if they had been asked for at the beginning -----------------------------------------------------
 "$ztp" fit sim/tensor.tsv $options --sweeps 200 --out two_hundred >/dev/null 2>&1
 cp -r whole more
 expect 4 '--sweeps 50: more has 120 already, and more can be asked for, not fewer' "$ztp" resume more --sweeps 50
 expect 0 'draws' "$ztp" resume more --sweeps 200 --threads 1
 same two_hundred more
-expect 0 '2 chains of 90 sweeps' sh -c '"$1" fit sim/tensor.tsv '"$options"' --sweeps 60 --chains 2 --out chains >/dev/null 2>&1
+expect 0 '2 chains of 90 sweeps' sh \
+  -c '"$1" fit sim/tensor.tsv '"$options"' --sweeps 60 --chains 2 --out chains >/dev/null 2>&1
   "$1" resume chains --sweeps 90 >/dev/null 2>&1 && "$1" info chains' - "$ztp"
 "$ztp" fit sim/tensor.tsv $options --sweeps 90 --chains 2 --out ninety >/dev/null 2>&1
 same ninety chains
 expect 4 'only the last iteration is kept' sh -c \
-  '"$1" fit sim/tensor.tsv --model quad --rank 3 --sweeps 5 --out quad >/dev/null 2>&1; "$1" resume quad --sweeps 9' - "$ztp"
+  '"$1" fit sim/tensor.tsv --model quad --rank 3 --sweeps 5 --out quad >/dev/null 2>&1; "$1" resume quad --sweeps 9' - \
+    "$ztp"
 
 # A likelihood that costs extra is computed in the same sweeps, whatever the end was to be.
-"$ztp" fit sim/tensor.tsv --rank 700 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 23 --out wide >/dev/null 2>&1
+"$ztp" fit sim/tensor.tsv --rank 700 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 23 --out wide \
+  >/dev/null 2>&1
 "$ztp" resume wide --sweeps 32 >/dev/null 2>&1
-"$ztp" fit sim/tensor.tsv --rank 700 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 32 --out wider >/dev/null 2>&1
+"$ztp" fit sim/tensor.tsv --rank 700 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 32 --out wider \
+  >/dev/null 2>&1
 same wider wide
 # An end of a chain that is not the last one is no place to go on from, and nothing has changed by the attempt.
 cp ninety/chain-1.bin ninety-chain-1.bin
@@ -113,9 +118,10 @@ expect 0 'draws' "$ztp" fit sim/tensor.tsv $options --sweeps 60 --out run.partia
 expect 0 'draws' "$ztp" fit sim/tensor.tsv $options --sweeps 60 --out run
 [ -e run.partial-1/draws.nc ] || fail "a run was removed"
 # Nobody to read the progress, or no room for it: the fit goes on.
-expect 0 'complete' sh -c '"$1" fit sim/tensor.tsv '"$options"' --sweeps 60 --out mute 2>/dev/full >/dev/null; "$1" info mute' - "$ztp"
+expect 0 'complete' sh \
+  -c '"$1" fit sim/tensor.tsv '"$options"' --sweeps 60 --out mute 2>/dev/full >/dev/null; "$1" info mute' - "$ztp"
 
-# ---- the time of the fit, in draws.nc: that of its beginning, or what is asked for ----------------------------------------
+# ---- the time of the fit, in draws.nc: that of its beginning, or what is asked for -----------------------------------
 expect 0 'created      2019-01-17T00:00:00Z' "$ztp" info more
 grep -qF '2019-01-17T00:00:00Z' more/draws.nc || fail "draws.nc does not tell when the fit began"
 (unset SOURCE_DATE_EPOCH; "$ztp" fit sim/tensor.tsv $options --sweeps 50 --out today >/dev/null 2>&1)
@@ -129,7 +135,7 @@ for bad in '' now 1.5 12h -1 1e9 253402300800; do
     env SOURCE_DATE_EPOCH="$bad" "$ztp" fit sim/tensor.tsv $fit --out none
 done
 
-# ---- damaged checkpoints: the other one is taken; without any, it says so ------------------------------------------------
+# ---- damaged checkpoints: the other one is taken; without any, it says so --------------------------------------------
 # Of a run stopped in its middle.
 "$ztp" fit sim/tensor.tsv $options --sweeps 100000 --out middle >/dev/null 2>&1 &
 interrupt $! middle 60
@@ -140,7 +146,8 @@ newest=$(ls -t wounded/checkpoint-?.bin | head -1)
 damage "$newest" 3000
 "$ztp" resume wounded >/dev/null 2>log.txt &
 interrupt $! wounded "$(($(wc -l <wounded/trace.tsv) + 25))"
-grep -qF "ztp: warning: $newest: damaged: the file has a wrong checksum in section" log.txt || fail "no warning: $(cat log.txt)"
+grep -qF "ztp: warning: $newest: damaged: the file has a wrong checksum in section" log.txt ||
+  fail "no warning: $(cat log.txt)"
 "$ztp" resume middle >/dev/null 2>&1 &
 interrupt $! middle "$(($(wc -l <wounded/trace.tsv) + 25))"
 length=$(wc -l <wounded/trace.tsv)
@@ -153,7 +160,7 @@ rm wounded/checkpoint-b.bin
 mkdir wounded/checkpoint-b.bin  # cannot be read at all
 expect 3 'remove them to start again' "$ztp" resume wounded
 
-# ---- what does not belong together ---------------------------------------------------------------------------------------
+# ---- what does not belong together -----------------------------------------------------------------------------------
 "$ztp" fit other/tensor.tsv $fit --out foreign >/dev/null 2>&1
 cp -r middle swapped
 cp foreign/chain-1.bin swapped/checkpoint-a.bin
@@ -163,7 +170,8 @@ cp shaped/chain-1.bin swapped/checkpoint-a.bin
 expect 4 'written with gamma_shape 0.2, but options.json says 0.1' "$ztp" resume swapped
 cp -r middle edited
 sed -i 's/"gamma_shape": 0.1/"gamma_shape": 0.3/' edited/options.json
-expect 3 'edited/options.json: damaged or changed: it is not the file that edited/manifest.json lists' "$ztp" resume edited
+expect 3 'edited/options.json: damaged or changed: it is not the file that edited/manifest.json lists' \
+  "$ztp" resume edited
 cp -r middle data
 cp foreign/data.bin data/data.bin
 expect 3 'data/data.bin: the data are not those the run was started with' "$ztp" resume data
@@ -179,7 +187,7 @@ for file in draws.nc means.nc labels/mode1.txt test.tsv; do
   rm -r changed
 done
 
-# ---- limits ----------------------------------------------------------------------------------------------------------------
+# ---- limits ----------------------------------------------------------------------------------------------------------
 for bad in 0 1.5 10x m -3 1e99h; do
   expect 4 "--checkpoint $bad: must be a number of sweeps, as 50, or a time, as 30s, 10m or 2h" \
     "$ztp" fit sim/tensor.tsv --checkpoint="$bad" --out none
@@ -187,7 +195,8 @@ done
 for bad in 0 8X -1G G 1e30; do
   expect 4 "--memory $bad: must be a size" "$ztp" fit sim/tensor.tsv --memory="$bad" --out none
 done
-expect 4 'of memory, and --memory allows 25.0 MiB; --rank' "$ztp" fit sim/tensor.tsv --rank 50000 --memory 25M --out none
+expect 4 'of memory, and --memory allows 25.0 MiB; --rank' "$ztp" fit sim/tensor.tsv --rank 50000 --memory 25M \
+  --out none
 expect 4 "online from a file of 'ztp convert' the ones need not be in memory" \
   "$ztp" fit sim/tensor.tsv --rank 50000 --memory 25M --out none
 expect 4 'its ones take more than' "$ztp" fit sim/tensor.tsv --memory 10K --out none
@@ -195,7 +204,7 @@ printf 'sptensor\n2\n2000000000 2000000000\n1\n7 7 1\n' >vast.tns
 expect 4 'of memory, and the machine has' "$ztp" fit vast.tns --rank 50 --out none
 [ ! -e none ] || fail "a refused fit left a directory"
 
-# ---- nowhere to write ------------------------------------------------------------------------------------------------------
+# ---- nowhere to write ------------------------------------------------------------------------------------------------
 : >file
 expect 6 'cannot create' "$ztp" fit sim/tensor.tsv $fit --out file/run
 expect 6 'cannot write' sh -c 'ulimit -f 20; "$1" fit sim/tensor.tsv '"$fit"' --out limited' - "$ztp"
@@ -207,6 +216,7 @@ mv gone elsewhere
 code=0
 wait $pid || code=$?
 [ "$code" -eq 6 ] || fail "exit code $code although the run directory vanished"
-grep -qE 'ztp: cannot (write|finish|open) gone/' log.txt || fail "what is wrong with a directory that vanished: $(cat log.txt)"
+grep -qE 'ztp: cannot (write|finish|open) gone/' log.txt ||
+  fail "what is wrong with a directory that vanished: $(cat log.txt)"
 [ "$(ls -dA .*.ztp-partial* 2>/dev/null | wc -l)" -eq 0 ] || fail "left behind: $(ls -dA .*.ztp-partial*)"
 finish

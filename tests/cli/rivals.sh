@@ -1,5 +1,6 @@
 #!/bin/sh
-# The paper's rivals as models of a fit: the same run directory, predict, evaluate and resume. What a model does not use: tests/bad_inputs.
+# The paper's rivals as models of a fit: the same run directory, predict, evaluate and resume. What a model does not
+# use: tests/bad_inputs.
 . "$2/tests/cli/common.sh.inc"
 
 "$ztp" simulate --dims 40,30,20 --ones 3000 --rank 3 --seed 2 --out sim >/dev/null
@@ -15,7 +16,8 @@ for model in logistic quad pwquad; do
   "$ztp" predict $model parts/test.tsv | grep -v '^#' | cut -f4 >probabilities.txt
   grep -v '^#' parts/test.tsv | cut -f4 | paste - probabilities.txt >both.txt
   # The Brier score, worked out from what predict says.
-  awk -v said="$(sed 's/.*"brier":\([0-9.e-]*\).*/\1/' metrics.txt)" '{s += ($1 - $2)^2} END {d = s / NR - said; exit !(d * d < 1e-12)}' both.txt ||
+  awk -v said="$(sed 's/.*"brier":\([0-9.e-]*\).*/\1/' metrics.txt)" \
+    '{s += ($1 - $2)^2} END {d = s / NR - said; exit !(d * d < 1e-12)}' both.txt ||
     { echo "FAILED: predict and evaluate of $model disagree"; failed=1; }
   expect 0 "model        $model, rank" "$ztp" info $model
 done

@@ -1,5 +1,6 @@
 #!/bin/sh
-# ztp update: new ones, edges and entities in a run that every command then knows. What is refused, and changes nothing: tests/bad_inputs.
+# ztp update: new ones, edges and entities in a run that every command then knows. What is refused, and changes nothing:
+# tests/bad_inputs.
 . "$2/tests/cli/common.sh.inc"
 
 fail() {
@@ -28,7 +29,8 @@ expect 0 'Example' "$ztp" update --help
 awk 'BEGIN {
   for (u = 0; u < 44; u++)
     for (i = 0; i < 30; i++)
-      if (u % 2 == i % 2 && (3 * u + int(i / 2)) % 5) print "u" u "\ti" i "\t" (u < 40 ? "old" : u < 42 ? "new" : "later")
+      if (u % 2 == i % 2 && (3 * u + int(i / 2)) % 5)
+        print "u" u "\ti" i "\t" (u < 40 ? "old" : u < 42 ? "new" : "later")
 }' >all.txt
 for part in old new later; do
   { printf '#user\titem\n'; awk -F '\t' -v p=$part '$3 == p { print $1 "\t" $2 }' all.txt; } >$part.tsv
@@ -41,8 +43,10 @@ sums run >before.txt
 # New ones, with old ones among them, into another directory, and then into the run itself.
 { cat new.tsv; grep '^u3	' old.tsv; } >today.tsv
 held_out=$(grep -c '^u3	.*	1$' run/test.tsv || true)
-expect 0 "$((24 + held_out)) new ones, $((12 - held_out)) known already" "$ztp" update run today.tsv --sweeps 50 --out other
-grep -q "warning: $held_out held-out cells are among the new ones" out.txt || fail "held-out ones that are none any more"
+expect 0 "$((24 + held_out)) new ones, $((12 - held_out)) known already" "$ztp" update run today.tsv --sweeps 50 \
+  --out other
+grep -q "warning: $held_out held-out cells are among the new ones" out.txt ||
+  fail "held-out ones that are none any more"
 grep -q '2 new entities of mode user' out.txt || fail "the new entities are not counted"
 grep -qi 'nan' out.txt && fail "a number that is none: $(grep -i nan out.txt)"
 sums run >after.txt
@@ -53,7 +57,8 @@ in_block other u41 1
 in_block other u3 1
 expect 0 '"new_entities":{"user":2,"item":0}' "$ztp" update run/ new.tsv --json
 printf '#from\tto\nu42\tu1\nu42\tu3\nu42\tu5\nu42\tu7\nu42\tu42\n' >edges.tsv
-expect 0 '0 new ones, 0 known already; 4 new edges, 0 known already' "$ztp" update run --network user=edges.tsv --sweeps 100
+expect 0 '0 new ones, 0 known already; 4 new edges, 0 known already' "$ztp" update run --network user=edges.tsv \
+  --sweeps 100
 expect 0 '"updates": 2' "$ztp" info run --json
 [ "$(ls -d run* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d run*)"
 
@@ -80,7 +85,8 @@ sums run >before.txt
 "$ztp" update run later.tsv --sweeps 1000000 >log.txt 2>&1 &
 pid=$!
 under_way() {
-  while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <".$1.ztp-partial-$pid/trace.tsv" || echo 0)" -lt 20 ]; do sleep 0.02; done
+  while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <".$1.ztp-partial-$pid/trace.tsv" || echo 0)" \
+    -lt 20 ]; do sleep 0.02; done
 }
 under_way run
 expect 4 'another ztp is writing in this run directory' "$ztp" update run later.tsv
@@ -126,7 +132,8 @@ expect 0 'verdict' "$ztp" diagnose stream
 sed 's/$/\t2/;1s/\t2$//' old.tsv >old-counts.tsv
 printf '#user\titem\nu0\ti2\t7\nu50\ti2\t3\n' >new-counts.tsv
 "$ztp" convert old-counts.tsv counts.ztpt --likelihood count >/dev/null
-"$ztp" fit counts.ztpt --likelihood count --method online --rank 4 --sweeps 200 --minibatch 100 --out counts >/dev/null 2>&1
+"$ztp" fit counts.ztpt --likelihood count --method online --rank 4 --sweeps 200 --minibatch 100 --out counts \
+  >/dev/null 2>&1
 expect 0 '2 new ones, 0 known already' "$ztp" update counts new-counts.tsv
 expect 0 '"total_count": 970' "$ztp" info counts --json
 expect 0 'u50' "$ztp" recommend counts user=u50 --top 3

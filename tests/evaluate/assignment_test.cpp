@@ -49,8 +49,8 @@ double sum_of_best(const Matrix<double>& gain) {
   return sum;
 }
 
-// Seed 5. 21 matrices of each size up to 7 x 7: uniform gains of either sign, gains of a few values (many ties), and products of
-// random weights, most of them near zero, which is what matching has.
+// Seed 5. 21 matrices of each size up to 7 x 7: uniform gains of either sign, gains of a few values (many ties), and
+// products of random weights, most of them near zero, which is what matching has.
 TEST(Assignment, IsTheBestOfAll) {
   Stream stream(stream_key(5, 0, Purpose::simulate), 0, 0);
   for (std::size_t rows = 1; rows <= 7; ++rows)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the expected numbers of convergence_test.cpp, from ArviZ (0.23.4 when they were taken).
 
-The series come from a formula that gives the same doubles here and in C++: a 64-bit linear congruential generator, sums of
-twelve uniform numbers, an autoregression.
+The series come from a formula that gives the same doubles here and in C++: a 64-bit linear congruential generator, sums
+of twelve uniform numbers, an autoregression.
 """
 import math
 

@@ -1,5 +1,5 @@
-// R-hat, effective sample sizes and Monte Carlo errors against ArviZ 0.23.4. The series come from a formula, the expected
-// numbers from tests/evaluate/convergence_expected.py.
+// R-hat, effective sample sizes and Monte Carlo errors against ArviZ 0.23.4. The series come from a formula, the
+// expected numbers from tests/evaluate/convergence_expected.py.
 #include "evaluate/convergence.hpp"
 
 #include <gtest/gtest.h>

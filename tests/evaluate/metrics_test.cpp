@@ -21,8 +21,8 @@ TEST(Metrics, PerfectAndReversedRanking) {
   EXPECT_DOUBLE_EQ(metrics_of({{0.1, true}, {0.2, false}, {0.9, false}}).auc_roc, 0);
 }
 
-// Scores 0.5 0.5 0.5 | 0.8 0.9: ones at 0.5, 0.5 and 0.9. Of the 3 x 2 pairs: 0.9 beats both zeros, each 0.5 ties with the
-// zero at 0.5 and loses to the zero at 0.8: (2 + 2 * 0.5) / 6.
+// Scores 0.5 0.5 0.5 | 0.8 0.9: ones at 0.5, 0.5 and 0.9. Of the 3 x 2 pairs: 0.9 beats both zeros, each 0.5 ties with
+// the zero at 0.5 and loses to the zero at 0.8: (2 + 2 * 0.5) / 6.
 TEST(Metrics, TiesCountHalf) {
   const Metrics m = metrics_of({{0.5, true}, {0.5, false}, {0.8, false}, {0.5, true}, {0.9, true}});
   EXPECT_DOUBLE_EQ(m.auc_roc, 0.5);

@@ -24,7 +24,8 @@ TEST(RankingMeter, OneTestOneWithoutTies) {
   EXPECT_NEAR(m.ndcg[3], 0.5, 1e-15);
 }
 
-// Two rivals above and one with the same score: optimistic rank 3, pessimistic 4; place 3 or 4, each with probability 1/2.
+// Two rivals above and one with the same score: optimistic rank 3, pessimistic 4; place 3 or 4, each with probability
+// 1/2.
 TEST(RankingMeter, TieWithARival) {
   const RankingMetrics m = metrics_of({{1, 2, 1}}, {3, 4});
   EXPECT_DOUBLE_EQ(m.mrr, 1 / 3.5);

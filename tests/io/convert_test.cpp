@@ -1,4 +1,5 @@
-// Conversion of text to a tensor file: the same data as by reading the text, in a fair order, with any memory and any threads.
+// Conversion of text to a tensor file: the same data as by reading the text, in a fair order, with any memory and any
+// threads.
 #include "ztp/convert.hpp"
 
 #include <fmt/format.h>
@@ -127,7 +128,8 @@ TEST_F(ConvertTest, FullListsOfLabels) {
   ReadOptions options = text("few.tsv", "#user\titem\nann\tx\nb\ty\nc\tx\nann\ty\n");
   options.labels = {"user=" + directory_ / "users.txt"};
   EXPECT_EQ(expect_same_data(options, 2).modes[0].second, 4u);
-  // Of a numbered mode only the numbers that occur need a label; a second list of the same mode takes the first one's place.
+  // Of a numbered mode only the numbers that occur need a label; a second list of the same mode takes the first one's
+  // place.
   text("numbers.txt", "7\n1\n5\n");
   text("more.txt", "5\n6\n7\n1\n");
   options = text("few.tns", "1 2 1\n5 1 1\n7 2 1\n");
@@ -236,8 +238,8 @@ double fairness_p(const std::vector<std::uint32_t>& ids, std::size_t entities) {
   return test::chi_squared_tail(statistic, static_cast<double>(entities - 1));
 }
 
-// A stretch of the file is a fair sample of all ones, though the text is sorted and some entities have many more ones than others.
-// Seed 12; false-alarm probability 1e-6. Its twin, the ones in the order of the text, must fail.
+// A stretch of the file is a fair sample of all ones, though the text is sorted and some entities have many more ones
+// than others. Seed 12; false-alarm probability 1e-6. Its twin, the ones in the order of the text, must fail.
 TEST_F(ConvertTest, AStretchIsAFairSample) {
   constexpr std::size_t entities = 200, ones = 60000;
   std::mt19937 random(12);

@@ -1,4 +1,5 @@
-// Files that are whole, with right checksums, and still not to be trusted. The fuzz targets (fuzz/) look for more of them.
+// Files that are whole, with right checksums, and still not to be trusted. The fuzz targets (fuzz/) look for more of
+// them.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -44,13 +45,14 @@ struct RunFiles {
   TempDir dir;
   std::string options =
       R"({"ztp_version": "0.1.0", "command": "", "created": "", "fingerprint": "", "options": {"rank": 3, "chains": 2},
-"updates": 0, "keep_every_used": 1, "watch_every_used": 1, "ones": 0, "ones_file": "", "ones_in_file": 0, "total_count": 0,
-"missing_cells": 0, "test_ones": 0, "test_zeros": 0, "modes": [{"name": "a", "size": 2, "numbered": true, "first": 1,
-"dirichlet": 1, "missing_entities": 0}, {"name": "b", "size": 2, "numbered": true, "first": 1, "dirichlet": 1,
+"updates": 0, "keep_every_used": 1, "watch_every_used": 1, "ones": 0, "ones_file": "", "ones_in_file": 0,
+"total_count": 0, "missing_cells": 0, "test_ones": 0, "test_zeros": 0, "modes": [{"name": "a", "size": 2,
+"numbered": true, "first": 1, "dirichlet": 1, "missing_entities": 0},
+{"name": "b", "size": 2, "numbered": true, "first": 1, "dirichlet": 1,
 "missing_entities": 0}], "networks": []})";
   std::string status =
-      R"({"status": "complete", "sweeps": 1000, "draws_planned": 0, "draws": 0, "peak_memory_bytes": 0, "auc_roc": null, "chains": [],
-"learned": {}, "rank_posterior": []})";
+      R"({"status": "complete", "sweeps": 1000, "draws_planned": 0, "draws": 0, "peak_memory_bytes": 0, "auc_roc": null,
+"chains": [], "learned": {}, "rank_posterior": []})";
 
   RunInfo read() const {
     write_text(dir / "options.json", options);
@@ -256,7 +258,7 @@ TEST(HostileDraws, ChainAndRankOfARecordAreChecked) {
   FitOptions options;
   options.rank = 1;
   options.chains = 2;
-  const DrawLayout layout(options, {{"a", 1}, {"b", 1}}, 0);
+  const DrawLayout layout(options, {{"a", 1}, {"b", 1}}, {});
   const auto written = [&](std::uint32_t chain, std::uint64_t occupied) {
     const DrawHead head{chain, 1, {0, occupied}};
     std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);

@@ -14,7 +14,8 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-// 5 x 4 x 3 with entity 1 of the first mode and 0 and 3 of the second missing: 4 x 2 x 3 cells are left, of which two are listed.
+// 5 x 4 x 3 with entity 1 of the first mode and 0 and 3 of the second missing: 4 x 2 x 3 cells are left, of which two
+// are listed.
 struct PartlySeen {
   SparseTensor tensor;
   Missing missing;
@@ -70,8 +71,8 @@ TEST(MissingSplit, ZerosAreObservedCells) {
 }
 
 TEST(MissingSplit, AllZerosAreDrawnAlike) {
-  // 2 of 18 zeros, 9000 times: each comes 1000 times on average, with a standard deviation below 30. Six of them: the chance of
-  // a false alarm is below 10^-7. Seeds 1 to 9000.
+  // 2 of 18 zeros, 9000 times: each comes 1000 times on average, with a standard deviation below 30. Six of them: the
+  // chance of a false alarm is below 10^-7. Seeds 1 to 9000.
   const PartlySeen data;
   SplitOptions how;
   how.holdout = 0.25;

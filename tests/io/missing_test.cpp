@@ -1,5 +1,5 @@
-// Cells, slices and pairs that were not observed: reading them, and the fingerprint of data that have them. What is refused:
-// tests/bad_inputs.
+// Cells, slices and pairs that were not observed: reading them, and the fingerprint of data that have them. What is
+// refused: tests/bad_inputs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
-// Where bytes come from and how they are shared out: compressed files and streams are read like plain ones, and nothing depends on
-// threads or blocks, nor does the line that is refused. What else is refused: tests/bad_inputs.
+// Where bytes come from and how they are shared out: compressed files and streams are read like plain ones, and nothing
+// depends on threads or blocks, nor does the line that is refused. What else is refused: tests/bad_inputs.
 #include "io/source.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// Splits into training and test cells: exactly the part that was asked for, apart from each other, uniform, as a function of the seed; and
-// files that read back. What is refused: tests/bad_inputs.
+// Splits into training and test cells: exactly the part that was asked for, apart from each other, uniform, as a
+// function of the seed; and files that read back. What is refused: tests/bad_inputs.
 #include "ztp/split.hpp"
 
 #include <fmt/format.h>
@@ -65,8 +65,8 @@ SplitOptions sliced(const std::string& mode, std::uint32_t after, std::uint64_t 
   return options;
 }
 
-// What holds for every split: training and test ones are the tensor's ones, each in one of the two; zeros are zeros; both lists
-// are sorted and no cell comes twice.
+// What holds for every split: training and test ones are the tensor's ones, each in one of the two; zeros are zeros;
+// both lists are sorted and no cell comes twice.
 void expect_sound(const SparseTensor& tensor, const Split& parts) {
   const std::vector<Cell> train = cells_of(parts.coords, tensor.order());
   const std::vector<Cell> test = cells_of(parts.test.coords, tensor.order());
@@ -171,8 +171,8 @@ TEST(Split, KeepTrainingOnesLeavesASoundTensor) {
   for (std::size_t i = 0; i < parts.test.size(); ++i) EXPECT_FALSE(tensor.contains(parts.test.coords.data() + 3 * i));
 }
 
-// How often each of `population` things was in a sample of `size` of them, over many samples: a chi-squared statistic with
-// population - 1 degrees of freedom, corrected for drawing without replacement.
+// How often each of `population` things was in a sample of `size` of them, over many samples: a chi-squared statistic
+// with population - 1 degrees of freedom, corrected for drawing without replacement.
 void expect_uniform(const std::vector<double>& hits, double size, double samples) {
   const double population = static_cast<double>(hits.size()), p = size / population, expected = samples * p;
   double statistic = 0;

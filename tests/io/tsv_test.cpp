@@ -1,4 +1,5 @@
-// Reading .tsv files of cells: labels, headers, values, and tables whose labels are known. What is refused: tests/bad_inputs.
+// Reading .tsv files of cells: labels, headers, values, and tables whose labels are known. What is refused:
+// tests/bad_inputs.
 #include <gtest/gtest.h>
 
 #include "tables.hpp"

@@ -24,8 +24,9 @@ TEST(DrawLimits, DrawsRefuseWhatTheyCannotDraw) {
   EXPECT_THROW(draw_binomial(stream, 100, std::nan("")), Error);
 }
 
-// Near the end of whole numbers counts still have the right mean and variance. 4000 draws each, seed 1; the mean is allowed 6 standard
-// errors and the variance 20 % (9 of its standard errors): a false alarm has probability below 1e-7 in all.
+// Near the end of whole numbers counts still have the right mean and variance. 4000 draws each, seed 1; the mean is
+// allowed 6 standard errors and the variance 20 % (9 of its standard errors): a false alarm has probability below 1e-7
+// in all.
 TEST(DrawLimits, LargeCountsAreDrawnWell) {
   const auto check = [](double mean, double variance, const std::function<std::int64_t(Stream&)>& draw) {
     constexpr int draws = 4000;

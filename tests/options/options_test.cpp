@@ -1,4 +1,5 @@
-// Options on their way through options.json, and what has no effect without another: the command line refuses the same (tests/bad_inputs).
+// Options on their way through options.json, and what has no effect without another: the command line refuses the same
+// (tests/bad_inputs).
 #include "ztp/options.hpp"
 
 #include <gtest/gtest.h>

@@ -44,7 +44,8 @@ std::string make_bare_run(const TempDir& dir, std::int64_t chains) {
 
 using Value = std::function<double(std::size_t chain, std::size_t sweep)>;
 
-// Mean 0, sd 1, and evenly spread in every part of every chain (multiples of the golden ratio, modulo 1): as good as draws get.
+// Mean 0, sd 1, and evenly spread in every part of every chain (multiples of the golden ratio, modulo 1): as good as
+// draws get.
 double even(std::size_t chain, std::size_t sweep, std::size_t what = 0) {
   const double x = 0.6180339887498949 * static_cast<double>(sweep) + 0.13 * static_cast<double>(chain + 3 * what);
   return std::sqrt(12) * (x - std::floor(x) - 0.5);
@@ -222,8 +223,8 @@ TEST(Diagnose, InterruptedRun) {
   const std::string run = make_bare_run(dir, 3);
   write_text(
       run + "/status.json",
-      R"({"status": "interrupted", "sweeps": 400, "draws_planned": 3, "draws": 1, "peak_memory_bytes": 0, "auc_roc": null, "chains": [],
-                 "learned": {}, "rank_posterior": []})");
+      R"({"status": "interrupted", "sweeps": 400, "draws_planned": 3, "draws": 1, "peak_memory_bytes": 0,
+                 "auc_roc": null, "chains": [], "learned": {}, "rank_posterior": []})");
   write_trace(run, {.sweeps = {400, 390, 210}});
   write_text(run + "/trace.tsv", read_text(run + "/trace.tsv") + "211\t2\t5\t0.1");
   const Diagnosis d = diagnose(run);

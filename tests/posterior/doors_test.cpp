@@ -7,10 +7,12 @@
 
 #include "base/file.hpp"
 #include "errors.hpp"
+#include "kernel/host_arrays.hpp"
 #include "store/draws_file.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/posterior.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp {
 namespace {
@@ -24,6 +26,7 @@ class DoorsTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     dir_ = new test::TempDir;
+    add_rivals();
     fitted("run", Model::ztp);
     fitted("rival", Model::logistic);
   }
@@ -142,14 +145,15 @@ TEST_F(DoorsTest, MeansOfAChain) {
   for (const std::size_t chain : {0u, 1u}) {
     std::vector<double> weights(4, 0.0), factor(9 * 4, 0.0);
     double count = 0;
-    State state;
+    HostArrays arrays;
+    State state = draws.make_state(arrays);
     for (std::size_t i = 0; i < draws.draws().size(); ++i) {
       if (draws.draws()[i].chain != chain) continue;
       draws.load(i, state);
       ++count;
       for (std::size_t r = 0; r < 4; ++r) weights[r] += std::exp(state.tensor.log_weight[r]);
       for (std::size_t x = 0; x < factor.size(); ++x)
-        factor[x] += static_cast<double>(state.u[1].row(x / 4)[x % 4]) / 9;
+        factor[x] += static_cast<double>(values_of(*state.factors[1]).row(x / 4)[x % 4]) / 9;
     }
     const std::vector<double> mean_weights = posterior_.mean_weights(chain);
     const std::vector<float> mean_factor = posterior_.mean_factor(1, chain);

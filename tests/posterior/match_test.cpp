@@ -86,7 +86,8 @@ TEST(Overlap, IsOneOfEqualColumnsAndZeroOfDisjointOnes) {
     for (std::size_t s = 0; s < 3; ++s) EXPECT_NEAR(overlap.row(r)[s], r == s && r < 2 ? 1 : 0, 2e-5) << r << " " << s;
 }
 
-// The last two of each chain are empty, with factors of the prior that are alike and overlap with everything more than the true partners do.
+// The last two of each chain are empty, with factors of the prior that are alike and overlap with everything more than
+// the true partners do.
 TEST(Match, EmptyComponentsDoNotDisturb) {
   const std::vector<double> weights = {500, 300, 1e-3, 1e-4}, other_weights = {1e-4, 280, 1e-3, 520};
   Matrix<double> overlap = filled(4, 4, 0.95);
@@ -101,8 +102,8 @@ TEST(Match, EmptyComponentsDoNotDisturb) {
   EXPECT_NEAR(matches[0].agreement, 0.9 * 2 * std::sqrt(500.0 * 520) / 1020, 1e-12);  // (M48)
 }
 
-// Component 1 covers everything, as the prior does, and the other chain has only an empty one left for it: the overlap says that they are
-// the same. Their weights must say that they are not.
+// Component 1 covers everything, as the prior does, and the other chain has only an empty one left for it: the overlap
+// says that they are the same. Their weights must say that they are not.
 TEST(Match, AComponentThatOneChainAloneHasIsNotStable) {
   Matrix<double> overlap = filled(2, 2, 0);
   overlap.row(0)[0] = overlap.row(1)[1] = 1;
@@ -121,7 +122,8 @@ TEST(Match, OfMoreComponentsThanTheOtherChainHas) {
   EXPECT_EQ(matches[0].overlap + matches[0].agreement + matches[0].partner_weight_share, 0);
 }
 
-// Blocks of 10 entities of each of three modes, half of whose cells are ones: entity a, b or c and 10 times the block and a digit.
+// Blocks of 10 entities of each of three modes, half of whose cells are ones: entity a, b or c and 10 times the block
+// and a digit.
 struct World {
   std::vector<std::string> modes;
   std::vector<std::size_t> blocks;
@@ -222,7 +224,8 @@ TEST(MatchChains, FindsPlantedBlocksInEveryChain) {
   EXPECT_TRUE(moved) << "all chains have the same order: the test sees nothing";
 }
 
-// A matching that is made up: the average must be the one of (M49), column by column, and a partner without weight adds nothing.
+// A matching that is made up: the average must be the one of (M49), column by column, and a partner without weight adds
+// nothing.
 TEST(MatchChains, AveragesByWhatChainsHaveInCommon) {
   const TempDir dir;
   fit_world({{"a", "b", "c"}, {0, 1}, 3}, 3, 2, dir / "run");
@@ -267,7 +270,8 @@ TEST(MatchChains, OfOneChainKnowsNoStability) {
       test::holds(test::error_of([&] { posterior.match_chains(1); }, ErrorKind::config), "no draws of chain 2"));
 }
 
-// Seeds 3 and 4. The second run has other ids, another order of modes, fewer components, a block that the first has not, and not its last.
+// Seeds 3 and 4. The second run has other ids, another order of modes, fewer components, a block that the first has
+// not, and not its last.
 TEST(MatchComponents, OfTwoRunsByNamesAndLabels) {
   const TempDir dir;
   fit_world({{"a", "b", "c"}, {0, 1, 2, 3}, 3}, 8, 1, dir / "one");

@@ -1,5 +1,5 @@
-// Ranking of whole runs against a naive one in double precision, and the scores and the memory that it uses. The metrics by hand:
-// ranking_meter_test.cpp.
+// Ranking of whole runs against a naive one in double precision, and the scores and the memory that it uses. The
+// metrics by hand: ranking_meter_test.cpp.
 #include "evaluate/ranking.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,8 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "kernel/kernel.hpp"
+#include "kernel/cpu/candidates.hpp"
+#include "kernel/host_arrays.hpp"
 #include "posterior/candidate_scores.hpp"
 #include "store/draws_file.hpp"
 #include "targets.hpp"
@@ -26,24 +27,25 @@ namespace {
 using test::TempDir;
 using Cell = std::vector<std::uint32_t>;
 
-// A sum of R + 1 positive floats is within (R + 1) 2^-24 of itself, the link and its argument add 4 roundings and 2.1e-8, and a sum of
-// two probabilities one more: at most (R + 8) 2^-24.
+// A sum of R + 1 positive floats is within (R + 1) 2^-24 of itself, the link and its argument add 4 roundings and
+// 2.1e-8, and a sum of two probabilities one more: at most (R + 8) 2^-24.
 TEST(Candidates, AgreeWithDoublesOverRatesOfAllSizes) {
   const std::size_t n = 45, R = 19, queries = 16;
-  Matrix<float> u(n, R);
+  HostFactors factors(n, R, 0);
+  Matrix<float>& u = factors.values;
   Buffer<float> weights(queries * R), scale(queries);
   Stream stream(stream_key(3, 0, Purpose::simulate), 0, 0);
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t r = 0; r < R; ++r) u.row(j)[r] = static_cast<float>(stream.uniform());
   for (float& value : weights) value = static_cast<float>(stream.uniform());
   for (std::size_t q = 0; q < queries; ++q) scale[q] = static_cast<float>(std::pow(10.0, static_cast<double>(q) - 12));
-  Matrix<float> panels(2 * R, candidates_per_panel);
-  for (std::size_t panel = 0; panel < 2; ++panel) pack_panel(u, panel, panels.row(panel * R));
-  const CandidateDraw draw = {panels.row(0), weights.data(), scale.data()};
+  Matrix<float> panels(2 * R, cpu::candidates_per_panel);
+  for (std::size_t panel = 0; panel < 2; ++panel) cpu::pack_panel(factors, panel, panels.row(panel * R));
+  const cpu::CandidateDraw draw = {panels.row(0), weights.data(), scale.data()};
   test::for_each_target([&](const std::string& target) {
     Matrix<float> sums(queries, 64);
     Pool pool(1);
-    make_kernel("cpu", pool)->add_probabilities(std::vector<CandidateDraw>{draw, draw}, R, 2, sums);
+    cpu::add_probabilities(pool, std::vector<cpu::CandidateDraw>{draw, draw}, R, 2, sums);
     for (std::size_t q = 0; q < queries; ++q)
       for (std::size_t j = 0; j < n; ++j) {
         double z = 0;
@@ -132,16 +134,17 @@ std::vector<double> naive_scores(const Example& example, Cell cell, std::size_t 
                                  const std::vector<std::size_t>& draws) {
   const RunInfo info = run_info(example.dir / "run");
   const DrawsFile file(example.dir / "run", info);
-  State state;
+  HostArrays arrays;
+  State state = file.make_state(arrays);
   std::vector<double> mean(info.modes[mode].size, 0.0);
   for (const std::size_t i : draws) {
     file.load(i, state);
     for (cell[mode] = 0; cell[mode] < mean.size(); ++cell[mode]) {
       double z = 0;
-      for (std::size_t r = 0; r < state.R; ++r) {
+      for (std::size_t r = 0; r < state.layout.components(); ++r) {
         double product = std::exp(state.tensor.log_weight[r]);
         for (std::size_t k = 0; k < example.order; ++k)
-          product *= static_cast<double>(state.u[k].row(cell[k])[r]) / info.modes[k].size;
+          product *= static_cast<double>(values_of(state.of_mode(k)).row(cell[k])[r]) / info.modes[k].size;
         z += product;
       }
       mean[cell[mode]] -= std::expm1(-z) / static_cast<double>(draws.size());
@@ -157,8 +160,8 @@ struct Seen {
   std::size_t ties = 0;  // of test ones with rivals
 };
 
-// Ranks by the definition: MRR and Hits of one test one after the other; recall and NDCG from the list of a query, with the places of
-// equal scores shared out.
+// Ranks by the definition: MRR and Hits of one test one after the other; recall and NDCG from the list of a query, with
+// the places of equal scores shared out.
 RankingMetrics naive_ranking(const Example& example, std::size_t mode, const std::vector<std::size_t>& draws,
                              const std::vector<std::uint32_t>& at, bool with_filter, Seen& seen) {
   std::map<Cell, std::vector<std::uint32_t>> queries;
@@ -239,8 +242,8 @@ std::vector<std::size_t> numbers(std::size_t count) {
   return result;
 }
 
-// The same ranks as the naive ranking: nothing but the rounding of sums is allowed, since no two scores are too close for floats. With
-// a = 0.001 most factors of entities without data are zero, and there are many ties.
+// The same ranks as the naive ranking: nothing but the rounding of sums is allowed, since no two scores are too close
+// for floats. With a = 0.001 most factors of entities without data are zero, and there are many ties.
 TEST(Rank, AgreesWithTheNaiveRanking) {
   for (const std::size_t K : {2u, 3u, 4u})
     for (const double dirichlet : {0.2, 0.001}) {

@@ -1,5 +1,6 @@
-// Planted tensors: does an online fit, which is an approximation, find what a batch fit finds? Compared through held-out probabilities.
-// Seeds are fixed; nothing is retried. With the seeds 11 to 14 of recovery_test.cpp online fits come within 0.0003 of the AUC-ROC of batch.
+// Planted tensors: does an online fit, which is an approximation, find what a batch fit finds? Compared through
+// held-out probabilities. Seeds are fixed; nothing is retried. With the seeds 11 to 14 of recovery_test.cpp online fits
+// come within 0.0003 of the AUC-ROC of batch.
 #include <gtest/gtest.h>
 
 #include "base/random.hpp"
@@ -10,7 +11,8 @@
 namespace ztp::test {
 namespace {
 
-// A tensor of rank 6 with 12000 ones. Where it is counted, ones have the counts that the truth gives to cells that are not zero.
+// A tensor of rank 6 with 12000 ones. Where it is counted, ones have the counts that the truth gives to cells that are
+// not zero.
 Dataset planted(bool counted) {
   SimulateOptions options;
   options.dims = {120, 100, 80};
@@ -51,8 +53,9 @@ FitOptions batch(std::int64_t sweeps) {
   return options;
 }
 
-// Seed 51. 300 sweeps look at each one as often as 3000 minibatches of a tenth of them do. Within 0.01 of the AUC-ROC of the batch fit, in
-// each way of drawing or averaging; with counts, which differ from ones in the kernel alone, in the way that is chosen for so few ones.
+// Seed 51. 300 sweeps look at each one as often as 3000 minibatches of a tenth of them do. Within 0.01 of the AUC-ROC
+// of the batch fit, in each way of drawing or averaging; with counts, which differ from ones in the kernel alone, in
+// the way that is chosen for so few ones.
 TEST(OnlineRecovery, RanksHeldOutCellsAsWellAsBatch) {
   const TempDir dir;
   const double wanted = held_out_auc(dir / "binary", false, batch(300));
@@ -75,8 +78,8 @@ TEST(OnlineRecovery, EarlyStepsAreForgotten) {
   EXPECT_GT(held_out_auc(dir / "half", false, online(1000)), held_out_auc(dir / "one", false, literal));
 }
 
-// Seed 21, as in recovery_test.cpp. Entities without a single one, all of whose cells are missing: their network places them. With the seeds
-// 1 to 4 of the fit the AUC-ROC is 0.95 to 0.96 with the network and 0.85 to 0.89 without.
+// Seed 21, as in recovery_test.cpp. Entities without a single one, all of whose cells are missing: their network places
+// them. With the seeds 1 to 4 of the fit the AUC-ROC is 0.95 to 0.96 with the network and 0.85 to 0.89 without.
 TEST(OnlineRecovery, NetworkPlacesEntitiesWithoutData) {
   const TempDir dir;
   FitOptions options = online(2000);

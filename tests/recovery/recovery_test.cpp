@@ -1,5 +1,5 @@
-// Planted tensors: does the fit find what was put in? Everything is compared through probabilities, never factor by factor. Each test is a
-// function of its seeds; what it found with others says how far its margin is from chance.
+// Planted tensors: does the fit find what was put in? Everything is compared through probabilities, never factor by
+// factor. Each test is a function of its seeds; what it found with others says how far its margin is from chance.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,8 +25,8 @@ double cold_start_auc(const std::string& run, bool with_network, bool as_missing
   return test::cold_start_auc(run, with_network, as_missing, options);
 }
 
-// Seed 11. The truth ranks held-out cells as well as anything can; the fit must come within 0.01 of its AUC-ROC. With the seeds 11 to 14 it
-// comes within 0.0006.
+// Seed 11. The truth ranks held-out cells as well as anything can; the fit must come within 0.01 of its AUC-ROC. With
+// the seeds 11 to 14 it comes within 0.0006.
 TEST(Recovery, RanksHeldOutCellsAsWellAsTheTruth) {
   const TempDir dir;
   SimulateOptions options;
@@ -51,9 +51,10 @@ TEST(Recovery, RanksHeldOutCellsAsWellAsTheTruth) {
   EXPECT_GT(posterior.evaluate().auc_roc, best_auc - 0.01);
 }
 
-// Seeds 1 to 12. Data from the model itself, fitted with the prior they came from: the 90 % intervals of P(one) must hold the
-// truth in about 90 % of random cells. Cells of one tensor share factors, so the unit is the tensor: the mean coverage of 12
-// must lie within 4 standard errors (of their spread) of 0.9; false alarm below 0.003 (t with 11 degrees of freedom).
+// Seeds 1 to 12. Data from the model itself, fitted with the prior they came from: the 90 % intervals of P(one) must
+// hold the truth in about 90 % of random cells. Cells of one tensor share factors, so the unit is the tensor: the mean
+// coverage of 12 must lie within 4 standard errors (of their spread) of 0.9; false alarm below 0.003 (t with 11 degrees
+// of freedom).
 TEST(Recovery, IntervalsHoldTheTruthAsOftenAsTheySay) {
   const TempDir dir;
   std::vector<double> coverage;
@@ -97,10 +98,11 @@ TEST(Recovery, IntervalsHoldTheTruthAsOftenAsTheySay) {
   EXPECT_LT(error, 0.02) << "the test would see nothing";
 }
 
-// Seed 21. Entities without a single one: their network must place them, and nothing else can. Taken for zeros, it can do so at the
-// true rank only: with components to spare, the zeros pull tensor and network apart. Missing, it always can. Fits have the seed 1; with the
-// seeds 1 to 4 the AUC-ROC is 0.85 to 0.87 without the network and 0.96 with it, but once, as zeros with the seed 4, a chain that stays in
-// another mode has 0.84: as zeros a false alarm is not rare where draws change.
+// Seed 21. Entities without a single one: their network must place them, and nothing else can. Taken for zeros, it can
+// do so at the true rank only: with components to spare, the zeros pull tensor and network apart. Missing, it always
+// can. Fits have the seed 1; with the seeds 1 to 4 the AUC-ROC is 0.85 to 0.87 without the network and 0.96 with it,
+// but once, as zeros with the seed 4, a chain that stays in another mode has 0.84: as zeros a false alarm is not rare
+// where draws change.
 TEST(Recovery, NetworkPlacesEntitiesWithoutData) {
   const TempDir dir;
   const double without = cold_start_auc(dir / "without", false, false, 4);
@@ -108,7 +110,8 @@ TEST(Recovery, NetworkPlacesEntitiesWithoutData) {
   EXPECT_GT(cold_start_auc(dir / "missing", true, true, 12), without + 0.05);
 }
 
-// Seed 41. The posterior of the rank is at the truth, whatever the bound and the start; its mean was 8.00 to 8.03 with the seeds 41 to 44.
+// Seed 41. The posterior of the rank is at the truth, whatever the bound and the start; its mean was 8.00 to 8.03 with
+// the seeds 41 to 44.
 TEST(Recovery, RankIsFoundFromAnyStart) {
   const TempDir dir;
   for (const std::int64_t bound : {15, 40})
@@ -131,7 +134,8 @@ TEST(Recovery, RankIsFoundFromAnyStart) {
     }
 }
 
-// Seed 31. Upper bounds of 10 and 30 on a tensor of true rank 5: the weight beyond the five largest components is small.
+// Seed 31. Upper bounds of 10 and 30 on a tensor of true rank 5: the weight beyond the five largest components is
+// small.
 TEST(Recovery, SuperfluousComponentsStaySmall) {
   const TempDir dir;
   for (const std::int64_t bound : {10, 30}) {

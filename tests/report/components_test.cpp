@@ -1,4 +1,5 @@
-// The components of a report: their numbers are those of Posterior, their map keeps distances, their entities are the relevant ones.
+// The components of a report: their numbers are those of Posterior, their map keeps distances, their entities are the
+// relevant ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "report/relevance.hpp"
 #include "report_run.hpp"
 #include "store/draws_file.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp {
 namespace {
@@ -163,6 +165,7 @@ TEST_F(ComponentsTest, SameForAnyNumberOfThreads) {
 }
 
 TEST_F(ComponentsTest, NoneOfARival) {
+  add_rivals();
   FitOptions rival = test::report_fit();
   rival.model = Model::logistic;
   Dataset data = test::report_data();

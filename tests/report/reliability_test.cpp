@@ -90,8 +90,8 @@ TEST(Reliability, OfAPerfectModelIsGoodWhateverWasHeldOut) {
       }
 }
 
-// Seeds 7 to 11. Of 200 worlds, with the seeds 7 to 106, the largest misplaced part was 0.007, where 0.05 is tolerated. Five zeros for each one
-// are nearly as large a part of the zeros as is held out of the ones: each stands for 1.13,
+// Seeds 7 to 11. Of 200 worlds, with the seeds 7 to 106, the largest misplaced part was 0.007, where 0.05 is tolerated.
+// Five zeros for each one are nearly as large a part of the zeros as is held out of the ones: each stands for 1.13,
 // which still has to be counted.
 TEST(Reliability, OfAPerfectModelOfADenseTensorIsGood) {
   for (std::uint64_t seed = 7; seed < 12; ++seed)
@@ -122,7 +122,8 @@ TEST(Reliability, OfAModelThatIsWrongIsBad) {
     }
 }
 
-// Seed 7. 90 % intervals of a perfect model: at least 14 of 20 have what it expects. By chance fewer do with a probability of 2e-3.
+// Seed 7. 90 % intervals of a perfect model: at least 14 of 20 have what it expects. By chance fewer do with a
+// probability of 2e-3.
 TEST(Reliability, WeightedSharesAreThoseOfTheTensor) {
   World world;
   world.draw();

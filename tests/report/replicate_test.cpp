@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernel/host_arrays.hpp"
+
 namespace ztp {
 namespace {
 
@@ -20,34 +22,34 @@ SparseTensor tensor_of(const std::vector<std::uint32_t>& sizes) {
 
 // Two components; entity j of a mode has a part of (j + 1) of the first and the rest the other way round.
 State state_of(const std::vector<std::uint32_t>& sizes, double first, double second) {
-  State state;
-  state.R = 2;
+  HostArrays arrays;
+  State state = make_state(FactorLayout::cp(sizes, 2), {}, {}, arrays);
   state.tensor.log_weight = {std::log(first), std::log(second)};
-  for (const std::uint32_t n : sizes) {
-    Matrix<float> u(n, 2);
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    const std::uint32_t n = sizes[k];
     const double sum = n * (n + 1) / 2.0;
     for (std::uint32_t j = 0; j < n; ++j) {
-      u.row(j)[0] = static_cast<float>(n * (j + 1) / sum);
-      u.row(j)[1] = static_cast<float>(n * (n - j) / sum);
+      const float row[] = {static_cast<float>(n * (j + 1) / sum), static_cast<float>(n * (n - j) / sum)};
+      state.factors[k]->write({j, j + 1}, row);
     }
-    state.u.push_back(std::move(u));
   }
   return state;
 }
 
 double rate(const State& state, const std::vector<std::uint32_t>& cell) {
   double z = 0;
-  for (std::size_t r = 0; r < state.R; ++r) {
+  for (std::size_t r = 0; r < state.layout.components(); ++r) {
     double part = std::exp(state.tensor.log_weight[r]);
     for (std::size_t k = 0; k < cell.size(); ++k)
-      part *= static_cast<double>(state.u[k].row(cell[k])[r]) / static_cast<double>(state.u[k].rows());
+      part *= static_cast<double>(values_of(*state.factors[k]).row(cell[k])[r]) /
+              static_cast<double>(state.factors[k]->rows());
     z += part;
   }
   return z;
 }
 
-// Seed 3, 400 replicates of 4 x 3 x 2 cells. The mean degree of an entity is within 4.5 standard errors: a false alarm of at most
-// 9 x 7e-6 for each of three kinds of data.
+// Seed 3, 400 replicates of 4 x 3 x 2 cells. The mean degree of an entity is within 4.5 standard errors: a false alarm
+// of at most 9 x 7e-6 for each of three kinds of data.
 TEST(Replicate, DegreesHaveTheExpectationOfTheModel) {
   const std::vector<std::uint32_t> sizes = {4, 3, 2};
   const SparseTensor tensor = tensor_of(sizes);
@@ -87,7 +89,8 @@ TEST(Replicate, DegreesHaveTheExpectationOfTheModel) {
   }
 }
 
-// Modes so large that a cell needs more than 64 bits, components of several chunks of points, and any number of threads.
+// Modes so large that a cell needs more than 64 bits, components of several chunks of points, and any number of
+// threads.
 TEST(Replicate, DoesNotDependOnThreads) {
   for (const std::vector<std::uint32_t>& sizes :
        {std::vector<std::uint32_t>{50, 40}, {3000, 1, 2000}, std::vector<std::uint32_t>(11, 100)}) {

@@ -16,6 +16,7 @@
 #include "report/numbers.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp {
 namespace {
@@ -85,6 +86,7 @@ class SectionsTest : public testing::Test {
     Dataset without_network = data_of(5);
     without_network.networks.clear();
     fit(std::move(without_network), plain, *dir_ / "plain");
+    add_rivals();
     for (const Model model : {Model::logistic, Model::quad}) {
       FitOptions rival = options_of(3);
       rival.model = model;
@@ -183,7 +185,7 @@ TEST_F(SectionsTest, TestCellsOfAFile) {
 TEST_F(SectionsTest, TracesAndRanks) {
   const Json shown = diagnostics_section(*source_of("run"));
   const Diagnosis diagnosis = diagnose(*dir_ / "run");
-  EXPECT_EQ(shown["verdict"], verdict_name(diagnosis.verdict));
+  EXPECT_EQ(shown["verdict"], name_of(diagnosis.verdict));
   EXPECT_EQ(shown["chains"], (Json{1, 2}));
   EXPECT_EQ(shown["watched"], diagnosis.cells.size());
   EXPECT_EQ(shown["quantities"].size(), diagnosis.quantities.size() + diagnosis.cells.size());

@@ -10,6 +10,7 @@
 #include "report/shown_entities.hpp"
 #include "report_run.hpp"
 #include "ztp/convert.hpp"
+#include "ztp/rivals.hpp"
 
 namespace ztp {
 namespace {
@@ -90,6 +91,7 @@ class ShownRunTest : public testing::Test {
   static void SetUpTestSuite() {
     dir_ = new test::TempDir;
     fit(test::report_data(), test::report_fit(), *dir_ / "run");
+    add_rivals();
     FitOptions rival = test::report_fit();
     rival.model = Model::logistic;
     Dataset data = test::report_data();
@@ -142,7 +144,8 @@ TEST_F(ShownRunTest, OrderAsTheUserSaysAndModesThatAreNone) {
 }
 
 TEST_F(ShownRunTest, FewEntitiesAreThoseWithMostOnesAndTheTopsOfComponents) {
-  // Users have a budget of 7. The mode has fewer entities than a component has tops, so a rival shows what the budget alone gives.
+  // Users have a budget of 7. The mode has fewer entities than a component has tops, so a rival shows what the budget
+  // alone gives.
   ReportOptions options = test::report_options();
   options.entities = 20;
   const auto all = test::source_of(*dir_ / "run", options);

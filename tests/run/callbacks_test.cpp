@@ -9,6 +9,7 @@
 #include "ztp/arrays.hpp"
 #include "ztp/error.hpp"
 #include "ztp/fit.hpp"
+#include "ztp/rivals.hpp"
 #include "ztp/run_info.hpp"
 #include "ztp/update.hpp"
 
@@ -46,7 +47,10 @@ class CallbacksTest : public testing::TestWithParam<const char*> {
       options.method = Method::online;
       options.minibatch = 20;
     }
-    if (way == "logistic") options.model = Model::logistic;
+    if (way == "logistic") {
+      add_rivals();
+      options.model = Model::logistic;
+    }
     return options;
   }
   FitOutcome fitted(const std::string& name, const FitCallbacks& callbacks = {}) {

@@ -1,5 +1,5 @@
-// Data and options at the ends of what is allowed. Every fit ends, with numbers that make sense, or is refused in words that help. The
-// chains are deterministic functions of the seed (1); bounds on what they find are wide.
+// Data and options at the ends of what is allowed. Every fit ends, with numbers that make sense, or is refused in words
+// that help. The chains are deterministic functions of the seed (1); bounds on what they find are wide.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,8 +43,9 @@ class Extreme : public testing::TestWithParam<Way> {
   }
   bool online() const { return GetParam().method == Method::online; }
 
-  // Fits, and checks what must be so whatever the data are: probabilities are probabilities, columns sum to one, weights and likelihoods
-  // are finite, components are not more than there are. Mean probabilities of the cells that are returned.
+  // Fits, and checks what must be so whatever the data are: probabilities are probabilities, columns sum to one,
+  // weights and likelihoods are finite, components are not more than there are. Mean probabilities of the cells that
+  // are returned.
   std::vector<Prediction> fitted(Dataset data, const FitOptions& options, const std::vector<Cell>& cells) {
     const std::string run = dir_ / std::to_string(++runs_);
     const std::uint64_t ones = data.ones();
@@ -111,7 +112,7 @@ double mean_probability(const std::vector<Prediction>& predictions) {
   return sum / static_cast<double>(predictions.size());
 }
 
-// ---- shapes ----------------------------------------------------------------------------------------------------------
+// ---- shapes ---------------------------------------------------------------------------------------------------------
 
 TEST_P(Extreme, ModesOfOneEntity) {
   fitted(random_ones({1, 12, 9}, 40));
@@ -175,7 +176,7 @@ TEST_P(Extreme, OneComponentAndMoreThanThereIsData) {
   }
 }
 
-// ---- networks and what is missing --------------------------------------------------------------------------------------
+// ---- networks and what is missing -----------------------------------------------------------------------------------
 
 TEST_P(Extreme, Networks) {
   fitted(with_network(random_ones({9, 8}, 20), 0, all_pairs(9)));
@@ -184,15 +185,21 @@ TEST_P(Extreme, Networks) {
   fitted(with_network(with_network(random_ones({9, 8}, 20), 0, {{0, 1}}), 0, all_pairs(9)));
 }
 
+// What is not observed is not a zero: cells of missing entities are given at least twice the probability that they have
+// where they are said to be zeros. With the seeds 1 to 12 and such data, all ways give them more than three times as much.
 TEST_P(Extreme, AllOfAModeMissingButOne) {
-  Dataset data = random_ones({8, 9, 6}, 60, [](Cell& cell) { cell[0] = 4; });
-  data.missing.slices = {{0, 1, 2, 3, 5, 6, 7}, {}, {}};
-  // What is not observed is not a zero: missing entities may be anything.
-  const auto p = fitted(std::move(data), {{4, 1, 1}, {4, 2, 2}, {0, 1, 1}, {6, 2, 2}});
-  EXPECT_GT(p[2].probability + p[3].probability, 0.02);
+  std::vector<Cell> missing;
+  for (const Cell& cell : cells_of({8, 9, 6}))
+    if (cell[0] != 4) missing.push_back(cell);
+  const auto probability = [&](const std::vector<std::vector<std::uint32_t>>& slices) {
+    Dataset data = random_ones({8, 9, 6}, 60, [](Cell& cell) { cell[0] = 4; });
+    data.missing.slices = slices;
+    return mean_probability(fitted(std::move(data), missing));
+  };
+  EXPECT_GT(probability({{0, 1, 2, 3, 5, 6, 7}, {}, {}}), 2 * probability({}));
 }
 
-// ---- counts ----------------------------------------------------------------------------------------------------------
+// ---- counts ---------------------------------------------------------------------------------------------------------
 
 constexpr const char* too_many_to_move =
     "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler plain";
@@ -253,8 +260,9 @@ TEST_P(Extreme, CountsUpToTheEnd) {
       << message;
 }
 
-// With one component and counts there is nothing latent: the posterior is known. lambda has mean (g + s)(c eps + s)/(c + g + s), each
-// column the mean (a + s_j)/(n a + s). Relative standard deviations are below 2^-15, and there are 30 draws: 1e-4 is 15 of them.
+// With one component and counts there is nothing latent: the posterior is known. lambda has mean (g + s)(c eps + s)/(c
+// + g + s), each column the mean (a + s_j)/(n a + s). Relative standard deviations are below 2^-15, and there are 30
+// draws: 1e-4 is 15 of them.
 TEST_P(ExtremePlain, OneComponentOfCountsIsKnownExactly) {
   FitOptions o = options();
   o.likelihood = Likelihood::count;
@@ -271,7 +279,7 @@ TEST_P(ExtremePlain, OneComponentOfCountsIsKnownExactly) {
   EXPECT_NEAR(p[1].rate / (lambda * (a + 2 * s / 3) / (3 * a + s) * (a + s / 3) / (2 * a + s)), 1, 1e-4);
 }
 
-// ---- options ---------------------------------------------------------------------------------------------------------
+// ---- options --------------------------------------------------------------------------------------------------------
 
 TEST_P(Extreme, PriorsAtBothEnds) {
   const auto with = [&](const std::function<void(FitOptions&)>& change) {

@@ -7,13 +7,14 @@
 #include "faulty_world.hpp"
 #include "run/prepare.hpp"
 #include "run/sample_run.hpp"
-#include "sampler/chain.hpp"
+#include "sampler/batch_chain.hpp"
 #include "temp_dir.hpp"
 
 namespace ztp::test {
 namespace {
 
-// A run whose seventh sweep goes bad has a checkpoint of the sixth, although none was due, and ends from there as one in which nothing did.
+// A run whose seventh sweep goes bad has a checkpoint of the sixth, although none was due, and ends from there as one
+// in which nothing did.
 TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
   const TempDir dir;
   FaultyWorld world;
@@ -29,7 +30,7 @@ TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
   const auto run = [&](const std::string& name, const Checkpoint& from) {
     return sample_run(
         {dir / name, data, {}, info, {}},
-        [&](std::uint32_t c) { return std::make_unique<Chain>(problem, world.kernel, c); }, from);
+        [&](std::uint32_t c) { return std::make_unique<BatchChain>(problem, world.kernel, c); }, from);
   };
   for (const char* name : {"whole", "failed"}) {
     std::filesystem::create_directories(dir / name);

@@ -1,4 +1,5 @@
-// What the program chooses where an option is left to it, at the boundaries of each rule, and what options become for a chain.
+// What the program chooses where an option is left to it, at the boundaries of each rule, and what options become for a
+// chain.
 #include "run/prepare.hpp"
 
 #include <fmt/format.h>
@@ -64,7 +65,8 @@ TEST(CompleteOptions, CollapsedIsRefusedAboveItsLimit) {
   EXPECT_THROW(completed(tensor_of(1, (std::int64_t{1} << 28) + 1), 1, collapsed), Error);
 }
 
-// A tenth of the ones; of more than ten million, at least twice the entities (here 2000), but never more than half of the ones.
+// A tenth of the ones; of more than ten million, at least twice the entities (here 2000), but never more than half of
+// the ones.
 TEST(CompleteOptions, MinibatchesFollowOnesAndEntities) {
   EXPECT_EQ(online(1).minibatch, 1);
   EXPECT_EQ(online(10).minibatch, 1);
@@ -168,7 +170,7 @@ TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
   FitOptions o = completed(tensor_of(9), 9, [](FitOptions& options) { options.keep_every = 1; });
   const auto draws = [&](std::uint32_t rows) {
     o.rank = 1024;
-    const DrawLayout layout(o, {{"a", rows}, {"b", 1}}, 0);
+    const DrawLayout layout(o, {{"a", rows}, {"b", 1}}, {});
     return std::pair{make_schedule(o, layout).draws_per_chain(), layout.bytes()};
   };
   EXPECT_EQ(draws(100).first, 100u);
@@ -180,7 +182,7 @@ TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
 }
 
 TEST(ScheduleOf, CellsAreWatchedAtMostTwoThousandTimes) {
-  const DrawLayout layout({}, {{"a", 3}, {"b", 3}}, 0);
+  const DrawLayout layout({}, {{"a", 3}, {"b", 3}}, {});
   const auto every = [&](std::int64_t sweeps, Method method) {
     return make_schedule(completed(tensor_of(9), 9,
                                    [&](FitOptions& o) {
@@ -241,8 +243,8 @@ TEST(ProblemOf, SamplerStartSeedAndWhenLearningBegins) {
   Dataset data;
   data.tensor = tensor_of(9);
   const auto problem = [&](const Change& change) { return make_problem(completed(data.tensor, 9, change), data); };
-  EXPECT_TRUE(problem({}).regroup);
-  EXPECT_FALSE(problem([](FitOptions& o) { o.sampler = Sampler::plain; }).regroup);
+  EXPECT_TRUE(problem({}).collapsed);
+  EXPECT_FALSE(problem([](FitOptions& o) { o.sampler = Sampler::plain; }).collapsed);
   EXPECT_FALSE(problem({}).options.start == Start::prior);
   EXPECT_TRUE(problem([](FitOptions& o) { o.start = Start::prior; }).options.start == Start::prior);
   EXPECT_EQ(problem([](FitOptions& o) { o.seed = 77; }).seed, 77u);

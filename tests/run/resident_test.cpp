@@ -72,7 +72,8 @@ TEST_P(ResidentTest, GrowsNoMoreAfterTheFirstSweep) {
   options.threads = 2;
   const std::string way = GetParam();
   options.method = way.starts_with("online") ? Method::online : Method::batch;
-  if (way == "batch") options.sampler = Sampler::plain;  // buffers of the collapsed one grow with the components it splits
+  // Buffers of the collapsed one grow with the components it splits.
+  if (way == "batch") options.sampler = Sampler::plain;
   Resident before, first, last;
   FitCallbacks callbacks;
   callbacks.stop_requested = [&] {  // asked before every sweep

@@ -1,5 +1,6 @@
-// The whole way: fit, resume, predict, evaluate, components, recommend. Data have the seed 5 and fits the seed 1: deterministic, no chance
-// in a run. Bounds on what a fit finds say what it was with the seeds 1 to 8, so that draws that change for a good reason pass, too.
+// The whole way: fit, resume, predict, evaluate, components, recommend. Data have the seed 5 and fits the seed 1:
+// deterministic, no chance in a run. Bounds on what a fit finds say what it was with the seeds 1 to 8, so that draws
+// that change for a good reason pass, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,7 +80,8 @@ std::vector<double> predictions_of(const std::string& run) {
   return values;
 }
 
-// Protects the promise that an interruption changes nothing: stops at several sweeps, in both chains, with other threads.
+// Protects the promise that an interruption changes nothing: stops at several sweeps, in both chains, with other
+// threads.
 TEST(Resume, EndsAsIfNeverInterrupted) {
   const TempDir dir;
   ASSERT_EQ(fit(blocks(12, 3), quick(), dir / "whole"), FitOutcome::complete);
@@ -185,7 +187,8 @@ TEST(Recommend, EqualsBruteForce) {
       found.push_back(item);
       return true;
     });
-    // unseen cells: those that are no training ones; the training ones are those of the data that are not in the test set
+    // unseen cells: those that are no training ones; the training ones are those of the data that are not in the test
+    // set
     std::set<std::vector<std::uint32_t>> test_ones;
     TestCells test = read_test_cells(dir / "run/test.tsv", posterior.modes());
     for (std::size_t e = 0; e < test.size(); ++e)
@@ -242,7 +245,8 @@ TEST(Fit, CountsArePredictedAsRates) {
   for (std::uint32_t i = 0; i < 12 * 12 * 12; ++i) cells.insert(cells.end(), {i / 144, i / 12 % 12, i % 12});
   double rate = 0;
   for (const Prediction& p : posterior.predict(cells.data(), cells.size() / 3)) rate += p.rate;
-  // The rate of all cells is Gamma with 720 counts behind it, and the mean of 20 draws has a standard deviation of 0.008.
+  // The rate of all cells is Gamma with 720 counts behind it, and the mean of 20 draws has a standard deviation of
+  // 0.008.
   EXPECT_NEAR(rate / total, 1, 0.05);
 }
 

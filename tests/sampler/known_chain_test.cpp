@@ -1,12 +1,14 @@
-// The statistics of tiny chains after three steps, by their XXH3: what a seed means, pinned across redesigns. Recorded on x86-64 with the
-// mathematics library of the day; every kernel and instruction set has the same ones, since in so few draws no rounding flips any.
+// The statistics of tiny chains after three steps, by their XXH3: what a seed means, pinned across redesigns. Recorded
+// on x86-64 with the mathematics library of the day; every kernel and instruction set has the same ones, since in so
+// few draws no rounding flips any.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/hash.hpp"
+#include "checkpoint_bytes.hpp"
 #include "known_answers.hpp"
 #include "online_data.hpp"
-#include "sampler/chain.hpp"
+#include "sampler/batch_chain.hpp"
 #include "targets.hpp"
 #include "tensor/records.hpp"
 
@@ -34,8 +36,10 @@ void fill(OnlineData& data) {
 std::string hash_of(const Statistics& statistics) {
   Hash hash;
   const auto add = [&](const std::vector<std::int64_t>& totals) { hash.add(totals.data(), 8 * totals.size()); };
-  for (const auto& rows : statistics.rows)
-    for (std::size_t j = 0; j < rows.rows(); ++j) hash.add(rows.row(j), 8 * rows.columns());
+  for (const auto& counts : statistics.rows) {
+    const std::string rows = bytes_of(*counts);
+    hash.add(rows.data(), rows.size());
+  }
   add(statistics.tensor);
   for (const auto& network : statistics.networks) add(network);
   add(statistics.from_ones);
@@ -43,7 +47,7 @@ std::string hash_of(const Statistics& statistics) {
   return fmt::format("{:016x}", hash.sum());
 }
 
-std::string after_three_steps(CountChain& chain) {
+std::string after_three_steps(PoissonChain& chain) {
   chain.start();
   for (int t = 0; t < 3; ++t) chain.step(true);
   return hash_of(chain.statistics());
@@ -62,7 +66,7 @@ TEST(KnownChain, Plain) {
   OnlineData data;
   fill(data);
   for_each_kernel([&](Kernel& kernel, const std::string& name) {
-    Chain chain(data.problem, kernel, 1);
+    BatchChain chain(data.problem, kernel, 1);
     EXPECT_EQ(after_three_steps(chain), "1d3587da20e4be46") << name;
   });
 }
@@ -73,7 +77,7 @@ TEST(KnownChain, Bounded) {
   fill(data);
   data.problem.bounded = true;
   for_each_kernel([&](Kernel& kernel, const std::string& name) {
-    Chain chain(data.problem, kernel, 1);
+    BatchChain chain(data.problem, kernel, 1);
     EXPECT_EQ(after_three_steps(chain), "4123daa937881b84") << name;
   });
 }
@@ -82,10 +86,10 @@ TEST(KnownChain, CollapsedAndLearning) {
   if (!recorded_here) GTEST_SKIP() << recorded_elsewhere;
   OnlineData data;
   fill(data);
-  data.problem.regroup = true;
+  data.problem.collapsed = true;
   data.problem.hyper.learn_dirichlet = data.problem.hyper.learn_shapes = true;
   for_each_kernel([&](Kernel& kernel, const std::string& name) {
-    Chain chain(data.problem, kernel, 1);
+    BatchChain chain(data.problem, kernel, 1);
     EXPECT_EQ(after_three_steps(chain), "4114f6c06244caeb") << name;
   });
 }
@@ -96,7 +100,7 @@ TEST(KnownChain, Online) {
   fill(data);
   for_each_kernel([&](Kernel& kernel, const std::string& name) {
     OnlineChain chain = data.chain({}, kernel, 1);
-    EXPECT_EQ(after_three_steps(chain), "49ae203e2c6c8b73") << name;
+    EXPECT_EQ(after_three_steps(chain), "8996c32552ec85a4") << name;
   });
 }
 
@@ -108,7 +112,7 @@ TEST(KnownChain, OnlineMeans) {
   Pool pool(2);
   const auto kernel = make_kernel("reference", pool);
   OnlineChain chain = data.chain({.expected_counts = true, .mean_parameters = true}, *kernel, 1);
-  EXPECT_EQ(after_three_steps(chain), "8c249417a73a8455");
+  EXPECT_EQ(after_three_steps(chain), "c153e0e2b053d934");
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-// Minibatches: of ones in memory and of ones in a file, whatever comes in one piece or in many; and what is asked of the ones of a file in
-// one pass. Everything is a function of the seed 14; there is no chance in a run.
+// Minibatches: of ones in memory and of ones in a file, whatever comes in one piece or in many; and what is asked of
+// the ones of a file in one pass. Everything is a function of the seed 14; there is no chance in a run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
 
+#include "checkpoint_bytes.hpp"
 #include "errors.hpp"
 #include "io/dataset_ones.hpp"
 #include "online_data.hpp"
@@ -27,6 +28,15 @@ void fill(OnlineData& data, std::size_t ones, bool counted, std::size_t minibatc
   data.make_problem(5, minibatches, seed);
 }
 
+// Of the reference kernel.
+struct Cut {
+  Pool pool{1};
+  std::unique_ptr<Kernel> kernel = make_kernel("reference", pool);
+  OwnedMinibatches owned;
+  Minibatches& ones;
+  explicit Cut(const OnlineData& data) : owned(data.minibatches(*kernel)), ones(*owned.ones) {}
+};
+
 void write(const std::string& path, const SparseTensor& tensor) {
   std::vector<std::pair<std::uint64_t, std::size_t>> order;
   for (std::size_t e = 0; e < tensor.nnz(); ++e) order.emplace_back(shuffle_hash(tensor.cell(e), 3), e);
@@ -45,20 +55,21 @@ std::vector<Cell> all_ones(const SparseTensor& tensor) {
   return cells;  // sorted
 }
 
-// ---- which ones ------------------------------------------------------------------------------------------------------
+// ---- which ones -----------------------------------------------------------------------------------------------------
 
 TEST(Minibatches, EveryOneIsInOneOfThem) {
   for (const std::size_t count : {1, 2, 7, 999, 1000, 5000}) {  // not more than ones
     OnlineData data;
     fill(data, 1000, count == 7, count);
-    EXPECT_EQ(data.ones->count(), std::min<std::size_t>(count, 1000));
+    const Cut cut(data);
+    EXPECT_EQ(cut.ones.count(), std::min<std::size_t>(count, 1000));
     std::vector<Cell> together;
     std::uint64_t least = 1000, most = 0;
-    for (std::size_t b = 0; b < data.ones->count(); ++b) {
-      const std::vector<Cell> cells = ones_of(*data.ones, 3, b, b);
-      EXPECT_EQ(cells.size(), data.ones->size(b));
-      least = std::min(least, data.ones->size(b));
-      most = std::max(most, data.ones->size(b));
+    for (std::size_t b = 0; b < cut.ones.count(); ++b) {
+      const std::vector<Cell> cells = ones_of(cut.ones, 3, b, b);
+      EXPECT_EQ(cells.size(), cut.ones.size(b));
+      least = std::min(least, cut.ones.size(b));
+      most = std::max(most, cut.ones.size(b));
       together.insert(together.end(), cells.begin(), cells.end());
     }
     EXPECT_LE(most - least, 1u);
@@ -68,13 +79,15 @@ TEST(Minibatches, EveryOneIsInOneOfThem) {
   }
 }
 
-// Whether a minibatch is a fair sample: one that were a stretch of the sorted ones would have a few rows of the first mode only.
+// Whether a minibatch is a fair sample: one that were a stretch of the sorted ones would have a few rows of the first
+// mode only.
 TEST(Minibatches, AreSpreadOverTheTensor) {
   OnlineData data;
   fill(data, 1000, false, 10);
+  const Cut cut(data);
   for (std::size_t b = 0; b < 10; ++b) {
     std::set<std::uint32_t> rows;
-    for (const Cell& cell : ones_of(*data.ones, 3, b, b)) rows.insert(cell[0]);
+    for (const Cell& cell : ones_of(cut.ones, 3, b, b)) rows.insert(cell[0]);
     EXPECT_GT(rows.size(), 35u);  // of 50, by 100 ones: 43 are expected
   }
 }
@@ -94,23 +107,30 @@ TEST(Minibatches, EpochsMeetEachOnceInAnOrderOfTheirOwn) {
   EXPECT_EQ(minibatch_of_step(key, 1, 77), 0u);
 }
 
-// An index of rows for each mode; of edges, whose ends are rows of one matrix, a single one for both.
-TEST(Minibatches, EndsOfEdgesShareAnIndex) {
+// Their numbers among all ones: each minibatch begins where the one before ends, wherever they are. And an index of
+// rows for each matrix; of edges, whose ends are rows of one matrix, a single one for both.
+TEST(Minibatches, AreNumberedAndEndsOfEdgesShareAnIndex) {
   OnlineData data;
   add_modes({30, 40}, data);
   add_ones(900, false, seed, data);
   add_network(0, 400, seed, data);
   data.make_problem(5, 3, seed);
-  const auto indices = [](Minibatches& minibatches) {
-    std::size_t size = 0;
-    minibatches.read(0, 0, [&](const Entries& entries) { size = entries.by_row ? entries.by_row->size() : 0; });
-    return size;
+  const Cut cut(data);
+  const auto check = [](Minibatches& minibatches, std::size_t indices) {
+    std::uint64_t first = 0;
+    for (std::size_t b = 0; b < minibatches.count(); ++b)
+      minibatches.read(b, b, [&](const Minibatches::Chunk& chunk) {
+        EXPECT_EQ(on_this_host(chunk.ones).by_row.size(), indices);
+        EXPECT_EQ(chunk.ones.first(), first);
+        first += chunk.ones.count();
+      });
+    EXPECT_EQ(first, minibatches.total());
   };
-  EXPECT_EQ(indices(*data.ones), 2u);
-  EXPECT_EQ(indices(*data.edges[0]), 1u);
+  check(cut.ones, 2);
+  check(*cut.owned.edges[0], 1);
 }
 
-// ---- of a file -------------------------------------------------------------------------------------------------------
+// ---- of a file ------------------------------------------------------------------------------------------------------
 
 TEST(FileMinibatches, HoldTheSameOnesAsThoseInMemory) {
   const TempDir directory;
@@ -120,18 +140,20 @@ TEST(FileMinibatches, HoldTheSameOnesAsThoseInMemory) {
       fill(data, 1000, counted, count);
       write(directory / "a.ztpt", data.tensor);
       const TensorFile file(directory / "a.ztpt");
+      const Cut cut(data);
       for (const std::size_t chunk : {5, 37, 100, 1 << 20}) {
-        FileMinibatches minibatches(file, file.ones(), count, counted, chunk);
+        FileMinibatches minibatches(file, file.ones(), count, counted, data.problem.layout, *cut.kernel, chunk);
         ASSERT_EQ(minibatches.count(), count);
         EXPECT_EQ(minibatches.total(), 1000u);
-        EXPECT_EQ(minibatches.total_count(), data.ones->total_count());
+        EXPECT_EQ(minibatches.total_count(), cut.ones.total_count());
         EXPECT_EQ(minibatches.whole(), (1000 + count - 1) / count <= chunk);
-        // As a chain asks: in some order, each with what comes after it, which is not always what is read then; some of them twice.
+        // As a chain asks: in some order, each with what comes after it, which is not always what is read then; some
+        // twice.
         for (std::size_t i = 0; i < count; ++i) {
           const std::size_t b = (i * 3) % count;
-          ASSERT_EQ(minibatches.size(b), data.ones->size(b));
+          ASSERT_EQ(minibatches.size(b), cut.ones.size(b));
           for (const std::size_t next : {(b + 3) % count, b, std::size_t{0}})
-            ASSERT_EQ(ones_of(minibatches, 3, b, next), ones_of(*data.ones, 3, b, b)) << count << ", chunk " << chunk;
+            ASSERT_EQ(ones_of(minibatches, 3, b, next), ones_of(cut.ones, 3, b, b)) << count << ", chunk " << chunk;
         }
       }
     }
@@ -143,14 +165,19 @@ TEST(FileMinibatches, ComeInChunksOfTheSizeAskedFor) {
   fill(data, 1000, false, 2);
   write(directory / "a.ztpt", data.tensor);
   const TensorFile file(directory / "a.ztpt");
-  FileMinibatches minibatches(file, 900, 2, false, 200);
-  std::vector<std::size_t> sizes;
-  minibatches.read(1, 0, [&](const Entries& entries) { sizes.push_back(entries.count); });
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{200, 200, 50}));
+  const Cut cut(data);
+  FileMinibatches minibatches(file, 900, 2, false, data.problem.layout, *cut.kernel, 200);
+  std::vector<std::uint64_t> begins, sizes;
+  minibatches.read(1, 0, [&](const Minibatches::Chunk& chunk) {
+    begins.push_back(chunk.ones.first());
+    sizes.push_back(chunk.ones.count());
+  });
+  EXPECT_EQ(begins, (std::vector<std::uint64_t>{450, 650, 850}));
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{200, 200, 50}));
 }
 
-// What a chain makes of them: each chunk has random numbers of its own, and the chain goes on the same way after a restart.
-TEST(FileMinibatches, ChainInChunksRestoredEqualsUninterrupted) {
+// What a chain makes of them: the same draws whatever the size of the chunks, and the same after a restart.
+TEST(FileMinibatches, ChainIsTheSameInAnyChunksAndRestored) {
   const TempDir directory;
   OnlineData data;
   fill(data, 1000, false, 4);
@@ -158,18 +185,17 @@ TEST(FileMinibatches, ChainInChunksRestoredEqualsUninterrupted) {
   const TensorFile file(directory / "a.ztpt");
   Pool pool(2);
   const auto kernel = make_kernel("cpu", pool);
-  FileMinibatches minibatches(file, 1000, 4, false, 60), again(file, 1000, 4, false, 60);
-  OnlineChain whole(data.problem, {}, {minibatches, {}}, *kernel, 0), first(data.problem, {}, {again, {}}, *kernel, 0),
-      second(data.problem, {}, {again, {}}, *kernel, 0);
+  const FactorLayout& layout = data.problem.layout;
+  FileMinibatches in_one(file, 1000, 4, false, layout, *kernel), small(file, 1000, 4, false, layout, *kernel, 60);
+  OnlineChain whole(data.problem, {}, {in_one, {}}, *kernel, 0), first(data.problem, {}, {small, {}}, *kernel, 0),
+      second(data.problem, {}, {small, {}}, *kernel, 0);
   whole.start();
   run(whole, 11);
   first.start();
   run(first, 6);
-  std::swap(second.statistics(), first.statistics());
-  second.shapes() = first.state().shapes;
-  second.restore(6);
+  restore(second, checkpoint_bytes(first), 6);
   run(second, 5);
-  EXPECT_TRUE(same_statistics(second.statistics(), whole.statistics()));
+  EXPECT_TRUE(checkpoint_bytes(second) == checkpoint_bytes(whole));
 }
 
 // Block 13 of 16 is hit in one of four steps of an epoch, and that step throws.
@@ -191,7 +217,7 @@ TEST(FileMinibatches, DamagedBlockStopsTheStepThatReadsIt) {
   Pool pool(1);
   const auto kernel = make_kernel("cpu", pool);
   for (const std::size_t chunk : {50, 1000}) {
-    FileMinibatches minibatches(file, 1000, 4, false, chunk);
+    FileMinibatches minibatches(file, 1000, 4, false, data.problem.layout, *kernel, chunk);
     OnlineChain chain(data.problem, {}, {minibatches, {}}, *kernel, 0);
     const std::string message = error_of(
         [&] {
@@ -204,7 +230,7 @@ TEST(FileMinibatches, DamagedBlockStopsTheStepThatReadsIt) {
   }
 }
 
-// ---- questions to the ones of a file ---------------------------------------------------------------------------------
+// ---- questions to the ones of a file --------------------------------------------------------------------------------
 
 TEST(FileCells, WhichAreOnes) {
   const TempDir directory;

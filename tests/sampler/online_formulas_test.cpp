@@ -1,5 +1,6 @@
-// Unit: the statistics of an online chain with means for everything, step by step, against the formulas of docs/model.md, section 8,
-// written out here in doubles for tensors so small that every missing cell can be gone through. Everything is a function of the seed 15.
+// Unit: the statistics of an online chain with means for everything, step by step, against the formulas of
+// docs/model.md, section 8, written out here in doubles for tensors so small that every missing cell can be gone
+// through. Everything is a function of the seed 15.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,13 +17,13 @@ constexpr std::uint64_t seed = 15;
 using Table = std::vector<std::vector<double>>;
 
 // All statistics as numbers of counts.
-struct Counts {
+struct RealCounts {
   std::vector<Table> rows;  // S^(k)[j][r]
   std::vector<double> tensor;
   Table networks;
 
-  Counts plus(const Counts& other, double mine, double theirs) const {
-    Counts sum = *this;
+  RealCounts plus(const RealCounts& other, double mine, double theirs) const {
+    RealCounts sum = *this;
     const auto add = [&](std::vector<double>& x, const std::vector<double>& y) {
       for (std::size_t i = 0; i < x.size(); ++i) x[i] = mine * x[i] + theirs * y[i];
     };
@@ -42,19 +43,20 @@ struct Counts {
       for (const double value : totals) largest = std::max(largest, std::abs(value));
     return largest;
   }
-  double distance(const Counts& other) const { return plus(other, 1, -1).largest(); }
+  double distance(const RealCounts& other) const { return plus(other, 1, -1).largest(); }
 };
 
-Counts counts_of(const OnlineChain& chain, const OnlineData& data) {
+RealCounts counts_of(const OnlineChain& chain, const OnlineData& data) {
   const Statistics& statistics = chain.statistics();
   const auto scaled = [&](const std::int64_t* values) {
     std::vector<double> result;
-    for (std::size_t r = 0; r < data.problem.R; ++r)
+    for (std::size_t r = 0; r < data.problem.layout.components(); ++r)
       result.push_back(statistics.scale * static_cast<double>(values[r]));
     return result;
   };
-  Counts counts;
-  for (const auto& S : statistics.rows) {
+  RealCounts counts;
+  for (const auto& rows : statistics.rows) {
+    const Matrix<std::int64_t> S = on_host(*rows);
     counts.rows.emplace_back();
     for (std::size_t j = 0; j < S.rows(); ++j) counts.rows.back().push_back(scaled(S.row(j)));
   }
@@ -63,21 +65,23 @@ Counts counts_of(const OnlineChain& chain, const OnlineData& data) {
   return counts;
 }
 
-// ---- the formulas ----------------------------------------------------------------------------------------------------
+// ---- the formulas ---------------------------------------------------------------------------------------------------
 
 class ByHand {
  public:
   // scale_imputed: a planted bug.
-  explicit ByHand(const OnlineData& data, bool scale_imputed = false) : data_(data), scale_imputed_(scale_imputed) {}
+  ByHand(const OnlineData& data, Kernel& kernel, bool scale_imputed = false)
+      : data_(data), minibatches_(data.minibatches(kernel)), scale_imputed_(scale_imputed) {}
 
   // What step t makes of the statistics before it.
-  Counts step(const Counts& before, std::uint32_t t, const OnlineOptions& options) {
+  RealCounts step(const RealCounts& before, std::uint32_t t, const OnlineOptions& options) {
     take_means(before);
     const double rho = t == 1 ? 1 : std::pow(t + options.t0, -options.kappa);
-    const std::size_t b = minibatch_of_step(stream_key(seed, 0, Purpose::minibatches), data_.ones->count(), t);
-    Counts counted = before.plus(before, 1, -1);
-    const double weight = 1 / (static_cast<double>(data_.ones->size(b)) / static_cast<double>(data_.ones->total()));
-    for (const Cell& cell : ones_of(*data_.ones, data_.tensor.order(), b, b)) add_one(cell, weight, counted);
+    Minibatches& ones = *minibatches_.ones;
+    const std::size_t b = minibatch_of_step(stream_key(seed, 0, Purpose::minibatches), ones.count(), t);
+    RealCounts counted = before.plus(before, 1, -1);
+    const double weight = 1 / (static_cast<double>(ones.size(b)) / static_cast<double>(ones.total()));
+    for (const Cell& cell : ones_of(ones, data_.tensor.order(), b, b)) add_one(cell, weight, counted);
     add_missing_cells(scale_imputed_ ? weight : 1, counted);
     for (std::size_t m = 0; m < data_.networks.size(); ++m) {
       add_edges(m, t, counted);
@@ -87,11 +91,11 @@ class ByHand {
     return before.plus(counted, 1 - rho, rho);
   }
 
-  std::vector<Counts> contributions;  // of all steps: (nnz / |I|) s(I) and what was imputed
+  std::vector<RealCounts> contributions;  // of all steps: (nnz / |I|) s(I) and what was imputed
 
  private:
   // u = (a + S) / (n a + S_r), p = (c eps + s_r) / (c + g + s_r), lambda = (g + s_r) p; a network's weights likewise.
-  void take_means(const Counts& counts) {
+  void take_means(const RealCounts& counts) {
     const auto weights = [](const WeightPrior& prior, const std::vector<double>& s) {
       std::vector<double> lambda;
       for (const double s_r : s)
@@ -106,9 +110,10 @@ class ByHand {
     for (std::size_t k = 0; k < u_.size(); ++k)
       for (std::size_t r = 0; r < lambda_.size(); ++r) {
         const double a = data_.problem.hyper.dirichlet[k];
-        double sum = 0;
-        for (auto& row : u_[k]) sum += row[r] += a;
-        for (auto& row : u_[k]) row[r] /= sum;
+        double sum = static_cast<double>(u_[k].size()) * a + counts.tensor[r];
+        for (std::size_t m = 0; m < data_.networks.size(); ++m)
+          if (data_.networks[m].mode == k) sum += 2 * counts.networks[m][r];
+        for (auto& row : u_[k]) row[r] = (a + row[r]) / sum;
       }
   }
 
@@ -118,20 +123,20 @@ class ByHand {
       for (std::size_t k = 0; k < u_.size(); ++k) z[r] *= u_[k][cell[k]][r];
     return z;
   }
-  void add(const Cell& cell, const std::vector<double>& parts, double factor, Counts& counts) const {
+  void add(const Cell& cell, const std::vector<double>& parts, double factor, RealCounts& counts) const {
     for (std::size_t r = 0; r < parts.size(); ++r) {
       for (std::size_t k = 0; k < u_.size(); ++k) counts.rows[k][cell[k]][r] += factor * parts[r];
       counts.tensor[r] += factor * parts[r];
     }
   }
   // A count that is observed comes behind the coordinates.
-  void add_one(const Cell& cell, double weight, Counts& counts) const {
+  void add_one(const Cell& cell, double weight, RealCounts& counts) const {
     const std::vector<double> z = rates(cell);
     const double sum = std::accumulate(z.begin(), z.end(), 0.0);
     add(cell, z, weight * (cell.size() > u_.size() ? cell.back() / sum : 1 / -std::expm1(-sum)), counts);
   }
   // All cells there are: those in a slice, or listed.
-  void add_missing_cells(double factor, Counts& counts) const {
+  void add_missing_cells(double factor, RealCounts& counts) const {
     if (data_.missing.empty()) return;
     const std::vector<std::uint32_t> sizes = data_.tensor.sizes();
     Cell cell(sizes.size(), 0);
@@ -147,7 +152,7 @@ class ByHand {
     }
   }
   // v[i, r], v[j, r] and v_r of a pair whose rate is 2 beta_r u[i, r] u[j, r].
-  void add_pair(std::size_t m, std::uint32_t i, std::uint32_t j, bool edge, double factor, Counts& counts) const {
+  void add_pair(std::size_t m, std::uint32_t i, std::uint32_t j, bool edge, double factor, RealCounts& counts) const {
     const std::size_t k = data_.networks[m].mode;
     double sum = 0;
     for (std::size_t r = 0; r < lambda_.size(); ++r) sum += 2 * beta_[m][r] * u_[k][i][r] * u_[k][j][r];
@@ -158,15 +163,15 @@ class ByHand {
       counts.networks[m][r] += x;
     }
   }
-  void add_edges(std::size_t m, std::uint32_t t, Counts& counts) const {
-    Minibatches& edges = *data_.edges[m];
+  void add_edges(std::size_t m, std::uint32_t t, RealCounts& counts) const {
+    Minibatches& edges = *minibatches_.edges[m];
     const std::size_t b = minibatch_of_step(
         stream_key(seed, 0, Purpose::minibatches, static_cast<std::uint32_t>(m + 1)), edges.count(), t);
     for (const Cell& pair : ones_of(edges, 2, b, b))
       add_pair(m, pair[0], pair[1], true, static_cast<double>(edges.total()) / static_cast<double>(edges.size(b)),
                counts);
   }
-  void add_diagonal(std::size_t m, double factor, Counts& counts) const {
+  void add_diagonal(std::size_t m, double factor, RealCounts& counts) const {
     const Network& network = data_.networks[m];
     for (std::size_t i = 0; i < network.missing.size(); i += 2)
       add_pair(m, network.missing[i], network.missing[i + 1], false, factor, counts);
@@ -175,13 +180,14 @@ class ByHand {
   }
 
   const OnlineData& data_;
+  const OwnedMinibatches minibatches_;
   bool scale_imputed_;
   std::vector<Table> u_;
   std::vector<double> lambda_;
   Table beta_;
 };
 
-// ---- data ------------------------------------------------------------------------------------------------------------
+// ---- data -----------------------------------------------------------------------------------------------------------
 
 enum class Shape { two_by_two, counts, everything };
 
@@ -208,13 +214,15 @@ void fill(OnlineData& data, Shape shape) {
   data.make_problem(shape == Shape::two_by_two ? 2 : 3, shape == Shape::everything ? 3 : 2, seed);
 }
 
-// A step computes with floats: three modes, each with three roundings of u, and as many again in weights and sums, twice, since parts
-// are divided by their sum: 2e-6 of what it adds. Parts are rounded to units, of which a count has 2^16 at first: 1e-4 for the lot.
-double tolerance(const Counts& wanted) {
+// A step computes with floats: three modes, each with three roundings of u, and as many again in weights and sums,
+// twice, since parts are divided by their sum: 2e-6 of what it adds. Parts are rounded to units, of which a count has
+// 2^16 at first: 1e-4 for the lot.
+double tolerance(const RealCounts& wanted) {
   return 1e-4 + 2e-6 * wanted.largest();
 }
 
-// Step by step: each from what the chain has, so that it is one step that is compared. 400 steps: the units run out several times.
+// Step by step: each from what the chain has, so that it is one step that is compared. 400 steps: the units run out
+// several times.
 TEST(OnlineFormulas, EveryStepIsWhatTheFormulasSay) {
   Pool pool(1);
   for (const char* kernel_name : {"cpu", "reference"})
@@ -225,11 +233,11 @@ TEST(OnlineFormulas, EveryStepIsWhatTheFormulasSay) {
         fill(data, shape);
         const auto kernel = make_kernel(kernel_name, pool);
         OnlineChain chain = data.chain(options, *kernel);
-        ByHand by_hand(data);
+        ByHand by_hand(data, *kernel);
         chain.start();
         int rescaled = 0;
         for (std::uint32_t t = 1; t <= 400; ++t) {
-          const Counts wanted = by_hand.step(counts_of(chain, data), t, options);
+          const RealCounts wanted = by_hand.step(counts_of(chain, data), t, options);
           const double scale = chain.statistics().scale;
           chain.step(false);
           ASSERT_LT(counts_of(chain, data).distance(wanted), tolerance(wanted))
@@ -249,13 +257,13 @@ TEST(OnlineFormulas, KappaOneIsARunningMean) {
     OnlineData data;
     fill(data, Shape::everything);
     OnlineChain chain = data.chain(options, *kernel);
-    ByHand by_hand(data);
+    ByHand by_hand(data, *kernel);
     chain.start();
     for (std::uint32_t t = 1; t <= 30; ++t) {
       by_hand.step(counts_of(chain, data), t, options);
       chain.step(false);
     }
-    Counts mean = by_hand.contributions[0].plus(by_hand.contributions[0], 1.0 / 30, 0);
+    RealCounts mean = by_hand.contributions[0].plus(by_hand.contributions[0], 1.0 / 30, 0);
     for (std::size_t t = 1; t < 30; ++t) mean = mean.plus(by_hand.contributions[t], 1, 1.0 / 30);
     const double distance = counts_of(chain, data).distance(mean);
     if (kappa == 1)
@@ -274,7 +282,7 @@ TEST(OnlineFormulas, ScaledImputedCountsWouldBeNoticed) {
   fill(data, Shape::everything);
   OnlineChain chain = data.chain(options, *kernel);
   chain.start();
-  const Counts wrong = ByHand(data, true).step(counts_of(chain, data), 1, options);
+  const RealCounts wrong = ByHand(data, *kernel, true).step(counts_of(chain, data), 1, options);
   chain.step(false);
   EXPECT_GT(counts_of(chain, data).distance(wrong), 100 * tolerance(wrong));
 }

@@ -1,5 +1,5 @@
-// Synthetic tensors: exactly the ones that were asked for, from the factors that the truth names, as a function of options and seed; the
-// sorting and sampling they rest on; and files that read back.
+// Synthetic tensors: exactly the ones that were asked for, from the factors that the truth names, as a function of
+// options and seed; the sorting and sampling they rest on; and files that read back.
 #include "ztp/simulate.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,8 @@ TEST(SortKeys, EqualsStandardSort) {
     }
 }
 
-// Seed 2; 10^6 draws for each of three columns, one of them with weights of very different size and zeros; false alarms 3e-6.
+// Seed 2; 10^6 draws for each of three columns, one of them with weights of very different size and zeros; false alarms
+// 3e-6.
 TEST(AliasTable, DrawsTheColumn) {
   std::mt19937_64 engine(2);
   for (const std::size_t size : {1u, 7u, 1000u}) {
@@ -209,8 +210,8 @@ TEST(Simulate, PlantedOnesFallIntoBlocks) {
   }
 }
 
-// Seeds 12 and 13. Of 20,000 points in 10^8 cells and more hardly one hits a cell twice, so that the ones of an entity are a
-// multinomial count: lambda_r u[j, r] summed over r. Eight statistics, false alarms 1e-6 each.
+// Seeds 12 and 13. Of 20,000 points in 10^8 cells and more hardly one hits a cell twice, so that the ones of an entity
+// are a multinomial count: lambda_r u[j, r] summed over r. Eight statistics, false alarms 1e-6 each.
 TEST(Simulate, MarginalsAgreeWithTheTruth) {
   for (const SimulateKind kind : {SimulateKind::planted, SimulateKind::model}) {
     SimulateOptions options = made({200, 250, 200, 300}, 20000, 3, kind == SimulateKind::planted ? 12 : 13, kind);

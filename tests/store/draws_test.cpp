@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "kernel/host_arrays.hpp"
 #include "store/draw_log.hpp"
 #include "store/netcdf.hpp"
 #include "temp_dir.hpp"
@@ -22,16 +23,13 @@ TEST(DrawLog, IgnoresAHalfRecordAndSeesDamage) {
   FitOptions options;
   options.rank = 2;
   options.chains = 2;
-  const DrawLayout layout(options, {{"a", 3}, {"b", 1}}, 1);
+  const DrawLayout layout(options, {{"a", 3}, {"b", 1}}, {0});
   EXPECT_EQ(layout.floats(), 4u + 4u + 6u + 2u);
-  State state;
-  state.R = 2;
-  state.u.emplace_back(3, 2);
-  state.u.emplace_back(1, 2);
-  state.u[0].row(2)[1] = 3;  // stored as n u: u is 1
-  state.tensor = Weights(2);
+  HostArrays arrays;
+  State state = make_state(layout.factors, {0}, {}, arrays);
+  const float row[] = {0, 3};  // stored as n u: u is 1
+  state.factors[0]->write({2, 3}, row);
   state.tensor.log_weight = {0, std::log(5.0)};
-  state.networks.push_back(Weights(2));
   SweepReport report;
   report.chain = 1;
   report.sweep = 7;

@@ -34,10 +34,10 @@ inline Model without(Model model, std::vector<std::vector<std::uint32_t>> slices
   return model;
 }
 
-// With components to spare, so that there is something to split into.
-inline Model regrouped(Model model, std::size_t R) {
+// With the collapsed moves, and components to spare, so that there is something to split into.
+inline Model collapsed(Model model, std::size_t R) {
   model.R = R;
-  model.configure = [](Problem& problem) { problem.regroup = true; };
+  model.configure = [](Problem& problem) { problem.collapsed = true; };
   return model;
 }
 // Components found by way of bounds, as with hundreds of them. Where R is not more than 16 they are one block.

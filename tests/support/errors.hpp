@@ -10,7 +10,8 @@
 
 namespace ztp::test {
 
-// The message of the Error that the body ends with, which must be of this kind, if one is given; "no error" without any.
+// The message of the Error that the body ends with, which must be of this kind, if one is given; "no error" without
+// any.
 inline std::string error_of(const std::function<void()>& body, std::optional<ErrorKind> kind = {}) {
   try {
     body();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "errors.hpp"
-#include "kernel/kernel.hpp"
+#include "forwarding_kernel.hpp"
 #include "sampler/problem.hpp"
 
 namespace ztp::test {
@@ -19,71 +19,57 @@ inline constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float infinite = std::numeric_limits<float>::infinity();
 
 // The real kernel, but for one draw of columns in which a value is replaced, as if its gamma draw had gone wrong.
-class FaultyKernel final : public Kernel {
+class FaultyKernel final : public ForwardingKernel {
  public:
   struct Fault {
-    std::size_t draw;                // which call of draw_columns, from 0
+    std::size_t draw;                // of which columns, from 0
     std::optional<std::size_t> row;  // none: all of the column
     std::size_t component;
     float value;
   };
-  explicit FaultyKernel(Kernel& real) : real_(real) {}
+  using ForwardingKernel::ForwardingKernel;
   void plant(const Fault& fault) {
     fault_ = fault;
-    calls_ = 0;
-  }
-
-  std::vector<double> draw_columns(const Columns& columns, StreamKey key, std::uint32_t sweep,
-                                   Matrix<float>& u) override {
-    std::vector<double> sums = real_.draw_columns(columns, key, sweep, u);
-    if (!fault_ || calls_++ != fault_->draw) return sums;
-    const std::size_t r = fault_->component;
-    for (std::size_t j = 0; j < u.rows(); ++j)
-      if (!fault_->row || *fault_->row == j) u.row(j)[r] = fault_->value;
-    sums[r] = 0;
-    for (std::size_t j = 0; j < u.rows(); ++j) sums[r] += static_cast<double>(u.row(j)[r]);
-    fault_.reset();
-    return sums;
-  }
-  double allocate(const Entries& entries, const Rates& rates, StreamKey key, std::uint32_t sweep,
-                  const Sums& sums) override {
-    if (allocations_left_ == 0) throw Error(ErrorKind::numeric, "planted in the counts");
-    if (allocations_left_ > 0) --allocations_left_;
-    return real_.allocate(entries, rates, key, sweep, sums);
+    draws_ = 0;
   }
   void fail_after(int allocations) { allocations_left_ = allocations; }
 
-  void mean_columns(const Columns& columns, Matrix<float>& u) override { real_.mean_columns(columns, u); }
-  double impute_diagonal(const Matrix<float>& u, const std::vector<double>& log_beta, StreamKey key,
-                         std::uint32_t sweep, const Sums& sums) override {
-    return real_.impute_diagonal(u, log_beta, key, sweep, sums);
+  void draw_gammas(const Columns& columns, StreamKey key, std::uint32_t t, Factors& u) override {
+    real_.draw_gammas(columns, key, t, u);
+    if (fault_ && draws_++ == fault_->draw) spoil(u);
   }
-  std::vector<double> column_mass(const Matrix<float>& u, Rows rows) override { return real_.column_mass(u, rows); }
-  void place(const Matrix<float>& u, Rows rows, const std::vector<std::int64_t>& totals, const Streams& streams,
-             const Sums& sums) override {
-    real_.place(u, rows, totals, streams, sums);
+  // The same columns once more, where their sum was not to be trusted.
+  std::vector<double> draw_in_logs(const Columns& columns, const std::vector<std::size_t>& which,
+                                   const std::vector<double>& log_rest, StreamKey key, std::uint32_t t,
+                                   Factors& u) override {
+    std::vector<double> sums = real_.draw_in_logs(columns, which, log_rest, key, t, u);
+    for (std::size_t i = 0; fault_ && draws_ == fault_->draw + 1 && i < which.size(); ++i)
+      if (which[i] == fault_->component) sums[i] = spoil(u);
+    return sums;
   }
-  void spread(const Matrix<float>& u, Rows rows, int power, const std::vector<double>& factor,
-              Matrix<std::int64_t>& S) override {
-    real_.spread(u, rows, power, factor, S);
-  }
-  void shift(int bits, Matrix<std::int64_t>& S) override { real_.shift(bits, S); }
-  void move(const Matrix<std::int64_t>& towards, double part, Matrix<std::int64_t>& S) override {
-    real_.move(towards, part, S);
-  }
-  Tally tally(const Matrix<std::int64_t>& S) override { return real_.tally(S); }
-  void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
-    real_.score(coords, count, rates, z);
-  }
-  void add_probabilities(std::span<const CandidateDraw> draws, std::size_t R, std::size_t tiles,
-                         Matrix<float>& sums) override {
-    real_.add_probabilities(draws, R, tiles, sums);
+  double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+                  const CountSums& sums) override {
+    if (allocations_left_ == 0) throw Error(ErrorKind::numeric, "planted in the counts");
+    if (allocations_left_ > 0) --allocations_left_;
+    return real_.allocate(ones, rates, key, settings, sums);
   }
 
  private:
-  Kernel& real_;
+  // Returns the sum of the column.
+  double spoil(Factors& u) const {
+    Matrix<float> values = on_host(u);
+    double sum = 0;
+    for (std::size_t j = 0; j < u.rows(); ++j) {
+      float& value = values.row(j)[fault_->component];
+      if (!fault_->row || *fault_->row == j) value = fault_->value;
+      sum += static_cast<double>(value);
+    }
+    write_all(values, u);
+    return sum;
+  }
+
   std::optional<Fault> fault_;
-  std::size_t calls_ = 0;
+  std::size_t draws_ = 0;
   int allocations_left_ = -1;
 };
 
@@ -106,7 +92,7 @@ struct FaultyWorld {
         tensor.coords.push_back(static_cast<std::uint32_t>(size == 20 ? 2 + stream.below(18) : stream.below(size)));
     tensor.sort_and_merge();
     problem.tensor = &tensor;
-    problem.R = 5;
+    problem.layout = FactorLayout::cp(tensor.sizes(), 5);
     problem.seed = 11;
     problem.hyper = {{0.1, 0.1, 0.1}, {0.1, 1, 0.2}, {0.1, 1, 0.2}};
     if (plain) return;

@@ -15,9 +15,9 @@ inline constexpr double lowest_log = -80;
 // P(log G <= x), without the long doubles that make it slow.
 double gamma_below(double shape, double x);
 
-// Kolmogorov and Smirnov's distance over what floats hold; the rest is counted on its side, and the distance can only come out smaller.
-// A float stands for all that is rounded to it: for a shape of 1e8 floats are thousandths of a standard deviation apart, and there are
-// many equal ones. So the law is asked half way between one value and the next.
+// Kolmogorov and Smirnov's distance over what floats hold; the rest is counted on its side, and the distance can only
+// come out smaller. A float stands for all that is rounded to it: for a shape of 1e8 floats are thousandths of a
+// standard deviation apart, and there are many equal ones. So the law is asked half way between one value and the next.
 inline double gamma_distance_p(const std::vector<double>& logs, double shape) {
   const std::size_t stride = 300;  // the law is costly
   const double n = static_cast<double>(logs.size());

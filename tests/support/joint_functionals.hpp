@@ -22,7 +22,7 @@ class Functionals {
   const std::vector<double>& values() const { return values_; }
   const std::vector<std::string>& names() const { return names_; }
 
-  void compute(const Model& model, const Parameters& q, const Data& data, const Statistics& s) {
+  void compute(const Model& model, const Parameters& q, const Data& data, const LatentSums& s) {
     values_.clear();
     names_.clear();
     of_ = "";
@@ -56,7 +56,7 @@ class Functionals {
   }
 
   // Returns the sum of what is seen.
-  double tensor(const Model& model, const Parameters& q, const Data& data, const Statistics& s) {
+  double tensor(const Model& model, const Parameters& q, const Data& data, const LatentSums& s) {
     std::size_t first = 0, last = model.cells() - 1;
     while (!model.is_observed(first)) ++first;
     while (!model.is_observed(last)) --last;
@@ -96,7 +96,7 @@ class Functionals {
 
   // How the counts of the ones are shared out over the components, whatever their labels: what splits and merges
   // change.
-  void components(const Parameters& q, const Statistics& s, double ones) {
+  void components(const Parameters& q, const LatentSums& s, double ones) {
     double occupied = 0, largest = 0, squares = 0, products = 0, total = 0;
     for (const std::int64_t count : s.from_ones) {
       const double log_s = log_count(count);
@@ -118,8 +118,8 @@ class Functionals {
     add("largest log(1 + s_r) * ones", largest * ones);
   }
 
-  void factors(const Parameters& q, const Statistics& s, std::size_t k) {
-    const double count = log_count(s.rows[k].row(0)[0]), u = q.u[k][0][0];
+  void factors(const Parameters& q, const LatentSums& s, std::size_t k) {
+    const double count = log_count(s.rows[k][0][0]), u = q.u[k][0][0];
     speak_of("mode", k);
     add("u_11", u);
     add("u_11^2", u * u);
@@ -130,7 +130,7 @@ class Functionals {
   }
 
   // What the missing cells add to the statistics, and how it goes with the parameters and with the data.
-  void missing(const Model& model, const Parameters& q, const Statistics& s, double ones) {
+  void missing(const Model& model, const Parameters& q, const LatentSums& s, double ones) {
     const std::size_t i = model.first_missing();
     const double P = probability(model.rate(q, i)), imputed = log_count(s.tensor[0] - s.from_ones[0]);
     of_ = "";
@@ -144,7 +144,7 @@ class Functionals {
     for (std::size_t k = 0; k < model.missing_slices.size(); ++k) {
       if (model.missing_slices[k].empty()) continue;
       const std::uint32_t j = model.missing_slices[k][0];
-      const double count = log_count(s.rows[k].row(j)[0]), u = q.u[k][j][0];
+      const double count = log_count(s.rows[k][j][0]), u = q.u[k][j][0];
       speak_of("missing slice of mode", k);
       add("u", u);
       add("log(1 + S)", count);
@@ -153,7 +153,7 @@ class Functionals {
     }
   }
 
-  void network(const Model& model, const Parameters& q, const Data& data, const Statistics& s, std::size_t m) {
+  void network(const Model& model, const Parameters& q, const Data& data, const LatentSums& s, std::size_t m) {
     double edges = 0;
     std::size_t first = model.pairs(m), first_missing = model.pairs(m);
     for (std::size_t pair = model.pairs(m); pair-- > 0;) {
@@ -194,7 +194,7 @@ class Functionals {
   }
 
   // a stands for a / (a + median), which is between zero and one; likewise g and f.
-  void learned_dirichlet(const Model& model, const Parameters& q, const Statistics& s, double ones, std::size_t k) {
+  void learned_dirichlet(const Model& model, const Parameters& q, const LatentSums& s, double ones, std::size_t k) {
     const double a = share(q.shapes.dirichlet[k], model.hyper.dirichlet[k]), u = q.u[k][0][0];
     speak_of("mode", k);
     add("a", a);
@@ -202,10 +202,10 @@ class Functionals {
     add("a ones", a * ones);
     add("a u_11^2", a * u * u);
     add("a u_11 u_12", a * u * q.u[k][0][1]);
-    add("a log(1 + S_11)", a * log_count(s.rows[k].row(0)[0]));
+    add("a log(1 + S_11)", a * log_count(s.rows[k][0][0]));
     add("a log u_n2", a * log_of(q.u[k].back()[1]));
   }
-  void learned_shape(const Model& model, const Parameters& q, const Statistics& s, double ones) {
+  void learned_shape(const Model& model, const Parameters& q, const LatentSums& s, double ones) {
     const double g = share(q.shapes.tensor, model.hyper.tensor.shape);
     of_ = "";
     add("g", g);

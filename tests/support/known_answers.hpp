@@ -1,5 +1,5 @@
-// Known answers: what a seed means must not change with a redesign, a compiler or a machine. Those of Philox are published with Random123;
-// the others are recorded.
+// Known answers: what a seed means must not change with a redesign, a compiler or a machine. Those of Philox are
+// published with Random123; the others are recorded.
 #pragma once
 #include <array>
 #include <cstdint>

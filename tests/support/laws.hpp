@@ -187,8 +187,8 @@ struct Tails {
 // log G has mass where G itself underflows; there P(log G <= x) = e^(a x) / Gamma(a + 1) (1 - e^x a / (a + 1) + ...).
 Tails log_gamma_law(double shape, double x);
 
-// The law of log(p / (1 - p)) for p ~ Beta(a, b): where p or 1 - p underflows, by the first term of the incomplete beta's
-// series.
+// The law of log(p / (1 - p)) for p ~ Beta(a, b): where p or 1 - p underflows, by the first term of the incomplete
+// beta's series.
 Tails log_odds_law(double a, double b, double x);
 
 }  // namespace ztp::test

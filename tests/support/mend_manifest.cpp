@@ -1,5 +1,5 @@
-// mend_manifest RUN FILE...: makes the manifest of a run list these files as they are now, so that a test of what is wrong with one of them
-// gets past the manifest.
+// mend_manifest RUN FILE...: makes the manifest of a run list these files as they are now, so that a test of what is
+// wrong with one of them gets past the manifest.
 #include "store/manifest.hpp"
 
 int main(int argc, char** argv) {

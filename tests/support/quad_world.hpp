@@ -31,7 +31,8 @@ inline std::vector<Cell> all_cells(const std::vector<std::uint32_t>& sizes) {
   return result;
 }
 
-// Ones drawn from logits b + sum_r prod_k u with normal u of this scale; every cell is missing with a given probability.
+// Ones drawn from logits b + sum_r prod_k u with normal u of this scale; every cell is missing with a given
+// probability.
 struct QuadWorld {
   SparseTensor tensor;
   Buffer<std::uint32_t> missing;

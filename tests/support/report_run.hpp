@@ -19,8 +19,9 @@ inline LabelTable table_of(const std::vector<std::string>& labels) {
   return table;
 }
 
-// 26 users, of whom the last two have friends and no ones, 18 items and 6 months, which first appear out of their order. Users and items are
-// of three groups; three of four cells within a group are ones, and some others. A function of the seed.
+// 26 users, of whom the last two have friends and no ones, 18 items and 6 months, which first appear out of their
+// order. Users and items are of three groups; three of four cells within a group are ones, and some others. A function
+// of the seed.
 inline Dataset report_data() {
   Dataset data;
   data.tensor.modes = {{"user", LabelTable::numbered(1, 26)},

@@ -19,7 +19,7 @@ class RankedQuantities {
   const std::vector<double>& values() const { return values_; }
   const std::vector<std::string>& names() const { return names_; }
 
-  void compute(const Model& model, const Parameters& q, const Data& data, const Statistics& s) {
+  void compute(const Model& model, const Parameters& q, const Data& data, const LatentSums& s) {
     values_.clear();
     named_ = names_.size();
     tensor(model, q, data);
@@ -69,18 +69,19 @@ class RankedQuantities {
     add("log-likelihood of the tensor", log_likelihood);
   }
 
-  void counts(const Model& model, const Statistics& s) {
-    double ones = 0, largest = 0;
+  void counts(const Model& model, const LatentSums& s) {
+    double ones = 0, largest = 0, occupied = 0;
     for (const std::int64_t count : s.from_ones) {
+      occupied += count > 0 ? 1 : 0;
       ones += static_cast<double>(count);
       largest = std::max(largest, static_cast<double>(count));
     }
-    add("occupied", static_cast<double>(occupied(s)));
+    add("occupied", occupied);
     if (!model.counts) add("latent counts of the ones", ones);  // else they are data
     add("largest component's counts", largest);
   }
 
-  void missing(const Model& model, const Parameters& q, const Statistics& s) {
+  void missing(const Model& model, const Parameters& q, const LatentSums& s) {
     double imputed = 0;
     for (std::size_t r = 0; r < model.R; ++r) imputed += static_cast<double>(s.tensor[r] - s.from_ones[r]);
     add("P(missing)", probability(model.rate(q, model.first_missing())));

@@ -92,13 +92,13 @@ class IoTest : public testing::Test {
     std::ofstream(path, std::ios::binary) << content;
     return path;
   }
-  TableSpec spec(const std::string& name, const std::string& content, Values values = ValueKind::none) {
+  TableSpec spec(const std::string& name, const std::string& content, ValueKind values = ValueKind::none) {
     TableSpec result;
     result.path = file(name, content);
     result.values = values;
     return result;
   }
-  Result read(const std::string& name, const std::string& content, Values values = ValueKind::none) {
+  Result read(const std::string& name, const std::string& content, ValueKind values = ValueKind::none) {
     return read_all(spec(name, content, values));
   }
 

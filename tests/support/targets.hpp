@@ -1,4 +1,5 @@
-// Runs a check once for every instruction set that this processor has: a kernel is right only if all of its variants are.
+// Runs a check once for every instruction set that this processor has: a kernel is right only if all of its variants
+// are.
 #pragma once
 #include "kernel/cpu/instruction_set.hpp"
 

@@ -10,10 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "kernel/kernel.hpp"
 #include "model/learn.hpp"
 #include "model/state.hpp"
-#include "sampler/chain.hpp"
+#include "sampler/problem.hpp"
 
 namespace ztp::test {
 
@@ -31,11 +30,20 @@ struct Parameters {
   Table beta, h;  // [network][component]
 };
 
+using CountTable = std::vector<std::vector<std::int64_t>>;
+
+// Latent counts summed up, as the sampler's Statistics have them.
+struct LatentSums {
+  std::vector<CountTable> rows;  // [mode][row][component]
+  std::vector<std::int64_t> tensor, from_ones, from_edges;
+  CountTable networks;
+};
+
 // Everything that a model generates, cell by cell and pair by pair, observed or not, and the latent counts behind it.
 struct Data {
-  std::vector<std::int64_t> y;               // of every cell, the last mode fastest
-  std::vector<std::vector<std::int64_t>> x;  // [network], of every pair i < j
-  Statistics statistics;
+  std::vector<std::int64_t> y;  // of every cell, the last mode fastest
+  CountTable x;                 // [network], of every pair i < j
+  LatentSums sums;
 };
 
 struct Model {
@@ -177,7 +185,7 @@ inline std::int64_t poisson(Generator& generator, double mean) {
 // Pairs and diagonal of network m, straight from section 3 of the specification.
 inline void simulate_network(Generator& generator, const Model& model, const Parameters& q, std::size_t m, Data& data) {
   const std::size_t mode = model.network_modes[m];
-  Matrix<std::int64_t>& rows = data.statistics.rows[mode];
+  CountTable& rows = data.sums.rows[mode];
   for (std::size_t i = 0; i < model.sizes[mode]; ++i)
     for (std::size_t j = i; j < model.sizes[mode]; ++j) {
       const bool counted = i != j && model.pair_is_observed(m, data.x[m].size());
@@ -185,10 +193,10 @@ inline void simulate_network(Generator& generator, const Model& model, const Par
       for (std::size_t r = 0; r < model.R; ++r) {
         const double mean = (i == j ? 1 : 2) * q.beta[m][r] * q.u[mode][i][r] * q.u[mode][j][r];
         const std::int64_t x = poisson(generator, mean);
-        rows.row(i)[r] += x;
-        rows.row(j)[r] += x;
-        data.statistics.networks[m][r] += x;
-        if (counted) data.statistics.from_edges[r] += x;
+        rows[i][r] += x;
+        rows[j][r] += x;
+        data.sums.networks[m][r] += x;
+        if (counted) data.sums.from_edges[r] += x;
         total += x;
       }
       if (i != j) data.x[m].push_back(total);
@@ -198,16 +206,19 @@ inline void simulate_network(Generator& generator, const Model& model, const Par
 // Everything is simulated, missing or not: what is missing has counts like the rest, and is only not shown (Observed).
 inline Data simulate(Generator& generator, const Model& model, const Parameters& q) {
   Data data;
-  data.statistics = make_statistics(model.sizes, model.network_modes.size(), model.R);
+  const std::vector<std::int64_t> none(model.R, 0);
+  for (const std::uint32_t n : model.sizes) data.sums.rows.emplace_back(n, none);
+  data.sums.tensor = data.sums.from_ones = data.sums.from_edges = none;
+  data.sums.networks.assign(model.network_modes.size(), none);
   for (std::size_t i = 0; i < model.cells(); ++i) {
     const std::vector<std::uint32_t> cell = model.cell(i);
     const bool counted = model.is_observed(i);
     data.y.push_back(0);
     for (std::size_t r = 0; r < model.R; ++r) {
       const std::int64_t y = poisson(generator, model.rate(q, i, r));
-      for (std::size_t k = 0; k < model.K(); ++k) data.statistics.rows[k].row(cell[k])[r] += y;
-      data.statistics.tensor[r] += y;
-      if (counted) data.statistics.from_ones[r] += y;
+      for (std::size_t k = 0; k < model.K(); ++k) data.sums.rows[k][cell[k]][r] += y;
+      data.sums.tensor[r] += y;
+      if (counted) data.sums.from_ones[r] += y;
       data.y.back() += y;
     }
   }
@@ -236,7 +247,7 @@ class Observed {
     problem_.tensor = &tensor_;
     problem_.networks = networks_;
     problem_.hyper = model.hyper;
-    problem_.R = model.R;
+    problem_.layout = FactorLayout::cp(model.sizes, model.R);
     problem_.seed = seed;
     if (!missing_.empty()) problem_.missing = &missing_;
     if (model.configure) model.configure(problem_);
@@ -275,27 +286,35 @@ class Observed {
   Problem problem_;
 };
 
-// A matrix is not copied by mistake, and so a Statistics is not, either. `to` is of the same sizes.
-inline void copy_counts(const Statistics& from, Statistics& to) {
-  for (std::size_t k = 0; k < from.rows.size(); ++k)
-    for (std::size_t j = 0; j < from.rows[k].rows(); ++j)
-      std::copy_n(from.rows[k].row(j), from.tensor.size(), to.rows[k].row(j));
-  to.tensor = from.tensor;
-  to.networks = from.networks;
-  to.from_ones = from.from_ones;
-  to.from_edges = from.from_edges;
+// From and to a sampler.
+inline LatentSums sums_of(const Statistics& statistics) {
+  LatentSums sums{{}, statistics.tensor, statistics.from_ones, statistics.from_edges, statistics.networks};
+  for (const auto& counts : statistics.rows) {
+    CountTable& rows = sums.rows.emplace_back(counts->rows(), std::vector<std::int64_t>(counts->columns()));
+    for (std::size_t j = 0; j < rows.size(); ++j) counts->read({j, j + 1}, rows[j].data());
+  }
+  return sums;
+}
+inline void set(const LatentSums& sums, Statistics& statistics) {
+  for (std::size_t k = 0; k < sums.rows.size(); ++k)
+    for (std::size_t j = 0; j < sums.rows[k].size(); ++j) statistics.rows[k]->write({j, j + 1}, sums.rows[k][j].data());
+  statistics.tensor = sums.tensor;
+  statistics.from_ones = sums.from_ones;
+  statistics.from_edges = sums.from_edges;
+  statistics.networks = sums.networks;
 }
 
 // The parameters of a sampler's state, in the units of the specification.
 inline Parameters parameters_of(const State& state) {
   Parameters q;
   q.shapes = state.shapes;
-  for (const auto& matrix : state.u) {
-    Table u(matrix.rows(), std::vector<double>(state.R));
-    for (std::size_t j = 0; j < matrix.rows(); ++j)
-      for (std::size_t r = 0; r < state.R; ++r)
-        u[j][r] = static_cast<double>(matrix.row(j)[r]) / static_cast<double>(matrix.rows());
-    q.u.push_back(std::move(u));
+  for (const auto& factors : state.factors) {
+    Table& u = q.u.emplace_back(factors->rows());
+    std::vector<float> row(factors->columns());
+    for (std::size_t j = 0; j < u.size(); ++j) {
+      factors->read({j, j + 1}, row.data());
+      for (const float value : row) u[j].push_back(static_cast<double>(value) / static_cast<double>(u.size()));
+    }
   }
   const auto exponential = [](std::vector<double> logs) {
     for (double& value : logs) value = std::exp(value);

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "kernel/kernel.hpp"
+#include "kernel/draw_columns.hpp"
 #include "model/distributions.hpp"
 #include "model/learn.hpp"
-#include "sampler/chain.hpp"
+#include "sampler/batch_chain.hpp"
 #include "tiny_model.hpp"
 
 namespace ztp::test {
@@ -26,9 +26,9 @@ enum class Bug {
   slices_twice,             // where missing slices of two modes cross, cells imputed for both
   listed_twice,             // a listed cell in a missing slice imputed for both
   learned_after,            // hyperparameters drawn after the parameters, which they are then not the law of
-  regroup_sees_tokens,      // regrouping that thinks there are no counts but those of the ones
-  regroup_wrong_g,          // regrouping by another g than the weights
-  regroup_no_ends,          // regrouping that forgets that columns hold counts of networks
+  collapsed_sees_ones,      // collapsed moves that think there are no counts but those of the ones
+  collapsed_wrong_g,        // collapsed moves by another g than the weights
+  collapsed_no_ends,        // collapsed moves that forget that columns hold counts of networks
   proposals_as_components,  // as many runs of splits and merges as components are occupied before them
 };
 
@@ -45,31 +45,28 @@ inline const char* name_of(Bug bug) {
                                           "slices twice",
                                           "listed twice",
                                           "learned after",
-                                          "regrouping sees ones alone",
-                                          "regrouping by a wrong g",
-                                          "regrouping forgets networks",
+                                          "collapsed sees ones alone",
+                                          "collapsed by a wrong g",
+                                          "collapsed forgets networks",
                                           "proposals as components"};
   return names[static_cast<int>(bug)];
 }
 
-// One sweep as Chain does it, from the same pieces and the same random numbers, with a bug in it. `Bug::none` is Chain
-// bit by bit, and tested to be (joint_calibration_test.cpp): what makes a twin fail is its bug and nothing else.
+// One sweep as BatchChain does it, from the same pieces and the same random numbers, with a bug in it. `Bug::none` is
+// BatchChain bit by bit, and tested to be (joint_calibration_test.cpp): what makes a twin fail is its bug and nothing
+// else. For CP: matrix k is that of mode k.
 class Twin {
  public:
-  Twin(const Observed& observed, Kernel& kernel, Bug bug) : problem_(observed.problem()), kernel_(kernel), bug_(bug) {
+  Twin(const Observed& observed, Kernel& kernel, Bug bug)
+      : problem_(observed.problem()), R_(problem_.layout.components()), kernel_(kernel), bug_(bug) {
     if (bug == Bug::missing_as_zeros) problem_.missing = nullptr;
     if (bug == Bug::listed_twice) problem_.missing = &observed.missing_twice();
-    std::vector<std::uint32_t> sizes;
-    for (const Mode& mode : problem_.tensor->modes) sizes.push_back(mode.labels.size());
-    state_ = make_state(sizes, problem_.networks.size(), problem_.R, problem_.hyper);
-    statistics_ = make_statistics(sizes, problem_.networks.size(), problem_.R);
-    in_slice_.resize(sizes.size());
-    if (problem_.regroup) {
-      regroup_.emplace(*problem_.tensor, problem_.hyper.tensor, problem_.R);
-      split_merge_.emplace(*problem_.tensor, problem_.hyper.tensor, problem_.R);
-    }
+    state_ = make_state(problem_.layout, problem_.network_matrices(), problem_.hyper, kernel);
+    statistics_ = make_statistics(problem_.layout, problem_.network_matrices(), false, kernel);
+    if (problem_.collapsed) collapsed_moves_.emplace(*problem_.tensor, problem_.hyper.tensor, problem_.layout);
+    in_slice_.resize(state_.factors.size());
     for (std::size_t k = 0; problem_.missing != nullptr && k < problem_.missing->slices.size(); ++k) {
-      if (!problem_.missing->slices[k].empty()) in_slice_[k].assign(sizes[k], 0);
+      if (!problem_.missing->slices[k].empty()) in_slice_[k].assign(problem_.layout.size(k).rows, 0);
       for (const std::uint32_t j : problem_.missing->slices[k]) in_slice_[k][j] = 1;
     }
   }
@@ -80,7 +77,7 @@ class Twin {
 
   // As a chain starts, which has nothing to do with bugs.
   void start() {
-    Chain chain(problem_, kernel_, 0);
+    BatchChain chain(problem_, kernel_, 0);
     chain.start();
     std::swap(statistics_, chain.statistics());
   }
@@ -93,13 +90,13 @@ class Twin {
     ++t_;
     if (bug_ == Bug::ignores_data) statistics_.clear();
     if (bug_ != Bug::learned_after && t_ > problem_.learn_after) learn();
-    for (std::size_t k = 0; k < state_.u.size(); ++k)
-      kernel_.draw_columns({statistics_.rows[k], state_.shapes.dirichlet[k]}, key(Purpose::columns, k), t_,
-                           state_.u[k]);
+    for (std::size_t k = 0; k < state_.factors.size(); ++k)
+      draw_columns(kernel_, {*statistics_.rows[k], state_.shapes.dirichlet[k]}, {}, key(Purpose::columns, k), t_,
+                   *state_.factors[k]);
     draw_tensor_weights();
     for (std::size_t m = 0; m < state_.networks.size(); ++m)
-      draw_weights(with_shape(problem_.hyper.network, state_.shapes.networks[m]), statistics_.networks[m],
-                   1, {key(Purpose::edge_weights, m), t_}, state_.networks[m]);
+      draw_weights(problem_.hyper.network.with_shape(state_.shapes.networks[m]), statistics_.networks[m], 1,
+                   {key(Purpose::edge_weights, m), t_}, state_.networks[m]);
     if (bug_ == Bug::learned_after && t_ > problem_.learn_after) learn();
     draw_counts();
   }
@@ -110,46 +107,38 @@ class Twin {
     const std::vector<std::int64_t> once(tensor.nnz(), 1);
     const std::int64_t* observed = tensor.counts.empty() ? nullptr : tensor.counts.data();
     if (bug_ == Bug::no_truncation) observed = once.data();
-    std::vector<const Matrix<float>*> u;
-    Sums sums{{}, statistics_.tensor.data()};
-    for (const auto& matrix : state_.u) u.push_back(&matrix);
-    for (auto& rows : statistics_.rows) sums.rows.push_back(&rows);
-    const Rates rates = make_rates(u, state_.tensor.log_weight);
-    if (regroup_) sums.parts = &allocation_;
-    kernel_.allocate(entries(tensor.coords, state_.u.size(), observed), rates, key(Purpose::counts), t_, sums);
+    const auto ones = upload(tensor.coords, problem_.layout, observed);
+    DrawSettings of_ones = settings();
+    if (collapsed_moves_) of_ones.parts = &allocation_;
+    kernel_.allocate(*ones, tensor_rates(state_), key(Purpose::counts), of_ones, tensor_sums());
     statistics_.from_ones = statistics_.tensor;
-    sums.parts = nullptr;
-    if (problem_.missing != nullptr) impute_missing(rates, sums);
+    if (problem_.missing != nullptr) impute_missing();
     for (std::size_t m = 0; m < problem_.networks.size(); ++m) draw_network_counts(m);
-    if (regroup_) regroup();
+    if (collapsed_moves_) run_collapsed_moves();
   }
 
  private:
   StreamKey key(Purpose purpose, std::size_t mode = 0) const {
     return stream_key(problem_.seed, 0, purpose, static_cast<std::uint32_t>(mode));
   }
-  // A list of cells of K coordinates each, drawn as the problem says.
-  Entries entries(const Buffer<std::uint32_t>& cells, std::size_t K, const std::int64_t* observed = nullptr,
-                  bool missing = false) const {
-    Entries result{cells.data(), observed, cells.size() / K, missing};
-    result.bounded = problem_.bounded;
-    return result;
-  }
-  static WeightPrior with_shape(WeightPrior prior, double shape) {
-    prior.shape = shape;
-    return prior;
+  DrawSettings settings() const { return {.t = t_, .bounded = problem_.bounded}; }
+  CountSums tensor_sums() { return sums_of_tensor(problem_.layout, statistics_); }
+  std::unique_ptr<Ones> upload(const Buffer<std::uint32_t>& cells, const FactorLayout& layout,
+                               const std::int64_t* observed = nullptr, bool missing = false) {
+    return kernel_.upload({cells.data(), observed, cells.size() / layout.modes(), missing}, layout);
   }
 
   void learn() {
     const Hyperparameters& hyper = problem_.hyper;
     const std::vector<std::vector<std::int64_t>> ends = network_ends();
-    for (std::size_t k = 0; hyper.learn_dirichlet && k < state_.u.size(); ++k) {
+    for (std::size_t k = 0; hyper.learn_dirichlet && k < state_.factors.size(); ++k) {
       std::vector<std::int64_t> totals = statistics_.tensor;
-      for (std::size_t r = 0; r < problem_.R; ++r) totals[r] += ends[k][r];
+      for (std::size_t r = 0; r < R_; ++r) totals[r] += ends[k][r];
       Stream stream(key(Purpose::learn_dirichlet, k), t_, 0);
       double& a = state_.shapes.dirichlet[k];
-      a = draw_dirichlet_parameter(stream, a, hyper.dirichlet[k],
-                                   {static_cast<double>(state_.u[k].rows()), kernel_.tally(statistics_.rows[k]), totals});
+      a = draw_dirichlet_parameter(
+          stream, a, hyper.dirichlet[k],
+          {static_cast<double>(state_.factors[k]->rows()), kernel_.tally(*statistics_.rows[k]), totals});
     }
     if (!hyper.learn_shapes) return;
     Stream stream(key(Purpose::learn_shape), t_, 0);
@@ -162,7 +151,7 @@ class Twin {
   }
 
   void draw_tensor_weights() {
-    const WeightPrior prior = with_shape(problem_.hyper.tensor, state_.shapes.tensor);
+    const WeightPrior prior = problem_.hyper.tensor.with_shape(state_.shapes.tensor);
     std::vector<std::int64_t> totals = statistics_.tensor;
     if (bug_ == Bug::totals_plus_one)
       for (std::int64_t& total : totals) ++total;
@@ -182,103 +171,123 @@ class Twin {
     }
   }
 
-  void impute_missing(const Rates& rates, const Sums& sums) {
-    const std::size_t K = in_slice_.size();
-    for (std::size_t k = 0; k < K; ++k)
+  void impute_missing() {
+    for (std::size_t k = 0; k < in_slice_.size(); ++k)
       if (!in_slice_[k].empty()) impute_slices(k);
-    const Buffer<std::uint32_t>& cells = problem_.missing->cells;
-    kernel_.allocate(entries(cells, K, nullptr, true), rates, key(Purpose::missing_cells), t_, sums);
+    const auto cells = upload(problem_.missing->cells, problem_.layout, nullptr, true);
+    kernel_.allocate(*cells, tensor_rates(state_), key(Purpose::missing_cells), settings(), tensor_sums());
   }
 
   void impute_slices(std::size_t k) {
     const std::size_t K = in_slice_.size();
-    std::vector<Rows> rows(K);
-    std::vector<double> mean(problem_.R);
-    for (std::size_t r = 0; r < problem_.R; ++r) mean[r] = std::exp(state_.tensor.log_weight[r]);
+    std::vector<RowMask> rows(K);
+    std::vector<double> mean(R_);
+    for (std::size_t r = 0; r < R_; ++r) mean[r] = std::exp(state_.tensor.log_weight[r]);
     for (std::size_t other = 0; other <= k; ++other) {
       if (in_slice_[other].empty() || (bug_ == Bug::slices_twice && other != k)) continue;
       rows[other] = {in_slice_[other].data(), static_cast<std::uint8_t>(other == k ? 1 : 0)};
-      const std::vector<double> mass = kernel_.column_mass(state_.u[other], rows[other]);
-      for (std::size_t r = 0; r < problem_.R; ++r) mean[r] *= mass[r];
+      const std::vector<double> mass = kernel_.column_mass(*state_.factors[other], rows[other]);
+      for (std::size_t r = 0; r < R_; ++r) mean[r] *= mass[r];
     }
-    std::vector<std::int64_t> totals(problem_.R);
-    for (std::size_t r = 0; r < problem_.R; ++r) {
+    std::vector<std::int64_t> totals(R_);
+    for (std::size_t r = 0; r < R_; ++r) {
       Stream stream(key(Purpose::slice_totals, k), t_, r);
       totals[r] = draw_poisson(stream, mean[r]);
       statistics_.tensor[r] += totals[r];
     }
     for (std::size_t other = 0; other < K; ++other)
-      kernel_.place(state_.u[other], rows[other], totals, {key(Purpose::slice_places, k * K + other), t_},
-                    {{&statistics_.rows[other]}});
+      kernel_.place(*state_.factors[other], rows[other], totals, {key(Purpose::slice_places, k * K + other), t_}, 1,
+                    *statistics_.rows[other]);
   }
 
   void draw_network_counts(std::size_t m) {
     const Network& network = problem_.networks[m];
-    const Matrix<float>& u = state_.u[network.mode];
-    Matrix<std::int64_t>& rows = statistics_.rows[network.mode];
-    Matrix<std::int64_t> nowhere(rows.rows(), rows.columns());
+    const FactorLayout::Size& size = problem_.layout.size(network.mode);
+    const FactorLayout pairs = FactorLayout::pairs(size.rows, size.columns), ends_apart({0, 1}, {size, size}, R_);
+    const Factors& u = *state_.factors[network.mode];
+    Counts& rows = *statistics_.rows[network.mode];
+    const auto nowhere = kernel_.counts(size.rows, size.columns, false);
     std::int64_t* totals = statistics_.networks[m].data();
-    const Sums sums{{&rows, bug_ == Bug::one_end ? &nowhere : &rows}, totals};
-    const Rates rates = make_rates({&u, &u}, state_.networks[m].log_weight, 2);
-    kernel_.allocate(entries(network.edges, 2), rates, key(Purpose::edge_counts, m), t_, sums);
-    for (std::size_t r = 0; r < problem_.R; ++r) statistics_.from_edges[r] += totals[r];
+    const CountSums sums = bug_ == Bug::one_end ? CountSums{&ends_apart, {&rows, nowhere.get()}, totals}
+                                                : CountSums{&pairs, {&rows}, totals};
+    const std::vector<double>& log_beta = state_.networks[m].log_weight;
+    const Rates rates = make_rates(pairs, {&u}, log_beta, 2);
+    kernel_.allocate(*upload(network.edges, pairs), rates, key(Purpose::edge_counts, m), settings(), sums);
+    for (std::size_t r = 0; r < R_; ++r) statistics_.from_edges[r] += totals[r];
     if (bug_ != Bug::missing_as_zeros)
-      kernel_.allocate(entries(network.missing, 2, nullptr, true), rates, key(Purpose::missing_pairs, m), t_, sums);
+      kernel_.allocate(*upload(network.missing, pairs, nullptr, true), rates, key(Purpose::missing_pairs, m),
+                       settings(), sums);
     if (bug_ != Bug::no_diagonal)
-      kernel_.impute_diagonal(u, state_.networks[m].log_weight, key(Purpose::diagonal, m), t_, {{&rows}, totals});
+      kernel_.impute_diagonal(u, log_beta, key(Purpose::diagonal, m), settings(), rows, totals);
   }
 
-  void regroup() {
+  void run_collapsed_moves() {
     const bool only_tokens =
-        bug_ == Bug::regroup_sees_tokens || (problem_.missing == nullptr && problem_.networks.empty());
+        bug_ == Bug::collapsed_sees_ones || (problem_.missing == nullptr && problem_.networks.empty());
     std::vector<std::vector<std::int64_t>> ends = network_ends();
-    if (bug_ == Bug::regroup_no_ends)
+    if (bug_ == Bug::collapsed_no_ends)
       for (auto& of_mode : ends) std::fill(of_mode.begin(), of_mode.end(), 0);
     Shapes shapes = state_.shapes;
-    if (bug_ == Bug::regroup_wrong_g) shapes.tensor *= 3;
+    if (bug_ == Bug::collapsed_wrong_g) shapes.tensor *= 3;
+    const CollapsedInputs inputs{shapes, std::move(ends), only_tokens};
     if (bug_ == Bug::proposals_as_components)
-      split_and_merge({shapes, ends, only_tokens});
+      split_and_merge(inputs);
     else
-      regroup_->run(allocation_, {shapes, ends, only_tokens}, {key(Purpose::regroup), t_}, statistics_);
+      collapsed_moves_->run(allocation_, inputs, {key(Purpose::collapsed), t_}, statistics_);
   }
 
   // Splits and merges alone, as often as the state they change says: a bug that the sampler once had.
-  void split_and_merge(const SplitMerge::Given& given) {
+  void split_and_merge(const CollapsedInputs& inputs) {
     Tokens tokens;
     for (const auto& block : allocation_)
       for (const Part& part : block) {
         tokens.entry.insert(tokens.entry.end(), static_cast<std::size_t>(part.count), part.entry);
         tokens.component.insert(tokens.component.end(), static_cast<std::size_t>(part.count), part.component);
       }
+    const LatentSums before = sums_of(statistics_);
+    std::vector<Matrix<double>> S;
+    for (const CountTable& rows : before.rows) {
+      Matrix<double>& counts = S.emplace_back(rows.size(), R_);
+      for (std::size_t j = 0; j < rows.size(); ++j) std::copy(rows[j].begin(), rows[j].end(), counts.row(j));
+    }
+    TokenCounts counts{*problem_.tensor, inputs, tokens, S, statistics_};
+    SplitMerge split_merge(*problem_.tensor, R_);
+    const WeightPrior prior = problem_.hyper.tensor.with_shape(inputs.shapes.tensor);
     const std::size_t runs = occupied(statistics_);
-    for (std::size_t i = 0; i < runs; ++i)
-      split_merge_->run(given, Stream(key(Purpose::regroup), t_, 2 + i), tokens, statistics_);
+    for (std::size_t i = 0; i < runs; ++i) split_merge.run(counts, prior, Stream(key(Purpose::collapsed), t_, 2 + i));
+    LatentSums after = sums_of(statistics_);
+    for (std::size_t k = 0; k < S.size(); ++k)
+      for (std::size_t j = 0; j < S[k].rows(); ++j)
+        for (std::size_t r = 0; r < R_; ++r) after.rows[k][j][r] = static_cast<std::int64_t>(S[k].row(j)[r]);
+    set(after, statistics_);
   }
 
   // [k][r]: counts of column r of mode k that come from networks.
   std::vector<std::vector<std::int64_t>> network_ends() const {
-    std::vector<std::vector<std::int64_t>> ends(state_.u.size(), std::vector<std::int64_t>(problem_.R, 0));
+    std::vector<std::vector<std::int64_t>> ends(state_.factors.size(), std::vector<std::int64_t>(R_, 0));
     for (std::size_t m = 0; m < problem_.networks.size(); ++m)
-      for (std::size_t r = 0; r < problem_.R; ++r) ends[problem_.networks[m].mode][r] += 2 * statistics_.networks[m][r];
+      for (std::size_t r = 0; r < R_; ++r) ends[problem_.networks[m].mode][r] += 2 * statistics_.networks[m][r];
     return ends;
   }
 
   Problem problem_;
+  const std::size_t R_;
   Kernel& kernel_;
   Bug bug_;
   std::uint32_t t_ = 0;
   State state_;
   Statistics statistics_;
   Allocation allocation_;
-  std::optional<Regroup> regroup_;
-  std::optional<SplitMerge> split_merge_;
-  std::vector<std::vector<std::uint8_t>> in_slice_;  // as in Chain
+  std::optional<CollapsedMoves> collapsed_moves_;
+  std::vector<std::vector<std::uint8_t>> in_slice_;  // as in LatentCounts
 };
 
 // The samplers under test, built alike: a chain, or a twin of it with a bug.
 struct MakeChain {
   static constexpr Bug bug = Bug::none;
-  Chain operator()(const Observed& observed, Kernel& kernel) const { return Chain(observed.problem(), kernel, 0); }
+  BatchChain operator()(const Observed& observed, Kernel& kernel) const {
+    return BatchChain(observed.problem(), kernel, 0);
+  }
 };
 struct MakeTwin {
   Bug bug;

@@ -1,5 +1,6 @@
-// States and entries for kernels to work on, with everything that they distinguish: the kind of entry, how many modes and blocks of
-// components there are, rates for which bounds help or do not, and rates that floats do not hold. Functions of a seed; no chance.
+// States and entries for kernels to work on, with everything that they distinguish: the kind of entry, how many modes
+// and blocks of components there are, rates for which bounds help or do not, and rates that floats do not hold.
+// Functions of a seed; no chance.
 #pragma once
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -58,7 +59,8 @@ inline StreamKey world_key(std::uint64_t seed, std::uint32_t what) {
   return stream_key(seed, what, Purpose::simulate);
 }
 
-// Sorted entries, as a tensor's are, and factors from the prior. Observed counts are mostly one, which is what bounds are for.
+// Sorted entries, as a tensor's are, and factors from the prior. Observed counts are mostly one, which is what bounds
+// are for.
 inline World make_world(const WorldCase& c, std::uint64_t seed) {
   static constexpr std::size_t rows_of_mode[] = {41, 301, 9, 2, 8, 1, 3, 40, 6, 2, 9, 4};
   World world;
@@ -160,8 +162,8 @@ inline Drawn allocate(Kernel& kernel, const World& world, StreamKey key, How how
   return result;
 }
 
-// Parts are positive and in the order of the entries, and in every mode and in total they are what the sums say; a one has a unit at least,
-// and observed counts are all given out.
+// Parts are positive and in the order of the entries, and in every mode and in total they are what the sums say; a one
+// has a unit at least, and observed counts are all given out.
 inline void expect_parts_are_the_sums(const Drawn& drawn, const World& world, const std::string& name) {
   const std::size_t K = world.order(), R = drawn.totals.size();
   std::vector<Matrix<std::int64_t>> rows;

@@ -1,5 +1,5 @@
-// ---- color.js: light and dark. Colours are variables of style.css, so that a change of theme redraws nothing; they are those of Okabe and
-// Ito, which people with any colour vision can tell apart, and chains differ in their dashes, too.
+// ---- color.js: light and dark. Colours are variables of style.css, so that a change of theme redraws nothing. They
+// are those of Okabe and Ito, which people with any colour vision can tell apart; chains also differ in their dashes.
 
 const chainColors = ["var(--c1)", "var(--c2)", "var(--c3)", "var(--c4)", "var(--c5)", "var(--c6)", "var(--c7)"];
 const chainDashes = [null, "6 3", "2 2", "8 2 2 2"];
@@ -12,7 +12,8 @@ function chainDash(chain) {
   return chainDashes[(chain + Math.floor(chain / chainColors.length)) % chainDashes.length];
 }
 
-// The button at the top: as the system, light, dark. Where nothing can be kept, as in a private window, it works all the same.
+// The button at the top: as the system, light, dark. Where nothing can be kept, as in a private window, it works all
+// the same.
 function setUpTheme(button) {
   const names = {auto: "◐ auto", light: "☀ light", dark: "☾ dark"};
   const order = Object.keys(names);

@@ -153,8 +153,9 @@ function hideTooltip() {
   tooltip.hidden = true;
 }
 
-// Lines (the first is a heading) that a selection shows; each of its elements gets them from its datum. What can be focused shows them then, too.
-// One listener for all: browsers stop with Tab at every part of a drawing that listens to the focus itself.
+// Lines (the first is a heading) that a selection shows; each of its elements gets them from its datum. What can be
+// focused shows them then, too. One listener for all: browsers stop with Tab at every part of a drawing that listens to
+// the focus itself.
 function withTooltip(selection, lines) {
   return selection.on("mousemove.tip", (d) => showTooltip(lines(d), d3.event.clientX, d3.event.clientY))
       .on("mouseleave.tip", hideTooltip)

@@ -1,6 +1,7 @@
 // ---- text.js: elements, and numbers as people read them. Labels come from data: they only ever become text nodes.
 
-// An element. Attributes that are functions listen to the event of that name (onclick); null and false ones are left out.
+// An element. Attributes that are functions listen to the event of that name (onclick); null and false ones are left
+// out.
 function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {

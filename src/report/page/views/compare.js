@@ -98,7 +98,8 @@ function matchName(m) {
   return (m.a || m.b).name.map((label) => cut(visible(label), 24)).join(" · ");
 }
 
-// Bars of both runs for the entities that are top in either: [label, value in a, value in b], null where a run has none.
+// Bars of both runs for the entities that are top in either: [label, value in a, value in b], null where a run has
+// none.
 function pairBars(m, k, mode) {
   const items = m.entities[k].slice(0, 8);
   const sides = [0, 1].filter((i) => [m.a, m.b][i]);

@@ -1,6 +1,7 @@
 // ---- views/components.js: the entities of a component, linked to the map of all.
 
-// The entity of each mode that tells most of a component: relevance 0.6 is what Sievert and Shirley (2014) found to be read best.
+// The entity of each mode that tells most of a component: relevance 0.6 is what Sievert and Shirley (2014) found to be
+// read best.
 const tellingRelevance = 0.6;
 
 function barsOf(index, k, relevance, most) {

@@ -245,7 +245,8 @@ function quantitiesTable(draw) {
       h("div", {class: "table-head"}, h("h3", {}, "R-hat and effective sample sizes"),
         h("button", {type: "button", class: "small data-download", onclick: save}, "data")),
       h("p", {class: "note"},
-        `R-hat: 1 where chains agree, good up to 1.01, usable up to 1.05. ESS: independent draws that the chains are worth, good from 400, usable from 100 (Vehtari et al. 2021). ${
+        "R-hat: 1 where chains agree, good up to 1.01, usable up to 1.05. ESS: independent draws that the chains are " +
+            `worth, good from 400, usable from 100 (Vehtari et al. 2021). ${
             plural(report.diagnostics.watched, "cell")} ${report.diagnostics.watched === 1 ? "is" : "are"} watched.`),
       box);
 }

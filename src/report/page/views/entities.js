@@ -8,7 +8,8 @@ function profileOf(k, place) {
   return d3.range(start[place], start[place + 1]).map((i) => [component[i], share[i]]);
 }
 
-// Entities of the mode with the most similar parts in the components: sum over components of the roots of both shares, 1 if they are the same.
+// Entities of the mode with the most similar parts in the components: sum over components of the roots of both shares,
+// 1 if they are the same.
 function neighboursOf(k, place, most) {
   const {start, component, share} = report.entities[k];
   const roots = new Float64Array(report.components.list.length);
@@ -29,7 +30,8 @@ function plain(text) {
   return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
-// What a text finds: names that begin with it, then words that do, then names that have it anywhere; those with most ones first.
+// What a text finds: names that begin with it, then words that do, then names that have it anywhere; those with most
+// ones first.
 const plainLabels = [];
 function search(text) {
   const wanted = plain(text.trim());

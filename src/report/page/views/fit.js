@@ -1,4 +1,5 @@
-// ---- views/fit.js: how good the predictions of unseen cells are, and whether the model makes data like those it was given.
+// ---- views/fit.js: how good the predictions of unseen cells are, and whether the model makes data like those it was
+// given.
 
 function rocFigure(level = "h3", small = false) {
   const f = report.fit;
@@ -193,7 +194,8 @@ function fitView(section) {
   } else {
     section.append(h(
         "p", {class: "lead"},
-        "No cells were held out, so nothing tells how good predictions are. Fit with --holdout 0.1, or make the report with --test FILE."));
+        "No cells were held out, so nothing tells how good predictions are. Fit with --holdout 0.1, or make the " +
+            "report with --test FILE."));
   }
   if (report.degrees) {
     section.append(
@@ -201,7 +203,8 @@ function fitView(section) {
         h("p", {class: "note"},
           `Posterior predictive check: ${
               report.degrees
-                  .replicates} data sets are drawn from the model, each from another posterior draw, and compared with the data the fit was given.`),
+                  .replicates} data sets are drawn from the model, each from another posterior draw, and compared ` +
+              "with the data the fit was given."),
         legend([
           {name: "data", color: "var(--text)", shape: "dot"},
           {name: "replicates: median", color: "var(--accent)", dash: "4 3"},

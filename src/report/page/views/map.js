@@ -1,7 +1,7 @@
 // ---- views/map.js: the map of components.
 
-// Circles by weight, near each other where components are alike. They are pushed apart as far as they overlap: a few hundred steps from the same
-// start, so the map is always the same.
+// Circles by weight, near each other where components are alike. They are pushed apart as far as they overlap: a few
+// hundred steps from the same start, so the map is always the same.
 function mapPlaces(positions, width, height, radius) {
   const margin = 14 + d3.max(radius);
   const extent = (i) => d3.extent(positions, (p) => p[i]);
@@ -26,8 +26,9 @@ function mapPlaces(positions, width, height, radius) {
   return nodes;
 }
 
-// {index, by}: which component is chosen, and in which mode circles are near each other ("all", or its number). choose(index) is called
-// for a press, step(by) for an arrow key. Its light(k, place) shows how much of an entity each component has, and light() nothing of the kind.
+// {index, by}: which component is chosen, and in which mode circles are near each other ("all", or its number).
+// choose(index) is called for a press, step(by) for an arrow key. Its light(k, place) shows how much of an entity each
+// component has, and light() nothing of the kind.
 function mapFigure(state, choose, step) {
   const list = report.components.list;
   const similarity = () =>

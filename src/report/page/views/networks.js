@@ -45,12 +45,9 @@ function graphFigure(network) {
   };
   const plot = figure({
     title: `The network of ${mode.name}`,
-    note: `${
-        all ?
-            "" :
-            `The ${nodes.length} of ${
-                count(
-                    of)} with most neighbours. `}Colour and shape: the component that an entity belongs to most; grey: another one. A ring: it has no training ones.`,
+    note: (all ? "" : `The ${nodes.length} of ${count(of)} with most neighbours. `) +
+        "Colour and shape: the component that an entity belongs to most; grey: another one. A ring: it has no " +
+        "training ones.",
     label: `Graph of ${plural(nodes.length, "entity", "entities")} and ${plural(edges.length, "link")}.`,
     height: (width) => Math.min(620, Math.max(340, width * 0.6)),
     interactive: true,
@@ -138,7 +135,8 @@ function networkComponentsFigure(network) {
   return figure({
     title: "The network's own components",
     note:
-        "Bars: a component's part of the network's weight, with a 90 % interval. Thin: its part of the tensor's. Where the first is much larger, the component speaks of the network.",
+        "Bars: a component's part of the network's weight, with a 90 % interval. Thin: its part of the tensor's. " +
+            "Where the first is much larger, the component speaks of the network.",
     label: `Bars: the network's weights by component. ${
         order.slice(0, 6)
             .map(
