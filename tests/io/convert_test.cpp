@@ -6,12 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
 #include "base/file.hpp"
+#include "statistics.hpp"
 #include "temp_dir.hpp"
 #include "tensor/shuffle.hpp"
 #include "ztp/error.hpp"
@@ -235,8 +235,7 @@ double fairness_p(const std::vector<std::uint32_t>& ids, std::size_t entities) {
     const double difference = early[j] - all[j] * part;
     statistic += difference * difference * (1 / (all[j] * part) + 1 / (all[j] * (1 - part)));
   }
-  const boost::math::chi_squared law(static_cast<double>(entities - 1));
-  return boost::math::cdf(boost::math::complement(law, statistic));
+  return test::chi_squared_tail(statistic, static_cast<double>(entities - 1));
 }
 
 // A stretch of the file is a fair sample of all ones, though the text is sorted and some entities have many more ones

@@ -149,7 +149,7 @@ TEST(Draws, LogFactorial) {
   EXPECT_NEAR(log_factorial(0), 0, 1e-15);
   EXPECT_NEAR(log_factorial(1), 0, 1e-15);
   for (double k = 2; k < 1e18; k = k < 100 ? k + 1 : std::floor(k * 1.7))
-    EXPECT_NEAR(log_factorial(k), boost::math::lgamma(k + 1), 1e-11 * boost::math::lgamma(k + 1)) << k;
+    EXPECT_NEAR(log_factorial(k), std::lgamma(k + 1), 1e-11 * std::lgamma(k + 1)) << k;
 }
 
 // ---- continuous -----------------------------------------------------------------------------------------------------

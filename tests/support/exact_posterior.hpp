@@ -8,7 +8,6 @@
 #pragma once
 #include <algorithm>
 #include <boost/math/quadrature/gauss.hpp>
-#include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 #include <numbers>
 #include <utility>
@@ -33,7 +32,7 @@ std::vector<std::pair<double, double>> beta_nodes(double a, double b) {
       const double theta = std::numbers::pi / 4 * (1 + sign * Rule::abscissa()[i]);
       const double sine = std::sin(theta), cosine = std::cos(theta);
       nodes.push_back({sine * sine, std::numbers::pi / 4 * Rule::weights()[i] * 2 * std::pow(sine, 2 * a - 1) *
-                                        std::pow(cosine, 2 * b - 1) / boost::math::beta(a, b)});
+                                        std::pow(cosine, 2 * b - 1) / std::beta(a, b)});
     }
   return nodes;
 }
@@ -61,7 +60,7 @@ class LaplaceTransform {
     for (int i = -18; i <= 18; ++i) {
       odds_.push_back(std::exp(step * i));
       weight_.push_back(step * std::pow(odds_.back(), a) * std::pow(1 + odds_.back(), -a - b) /
-                        boost::math::beta(a, b));
+                        std::beta(a, b));
     }
     for (double x = smallest; x < largest; x += spacing) table_.push_back(direct(std::exp(x)));
   }

@@ -13,10 +13,7 @@ namespace ztp::test {
 inline constexpr double lowest_log = -80;
 
 // P(log G <= x), without the long doubles that make it slow.
-inline double gamma_below(double shape, double x) {
-  using Plain = boost::math::policies::policy<boost::math::policies::promote_double<false>>;
-  return x < -25 ? log_gamma_law(shape, x).below : boost::math::gamma_p(shape, std::exp(x), Plain());
-}
+double gamma_below(double shape, double x);
 
 // Kolmogorov and Smirnov's distance over what floats hold; the rest is counted on its side, and the distance can only
 // come out smaller. A float stands for all that is rounded to it: for a shape of 1e8 floats are thousandths of a

@@ -1,8 +1,6 @@
 // Goodness-of-fit tests as p-values: each is uniform on (0, 1), or larger, if the draws follow the stated distribution.
 #pragma once
 #include <algorithm>
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,27 +12,9 @@ namespace ztp::test {
 
 // P(chi^2 >= observed), with neighbouring cells pooled until each expects at least ten. With one cell left there is
 // nothing to compare, and the answer is one.
-inline double chi_squared_p(std::span<const double> expected, std::span<const double> observed) {
-  double statistic = 0, expects = 0, holds = 0, last_expects = 0, last_holds = 0;
-  int cells = 0;
-  const auto add = [&](double e, double o, double sign) { statistic += sign * (o - e) * (o - e) / e; };
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    expects += expected[i];
-    holds += observed[i];
-    if (expects < 10) continue;
-    add(expects, holds, 1);
-    ++cells;
-    last_expects = expects;
-    last_holds = holds;
-    expects = holds = 0;
-  }
-  if (cells > 0 && expects + holds > 0) {  // what is left over joins the last full cell
-    add(last_expects, last_holds, -1);
-    add(last_expects + expects, last_holds + holds, 1);
-  }
-  if (cells < 2) return 1;
-  return boost::math::cdf(boost::math::complement(boost::math::chi_squared(cells - 1), std::max(statistic, 0.0)));
-}
+double chi_squared_p(std::span<const double> expected, std::span<const double> observed);
+// The same for a statistic that was computed already.
+double chi_squared_tail(double statistic, double degrees_of_freedom);
 
 // P(D >= distance) of the one-sample Kolmogorov-Smirnov test with n draws.
 inline double kolmogorov_p(double distance, double n) {
@@ -99,9 +79,8 @@ class BatchMeans {
 };
 
 // The limit that |t| passes with probability `level`, with so many batches.
-inline double two_sided_limit(double level, std::size_t batches) {
-  return boost::math::quantile(
-      boost::math::complement(boost::math::students_t(static_cast<double>(batches - 1)), level / 2));
-}
+double two_sided_limit(double level, std::size_t batches);
+
+double normal_quantile_of(double p);
 
 }  // namespace ztp::test
