@@ -12,15 +12,15 @@ namespace {
 void time_allocation(Suite& suite, const Subject& subject, std::size_t R, unsigned threads) {
   Sampling sampling(subject.tensor, R, threads);
   Copy copy(sampling.pool(), suite.options.quick);
-  const Entries entries = sampling.entries();
-  const Rates rates = sampling.chain().rates();
+  const HostCells cells = sampling.cells();
+  const HostRates rates(sampling.chain().rates());
   const std::vector<Times> times =
       time_kernels({[&] { sampling.chain().draw_counts(); },
-                    [&] { cpu::read_and_multiply(sampling.pool(), entries, rates); }, [&] { copy.run(); }},
+                    [&] { cpu::read_and_multiply(sampling.pool(), cells, rates); }, [&] { copy.run(); }},
                    suite.effort());
   const Times gigabytes = rate(sampling.bytes_of_rows() / 1e9, times[0]);
   const Times copied = rate(copy.bytes_moved() / 1e9, times[2]);
-  suite.report.add({{"tensor", subject.name}, {"ones", entries.count}, {"R", R}, {"threads", threads}},
+  suite.report.add({{"tensor", subject.name}, {"ones", cells.count}, {"R", R}, {"threads", threads}},
                    {figure("ns per one", scaled(times[0], 1e9 / sampling.ones())),
                     figure("limit ns per one", scaled(times[1], 1e9 / sampling.ones())),
                     figure("times limit", ratio(times[0], times[1]),

@@ -37,14 +37,16 @@ Matrix<std::int64_t> equal_counts(std::size_t rows, std::int64_t count) {
 
 void compare(Suite& suite, const std::string& shape, const Matrix<std::int64_t>& S, double a, MaybeWanted wanted) {
   Pool pool(1);
-  Matrix<float> u(S.rows(), S.columns());
+  HostCounts counts(S.rows(), S.columns(), false, 0);  // narrow, as a fit has them
+  HostFactors u(S.rows(), S.columns(), 0);
+  write_all(S, counts);
   std::mt19937 engine(1);
   std::uint32_t sweep = 0;
   const StreamKey stream = stream_key(1, 0, Purpose::columns);
   const std::vector<Times> times = time_kernels({[&] {
-                                                   cpu::draw_gammas(pool, {S, a}, {stream, ++sweep}, u);
+                                                   cpu::draw_gammas(pool, {counts, a}, {stream, ++sweep}, u);
                                                  },
-                                                 [&] { draw_by_standard_library(S, a, engine, u); }},
+                                                 [&] { draw_by_standard_library(S, a, engine, u.values); }},
                                                 suite.effort());
   const double ns = 1e9 / static_cast<double>(S.rows() * S.columns());
   suite.report.add({{"shape", shape}}, {figure("ns per draw", scaled(times[0], ns)),

@@ -41,9 +41,8 @@ constexpr const char* footer = R"(Examples:
   ztp bench --tensor ones.tsv --only sweep,rank,threads
   ztp bench --quick --json quick.json
 
-Each figure is a median, with the smallest and the largest of its repeats. )"
-                               R"("wanted" is what the project has set itself; whether
-it holds does not change the exit code, since another machine may be slower.)";
+Each figure is a median, with the smallest and the largest of its repeats. "wanted" is what the project has set
+itself; whether it holds does not change the exit code, since another machine may be slower.)";
 
 void add_flags(CLI::App& app, Options& options) {
   std::vector<std::string> names;

@@ -18,16 +18,16 @@ Problem default_problem(const SparseTensor& tensor, std::size_t R) {
   problem.hyper.dirichlet.assign(tensor.order(), 0.1);
   problem.hyper.tensor = {defaults.gamma_shape, defaults.beta_concentration, mean};
   problem.hyper.network = {defaults.network_gamma_shape, defaults.network_beta_concentration, mean};
-  problem.R = R;
+  problem.layout = FactorLayout::cp(tensor.sizes(), R);
   problem.seed = defaults.seed;
   problem.bounded = R >= least_rank_bounded;
   return problem;
 }
 
-template <class T>
-double bytes_of(const std::vector<Matrix<T>>& matrices) {
+template <class Array>
+double bytes_of(const std::vector<std::unique_ptr<Array>>& arrays) {
   double bytes = 0;
-  for (const Matrix<T>& matrix : matrices) bytes += static_cast<double>(matrix.bytes());
+  for (const auto& array : arrays) bytes += static_cast<double>(array->bytes());
   return bytes;
 }
 
@@ -50,32 +50,33 @@ double Sampling::sweep() {
   return chain_.sweep(Schedule().wants_likelihood(chain_.steps_done() + 1));
 }
 
-Entries Sampling::entries() const {
-  Entries entries;
-  entries.coords = problem_.tensor->coords.data();
-  entries.count = problem_.tensor->nnz();
-  return entries;
+HostCells Sampling::cells() const {
+  HostCells cells;
+  cells.coords = problem_.tensor->coords.data();
+  cells.count = problem_.tensor->nnz();
+  return cells;
 }
 
 double Sampling::draws() const {
-  double rows = 0;
-  for (const Matrix<float>& u : chain_.state().u) rows += static_cast<double>(u.rows());
-  return rows * static_cast<double>(problem_.R);
+  double draws = 0;
+  for (const auto& u : chain_.state().factors) draws += static_cast<double>(u->rows() * u->columns());
+  return draws;
 }
 
 double Sampling::bytes_held() const {
   double bytes = bytes_of_coords(*problem_.tensor);
   for (const Mode& mode : problem_.tensor->modes) bytes += static_cast<double>(mode.labels.bytes());
-  return bytes + bytes_of(chain_.state().u) + bytes_of(chain_.statistics().rows);
+  return bytes + bytes_of(chain_.state().factors) + bytes_of(chain_.statistics().rows);
 }
 
 double Sampling::bytes_moved() const {
-  return bytes_of_coords(*problem_.tensor) + 2 * bytes_of(chain_.state().u) + 3 * bytes_of(chain_.statistics().rows);
+  return bytes_of_coords(*problem_.tensor) + 2 * bytes_of(chain_.state().factors) +
+         3 * bytes_of(chain_.statistics().rows);
 }
 
 double Sampling::bytes_of_rows() const {
   double row_bytes = 0;
-  for (const Matrix<float>& u : chain_.state().u) row_bytes += static_cast<double>(u.stride() * sizeof(float));
+  for (const auto& u : chain_.state().factors) row_bytes += static_cast<double>(padded(u->columns()) * sizeof(float));
   return bytes_of_coords(*problem_.tensor) + ones() * row_bytes;
 }
 

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "base/pool.hpp"
-#include "sampler/chain.hpp"
+#include "sampler/batch_chain.hpp"
 #include "sampler/run_chains.hpp"
 
 namespace ztp::bench {
@@ -16,11 +16,11 @@ class Sampling {
   Sampling(const Sampling&) = delete;
   Sampling& operator=(const Sampling&) = delete;
 
-  Chain& chain() { return chain_; }
+  BatchChain& chain() { return chain_; }
   double sweep();  // as a fit does it: of large ranks, the log-likelihood is computed now and then
   Pool& pool() { return pool_; }
   Kernel& kernel() { return *kernel_; }
-  Entries entries() const;
+  HostCells cells() const;
   double ones() const { return static_cast<double>(problem_.tensor->nnz()); }
   double draws() const;  // of gammas in a sweep: R sum_k n_k
 
@@ -36,7 +36,7 @@ class Sampling {
   Pool pool_;
   std::unique_ptr<Kernel> kernel_;
   Problem problem_;
-  Chain chain_;
+  BatchChain chain_;
 };
 
 }  // namespace ztp::bench

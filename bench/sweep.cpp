@@ -27,18 +27,19 @@ const Target* target_of(const std::string& tensor, std::size_t R) {
 class GammaDraws {
  public:
   explicit GammaDraws(Sampling& sampling) : sampling_(sampling) {
-    for (const Matrix<std::int64_t>& S : sampling.chain().statistics().rows) u_.emplace_back(S.rows(), S.columns());
+    for (const auto& S : sampling.chain().statistics().rows)
+      u_.push_back(std::make_unique<HostFactors>(S->rows(), S->columns(), 0));
   }
   void run() {
-    const Chain& chain = sampling_.chain();
-    for (std::size_t k = 0; k < u_.size(); ++k)
-      cpu::draw_gammas(sampling_.pool(), {chain.statistics().rows[k], chain.state().shapes.dirichlet[k]},
-                       {stream_key(1, 0, Purpose::columns, static_cast<std::uint32_t>(k)), chain.steps_done()}, u_[k]);
+    const BatchChain& chain = sampling_.chain();
+    for (std::size_t f = 0; f < u_.size(); ++f)
+      cpu::draw_gammas(sampling_.pool(), {*chain.statistics().rows[f], chain.state().shapes.dirichlet[f]},
+                       {stream_key(1, 0, Purpose::columns, static_cast<std::uint32_t>(f)), chain.steps_done()}, *u_[f]);
   }
 
  private:
   Sampling& sampling_;
-  std::vector<Matrix<float>> u_;
+  std::vector<std::unique_ptr<HostFactors>> u_;
 };
 
 void time_sweep(Suite& suite, const Subject& subject, std::size_t R, unsigned threads) {

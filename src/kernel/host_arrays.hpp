@@ -16,8 +16,10 @@ class HostFactors final : public Factors {
   void write(Range rows, const float* packed) override;
 
   Matrix<float> values;
-  // What the columns add up to, block by block of the rows that were drawn last, as sum_columns needs it. No rows: not known.
+  // What the columns add up to, block by block of the rows that were drawn last, as sum_columns needs it, and
+  // which rows these were. No blocks: not known.
   Matrix<double> sums_of_blocks;
+  std::vector<Range> summed_runs;
 };
 
 // In 32 bits for as long as that is certain to do: half the memory, and half the traffic of adding up.

@@ -1,8 +1,9 @@
 // Do counts and components found by way of bounds (kernel/bounded_draw.hpp) follow the law of those found without?
 //
-// Seed 20240229, 10^5 draws and more for each setting. At most 1500 p-values are looked at in this file and each fails below
-// 1e-3 / 1500: the whole file raises a false alarm with probability at most 1e-3. The seed is fixed and nothing is retried. Every
-// instruction set and the reference draw from streams of their own: from the same ones they would make the same draws.
+// Seed 20240229, 10^5 draws and more for each setting. At most 1500 p-values are looked at in this file and each fails
+// below 1e-3 / 1500: the whole file raises a false alarm with probability at most 1e-3. The seed is fixed and nothing
+// is retried. Every instruction set and the reference draw from streams of their own: from the same ones they would
+// make the same draws.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -13,24 +14,21 @@
 #include <vector>
 
 #include "kernel/bounded_draw.hpp"
-#include "kernel/kernel.hpp"
 #include "laws.hpp"
-#include "model/distributions.hpp"
-#include "statistics.hpp"
-#include "targets.hpp"
+#include "worlds.hpp"
 
-namespace ztp {
+namespace ztp::test {
 namespace {
 
 constexpr std::uint64_t seed = 20240229;
-test::Alarms* const alarms = new test::Alarms(1e-3, 1500);
+Alarms* const alarms = new Alarms(1e-3, 1500);
 const auto* const registered = testing::AddGlobalTestEnvironment(alarms);
 
 // ---- the cells ------------------------------------------------------------------------------------------------------
 
-// How the factors of a cell's K rows look. loose: in every mode other components are large, so that bounds promise much more than
-// there is. tight: the same ones are, and bounds are the truth, but for their margin. uneven: blocks from hardly anything to most of
-// the rate, components of rate zero among them.
+// How the factors of a cell's K rows look. loose: in every mode other components are large, so that bounds promise much
+// more than there is. tight: the same ones are, and bounds are the truth, but for their margin. uneven: blocks from
+// hardly anything to most of the rate, components of rate zero among them.
 enum class Look { loose, tight, uneven };
 
 // One cell, drawn again and again.
@@ -38,18 +36,12 @@ struct Cell {
   Look look;
   std::size_t K, R;
   double z;
-  std::vector<Matrix<float>> u = {};
-  std::vector<double> log_weight = {};
+  World world = {};               // its entry is all zeros
   std::vector<double> rate = {};  // of the components, in double from the very floats that the kernels read
 
   std::string name() const {
     static constexpr const char* names[] = {"loose", "tight", "uneven"};
     return fmt::format("{}, K = {}, R = {}, rate {}", names[static_cast<int>(look)], K, R, z);
-  }
-  Rates rates() const {
-    std::vector<const Matrix<float>*> pointers;
-    for (const auto& matrix : u) pointers.push_back(&matrix);
-    return make_rates(pointers, log_weight);
   }
 };
 
@@ -63,42 +55,39 @@ double factor(const Cell& cell, std::size_t k, std::size_t r) {
 
 Cell make_cell(Look look, std::size_t K, std::size_t R, double z) {
   Cell cell{look, K, R, z};
-  double sum = 0;
-  for (std::size_t k = 0; k < K; ++k) {
-    Matrix<float>& u = cell.u.emplace_back(1, R);
-    for (std::size_t r = 0; r < R; ++r) u.row(0)[r] = static_cast<float>(factor(cell, k, r));
-  }
+  cell.world.layout = FactorLayout::cp(std::vector<std::uint32_t>(K, 1), R);
   cell.rate.assign(R, 1.0);
-  for (std::size_t r = 0; r < R; ++r) {
-    for (const auto& u : cell.u) cell.rate[r] *= static_cast<double>(u.row(0)[r]);
-    sum += cell.rate[r];
+  for (std::size_t k = 0; k < K; ++k) {
+    Matrix<float>& u = cell.world.u.emplace_back(1, R);
+    for (std::size_t r = 0; r < R; ++r) {
+      u.row(0)[r] = static_cast<float>(factor(cell, k, r));
+      cell.rate[r] *= static_cast<double>(u.row(0)[r]);
+    }
   }
   // Weights of two sizes; the larger is one in floats, too.
-  for (std::size_t r = 0; r < R; ++r) sum -= r % 3 == 1 ? cell.rate[r] / 2 : 0;
+  double sum = 0;
+  for (std::size_t r = 0; r < R; ++r) sum += cell.rate[r] /= r % 3 == 1 ? 2 : 1;
   for (std::size_t r = 0; r < R; ++r) {
-    cell.log_weight.push_back(std::log(z / sum) - (r % 3 == 1 ? std::log(2.0) : 0));
-    cell.rate[r] *= z / sum / (r % 3 == 1 ? 2 : 1);
+    cell.world.log_weight.push_back(std::log(z / sum) - (r % 3 == 1 ? std::log(2.0) : 0));
+    cell.rate[r] *= z / sum;
   }
   return cell;
 }
 
 // ---- what is looked at ----------------------------------------------------------------------------------------------
 
-enum class Kind { ones, missing, single };  // single: an observed count of one
-
 using Units = std::vector<std::uint32_t>;  // of one draw: a component for each
 
-// Given how many there are, the units of a draw are independent and have the shares of the rate for components. So: the count; the
-// components of all units, and of the units of draws with one, two and more, if these depend on each other; and the pairs in draws
-// of two, by lanes of components.
+// Given how many there are, the units of a draw are independent and have the shares of the rate for components. So: the
+// count; the components of all units, and of the units of draws with one, two and more, if these depend on each other;
+// and the pairs in draws of two, by lanes of components.
 class Draws {
  public:
   Draws(const Cell& cell, Kind kind, const std::string& name)
       : cell_(cell),
         kind_(kind),
         name_(fmt::format("{}: kind {}, {}", name, static_cast<int>(kind), cell.name())),
-        count_(kind == Kind::missing ? test::poisson_law(cell.z) : test::part_of_a_one_law(cell.z, cell.z),
-               name_ + ", count"),
+        count_(kind == Kind::missing ? poisson_law(cell.z) : part_of_a_one_law(cell.z, cell.z), name_ + ", count"),
         pairs_(groups * groups, 0.0) {
     for (auto& observed : observed_) observed.assign(cell.R, 0.0);
   }
@@ -112,7 +101,7 @@ class Draws {
   // Name and p-value of everything that is looked at, but for the count's extremes.
   std::vector<std::pair<std::string, double>> p_values() const {
     std::vector<std::pair<std::string, double>> result;
-    if (kind_ != Kind::single) result.emplace_back(name_ + ", count", count_.chi_squared());
+    if (kind_ != Kind::counts) result.emplace_back(name_ + ", count", count_.chi_squared());
     for (std::size_t i = 0; i < 3; ++i)
       result.emplace_back(fmt::format("{}, components of {}", name_, i + 1), components_p(observed_[i]));
     std::vector<double> all(cell_.R, 0.0);
@@ -123,7 +112,7 @@ class Draws {
     return result;
   }
   void expect_plausible() const {
-    if (kind_ != Kind::single) count_.expect_plausible(*alarms);
+    if (kind_ != Kind::counts) count_.expect_plausible(*alarms);
     for (const auto& [name, p] : p_values())
       if (name != name_ + ", count") alarms->expect_plausible(p, name);
     for (const auto& observed : observed_)
@@ -142,7 +131,7 @@ class Draws {
     const double units = std::accumulate(observed.begin(), observed.end(), 0.0);
     std::vector<double> expected;
     for (const double rate : cell_.rate) expected.push_back(units * rate / cell_.z);
-    return test::chi_squared_p(expected, observed);
+    return chi_squared_p(expected, observed);
   }
   // The two units of a draw are in no order that counts.
   double pairs_p() const {
@@ -155,38 +144,35 @@ class Draws {
         expected.push_back(draws * share[a] * share[b] * (a == b ? 1 : 2));
         observed.push_back(pairs_[a * groups + b] + (a == b ? 0 : pairs_[b * groups + a]));
       }
-    return test::chi_squared_p(expected, observed);
+    return chi_squared_p(expected, observed);
   }
 
   const Cell& cell_;
   Kind kind_;
   std::string name_;
-  test::CellCounts count_;
+  CellCounts count_;
   std::array<std::vector<double>, 3> observed_;  // components of draws of one unit, of two, of more
   std::vector<double> pairs_;
 };
 
 // ---- the kernels ----------------------------------------------------------------------------------------------------
 
+// Observed counts are one.
 Draws draws_of(Kernel& kernel, const Cell& cell, Kind kind, StreamKey key, std::uint32_t setting, std::size_t count,
                const std::string& name) {
-  Draws result(cell, kind, name);
   const std::vector<std::uint32_t> coords(count * cell.K, 0);
   const std::vector<std::int64_t> one(count, 1);
-  std::vector<Matrix<std::int64_t>> rows;
-  std::vector<std::int64_t> totals(cell.R, 0);
+  const Loaded loaded(kernel, cell.world,
+                      {coords.data(), kind == Kind::counts ? one.data() : nullptr, count, kind == Kind::missing});
+  const KernelSums sums(kernel, cell.world);
   Allocation parts;
-  Sums sums{{}, totals.data(), &parts};
-  for (std::size_t k = 0; k < cell.K; ++k) rows.emplace_back(1, cell.R);
-  for (auto& matrix : rows) sums.rows.push_back(&matrix);
-  Entries entries{coords.data(), kind == Kind::single ? one.data() : nullptr, count, kind == Kind::missing};
-  entries.bounded = true;
-  entries.likelihood = false;
-  kernel.allocate(entries, cell.rates(), key, setting, sums);
+  kernel.allocate(*loaded.ones, loaded.rates, key,
+                  {.t = setting, .likelihood = false, .bounded = true, .parts = &parts}, sums.sums());
   std::vector<Units> drawn(count);
   for (const auto& block : parts)
     for (const Part& part : block)
       drawn[part.entry].insert(drawn[part.entry].end(), static_cast<std::size_t>(part.count), part.component);
+  Draws result(cell, kind, name);
   for (const Units& units : drawn) result.add(units);
   return result;
 }
@@ -212,14 +198,13 @@ const std::vector<Cell>& cells() {
 
 TEST(BoundedDraws, FollowTheLawInEveryInstructionSet) {
   Pool pool(1);
-  const auto cpu = make_kernel("cpu", pool);
   std::uint32_t number = 0;
-  test::for_each_target([&](const std::string& target) {
+  for_each_fast_kernel(pool, [&](Kernel& kernel, const std::string& target) {
     const StreamKey key = stream_key(seed, 1 + number++, Purpose::simulate);
     std::uint32_t setting = 0;
     for (const Cell& cell : cells())
-      for (const Kind kind : {Kind::ones, Kind::missing, Kind::single})
-        draws_of(*cpu, cell, kind, key, setting++, 1 << 17, target).expect_plausible();
+      for (const Kind kind : all_kinds)
+        draws_of(kernel, cell, kind, key, setting++, 1 << 17, target).expect_plausible();
   });
 }
 
@@ -229,7 +214,7 @@ TEST(BoundedDraws, FollowTheLawInTheReference) {
   const StreamKey key = stream_key(seed, 100, Purpose::simulate);
   std::uint32_t setting = 0;
   const Cell loose = make_cell(Look::loose, 2, 100, 0.4), uneven = make_cell(Look::uneven, 3, 100, 0.4);
-  for (const Kind kind : {Kind::ones, Kind::missing, Kind::single})
+  for (const Kind kind : all_kinds)
     draws_of(*reference, loose, kind, key, setting++, 100'000, "reference").expect_plausible();
   draws_of(*reference, uneven, Kind::ones, key, setting++, 100'000, "reference").expect_plausible();
 }
@@ -284,7 +269,7 @@ class Twin {
       });
     }
     if (!units.empty() || kind_ == Kind::missing) return units;
-    const bool once = kind_ == Kind::single || bug_ == Bug::one_unit_instead;
+    const bool once = kind_ == Kind::counts || bug_ == Bug::one_unit_instead;
     draw_multinomial(stream, once ? 1 : draw_zero_truncated_poisson(stream, cell_.z), cell_.rate,
                      [&](std::size_t r, std::int64_t n) {
                        units.insert(units.end(), static_cast<std::size_t>(n), static_cast<std::uint32_t>(r));
@@ -302,10 +287,10 @@ class Twin {
   double bound(std::size_t block) const {
     const double K = static_cast<double>(cell_.K);
     double product = 1;
-    for (const auto& u : cell_.u) {
+    for (const auto& u : cell_.world.u) {
       double sum = 0;
       for_each_of(block, [&](std::size_t r) {
-        sum += std::exp(2 / K * cell_.log_weight[r]) * std::pow(static_cast<double>(u.row(0)[r]), 2);
+        sum += std::exp(2 / K * cell_.world.log_weight[r]) * std::pow(static_cast<double>(u.row(0)[r]), 2);
       });
       product *= std::sqrt(sum);
     }
@@ -342,20 +327,20 @@ TEST(Twins, BoundsAreLooseAndTight) {
 
 TEST(Twins, BoundedDrawsWithABugAreRejected) {
   const Cell cell = make_cell(Look::loose, 2, 100, 0.4);
-  for (const Kind kind : {Kind::ones, Kind::missing, Kind::single})
+  for (const Kind kind : all_kinds)
     EXPECT_GE(smallest_p(cell, kind, Bug::none), alarms->level()) << static_cast<int>(kind);
   const auto expect_rejected = [&](Kind kind, Bug bug) {
     EXPECT_LT(smallest_p(cell, kind, bug), alarms->level())
         << bug_names[static_cast<int>(bug)] << ", kind " << static_cast<int>(kind);
   };
-  for (const Kind kind : {Kind::ones, Kind::missing, Kind::single}) expect_rejected(kind, Bug::keeps_all);
+  for (const Kind kind : all_kinds) expect_rejected(kind, Bug::keeps_all);
   for (const Kind kind : {Kind::ones, Kind::missing}) expect_rejected(kind, Bug::total_of_before);
   expect_rejected(Kind::ones, Bug::one_unit_instead);
   // Bounds are too small only where there is nothing to spare.
   const Cell tight = make_cell(Look::tight, 2, 100, 0.4);
-  for (const Kind kind : {Kind::ones, Kind::missing, Kind::single})
+  for (const Kind kind : all_kinds)
     EXPECT_LT(smallest_p(tight, kind, Bug::bound_too_small), alarms->level()) << static_cast<int>(kind);
 }
 
 }  // namespace
-}  // namespace ztp
+}  // namespace ztp::test

@@ -4,8 +4,7 @@
 
 #include <vector>
 
-#include "targets.hpp"
-#include "tensor/records.hpp"
+#include "kernel/host_arrays.hpp"
 #include "worlds.hpp"
 
 namespace ztp::test {
@@ -30,7 +29,7 @@ TEST(RowIndex, OfATensorByHand) {
                           3, 2, 0,  //
                           3, 2, 0,  //
                           4, 1, 0};
-  const std::vector<RowIndex> index = index_rows(coords.data(), 5, {6, 4, 1});
+  const std::vector<RowIndex> index = index_rows(coords.data(), 5, FactorLayout::cp({6, 4, 1}, 2));
   ASSERT_EQ(index.size(), 3u);
   EXPECT_EQ(list(index[0].begin), (Longs{0, 0, 2, 2, 4, 5, 5}));
   EXPECT_TRUE(index[0].entry.empty());  // entries are sorted by their first coordinate
@@ -38,21 +37,27 @@ TEST(RowIndex, OfATensorByHand) {
   EXPECT_EQ(list(index[1].entry), (Numbers{1, 4, 0, 2, 3}));
   EXPECT_EQ(list(index[2].begin), (Longs{0, 5}));
   EXPECT_EQ(list(index[2].entry), (Numbers{0, 1, 2, 3, 4}));
+  // With the first and the second mode on one matrix.
+  const std::vector<RowIndex> tied = index_rows(coords.data(), 5, FactorLayout({0, 0, 1}, {{6, 2}, {1, 2}}, 2));
+  ASSERT_EQ(tied.size(), 2u);
+  EXPECT_EQ(list(tied[0].begin), (Longs{0, 1, 4, 7, 9, 10, 10}));
+  EXPECT_EQ(list(tied[0].entry), (Numbers{1, 0, 1, 4, 0, 2, 3, 2, 3, 4}));
+  EXPECT_EQ(list(tied[1].entry), (Numbers{0, 1, 2, 3, 4}));
 }
 
 // Both ends of an edge are rows of the same matrix: each edge is there twice, a loop twice in one row.
 TEST(RowIndex, OfEdgesByHand) {
   const Numbers coords = {0, 1, 0, 3, 1, 3, 3, 3};
-  const std::vector<RowIndex> index = index_rows(coords.data(), 4, {5, 5}, true);
+  const std::vector<RowIndex> index = index_rows(coords.data(), 4, FactorLayout::pairs(5, 2));
   ASSERT_EQ(index.size(), 1u);
   EXPECT_EQ(list(index[0].begin), (Longs{0, 2, 4, 4, 8, 8}));
   EXPECT_EQ(list(index[0].entry), (Numbers{0, 1, 0, 2, 1, 2, 3, 3}));
 }
 
 TEST(RowIndex, OfNothing) {
-  for (const bool shared : {false, true}) {
-    const std::vector<RowIndex> index = index_rows(nullptr, 0, {3, 3}, shared);
-    ASSERT_EQ(index.size(), shared ? 1u : 2u);
+  for (const FactorLayout& layout : {FactorLayout::cp({3, 3}, 2), FactorLayout::pairs(3, 2)}) {
+    const std::vector<RowIndex> index = index_rows(nullptr, 0, layout);
+    ASSERT_EQ(index.size(), layout.matrices());
     for (const RowIndex& one : index) {
       EXPECT_EQ(list(one.begin), (Longs{0, 0, 0, 0}));
       EXPECT_TRUE(one.entry.empty());
@@ -60,55 +65,35 @@ TEST(RowIndex, OfNothing) {
   }
 }
 
-// Every entry is in its row of every mode, once, and in order.
-TEST(RowIndex, HoldsEveryEntryOnce) {
-  const World world = make_world({4, 1, 5000}, seed);
-  const std::vector<RowIndex> index = index_rows(world.coords.data(), world.size(), world.sizes());
-  ASSERT_EQ(index.size(), 4u);
-  for (std::size_t k = 0; k < 4; ++k) {
-    ASSERT_EQ(index[k].begin.size(), world.u[k].rows() + 1);
-    EXPECT_EQ(index[k].begin[0], 0u);
-    EXPECT_EQ(index[k].begin[world.u[k].rows()], world.size());
-    std::vector<int> seen(world.size(), 0);
-    for (std::size_t j = 0; j < world.u[k].rows(); ++j)
-      for (std::uint64_t i = index[k].begin[j]; i < index[k].begin[j + 1]; ++i) {
-        const std::size_t e = k == 0 ? i : index[k].entry[i];
-        ++seen[e];
-        ASSERT_EQ(world.coords[4 * e + k], j);
-        ASSERT_TRUE(k == 0 || i == index[k].begin[j] || index[k].entry[i - 1] < e);
-      }
-    EXPECT_EQ(seen, std::vector<int>(world.size(), 1)) << k;
-  }
-}
-
 // ---- row sums -------------------------------------------------------------------------------------------------------
 
-constexpr unsigned team_sizes[] = {1, 2, 3, 7};
-
 void expect_indexed_sums(const World& world, const std::string& name) {
-  Pool one(1);
-  for (const bool bounded : {false, true}) {
-    const Drawn plain = allocate(*make_kernel("cpu", one), world, world_key(seed, 4), {.bounded = bounded});
-    for (const unsigned threads : team_sizes) {
-      Pool pool(threads);
-      const auto cpu = make_kernel("cpu", pool);
-      const How how{.bounded = bounded, .indexed = true};
-      EXPECT_TRUE(same_counts(plain, allocate(*cpu, world, world_key(seed, 4), how))) << name << ", " << threads;
-    }
+  for (const unsigned threads : {1u, 2u, 3u, 7u}) {
+    Pool pool(threads);
+    for_each_kernel(pool, [&](Kernel& kernel, const std::string& kernel_name) {
+      if (kernel_name == "reference") return;
+      for (const bool bounded : {false, true}) {
+        const Drawn plain = allocate(kernel, world, world_key(seed, 4), {.bounded = bounded});
+        const AllocateCase indexed{.bounded = bounded, .indexed = true, .fresh = true};
+        EXPECT_TRUE(same_counts(plain, allocate(kernel, world, world_key(seed, 4), indexed)))
+            << kernel_name << ", " << name << ", " << threads;
+      }
+    });
   }
 }
 
-// Half of all entries in one row: it reaches over several blocks of 2048, each of which may be another thread's. First of its mode, last,
-// and in the middle; blocks that end where a row does, and rows without entries just there.
+// Half of all entries in one row: it reaches over several blocks of 2048, each of which may be another thread's. First
+// of its mode, last, and in the middle; blocks that end where a row does, and rows without entries just there.
 TEST(RowSums, OfARowThatReachesOverBlocks) {
   for (const std::uint32_t row : {0u, 20u, 40u})
-    for (const Kind kind : {Kind::ones, Kind::counts, Kind::missing}) {
-      World world = make_world({3, 20, 6 * 2048 + 11, kind}, seed);
-      for (std::size_t e = 0; e < world.size(); e += 2) world.coords[3 * e] = row;
-      for (std::size_t e = 1; e < world.size(); e += 2) world.coords[3 * e + 1] = 7 * row;
-      sort_records(world.coords.data(), world.size(), 3, world.counts.empty() ? nullptr : world.counts.data());
-      expect_indexed_sums(world, fmt::format("row {}, kind {}", row, static_cast<int>(kind)));
-    }
+    for (const Shape shape : {Shape::cp, Shape::tied})
+      for (const Kind kind : all_kinds) {
+        World world = make_world({3, 20, 6 * 2048 + 11, kind, 1, shape}, seed);
+        for (std::size_t e = 0; e < world.size(); e += 2) world.coords[3 * e] = row;
+        for (std::size_t e = 1; e < world.size(); e += 2) world.coords[3 * e + 1] = 7 * row;
+        sort_records(world.coords.data(), world.size(), 3, world.counts.empty() ? nullptr : world.counts.data());
+        expect_indexed_sums(world, fmt::format("row {}, kind {}", row, static_cast<int>(kind)));
+      }
 }
 
 TEST(RowSums, OfRowsThatEndWithBlocks) {
@@ -122,40 +107,45 @@ TEST(RowSums, OfRowsThatEndWithBlocks) {
   }
 }
 
-// Without entries fresh sums are zero all the same, in both kernels; sums that are not fresh keep what they hold.
+// Without entries fresh sums are zero all the same, in every kernel.
 TEST(RowSums, OfNothing) {
-  for (const char* name : {"cpu", "reference"})
-    for (const unsigned threads : team_sizes)
-      for (const bool bounded : {false, true}) {
-        Pool pool(threads);
-        World world = make_world({2, 20, 10}, seed);
-        world.coords.clear();
-        const Drawn nothing =
-            allocate(*make_kernel(name, pool), world, world_key(seed, 4), {.bounded = bounded, .indexed = true});
-        for (const auto& rows : nothing.rows)
-          for (std::size_t j = 0; j < rows.rows(); ++j)
-            for (std::size_t r = 0; r < rows.stride(); ++r) ASSERT_EQ(rows.row(j)[r], 0) << name << ", " << j;
-        EXPECT_EQ(nothing.log_likelihood, 0) << name;
-        EXPECT_EQ(nothing.units(), 0) << name;
-      }
+  for (const unsigned threads : {1u, 3u}) {
+    Pool pool(threads);
+    World world = make_world({2, 20, 10}, seed);
+    world.coords.clear();
+    for_each_kernel(pool, [&](Kernel& kernel, const std::string& name) {
+      for (const bool indexed : {false, true})
+        for (const bool bounded : {false, true}) {
+          const AllocateCase c{.bounded = bounded, .indexed = indexed, .fresh = true};
+          const Drawn nothing = allocate(kernel, world, world_key(seed, 4), c);
+          EXPECT_TRUE(same_counts(nothing, nothing_drawn(world))) << name;
+          EXPECT_EQ(nothing.log_likelihood, 0) << name;
+        }
+    });
+  }
 }
 
+// Sums that are not fresh keep what they hold, narrow or wide, and added to by any way.
 TEST(RowSums, ThatAreNotFreshAreAddedTo) {
-  const World world = make_world({2, 20, 9000}, seed);
-  const std::vector<RowIndex> index = index_rows(world.coords.data(), world.size(), world.sizes());
-  for (const char* name : {"cpu", "reference"}) {
-    Pool pool(3);
-    const auto kernel = make_kernel(name, pool);
-    const Drawn once = allocate(*kernel, world, world_key(seed, 4));
-    Drawn twice = allocate(*kernel, world, world_key(seed, 4));
-    Entries entries = world.entries();
-    entries.bounded = true;
-    entries.by_row = &index;
-    kernel->allocate(entries, world.rates(), world_key(seed, 4), 3,
-                     {{&twice.rows[0], &twice.rows[1]}, twice.totals.data()});
-    for (std::size_t k = 0; k < 2; ++k)
-      for (std::size_t j = 0; j < once.rows[k].rows(); ++j)
-        for (std::size_t r = 0; r < 20; ++r) ASSERT_EQ(twice.rows[k].row(j)[r], 2 * once.rows[k].row(j)[r]) << name;
+  Pool pool(3);
+  for (const Shape shape : {Shape::cp, Shape::tied, Shape::tied_shared}) {
+    const World world = make_world({3, 20, 9000, Kind::ones, 1, shape}, seed);
+    for_each_kernel(pool, [&](Kernel& kernel, const std::string& name) {
+      for (const bool wide : {false, true})
+        for (const bool expected : {false, true}) {
+          Drawn twice = allocate(kernel, world, world_key(seed, 4), {.expected = expected});
+          for (std::int64_t& total : twice.totals) total *= 2;
+          for (auto& rows : twice.rows)
+            std::transform(rows.row(0), rows.row(rows.rows()), rows.row(0), [](std::int64_t n) { return 2 * n; });
+          const KernelSums sums(kernel, world, wide);
+          for (const bool indexed : {true, false}) {
+            const Loaded loaded(kernel, world, world.cells(indexed));
+            const DrawSettings settings{.t = 3, .expected = expected};
+            kernel.allocate(*loaded.ones, loaded.rates, world_key(seed, 4), settings, sums.sums());
+          }
+          EXPECT_TRUE(same_counts(sums.drawn(), twice)) << name << ", wide " << wide << ", expected " << expected;
+        }
+    });
   }
 }
 

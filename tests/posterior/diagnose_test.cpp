@@ -221,9 +221,8 @@ TEST(Diagnose, ConstantRank) {
 TEST(Diagnose, InterruptedRun) {
   const TempDir dir;
   const std::string run = make_bare_run(dir, 3);
-  write_text(
-      run + "/status.json",
-      R"({"status": "interrupted", "sweeps": 400, "draws_planned": 3, "draws": 1, "peak_memory_bytes": 0,
+  write_text(run + "/status.json",
+             R"({"status": "interrupted", "sweeps": 400, "draws_planned": 3, "draws": 1, "peak_memory_bytes": 0,
                  "auc_roc": null, "chains": [], "learned": {}, "rank_posterior": []})");
   write_trace(run, {.sweeps = {400, 390, 210}});
   write_text(run + "/trace.tsv", read_text(run + "/trace.tsv") + "211\t2\t5\t0.1");

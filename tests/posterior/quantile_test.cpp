@@ -1,7 +1,7 @@
 // Quantiles of draws, by hand.
-#include <gtest/gtest.h>
-
 #include "posterior/quantile.hpp"
+
+#include <gtest/gtest.h>
 
 namespace ztp {
 namespace {

@@ -11,7 +11,6 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "kernel/cpu/candidates.hpp"
 #include "kernel/host_arrays.hpp"
 #include "posterior/candidate_scores.hpp"
 #include "store/draws_file.hpp"
@@ -26,36 +25,6 @@ namespace {
 
 using test::TempDir;
 using Cell = std::vector<std::uint32_t>;
-
-// A sum of R + 1 positive floats is within (R + 1) 2^-24 of itself, the link and its argument add 4 roundings and
-// 2.1e-8, and a sum of two probabilities one more: at most (R + 8) 2^-24.
-TEST(Candidates, AgreeWithDoublesOverRatesOfAllSizes) {
-  const std::size_t n = 45, R = 19, queries = 16;
-  HostFactors factors(n, R, 0);
-  Matrix<float>& u = factors.values;
-  Buffer<float> weights(queries * R), scale(queries);
-  Stream stream(stream_key(3, 0, Purpose::simulate), 0, 0);
-  for (std::size_t j = 0; j < n; ++j)
-    for (std::size_t r = 0; r < R; ++r) u.row(j)[r] = static_cast<float>(stream.uniform());
-  for (float& value : weights) value = static_cast<float>(stream.uniform());
-  for (std::size_t q = 0; q < queries; ++q) scale[q] = static_cast<float>(std::pow(10.0, static_cast<double>(q) - 12));
-  Matrix<float> panels(2 * R, cpu::candidates_per_panel);
-  for (std::size_t panel = 0; panel < 2; ++panel) cpu::pack_panel(factors, panel, panels.row(panel * R));
-  const cpu::CandidateDraw draw = {panels.row(0), weights.data(), scale.data()};
-  test::for_each_target([&](const std::string& target) {
-    Matrix<float> sums(queries, 64);
-    Pool pool(1);
-    cpu::add_probabilities(pool, std::vector<cpu::CandidateDraw>{draw, draw}, R, 2, sums);
-    for (std::size_t q = 0; q < queries; ++q)
-      for (std::size_t j = 0; j < n; ++j) {
-        double z = 0;
-        for (std::size_t r = 0; r < R; ++r)
-          z += static_cast<double>(weights[(q / 8 * R + r) * 8 + q % 8]) * static_cast<double>(u.row(j)[r]);
-        const double expected = -2 * std::expm1(-z * static_cast<double>(scale[q]));
-        ASSERT_NEAR(static_cast<double>(sums.row(q)[j]), expected, expected * 0x1p-24 * (R + 8)) << target << " " << q;
-      }
-  });
-}
 
 TEST(RankingPlan, StaysWithinItsMemory) {
   for (const std::size_t n : {1u, 31u, 14541u, 1000000u, 20000000u})

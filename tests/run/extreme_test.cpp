@@ -23,10 +23,9 @@ struct Way {
 };
 constexpr Way plain{"plain", Method::batch, Sampler::plain, {}, {}};
 constexpr Way collapsed{"collapsed", Method::batch, Sampler::collapsed, {}, {}};
-constexpr Way online_draws{
-    "online_draws", Method::online, Sampler::automatic, SampleOrMean::sample, SampleOrMean::sample};
-constexpr Way online_means{
-    "online_means", Method::online, Sampler::automatic, SampleOrMean::mean, SampleOrMean::mean};
+constexpr Way online_draws{"online_draws", Method::online, Sampler::automatic, SampleOrMean::sample,
+                           SampleOrMean::sample};
+constexpr Way online_means{"online_means", Method::online, Sampler::automatic, SampleOrMean::mean, SampleOrMean::mean};
 
 class Extreme : public testing::TestWithParam<Way> {
  protected:
@@ -186,7 +185,8 @@ TEST_P(Extreme, Networks) {
 }
 
 // What is not observed is not a zero: cells of missing entities are given at least twice the probability that they have
-// where they are said to be zeros. With the seeds 1 to 12 and such data, all ways give them more than three times as much.
+// where they are said to be zeros. With the seeds 1 to 12 and such data, all ways give them more than three times as
+// much.
 TEST_P(Extreme, AllOfAModeMissingButOne) {
   std::vector<Cell> missing;
   for (const Cell& cell : cells_of({8, 9, 6}))

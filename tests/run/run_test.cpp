@@ -250,17 +250,6 @@ TEST(Fit, CountsArePredictedAsRates) {
   EXPECT_NEAR(rate / total, 1, 0.05);
 }
 
-// Twelve modes: the product of factors leaves the range of float, and the rates go through logs.
-TEST(Fit, TwelveModesStayFinite) {
-  const TempDir dir;
-  FitOptions options = quick();
-  options.rank = 3;
-  const FitOutcome outcome = fit(blocks(9, 12), options, dir / "run");
-  EXPECT_EQ(outcome, FitOutcome::complete);
-  EXPECT_TRUE(std::isfinite(run_info(dir / "run").chains[0].log_likelihood));
-  EXPECT_GT(run_info(dir / "run").auc_roc, 0.7);  // above 0.998
-}
-
 // What is in the way and no run is refused: tests/bad_inputs.
 TEST(Fit, ForceReplacesARun) {
   const TempDir dir;

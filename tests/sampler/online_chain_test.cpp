@@ -70,6 +70,49 @@ TEST(OnlineParity, TouchedRowsHaveTheMeansOfAllRows) {
   }
 }
 
+// The average of many draws of the parameters is near their means: of 60 values none is further off than six standard
+// errors, which happens with a probability below 1e-6, or some 1e-5, since a few of them are skewed. With a single
+// draw, as a twin, many are.
+TEST(OnlineParameters, InnerDrawsAverageToTheMeans) {
+  OnlineData data;
+  add_modes({12, 8}, data);
+  add_ones(60, false, seed, data);
+  data.make_problem(3, 1, seed);
+  Pool pool(1);
+  const auto kernel = make_kernel("cpu", pool);
+  for (const std::uint32_t M : {10'000u, 1u}) {
+    OnlineChain averaged = data.chain({.inner_draws = M}, *kernel),
+                mean = data.chain({.mean_parameters = true}, *kernel);
+    averaged.start();
+    mean.start();
+    // Of the statistics that both start from.
+    std::vector<double> counts;
+    for (const std::int64_t total : mean.statistics().tensor)
+      counts.push_back(mean.statistics().scale * static_cast<double>(total));
+    averaged.step(false);
+    mean.step(false);
+    int far = 0;
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Matrix<float> u = on_host(*averaged.state().factors[k]), expected = on_host(*mean.state().factors[k]);
+      const double n = static_cast<double>(u.rows());
+      for (std::size_t j = 0; j < u.rows(); ++j)
+        for (std::size_t r = 0; r < 3; ++r) {
+          const double part = static_cast<double>(expected.row(j)[r]) / n;
+          const double deviation = n * std::sqrt(part * (1 - part) / (0.1 * n + counts[r] + 1));
+          far += std::abs(static_cast<double>(u.row(j)[r] - expected.row(j)[r])) > 6 * deviation / 100;
+        }
+    }
+    // Weights are gammas of some 20 counts times betas, which vary by a quarter, and their average by a four-hundredth:
+    // eight of these.
+    for (std::size_t r = 0; r < 3 && M > 1; ++r)
+      EXPECT_NEAR(averaged.state().tensor.log_weight[r], mean.state().tensor.log_weight[r], 0.02);
+    if (M == 1)
+      EXPECT_GT(far, 30);
+    else
+      EXPECT_EQ(far, 0);
+  }
+}
+
 // ---- invariants -----------------------------------------------------------------------------------------------------
 
 // By how much the columns miss their totals, as a part of all counts.

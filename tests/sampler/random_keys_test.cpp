@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
-#include <utility>
 
 #include "checkpoint_bytes.hpp"
 #include "online_data.hpp"
@@ -85,23 +85,49 @@ TEST(RandomKeys, AFitAndItsUpdatesUseEachStreamOnce) {
   }
 }
 
-// Weights are drawn on the host, with these keys. Twenty updates of ten minibatches and five inner draws; more seeds,
-// too, since the key of one must not be that of another.
-TEST(RandomKeys, AllCoordinatesTellKeysApart) {
-  std::set<std::pair<std::uint32_t, std::uint32_t>> keys;
-  std::size_t wanted = 0;
-  const auto add = [&](const StreamKey& key) {
-    ++wanted;
-    keys.insert({key.word[0], key.word[1]});
+// Weights are drawn on the host. Those that a step of an update uses are the average of what these keys give.
+TEST(RandomKeys, WeightsOfAnUpdateComeFromKeysOfTheirOwn) {
+  constexpr std::uint32_t update = 2, number = 1, t = 3;
+  Pool pool(1);
+  const auto kernel = make_kernel("reference", pool);
+  OnlineData data;
+  fill(data, update);
+  const OwnedMinibatches minibatches = data.minibatches(*kernel);
+  UpdateChain chain(data.problem, options, {*minibatches.ones, minibatches.edges_of_networks()}, *kernel, number);
+  chain.start();
+  run(chain, t - 1);
+  const double scale = chain.statistics().scale;
+  const std::vector<std::int64_t> tensor = chain.statistics().tensor, network = chain.statistics().networks[0];
+  chain.step(false);
+  const auto expect_average = [&](const WeightPrior& prior, const std::vector<std::int64_t>& totals, Purpose purpose,
+                                  const Weights& used) {
+    std::vector<double> mean(totals.size(), 0.0);
+    for (std::uint32_t draw = 0; draw < options.inner_draws; ++draw) {
+      Weights drawn(totals.size());
+      draw_weights(prior, totals, scale, {stream_key(seed, number, purpose, 0, {update, draw}), t}, drawn);
+      for (std::size_t r = 0; r < mean.size(); ++r) mean[r] += std::exp(drawn.log_weight[r]) / options.inner_draws;
+    }
+    for (std::size_t r = 0; r < mean.size(); ++r) EXPECT_NEAR(used.log_weight[r], std::log(mean[r]), 1e-12) << r;
   };
+  expect_average(data.problem.hyper.tensor, tensor, Purpose::weights, chain.state().tensor);
+  expect_average(data.problem.hyper.network, network, Purpose::edge_weights, chain.state().networks[0]);
+}
+
+// All keys, of twenty updates of ten minibatches and five inner draws. With several seeds, since the key of one must
+// not be that of another: the last of them is the first plus what updates once added to it.
+TEST(RandomKeys, AllCoordinatesTellKeysApart) {
+  std::vector<std::uint64_t> keys;
   for (const std::uint64_t of_run : {seed, seed + 1, seed + 0x9e3779b97f4a7c15})
     for (std::uint32_t chain = 0; chain < 3; ++chain)
       for (std::uint32_t purpose = 1; purpose <= static_cast<std::uint32_t>(Purpose::replicates); ++purpose)
         for (std::uint32_t mode = 0; mode < 3; ++mode)
           for (std::uint32_t update = 0; update <= 20; ++update)
-            for (std::uint32_t draw = 0; draw < 55; ++draw)
-              add(stream_key(of_run, chain, static_cast<Purpose>(purpose), mode, {update, draw}));
-  EXPECT_EQ(keys.size(), wanted);
+            for (std::uint32_t draw = 0; draw < 55; ++draw) {
+              const StreamKey key = stream_key(of_run, chain, static_cast<Purpose>(purpose), mode, {update, draw});
+              keys.push_back(std::uint64_t{key.word[0]} << 32 | key.word[1]);
+            }
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
 }
 
 }  // namespace

@@ -56,6 +56,28 @@ double shape_of(const Columns& columns, std::size_t j, std::size_t r) {
       [&](const auto& S) { return columns.a + columns.scale * static_cast<double>(S.row(j)[r]); });
 }
 
+// Sums of the columns over each block of runs, after prepare(run) has been called for each of its runs.
+template <class Prepare>
+void sum_blocks(Pool& pool, const Columns& columns, const std::vector<Range>& runs, const Prepare& prepare,
+                const Matrix<float>& u, Matrix<double>& of_blocks) {
+  const std::size_t R = u.columns(), together = together_of(columns), blocks = (runs.size() + together - 1) / together;
+  if (of_blocks.rows() != blocks || of_blocks.columns() != R) of_blocks = Matrix<double>(blocks, R);
+  for_runs(pool, runs, together, [&](std::size_t b, std::size_t begin, std::size_t end) {
+    double* const sums = of_blocks.row(b);
+    if (end == begin + 1) {
+      prepare(runs[begin]);
+      return sum_rows(u, runs[begin], sums);
+    }
+    Matrix<double> of_run(1, R);
+    std::fill(sums, sums + R, 0.0);
+    for (std::size_t i = begin; i < end; ++i) {
+      prepare(runs[i]);
+      sum_rows(u, runs[i], of_run.row(0));
+      for (std::size_t r = 0; r < R; ++r) sums[r] += of_run.row(0)[r];
+    }
+  });
+}
+
 // Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them. Returns their sum.
 double draw_column_in_logs(const Columns& columns, std::size_t r, const double* log_rest, const Streams& streams,
                            HostFactors& u) {
@@ -74,40 +96,25 @@ double draw_column_in_logs(const Columns& columns, std::size_t r, const double* 
 
 // The sums of each block are made while it is in cache.
 void draw_gammas(Pool& pool, const Columns& columns, const Streams& streams, HostFactors& u) {
-  const std::vector<Range> runs = runs_of(columns);
-  const std::size_t R = u.columns(), together = together_of(columns), blocks = (runs.size() + together - 1) / together;
-  if (u.sums_of_blocks.rows() != blocks || u.sums_of_blocks.columns() != R)
-    u.sums_of_blocks = Matrix<double>(blocks, R);
-  for_runs(pool, runs, together, [&](std::size_t b, std::size_t begin, std::size_t end) {
-    double* const sums = u.sums_of_blocks.row(b);
-    if (end == begin + 1) {
-      draw_gamma_rows(columns, streams, runs[begin], u);
-      return sum_rows(u.values, runs[begin], sums);
-    }
-    Matrix<double> of_run(1, R);
-    std::fill(sums, sums + R, 0.0);
-    for (std::size_t i = begin; i < end; ++i) {
-      draw_gamma_rows(columns, streams, runs[i], u);
-      sum_rows(u.values, runs[i], of_run.row(0));
-      for (std::size_t r = 0; r < R; ++r) sums[r] += of_run.row(0)[r];
-    }
-  });
+  u.summed_runs = runs_of(columns);
+  sum_blocks(
+      pool, columns, u.summed_runs, [&](Range run) { draw_gamma_rows(columns, streams, run, u); }, u.values,
+      u.sums_of_blocks);
 }
 
 std::vector<double> sum_columns(Pool& pool, const Columns& columns, const HostFactors& u) {
-  const std::size_t R = u.columns();
-  std::vector<double> total(R, 0.0);
-  const auto add = [&](const double* sums) {
-    for (std::size_t r = 0; r < R; ++r) total[r] += sums[r];
-  };
-  if (u.sums_of_blocks.rows() > 0) {
-    for (std::size_t b = 0; b < u.sums_of_blocks.rows(); ++b) add(u.sums_of_blocks.row(b));
-    return total;
-  }
   const std::vector<Range> runs = runs_of(columns);
-  Matrix<double> sums(runs.size(), R);
-  pool.for_blocks(runs.size(), [&](std::size_t i) { sum_rows(u.values, runs[i], sums.row(i)); });
-  for (std::size_t i = 0; i < runs.size(); ++i) add(sums.row(i));
+  const auto same = [](const Range& a, const Range& b) { return a.begin == b.begin && a.end == b.end; };
+  const bool known = u.sums_of_blocks.rows() > 0 &&
+                     std::equal(runs.begin(), runs.end(), u.summed_runs.begin(), u.summed_runs.end(), same);
+  Matrix<double> sums;
+  if (!known)
+    sum_blocks(
+        pool, columns, runs, [](Range) {}, u.values, sums);
+  const Matrix<double>& of_blocks = known ? u.sums_of_blocks : sums;
+  std::vector<double> total(u.columns(), 0.0);
+  for (std::size_t b = 0; b < of_blocks.rows(); ++b)
+    for (std::size_t r = 0; r < total.size(); ++r) total[r] += of_blocks.row(b)[r];
   return total;
 }
 
@@ -125,8 +132,9 @@ std::vector<double> draw_in_logs(Pool& pool, const Columns& columns, const std::
 std::vector<std::int64_t> sum_counts(const Columns& columns) {
   std::vector<std::int64_t> sums(columns.S.columns(), 0);
   on_this_host(columns.S).visit([&](const auto& S) {
-    for (const std::uint32_t j : *columns.rows)
-      for (std::size_t r = 0; r < sums.size(); ++r) sums[r] += S.row(j)[r];
+    for (const Range& run : runs_of(columns))
+      for (std::size_t j = run.begin; j < run.end; ++j)
+        for (std::size_t r = 0; r < sums.size(); ++r) sums[r] += S.row(j)[r];
   });
   return sums;
 }
