@@ -1,5 +1,5 @@
-// Every option of every command refuses what is just outside of its range, what is no number and what is no choice. The cases come from the
-// lists of options: that of a fit, and the help of the other commands, which has their ranges.
+// Every option of every command refuses what is just outside of its range, what is no number and what is no choice. The
+// cases come from the lists of options: that of a fit, and the help of the other commands, which has their ranges.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using test::run_program;
 
 constexpr const char* more = "\nRun with --help for more information.\n";
 
-// ---- fit --------------------------------------------------------------------------------------------------------------
+// ---- fit ------------------------------------------------------------------------------------------------------------
 
 // There is no such file: options are refused before it is looked for.
 Answer fit_with(const std::string& options) {
@@ -46,11 +46,12 @@ TEST(FitFlags, RefuseWhatIsOutsideOfTheirRange) {
     if (holds<std::int64_t>(field))
       outside = {fmt::format("{:.0f}", field.smallest - 1), fmt::format("{:.0f}", field.largest + 1)};
     if (holds<double>(field))
-      outside = {fmt::format("{}", std::nextafter(field.smallest, -1)), fmt::format("{}", std::nextafter(field.largest, 1e300)),
-                 "nan", "inf", "-inf"};
+      outside = {fmt::format("{}", std::nextafter(field.smallest, -1)),
+                 fmt::format("{}", std::nextafter(field.largest, 1e300)), "nan", "inf", "-inf"};
     for (const std::string& value : outside)
-      expect_refused(field, value, 4, fmt::format("ztp: {} {}: must be between {} and {}\n", field.flag(), value,
-                                                  field.smallest, field.largest));
+      expect_refused(
+          field, value, 4,
+          fmt::format("ztp: {} {}: must be between {} and {}\n", field.flag(), value, field.smallest, field.largest));
     numbers += outside.empty() ? 0 : 1;
   }
   EXPECT_GT(numbers, 20);
@@ -61,11 +62,13 @@ TEST(FitFlags, RefuseWhatIsNoNumberAndNoChoice) {
     const std::string flag = field.flag();
     if (holds<std::int64_t>(field) || holds<std::uint64_t>(field))
       for (const char* value : {"ten", "2.5", "010", "0x10"})
-        expect_refused(field, value, 2, fmt::format("{}: \"{}\" is no whole number in decimal digits{}", flag, value, more));
+        expect_refused(field, value, 2,
+                       fmt::format("{}: \"{}\" is no whole number in decimal digits{}", flag, value, more));
     if (holds<std::uint64_t>(field))
       for (const char* value : {"-1", "18446744073709551616"})
-        expect_refused(field, value, 2, fmt::format("{}: \"{}\" is no whole number from 0 to {}{}", flag, value,
-                                                    std::numeric_limits<std::uint64_t>::max(), more));
+        expect_refused(field, value, 2,
+                       fmt::format("{}: \"{}\" is no whole number from 0 to {}{}", flag, value,
+                                   std::numeric_limits<std::uint64_t>::max(), more));
     if (holds<double>(field)) expect_refused(field, "ten", 2, fmt::format("Could not convert: {} = ten{}", flag, more));
     if (!field.choices().empty())
       expect_refused(field, "nonsense", 4,
@@ -80,17 +83,19 @@ TEST(FitFlags, RefuseWhatHasNoEffect) {
   };
   for (const OptionField& field : fit_option_fields()) {
     const std::string text = field.text({});
-    const std::string value = holds<double>(field) || holds<std::int64_t>(field) ? fmt::format("{}", field.largest) : text;
+    const std::string value =
+        holds<double>(field) || holds<std::int64_t>(field) ? fmt::format("{}", field.largest) : text;
     if (value.empty()) continue;
     const std::string given = fmt::format("{} {}", field.flag(), value);
     for (const Model model : {Model::ztp, Model::logistic, Model::quad, Model::pwquad}) {
-      const Answer answer = field.used_by(model) ? Answer{} : fit_with(fmt::format("--model {} {}", name_of(model), given));
+      const Answer answer =
+          field.used_by(model) ? Answer{} : fit_with(fmt::format("--model {} {}", name_of(model), given));
       if (field.used_by(model)) continue;
       std::vector<std::string> users;
       for (const Model user : field.models) users.push_back(name_of(user));
       EXPECT_EQ(answer.code, 2) << given;
-      EXPECT_EQ(answer.text, fmt::format("ztp: {} is not used by --model {}; it is for --model {}\n", field.flag(), name_of(model),
-                                         fmt::join(users, "|")));
+      EXPECT_EQ(answer.text, fmt::format("ztp: {} is not used by --model {}; it is for --model {}\n", field.flag(),
+                                         name_of(model), fmt::join(users, "|")));
     }
     if (field.needs == Need::nothing) continue;
     const Answer answer = fit_with(given);
@@ -99,7 +104,7 @@ TEST(FitFlags, RefuseWhatHasNoEffect) {
   }
 }
 
-// ---- the other commands -----------------------------------------------------------------------------------------------
+// ---- the other commands ---------------------------------------------------------------------------------------------
 
 std::vector<std::string> commands() {
   std::istringstream help(run_program("--help").text);
@@ -166,7 +171,8 @@ TEST(Flags, RefuseWhatIsOutsideOfTheirRange) {
         if (!flag.choices.empty())
           EXPECT_EQ(answer.text, fmt::format("{}: nonsense not in {}{}", flag.name, flag.choices, more)) << what;
         else
-          EXPECT_TRUE(answer.text.starts_with(fmt::format("{}: Value {} not in range {}", flag.name, value, flag.smallest)))
+          EXPECT_TRUE(
+              answer.text.starts_with(fmt::format("{}: Value {} not in range {}", flag.name, value, flag.smallest)))
               << what << ": " << answer.text;
       }
     }

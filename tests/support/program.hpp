@@ -20,7 +20,8 @@ inline Answer run_program(const std::string& arguments) {
   if (pipe == nullptr) throw std::runtime_error("cannot run the program");
   Answer answer;
   std::array<char, 4096> buffer;
-  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe)) answer.text.append(buffer.data(), got);
+  while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    answer.text.append(buffer.data(), got);
   const int status = pclose(pipe);
   answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return answer;
