@@ -19,7 +19,7 @@ namespace {
 TEST(RivalFits, MustBeRegistered) {
   const TempDir dir;
   FitOptions options;
-  options.model = "logistic";
+  options.model = Model::logistic;
   const auto fitted = [&] { fit(full({3, 4, 5}), options, dir / "run"); };
   register_rivals({});
   EXPECT_TRUE(holds(error_of(fitted, ErrorKind::config), "--model logistic: this build of ztp has no rivals"));
