@@ -7,8 +7,8 @@
 namespace ztp {
 
 // A component and the one of another chain, of the same run or another, that it is matched with. Components are counted
-// from 0 here, as columns of the factors: Component::number is one more. A weight share is the part that a component
-// has of all weight of its chain.
+// from 0 here: Component::number is one more. A weight share is the part that a component has of all weight of its
+// chain.
 struct ComponentMatch {
   std::size_t component = 0;
   // Nothing, where the other chain has fewer components and none was left; the numbers are 0 then.

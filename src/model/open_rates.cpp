@@ -7,6 +7,12 @@
 #include "model/rates.hpp"
 
 namespace ztp {
+namespace {
+
+// Weights that are smaller, relative to the largest, are zero: their products would be denormal floats, which are slow.
+constexpr double negligible = 1e-30;
+
+}  // namespace
 
 double ColumnRates::of(const float* row) const {
   constexpr std::size_t width = 8;  // sums side by side
@@ -33,7 +39,8 @@ ColumnRates OpenRates::columns(std::size_t k) const {
   const std::vector<double> sums = layout_->column_sums(k, weight_);
   const double largest = *std::max_element(sums.begin(), sums.end());
   ColumnRates rates{std::vector<float>(sums.size(), 0.0f), scale_ * largest};
-  for (std::size_t q = 0; q < sums.size() && largest > 0; ++q) rates.weight[q] = static_cast<float>(sums[q] / largest);
+  for (std::size_t q = 0; q < sums.size(); ++q)
+    if (sums[q] > negligible * largest) rates.weight[q] = static_cast<float>(sums[q] / largest);
   return rates;
 }
 

@@ -12,7 +12,7 @@ namespace ztp {
 // The same where one mode is open: z = scale sum_q weight[q] U[j, q] over the columns q of its matrix. The weights of
 // components that share a column are added up.
 struct ColumnRates {
-  std::vector<float> weight;  // P; the largest is one, so that floats hold what matters
+  std::vector<float> weight;  // P; the largest is one, so that floats hold what matters; those below 1e-30 are zero
   double scale = 0;
 
   double of(const float* row) const;  // z, from the row of an entity
@@ -23,8 +23,8 @@ class OpenRates {
   // All modes are open. Refers to the layout.
   OpenRates(const FactorLayout& layout, const std::vector<double>& log_weight);
 
-  // Mode k becomes given, by a row of its matrix: that of an entity, or the largest value of each column. Then the rates
-  // are upper bounds, since no factor is negative.
+  // Mode k becomes given, by a row of its matrix: that of an entity, or the largest value of each column. Then the
+  // rates are upper bounds, since no factor is negative.
   void give(std::size_t k, const float* row);
 
   ColumnRates columns(std::size_t k) const;                         // where mode k is open, and no other

@@ -11,11 +11,6 @@ bool better(const ScoredCell& a, const ScoredCell& b) {
   return a.score != b.score ? a.score > b.score : a.cell < b.cell;
 }
 
-// The mode becomes given, by a row in each draw.
-void give(const OpenMode& mode, const float* rows, std::vector<OpenRates>& rates) {
-  for (std::size_t d = 0; d < rates.size(); ++d) rates[d].give(mode.mode, rows + d * mode.columns);
-}
-
 }  // namespace
 
 TopSearch::TopSearch(OpenCells cells, std::size_t top, Pool& pool)
@@ -37,13 +32,16 @@ std::vector<ScoredCell> TopSearch::run(const std::function<bool(const std::uint3
 }
 
 // For each candidate of the mode at this level: an upper bound over all completions, which at the last level is the score.
-std::vector<double> TopSearch::bounds(std::size_t level, std::vector<OpenRates> rates) const {
-  for (std::size_t later = level + 1; later < open_.size(); ++later)
-    give(open_[later], open_[later].largest.data(), rates);
+std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<OpenRates>& rates) const {
   const OpenMode& mode = open_[level];
   const std::size_t draws = rates.size(), width = draws * mode.columns;
   std::vector<ColumnRates> columns;
-  for (const OpenRates& of_draw : rates) columns.push_back(of_draw.columns(mode.mode));
+  for (std::size_t d = 0; d < draws; ++d) {
+    OpenRates of_draw = rates[d];
+    for (std::size_t later = level + 1; later < open_.size(); ++later)
+      of_draw.give(open_[later].mode, open_[later].largest.data() + d * open_[later].columns);
+    columns.push_back(of_draw.columns(mode.mode));
+  }
   std::vector<double> bound(mode.ids.size());
   const Blocks blocks{mode.ids.size(), 64};
   pool_.for_blocks(blocks.count(), [&](std::size_t b) {
@@ -78,7 +76,8 @@ void TopSearch::descend(std::size_t level, const std::vector<OpenRates>& rates) 
       continue;
     }
     given = rates;
-    give(mode, mode.rows.data() + c * rates.size() * mode.columns, given);
+    for (std::size_t d = 0; d < given.size(); ++d)
+      given[d].give(mode.mode, mode.rows.data() + (c * given.size() + d) * mode.columns);
     descend(level + 1, given);
   }
 }

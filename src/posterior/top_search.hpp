@@ -44,7 +44,7 @@ class TopSearch {
 
  private:
   void descend(std::size_t level, const std::vector<OpenRates>& rates);
-  std::vector<double> bounds(std::size_t level, std::vector<OpenRates> rates) const;
+  std::vector<double> bounds(std::size_t level, const std::vector<OpenRates>& rates) const;
   void offer(double score);
 
   std::vector<OpenMode> open_;

@@ -157,14 +157,12 @@ TEST(Columns, ListedRowsHaveTheLawOfAllRows) {
   const auto shape = [](std::size_t j) { return column_a + count_of(j); };
   const double all = n * column_a + total_count(), some = shape(1) + shape(4) + shape(7);
   std::uint32_t chain = 0;
-  const auto check = [&](Kernel& kernel, const std::string& name) {
+  for_each_variant(pool, [&](Kernel& kernel, const std::string& name) {
     const ListedRows drawn = draw_listed(kernel, total_count(), chain++);
     alarms->expect_plausible(beta_p(drawn.one, shape(4), all - shape(4)), name + ": a row");
     alarms->expect_plausible(beta_p(drawn.sum, some, all - some), name + ": the sum");
     alarms->expect_plausible(beta_p(drawn.share, shape(1), shape(4)), name + ": a share");
-  };
-  for_each_fast_kernel(pool, check);
-  check(*make_kernel("reference", pool), "reference");
+  });
 }
 
 // What the others have is forgotten, or a tenth of it is.

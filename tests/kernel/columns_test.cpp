@@ -181,7 +181,7 @@ TEST(Oracle, DrawSumAndScale) {
       return u;
     };
     const Matrix<float> slow = on_host(*gammas(*reference));
-    const auto check = [&](Kernel& kernel, const std::string& name) {
+    for_each_variant(pool, [&](Kernel& kernel, const std::string& name) {
       for (const List* summed : {static_cast<const List*>(nullptr), &list}) {
         const auto S = upload(kernel, counts);
         const Columns columns{*S, 0.1, 1, summed};
@@ -210,9 +210,7 @@ TEST(Oracle, DrawSumAndScale) {
           EXPECT_EQ(sums_of_counts[q], sum_of_counts) << name;
         }
       }
-    };
-    check(*reference, "reference");
-    for_each_fast_kernel(pool, check);
+    });
   }
 }
 
@@ -226,7 +224,7 @@ TEST(Oracle, MeansOfColumns) {
         const Source from{S, a, 0x1p-16}, of_list{S, a, 0x1p-16, &list};
         const std::vector<double> totals = from.totals();
         const double n = static_cast<double>(rows);
-        const auto check = [&](Kernel& kernel, const std::string& target) {
+        for_each_variant(pool, [&](Kernel& kernel, const std::string& target) {
           const Matrix<float> all = mean(kernel, from), some = mean(kernel, of_list);
           const std::string name = fmt::format("{}: {} rows, P = {}, a = {}", target, rows, P, a);
           for (std::size_t q = 0; q < P; ++q)
@@ -237,9 +235,7 @@ TEST(Oracle, MeansOfColumns) {
               ASSERT_EQ(some.row(j)[q], contains(&list, j) ? all.row(j)[q] : untouched) << name;
             }
           for (const double sum : column_sums(all)) ASSERT_NEAR(sum, n, 6 * 0x1p-24 * n) << name;
-        };
-        check(*make_kernel("reference", pool), "reference");
-        for_each_fast_kernel(pool, check);
+        });
       }
 }
 

@@ -184,7 +184,7 @@ TEST(NarrowCounts, GiveWhatWideOnesGive) {
     for (std::size_t q = 0; q < 17; ++q) counts.row(j)[q] %= most + 1;
   counts.row(3)[2] = most;
   const std::vector<std::uint32_t> list = {2, 3, 4, 99, 500};
-  const auto check = [&](Kernel& kernel, const std::string& name) {
+  for_each_variant(pool, [&](Kernel& kernel, const std::string& name) {
     const auto narrow = upload(kernel, counts, false), wide = upload(kernel, counts, true);
     EXPECT_EQ(narrow->bytes(), kernel.counts(700, 17, false)->bytes()) << name;
     EXPECT_EQ(kernel.tally(*narrow), kernel.tally(*wide)) << name;
@@ -202,9 +202,7 @@ TEST(NarrowCounts, GiveWhatWideOnesGive) {
           EXPECT_TRUE(same_bits(*u, *v)) << name << ", a = " << a;
           EXPECT_EQ(kernel.sum_counts(from_narrow), kernel.sum_counts(from_wide)) << name;
         }
-  };
-  check(*make_kernel("reference", pool), "reference");
-  for_each_fast_kernel(pool, check);
+  });
 }
 
 // ---- parts of the data ----------------------------------------------------------------------------------------------
@@ -216,7 +214,7 @@ TEST(Parts, OfOnesDrawWhatTheWholeDoes) {
   for (const Kind kind : all_kinds) cases.push_back({3, 100, 6000, kind});
   for (const WorldCase& c : cases) {
     const World world = make_world(c, seed);
-    const auto check = [&](Kernel& kernel, const std::string& name) {
+    for_each_variant(pool, [&](Kernel& kernel, const std::string& name) {
       for (const AllocateCase& how : {AllocateCase{.indexed = true}, {.bounded = true}, {.expected = true}}) {
         const Drawn whole = allocate(kernel, world, key(6), how);
         const DrawSettings settings{.t = 3, .expected = how.expected, .bounded = how.bounded};
@@ -236,9 +234,7 @@ TEST(Parts, OfOnesDrawWhatTheWholeDoes) {
         EXPECT_TRUE(same_counts(sums.drawn(), whole)) << name << ", " << c.name();
         EXPECT_NEAR(log_likelihood, whole.log_likelihood, 1e-9 * std::abs(whole.log_likelihood)) << name;
       }
-    };
-    check(*make_kernel("reference", pool), "reference");
-    for_each_fast_kernel(pool, check);
+    });
   }
 }
 
@@ -267,7 +263,7 @@ TEST(Parts, OfRowsDrawWhatTheWholeDoes) {
   const std::size_t n = 700, P = 17;
   const Matrix<std::int64_t> counts = sparse_counts(n, P, seed);
   std::vector<std::uint32_t> list = {0, 1, 2, 255, 256, 300, 301, 699};
-  const auto check = [&](Kernel& kernel, const std::string& name) {
+  for_each_variant(pool, [&](Kernel& kernel, const std::string& name) {
     for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{3'000'000'000}})
       for (const bool listed : {false, true})
         for (const bool in_logs : {false, true}) {
@@ -305,9 +301,7 @@ TEST(Parts, OfRowsDrawWhatTheWholeDoes) {
             }
           }
         }
-  };
-  check(*make_kernel("reference", pool), "reference");
-  for_each_fast_kernel(pool, check);
+  });
 }
 
 }  // namespace

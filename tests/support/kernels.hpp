@@ -42,6 +42,13 @@ void for_each_fast_kernel(Pool& pool, const Check& check) {
   }
 }
 
+// All of these and the reference.
+template <class Check>
+void for_each_variant(Pool& pool, const Check& check) {
+  check(*make_test_kernel("reference", pool), "reference");
+  for_each_fast_kernel(pool, check);
+}
+
 // What make(kernel) returns must be the same for any number of threads, as same(one, other) says.
 template <class Make, class Same>
 void expect_parity(const std::string& what, const Make& make, const Same& same) {

@@ -183,6 +183,17 @@ struct Drawn {
   }
 };
 
+// The sums, if each count were worth so many.
+inline Drawn times(std::int64_t unit, const Drawn& once) {
+  Drawn result{{}, once.totals, {}, 0};
+  for (std::int64_t& total : result.totals) total *= unit;
+  for (const auto& rows : once.rows) {
+    Matrix<std::int64_t>& to = result.rows.emplace_back(rows.rows(), rows.columns());
+    std::transform(rows.row(0), rows.row(rows.rows()), to.row(0), [unit](std::int64_t n) { return unit * n; });
+  }
+  return result;
+}
+
 // Where a kernel adds up the counts of a world. If they are to be overwritten, they hold something before.
 class KernelSums {
  public:
