@@ -6,7 +6,7 @@
 namespace ztp::test {
 namespace {
 
-constexpr std::uint64_t seed = 41;
+constexpr std::uint64_t bound_seed = 41;
 
 // ---- the bound, and where to divide ---------------------------------------------------------------------------------
 
@@ -25,7 +25,7 @@ TEST(QuadBound, TouchesTheLossAndIsNowhereBelow) {
 
 // Among all divisions of eight entities into two sets.
 TEST(QuadBound, TheBestCutIsTheBestOfAll) {
-  Stream stream(stream_key(seed, 1, Purpose::simulate), 0, 0);
+  Stream stream(stream_key(bound_seed, 1, Purpose::simulate), 0, 0);
   std::vector<Slice> slices;
   for (std::uint32_t j = 0; j < 8; ++j) {
     const double cells = 1 + static_cast<double>(stream.below(20));
@@ -59,7 +59,7 @@ TEST(QuadBound, NothingToDivide) {
 TEST(QuadPartition, HasEveryCellOnce) {
   const std::vector<std::uint32_t> sizes = {7, 5, 6};
   Partition partition({7, 5, 6});
-  Stream stream(stream_key(seed, 2, Purpose::simulate), 0, 0);
+  Stream stream(stream_key(bound_seed, 2, Purpose::simulate), 0, 0);
   std::vector<std::size_t> block(7 * 5 * 6, 0);
   const std::vector<Cell> cells = all_cells(sizes);
   while (partition.blocks() < 40) {

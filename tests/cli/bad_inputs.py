@@ -29,14 +29,15 @@ flip() { patch "$1" "$2" "\\$(printf %o $(($(od -An -tu1 -j "$2" -N1 "$1") ^ 1))
 
 
 class Case:
-    def __init__(self, path, line, name):
+    def __init__(self, path, line, name, every):
         self.path, self.line, self.name = path, line, name
+        self.text = [f"== {name}"]  # its lines, without its answer
         self.steps = []  # (word, rest) of with, file, do
         self.input = b""
-        self.command = None
+        self.command = shlex.split(every["run"]) if "run" in every else None
         self.not_root = False
         self.leaves = []  # names that the command may leave behind
-        self.exit = None
+        self.usual_exit = self.exit = int(every["exit"]) if "exit" in every else None
         self.out, self.err = "", ""
 
 
@@ -55,16 +56,25 @@ def unescaped(text):
 
 
 def read_cases(path):
-    cases = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-        if line.startswith("== "):
-            cases.append(Case(path, number, line[3:]))
-        elif line.startswith("|"):
-            cases[-1].err += line[2:] + "\n"
-        elif line.startswith(">"):
-            cases[-1].out += line[2:] + "\n"
-        elif line and not line.startswith("#"):
-            word, _, rest = line.partition(" ")
+    """The cases of a file; and its lines before them and between them, each with the number of cases before it."""
+    cases, others, every = [], [], {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        word, _, rest = line.partition(" ")
+        if word == "==":
+            cases.append(Case(path, number, rest, every))
+        elif not line or word in ("#", "every"):
+            others.append((len(cases), line))
+            if word == "every":
+                what, _, value = rest.partition(" ")
+                every[what] = value
+        elif word == "|":
+            cases[-1].err += rest + "\n"
+        elif word == ">":
+            cases[-1].out += rest + "\n"
+        elif word == "exit":
+            cases[-1].exit = int(rest)
+        else:
+            cases[-1].text.append(line)
             if word in ("with", "file", "do"):
                 cases[-1].steps.append((word, rest))
             elif word == "input":
@@ -75,11 +85,9 @@ def read_cases(path):
                 cases[-1].leaves = rest.split()
             elif word == "not-root":
                 cases[-1].not_root = True
-            elif word == "exit":
-                cases[-1].exit = int(rest)
             else:
                 sys.exit(f"{path}:{number}: what is \"{word}\"?")
-    return cases
+    return cases, others
 
 
 def shell(script, folder, program):
@@ -158,28 +166,24 @@ def complaint(case, folder, prepared, program):
     return text
 
 
-def accept(path, cases, results):
+def accept(path, cases, others, results):
     """Writes the file of cases again, with what the program says now."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    kept = [line for line in lines if not line.startswith(("|", ">", "exit "))]
-    text = "\n".join(kept)
-    for case in cases:
+    lines = []
+    for number, case in enumerate([*cases, None]):
+        lines += [line for before, line in others if before == number]
+        if case is None:
+            break
         code, out, err, _ = results.get(case, (case.exit, case.out, case.err, []))
-        said = f"exit {code}\n" + "".join(f"> {line}\n" for line in out.splitlines())
-        said += "".join(f"| {line}\n" for line in err.splitlines())
-        head = f"== {case.name}\n"
-        begin = text.index(head)
-        end = text.index("\nrun ", begin) + 1
-        end = text.index("\n", end) + 1
-        text = text[:end] + said + text[end:]
-    path.write_text(text, encoding="utf-8")
+        lines += case.text + ([] if code == case.usual_exit else [f"exit {code}"])
+        lines += [f"> {line}" for line in out.splitlines()] + [f"| {line}" for line in err.splitlines()]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main():
     program, source = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2])
     files = sorted((source / "tests" / "bad_inputs").glob("*.txt"))
-    cases = {path: read_cases(path) for path in files}
-    every = [case for path in files for case in cases[path]]
+    read = {path: read_cases(path) for path in files}
+    every = [case for path in files for case in read[path][0]]
     names = [case.name for case in every]
     for name in {name for name in names if names.count(name) > 1}:
         sys.exit(f"two cases are called \"{name}\"")
@@ -195,7 +199,7 @@ def main():
             results = {case: future.result() for case, future in pending.items()}
     if do is run:
         for path in files:
-            accept(path, cases[path], results)
+            accept(path, *read[path], results)
         return 0
     failed = [case for case in asked if results[case]]
     for case in failed:

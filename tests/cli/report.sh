@@ -3,7 +3,7 @@
 # tests/bad_inputs.
 . "$2/tests/cli/common.sh.inc"
 
-"$ztp" simulate --dims 600,500,12 --ones 6000 --rank 4 --seed 3 --mode-names user,item,week --edges user=900 --out sim \
+"$ztp" simulate --dims 300,250,12 --ones 4000 --rank 4 --seed 3 --mode-names user,item,week --edges user=500 --out sim \
   >/dev/null
 fit() { "$ztp" fit sim/tensor.tsv --labels sim/labels --network user=sim/network-user.tsv --rank 6 --sweeps 60 \
   --holdout 0.1 "$@" >/dev/null 2>&1; }
@@ -42,7 +42,7 @@ head -n 2 both.html | grep -q 'a report of ztp' || { echo "FAILED: the beginning
 
 # Everything that can be fitted has a report.
 expect 0 'logistic.html' sh \
-  -c "'$ztp' fit sim/tensor.tsv --model logistic --rank 2 --sweeps 20 --out logistic \
+  -c "'$ztp' fit sim/tensor.tsv --model logistic --zeros 3 --rank 2 --sweeps 20 --out logistic \
     >/dev/null 2>&1; '$ztp' report logistic -o logistic.html"
 expect 0 'quad.html' sh \
   -c "'$ztp' fit sim/tensor.tsv --model quad --rank 2 --sweeps 20 --out quad \

@@ -17,7 +17,7 @@ using test::error_of;
 using test::holds;
 using Row = std::vector<std::string>;  // labels, and perhaps a count
 
-std::vector<Row> ones_of(int first, int last) {
+std::vector<Row> rows_of(int first, int last) {
   std::vector<Row> rows;
   for (int u = first; u < last; ++u)
     for (int i = u % 2; i < 16; i += 2)
@@ -25,7 +25,7 @@ std::vector<Row> ones_of(int first, int last) {
   return rows;
 }
 
-std::vector<Row> ring_of(int first, int last) {
+std::vector<Row> edges_of(int first, int last) {
   std::vector<Row> rows;
   for (int u = first; u + 2 < last; ++u) rows.push_back({"u" + std::to_string(u), "u" + std::to_string(u + 2)});
   return rows;
@@ -64,7 +64,7 @@ class UpdateMemoryTest : public testing::TestWithParam<Method> {
   // Users 0 to 11, with as many networks, unless their likelihood is of counts.
   std::string fitted(std::size_t networks, bool counts = false) {
     ReadOptions read;
-    std::vector<Row> rows = ones_of(0, 12);
+    std::vector<Row> rows = rows_of(0, 12);
     if (counts)
       for (Row& row : rows) row.emplace_back("2");
     rows.insert(rows.begin(), {"#user", "item"});
@@ -72,7 +72,7 @@ class UpdateMemoryTest : public testing::TestWithParam<Method> {
     read.file = write("ones.tsv", rows);
     read.counts = counts;
     for (std::size_t m = 0; m < networks; ++m)
-      read.networks.push_back("user=" + write("ring" + std::to_string(m) + ".tsv", ring_of(0, 12)));
+      read.networks.push_back("user=" + write("ring" + std::to_string(m) + ".tsv", edges_of(0, 12)));
     FitOptions options;
     options.rank = 3;
     options.sweeps = 60;
@@ -105,7 +105,7 @@ class UpdateMemoryTest : public testing::TestWithParam<Method> {
 
 TEST_P(UpdateMemoryTest, OnesAndEdgesAsOfFiles) {
   const std::string run = fitted(1);
-  std::vector<Row> ones = ones_of(10, 14), edges = ring_of(9, 15);
+  std::vector<Row> ones = rows_of(10, 14), edges = edges_of(9, 15);
   ones.push_back({"u13", "new"});
   ones.push_back({"u13", "new"});
   edges.push_back({"u3", "u3"});
@@ -148,9 +148,9 @@ TEST_P(UpdateMemoryTest, NothingNewLeavesTheRunAsItIsWhereThatMayBe) {
   const std::string before = read_text(run + "/draws.nc");
   UpdateOptions options;
   options.require_new_data = false;
-  const UpdateSummary summary = update(run, arrays_of(ones_of(0, 2)), options);
+  const UpdateSummary summary = update(run, arrays_of(rows_of(0, 2)), options);
   EXPECT_EQ(summary.ones, 0u);
-  EXPECT_EQ(summary.known_ones, ones_of(0, 2).size());
+  EXPECT_EQ(summary.known_ones, rows_of(0, 2).size());
   EXPECT_EQ(summary.warnings, std::vector<std::string>{"X: nothing in it is new to " + run});
   EXPECT_EQ(read_text(run + "/draws.nc"), before);
   EXPECT_EQ(run_info(run).updates, 0u);
@@ -161,10 +161,10 @@ TEST_P(UpdateMemoryTest, WhatDoesNotFitIsRefused) {
   const auto refusal = [&](Arrays arrays, ErrorKind kind) {
     return error_of([&] { update(run, std::move(arrays), to(dir_ / "never")); }, kind);
   };
-  const std::vector<Row> ones = ones_of(12, 13), edges = {{"u0", "u5"}};
+  const std::vector<Row> ones = rows_of(12, 13), edges = {{"u0", "u5"}};
   EXPECT_EQ(refusal(Arrays(), ErrorKind::usage), "update needs new ones, or networks with new edges");
-  EXPECT_EQ(refusal(arrays_of(ones_of(0, 2)), ErrorKind::input), "X: nothing in it is new to " + run);
-  EXPECT_EQ(refusal(arrays_of({}, {ring_of(0, 4)}), ErrorKind::input), "friends: nothing in it is new to " + run);
+  EXPECT_EQ(refusal(arrays_of(rows_of(0, 2)), ErrorKind::input), "X: nothing in it is new to " + run);
+  EXPECT_EQ(refusal(arrays_of({}, {edges_of(0, 4)}), ErrorKind::input), "friends: nothing in it is new to " + run);
   Arrays arrays = arrays_of(ones);
   arrays.modes.push_back({"day", LabelTable::numbered(1, 3)});
   EXPECT_EQ(refusal(std::move(arrays), ErrorKind::input), "X: 3 modes, but the run has 2");
@@ -195,7 +195,7 @@ TEST_P(UpdateMemoryTest, OptionsOutOfTheirRangesAreRefused) {
   const auto refusal = [&](auto member, auto value) {
     UpdateOptions options;
     options.*member = value;
-    return error_of([&] { update(run, arrays_of(ones_of(12, 13)), options); }, ErrorKind::config);
+    return error_of([&] { update(run, arrays_of(rows_of(12, 13)), options); }, ErrorKind::config);
   };
   EXPECT_EQ(refusal(&UpdateOptions::sweeps, 0), "--sweeps 0: must be between 1 and 1000000");
   EXPECT_EQ(refusal(&UpdateOptions::sweeps, 1000001), "--sweeps 1000001: must be between 1 and 1000000");
