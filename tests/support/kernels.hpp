@@ -9,17 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "elsewhere_kernel.hpp"
 #include "kernel/kernel.hpp"
 #include "targets.hpp"
 
 namespace ztp::test {
 
 inline const std::vector<std::string>& kernel_names() {
-  static const std::vector<std::string> names = {"cpu", "reference"};
+  static const std::vector<std::string> names = {"cpu", "reference", "elsewhere"};
   return names;
 }
 
 inline std::unique_ptr<Kernel> make_test_kernel(const std::string& name, Pool& pool) {
+  if (name == "elsewhere") return std::make_unique<ElsewhereKernel>(make_kernel("cpu", pool));
   return make_kernel(name, pool);
 }
 
