@@ -5,6 +5,7 @@
 // makes the draws of that kernel.
 #pragma once
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -55,12 +56,15 @@ class LockedValues {
     if (first > count_ || count > count_ - first) throw std::out_of_range("rows that are not there");
     if (count == 0) return;
     const std::lock_guard alone(mutex_);
-    protect(PROT_READ | PROT_WRITE);
+    protect(first, count, PROT_READ | PROT_WRITE);
     body();
-    protect(PROT_NONE);
+    protect(first, count, PROT_NONE);
   }
-  void protect(int how) const {
-    if (mprotect(values_, bytes(), how) != 0) throw std::bad_alloc();
+  // The pages that these values are on.
+  void protect(std::size_t first, std::size_t count, int how) const {
+    static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t begin = first * sizeof(T) / page * page, end = (first + count) * sizeof(T);
+    if (mprotect(reinterpret_cast<char*>(values_) + begin, end - begin, how) != 0) throw std::bad_alloc();
   }
 
   std::size_t count_;
