@@ -9,17 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "elsewhere_kernel.hpp"
 #include "kernel/kernel.hpp"
 #include "targets.hpp"
 
 namespace ztp::test {
 
 inline const std::vector<std::string>& kernel_names() {
-  static const std::vector<std::string> names = {"cpu", "reference"};
+  static const std::vector<std::string> names = {"cpu", "reference", "elsewhere"};
   return names;
 }
 
 inline std::unique_ptr<Kernel> make_test_kernel(const std::string& name, Pool& pool) {
+  if (name == "elsewhere") return std::make_unique<ElsewhereKernel>(make_kernel("cpu", pool));
   return make_kernel(name, pool);
 }
 
@@ -82,16 +84,25 @@ class KernelDraws : public testing::TestWithParam<std::string> {
 
 // ---- arrays ---------------------------------------------------------------------------------------------------------
 
+// In one piece: a write may cost much more than what it copies.
+template <class T>
+void write_at_once(const Matrix<T>& from, RowArray<T>& to) {
+  std::vector<T> packed;
+  for (std::size_t j = 0; j < from.rows(); ++j)
+    packed.insert(packed.end(), from.row(j), from.row(j) + from.columns());
+  to.write({0, from.rows()}, packed.data());
+}
+
 inline std::unique_ptr<Factors> upload(Kernel& kernel, const Matrix<float>& u, std::uint64_t first_row = 0) {
   auto factors = kernel.factors(u.rows(), u.columns(), first_row);
-  write_all(u, *factors);
+  write_at_once(u, *factors);
   return factors;
 }
 
 inline std::unique_ptr<Counts> upload(Kernel& kernel, const Matrix<std::int64_t>& S, bool wide = false,
                                       std::uint64_t first_row = 0) {
   auto counts = kernel.counts(S.rows(), S.columns(), wide, first_row);
-  write_all(S, *counts);
+  write_at_once(S, *counts);
   return counts;
 }
 
