@@ -125,17 +125,18 @@ class SplitCounts {
   }
 
   void add(const std::int64_t* parts) {
-    std::int64_t sum = 0, way = 0;
+    std::int64_t sum = 0;
+    std::uint64_t way = 0;  // wraps around where it is not used: there are too many ways
     for (std::size_t i = 0; i < p_.size(); ++i) {
       parts_[i].add(parts[i]);
       sum += parts[i];
-      way = way * (total_ + 1) + parts[i];
+      way = way * static_cast<std::uint64_t>(total_ + 1) + static_cast<std::uint64_t>(parts[i]);
     }
     parts_.back().add(parts[0] + parts[1]);
     if (sum != total_)
       ++wrong_sums_;
     else if (!observed_.empty())
-      observed_[static_cast<std::size_t>(way)] += 1;
+      observed_[way] += 1;
     draws_ += 1;
   }
 
