@@ -33,7 +33,7 @@ int main() try {
   ztp::add_rivals();
 #endif
   ztp::FitOptions options;
-  options.model = "logistic";
+  options.model = ztp::Model::logistic;
   options.rank = 2;
   options.sweeps = 10;
   ztp::fit(ztp::read_dataset({.file = "world/tensor.tsv"}, options), options, "logistic");

@@ -61,9 +61,6 @@ Dataset in_a_file(const Dataset& data, const TempDir& dir) {
 class ResidentTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ResidentTest, GrowsNoMoreAfterTheFirstSweep) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers keep memory of their own";
-#endif
   const TempDir dir;
   FitOptions options;
   options.rank = 50;
