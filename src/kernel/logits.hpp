@@ -15,7 +15,7 @@ struct LogitModel {
   double intercept = 0;                 // b
   bool scaled = false;                  // the matrices hold n_k u^(k)
 };
-// Of a recorded draw, whose state holds n_k u^(k) and log w. Refers to it.
+// Of a recorded draw, whose state holds n_k u^(k) and log w, in arrays of the host. Refers to it.
 LogitModel recorded_model(const State& state, double intercept);
 
 // theta of cells (count x K), O(count R K).

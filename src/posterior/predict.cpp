@@ -4,6 +4,7 @@
 #include <cmath>
 #include <thread>
 
+#include "kernel/host_arrays.hpp"
 #include "kernel/logits.hpp"
 #include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
@@ -40,6 +41,12 @@ unsigned checked_threads(unsigned threads) {
   return threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
+// Where draws are scored: by the kernel, or on the host where logits are computed.
+State make_scored_state(const DrawsFile& draws, bool rival, Kernel& kernel) {
+  HostArrays host;
+  return draws.make_state(rival ? static_cast<ArrayMaker&>(host) : kernel);
+}
+
 }  // namespace
 
 Posterior::Impl::Impl(const std::string& dir, unsigned threads)
@@ -51,7 +58,7 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
       pool(checked_threads(threads)),
       kernel(make_kernel("cpu", pool)),
       draws(dir, info),
-      state(draws.make_state(*kernel)) {}
+      state(make_scored_state(draws, rival, *kernel)) {}
 
 void Posterior::Impl::score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z) {
   draws.load(i, state);

@@ -88,8 +88,7 @@ class KernelDraws : public testing::TestWithParam<std::string> {
 template <class T>
 void write_at_once(const Matrix<T>& from, RowArray<T>& to) {
   std::vector<T> packed;
-  for (std::size_t j = 0; j < from.rows(); ++j)
-    packed.insert(packed.end(), from.row(j), from.row(j) + from.columns());
+  for (std::size_t j = 0; j < from.rows(); ++j) packed.insert(packed.end(), from.row(j), from.row(j) + from.columns());
   to.write({0, from.rows()}, packed.data());
 }
 
