@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t cells_at_a_time = 256;  // whose features are in cache together
 constexpr std::size_t cells_per_block = 4096;
 constexpr std::size_t most_rows_per_block = 64;
-// The prior (M33): shapes of the multiplicative gamma process, and the precision of the intercept. Factors are standard normal.
+// The prior (M33): shapes of the multiplicative gamma process, and the precision of the intercept. Factors are standard
+// normal.
 constexpr double first_shape = 2, later_shapes = 3;
 constexpr double intercept_precision = 0.01;
 
@@ -36,8 +37,8 @@ class RowWork {
   }
 
   // Where the features of the next cell go, the caller fills them in times sqrt(omega), and then calls `add` with
-  // what is to be explained, kappa - omega times the known part of the logit, over sqrt(omega). As one more column, its products with the
-  // features come with theirs.
+  // what is to be explained, kappa - omega times the known part of the logit, over sqrt(omega). As one more column, its
+  // products with the features come with theirs.
   float* features() { return x_.row(used_); }
   void add(float target) {
     x_.row(used_)[columns_] = target;
@@ -123,7 +124,8 @@ std::vector<CheckpointField> LogisticChain::checkpoint_fields() {
   return result;
 }
 
-// omega_i ~ PG(1, theta_i), theta by (M32). Reads the factors, writes theta and omega, O(cells R K). Returns the log-likelihood.  (M34)
+// omega_i ~ PG(1, theta_i), theta by (M32). Reads the factors, writes theta and omega, O(cells R K). Returns the
+// log-likelihood.    (M34)
 double LogisticChain::draw_latent() {
   logits(pool_, model(), cells_.coords.data(), cells_.size(), theta_.data());
   const StreamKey key = stream_key(problem_.seed, number_, Purpose::polya_gamma);
@@ -213,7 +215,8 @@ void LogisticChain::draw_weights() {
   intercept_ = value[static_cast<Eigen::Index>(R)];
 }
 
-// delta given the weights, one after the other, and tau_r = delta_1 ... delta_r. Reads w, writes delta and tau, O(R^2).  (M38)
+// delta given the weights, one after the other, and tau_r = delta_1 ... delta_r. Reads w, writes delta and tau, O(R^2).
+// (M38)
 void LogisticChain::draw_shrinkage() {
   const std::size_t R = problem_.R;
   const StreamKey key = stream_key(problem_.seed, number_, Purpose::rival_weights);

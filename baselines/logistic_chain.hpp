@@ -1,5 +1,5 @@
-// Bayesian logistic CP (Rai et al. 2014; docs/model.md, section 13): Gibbs sampling with Polya-Gamma variables, normal factors, and
-// weights that a multiplicative gamma process shrinks, so that the rank is inferred (M33).
+// Bayesian logistic CP (Rai et al. 2014; docs/model.md, section 13): Gibbs sampling with Polya-Gamma variables, normal
+// factors, and weights that a multiplicative gamma process shrinks, so that the rank is inferred (M33).
 #pragma once
 #include <vector>
 
@@ -15,7 +15,8 @@ class LogisticChain final : public RivalChain {
   LogisticChain(const RivalProblem& problem, std::uint64_t zeros, Pool& pool, std::uint32_t number);
 
   void start() override;
-  // One Gibbs sweep: factors of each mode, weights and intercept, shrinkage, all given the Polya-Gamma variables, and then these.
+  // One Gibbs sweep: factors of each mode, weights and intercept, shrinkage, all given the Polya-Gamma variables, and
+  // then these.
   // Returns the log-likelihood of the training cells.
   double step(bool likelihood) override;
   std::vector<CheckpointField> checkpoint_fields() override;

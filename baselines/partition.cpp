@@ -23,8 +23,8 @@ Partition::List Partition::entities_of(std::size_t block, std::size_t k) const {
   return result;
 }
 
-// Takes the entities that move out of a class. They form a class of their own, which is in the same blocks, or, if it is all of them,
-// the class itself; none: the number of classes.
+// Takes the entities that move out of a class. They form a class of their own, which is in the same blocks, or, if it
+// is all of them, the class itself; none: the number of classes.
 std::uint32_t Partition::take_out(std::size_t k, std::uint32_t c, const std::vector<bool>& moves) {
   List& from = classes_[k][c].entities;
   const auto stays = [&](std::uint32_t j) { return !moves[j]; };

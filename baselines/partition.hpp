@@ -1,5 +1,6 @@
-// The cells of a tensor in blocks, each the product of one set of entities of every mode. One block at first; a split divides the
-// entities of a block in one mode. Entities of a mode that lie in the same blocks form a class: they share their normal equations.
+// The cells of a tensor in blocks, each the product of one set of entities of every mode. One block at first; a split
+// divides the entities of a block in one mode. Entities of a mode that lie in the same blocks form a class: they share
+// their normal equations.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -20,7 +21,8 @@ class Partition {
   const List& classes_of(std::size_t block, std::size_t k) const { return holds_[block][k]; }
   List entities_of(std::size_t block, std::size_t k) const;
 
-  // The entities of a block in mode k for which moves[j] is set go to a new block, the last one; there must be some, and some left.
+  // The entities of a block in mode k for which moves[j] is set go to a new block, the last one; there must be some,
+  // and some left.
   void split(std::size_t block, std::size_t k, const std::vector<bool>& moves);
 
  private:

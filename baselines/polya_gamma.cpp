@@ -1,6 +1,6 @@
-// omega = J / 4 with J ~ J*(1, z/2), the law of Devroye (2009): a proposal with an exponential tail to the right of `cut` and an inverse
-// Gaussian to the left of it, accepted by an alternating series whose partial sums bound the density from both sides. Hardly
-// ever more than one proposal a draw.
+// omega = J / 4 with J ~ J*(1, z/2), the law of Devroye (2009): a proposal with an exponential tail to the right of
+// `cut` and an inverse Gaussian to the left of it, accepted by an alternating series whose partial sums bound the
+// density from both sides. Hardly ever more than one proposal a draw.
 #include "baselines/polya_gamma.hpp"
 
 #include <cmath>

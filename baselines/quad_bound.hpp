@@ -1,7 +1,7 @@
 // The quadratic bound of the logistic loss (Jaakkola and Jordan 2000), and where to divide cells that share one:
 //   log(1 + exp(t)) = t/2 + h(t^2) <= t/2 + h(m) + curvature(m)/2 (t^2 - m),  h(m) = log(2 cosh(sqrt(m)/2)),
-// with equality at t^2 = m (M41). h is concave: of all m for many cells together the mean of their t^2 is the best, and it makes the bound
-// the number of cells times h(m), and t/2 for each.
+// with equality at t^2 = m (M41). h is concave: of all m for many cells together the mean of their t^2 is the best, and
+// it makes the bound the number of cells times h(m), and t/2 for each.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -35,8 +35,8 @@ struct Cut {
   std::vector<std::uint32_t> moved;  // those that get a bound of their own
 };
 
-// The best division of entities into two sets that each have a bound, by its gain (M45). Since h is concave, the best is among those
-// that leave the entities in the order of their mean theta^2. O(n log n).
+// The best division of entities into two sets that each have a bound, by its gain (M45). Since h is concave, the best
+// is among those that leave the entities in the order of their mean theta^2. O(n log n).
 inline Cut best_cut(std::vector<Slice> slices) {
   const auto mean = [](double cells, double energy) { return cells > 0.5 ? std::max(energy, 0.0) / cells : 0.0; };
   const auto bound = [&](double cells, double energy) { return cells * bound_height(mean(cells, energy)); };

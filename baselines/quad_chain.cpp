@@ -13,7 +13,8 @@ namespace ztp {
 namespace {
 
 constexpr std::size_t cells_per_piece = 16384;
-// Splits follow what the factors look like: the first when they look like something, the others while they still change.
+// Splits follow what the factors look like: the first when they look like something, the others while they still
+// change.
 constexpr std::uint32_t first_split = 12, split_every = 3;
 constexpr std::size_t growth = 4;  // of the number of blocks, each time
 
@@ -166,7 +167,8 @@ void QuadChain::update_bounds() {
   }
 }
 
-// The loss (M40) with the bounds (M41) in it, which where they touch are h(m) a cell. Reads everything, O(nnz R K + R sum_k n_k).
+// The loss (M40) with the bounds (M41) in it, which where they touch are h(m) a cell. Reads everything, O(nnz R K + R
+// sum_k n_k).
 double QuadChain::surrogate() const {
   double sum = 0;
   for (std::size_t b = 0; b < blocks(); ++b)

@@ -1,6 +1,7 @@
-// The method of Ermis and Bouchard (2014): logistic CP by quadratic upper bounds of the loss over all cells, which the Gram matrices
-// of the factors sum up without looking at zeros. With one bound for all cells it is Quad-App; with one for each block of a
-// partition, found greedily, PW-QuadApp. What is minimised (M40), and where the bounds come from, is in docs/model.md, section 13.
+// The method of Ermis and Bouchard (2014): logistic CP by quadratic upper bounds of the loss over all cells, which the
+// Gram matrices of the factors sum up without looking at zeros. With one bound for all cells it is Quad-App; with one
+// for each block of a partition, found greedily, PW-QuadApp. What is minimised (M40), and where the bounds come from,
+// is in docs/model.md, section 13.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -14,14 +15,15 @@ namespace ztp {
 
 class QuadChain : public RivalChain {
  public:
-  // `ridge`: the penalty of the factors' squares, positive. `blocks`: how many blocks there are in the end; 1 is Quad-App.
+  // `ridge`: the penalty of the factors' squares, positive. `blocks`: how many blocks there are in the end; 1 is
+  // Quad-App.
   // Memory: 8 (K + 1) R^2 bytes a block, and a bit for each block and entity of the largest mode.
   QuadChain(const RivalProblem& problem, double ridge, std::size_t blocks, Pool& pool, std::uint32_t number);
 
   void start() override;
   // One iteration: rows of every mode, intercept, bounds; a few times, before it, splits.
-  // O(nnz R K + R^2 (sum_k n_k + missing cells) + R^2 blocks x classes). Returns minus the surrogate, an upper bound of the
-  // penalised loss, if it is asked for.
+  // O(nnz R K + R^2 (sum_k n_k + missing cells) + R^2 blocks x classes). Returns minus the surrogate, an upper bound of
+  // the penalised loss, if it is asked for.
   double step(bool likelihood) override;
   const char* step_name() const override { return "iteration"; }
   std::vector<CheckpointField> checkpoint_fields() override;
@@ -43,8 +45,8 @@ class QuadChain : public RivalChain {
   double surrogate() const;  // the bound of (M40), after update_bounds
 
  private:
-  // Moments of vectors x: (how many, sum of x, sum of x x'). Those of all cells of a block, where x is a product over modes, are the
-  // products of the modes' moments.                                                                        (M42)
+  // Moments of vectors x: (how many, sum of x, sum of x x'). Those of all cells of a block, where x is a product over
+  // modes, are the products of the modes' moments.                                                              (M42)
   std::size_t width() const { return 1 + problem_.R + problem_.R * problem_.R; }
   struct Totals {
     double cells = 0, z = 0, z2 = 0;  // of the observed cells of a block, with z = theta - b

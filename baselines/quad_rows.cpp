@@ -1,4 +1,5 @@
-// The part of an iteration that takes its time: rows of factors by least squares, and the moments that stand for all cells.
+// The part of an iteration that takes its time: rows of factors by least squares, and the moments that stand for all
+// cells.
 #include <fmt/format.h>
 
 #include <Eigen/Dense>
@@ -67,7 +68,7 @@ void QuadChain::update_moments(std::size_t k) {
   });
 }
 
-// Of the products over all modes but k (over all, if there is no mode k) for the cells of one slice of a block.       (M42)
+// Of the products over all modes but k (over all, if there is no mode k) for the cells of one slice of a block.  (M42)
 void QuadChain::others_of_block(std::size_t block, std::size_t k, double* moments) const {
   std::fill(moments, moments + width(), 1.0);
   for (std::size_t other = 0; other < order(); ++other) {
@@ -77,7 +78,8 @@ void QuadChain::others_of_block(std::size_t block, std::size_t k, double* moment
   }
 }
 
-// Rows of U^(k), given all else (M43): (A + ridge) u_j = right, where over the observed cells i of row j, in blocks b with curvature c_b,
+// Rows of U^(k), given all else (M43): (A + ridge) u_j = right, where over the observed cells i of row j, in blocks b
+// with curvature c_b,
 //   A = sum of c_b x_i x_i',   right = sum of (y_i - 1/2 - c_b intercept) x_i,   x_i = prod_{k' != k} u^(k')[i_k'].
 // Reads moments, ones and missing cells, writes u.
 // O(nnz R K + n_k R^2 + missing R^2 + R^3 (classes, and rows with missing cells)).

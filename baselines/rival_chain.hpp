@@ -1,5 +1,6 @@
-// What the paper's rivals share. The logit of a cell is theta = b + sum_r w_r prod_k u^(k)[i_k, r], all of it of either sign, and the
-// cell is a one with probability 1 / (1 + exp(-theta)) (M32). They run, are recorded and resumed like any chain.
+// What the paper's rivals share. The logit of a cell is theta = b + sum_r w_r prod_k u^(k)[i_k, r], all of it of either
+// sign, and the cell is a one with probability 1 / (1 + exp(-theta)) (M32). They run, are recorded and resumed like any
+// chain.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -32,7 +33,8 @@ class RivalChain : public Chain {
   void probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const override;
 
  protected:
-  // Throws a numeric Error, if a factor, a weight or the intercept is not finite. O(R sum_k n_k), little beside what made them.
+  // Throws a numeric Error, if a factor, a weight or the intercept is not finite. O(R sum_k n_k), little beside what
+  // made them.
   void check_factors(std::size_t k, std::uint32_t t) const;
   void check_weights(std::uint32_t t) const;
   std::size_t order() const { return u_.size(); }

@@ -1,4 +1,5 @@
-// The cells that the logistic model is fitted to: all of them where that is feasible, and otherwise the ones and a sample of the zeros.
+// The cells that the logistic model is fitted to: all of them where that is feasible, and otherwise the ones and a
+// sample of the zeros.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,8 +18,8 @@ struct TrainingCells {
 // What part of the zeros so many are; 1, if there are none.
 double share_of_zeros(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, std::uint64_t zeros);
 
-// How many zeros `choice` means: "all", a number of them for each one, or "auto": all, if there are at most four million cells, else ten
-// for each one. Never more than there are. Error (config), if it means nothing.
+// How many zeros `choice` means: "all", a number of them for each one, or "auto": all, if there are at most four
+// million cells, else ten for each one. Never more than there are. Error (config), if it means nothing.
 std::uint64_t zeros_wanted(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, const std::string& choice);
 
 TrainingCells training_cells(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, std::uint64_t zeros,

@@ -1,5 +1,5 @@
-// Counter-based randomness (Philox4x32-10). Every draw is a pure function of (seed, chain, purpose, mode, update; sweep, index,
-// draw number) and so of nothing that a thread, a restart or the order of work could change.
+// Counter-based randomness (Philox4x32-10). Every draw is a pure function of (seed, chain, purpose, mode, update;
+// sweep, index, draw number) and so of nothing that a thread, a restart or the order of work could change.
 #pragma once
 // Philox needs no intrinsics: without them this header takes half as long to compile, and it is everywhere.
 #define R123_USE_X86INTRIN_H 0
@@ -55,8 +55,8 @@ struct KeyPart {
   std::uint32_t draw = 0;    // of several draws of the same parameters in one step
 };
 
-// Philox itself mixes (seed, chain, purpose, mode, part) into the key of a family of streams. Different coordinates of one seed are
-// different counters of Philox, and so different keys but for chance.
+// Philox itself mixes (seed, chain, purpose, mode, part) into the key of a family of streams. Different coordinates of
+// one seed are different counters of Philox, and so different keys but for chance.
 inline StreamKey stream_key(std::uint64_t seed, std::uint32_t chain, Purpose purpose, std::uint32_t mode = 0,
                             KeyPart part = {}) {
   const r123::Philox4x32::ctr_type counter = {

@@ -40,8 +40,8 @@ class SectionReader {
   bool has(const std::string& name) const { return sections_.count(name) != 0; }
   std::uint64_t bytes(const std::string& name) const { return find(name).bytes; }
   void read(const std::string& name, void* data, std::size_t bytes) const;  // exactly this many, or an error
-  // The same in pieces: calls use(data, bytes) for pieces of a multiple of `unit` bytes, but for the last. The checksum is compared at the
-  // end: what was used before an error does not count.
+  // The same in pieces: calls use(data, bytes) for pieces of a multiple of `unit` bytes, but for the last. The checksum
+  // is compared at the end: what was used before an error does not count.
   void read_pieces(const std::string& name, std::size_t unit,
                    const std::function<void(const char* data, std::size_t bytes)>& use) const;
   std::string text(const std::string& name) const;

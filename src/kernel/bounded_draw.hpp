@@ -1,10 +1,11 @@
-// The draw of an entry's count and components when there are many components: exact, though most of them are never looked at
-// (docs/model.md, section 7). What the kernels share.                                                                (M24)
+// The draw of an entry's count and components when there are many components: exact, though most of them are never
+// looked at (docs/model.md, section 7). What the kernels share.                                                 (M24)
 //
-// Components come in blocks of 16. By the inequality of Cauchy and Schwarz the product of K Euclidean norms, one for each row, bounds
-// a block's part of the rate. The largest bounds of the entry are replaced by the truth. Then candidates come from a process of the
-// rate of the bounds, and each is kept with the probability that it belongs to the true one. If a one has none left, it is drawn the
-// plain way instead: what is kept in the end is a Poisson process given that it is not empty, whatever the bounds were.
+// Components come in blocks of 16. By the inequality of Cauchy and Schwarz the product of K Euclidean norms, one for
+// each row, bounds a block's part of the rate. The largest bounds of the entry are replaced by the truth. Then
+// candidates come from a process of the rate of the bounds, and each is kept with the probability that it belongs to
+// the true one. If a one has none left, it is drawn the plain way instead: what is kept in the end is a Poisson process
+// given that it is not empty, whatever the bounds were.
 #pragma once
 #include <cstdint>
 
@@ -16,12 +17,14 @@ namespace ztp {
 inline constexpr std::size_t least_rank_bounded = 640;
 
 inline constexpr std::size_t components_per_block = 16;
-// Bounds are this much larger than computed, against rounding: some 30 operations of 2^-24 each, and roots of weights good to 1e-6.
+// Bounds are this much larger than computed, against rounding: some 30 operations of 2^-24 each, and roots of weights
+// good to 1e-6.
 inline constexpr float bound_margin = 1.00002f;
-// So many of the largest bounds, no two of them of blocks with the same remainder by 16, are replaced by the truth: most often little
-// else is left to choose from.
+// So many of the largest bounds, no two of them of blocks with the same remainder by 16, are replaced by the truth:
+// most often little else is left to choose from.
 inline constexpr std::size_t blocks_known = 3;
-// Where the bounds say that the rate may be more than this, the entry is drawn the plain way: it would have that many candidates.
+// Where the bounds say that the rate may be more than this, the entry is drawn the plain way: it would have that many
+// candidates.
 inline constexpr double largest_bounded_rate = 8;
 
 // Whether the candidates of an entry can be drawn one by one.

@@ -11,7 +11,8 @@ namespace {
 // Below this the sum of a column of floats may have lost the draws that make it up.
 constexpr double smallest_sum = 1e-20;
 
-// What the rows that are not listed have of each column, as one gamma draw: the sum of theirs. Its stream is that of a row after the last.
+// What the rows that are not listed have of each column, as one gamma draw: the sum of theirs. Its stream is that of a
+// row after the last.
 // Empty, if all rows are drawn.                                                                                   (M27)
 std::vector<double> log_gammas_of_rest(Kernel& kernel, const Columns& columns, const std::vector<double>& totals,
                                        const Streams& streams) {

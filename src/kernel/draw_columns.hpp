@@ -6,11 +6,11 @@
 
 namespace ztp {
 
-// u[., q] ~ Dirichlet(a + scale S[., q]), stored times n.                                                     (M5), (M27)
-// totals: the sums of the columns of scale S, all rows together. If only some rows are listed, those that are not are one more gamma draw,
-// so that what is written still adds up to one with what is not. Reads S, writes u, O(rows P). Returns what each column added up to before it was
-// normalised: positive and finite, or else a value in it has gone bad, and the column is left as it was drawn, so that the bad value can be
-// told from the others.
+// u[., q] ~ Dirichlet(a + scale S[., q]), stored times n.                                                 (M5), (M27)
+// totals: the sums of the columns of scale S, all rows together. If only some rows are listed, those that are not are
+// one more gamma draw, so that what is written still adds up to one with what is not. Reads S, writes u, O(rows P).
+// Returns what each column added up to before it was normalised: positive and finite, or else a value in it has gone
+// bad, and the column is left as it was drawn, so that the bad value can be told from the others.
 std::vector<double> draw_columns(Kernel& kernel, const Columns& columns, const std::vector<double>& totals,
                                  StreamKey key, std::uint32_t t, Factors& u);
 

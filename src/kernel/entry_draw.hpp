@@ -33,8 +33,8 @@ inline double log_expm1(double z) {
   return z > 30 ? z + std::log1p(-std::exp(-z)) : std::log(std::expm1(z));
 }
 
-// The rate of one cell in logs, and the shares of its components relative to the largest. For cells whose rate underflows (many
-// modes): slow, and exact where the product of floats is not.                                                  (M2)
+// The rate of one cell in logs, and the shares of its components relative to the largest. For cells whose rate
+// underflows (many modes): slow, and exact where the product of floats is not.                                   (M2)
 class LogShares {
  public:
   explicit LogShares(const HostRates& rates) : rates_(rates) {}
@@ -81,7 +81,7 @@ inline std::int64_t draw_entry(Stream& stream, const HostCells& cells, std::size
   return cells.observed ? cells.observed[e] : draw_zero_truncated_poisson(stream, z);
 }
 
-// What an entry adds to the log-likelihood, without the part that all cells share.                                 (M10)
+// What an entry adds to the log-likelihood, without the part that all cells share.                              (M10)
 inline double entry_log_likelihood(const HostCells& cells, double z, double log_z, std::int64_t y) {
   if (cells.missing) return z;
   const double count = static_cast<double>(y);
@@ -89,7 +89,8 @@ inline double entry_log_likelihood(const HostCells& cells, double z, double log_
   return z < 1e-300 ? log_z : log_expm1(z);
 }
 
-// Where the sum of float products says less than this, the rate is redone in logs: shares of 2^-64 of it are still normal numbers.
+// Where the sum of float products says less than this, the rate is redone in logs: shares of 2^-64 of it are still
+// normal numbers.
 inline constexpr double smallest_float_rate = 1e-18;
 
 // Below this so is its likelihood: in a tensor of 10^300 cells and more the rate itself can underflow.
@@ -114,8 +115,8 @@ class PlainDraw {
 
   LogShares& log_shares() { return log_shares_; }
 
-  // The count of entry e from its own stream, wherever that is, and its parts, for which add(r, count) is called. Returns what it adds
-  // to the log-likelihood.                                                                                (M3), (M4), (M17)
+  // The count of entry e from its own stream, wherever that is, and its parts, for which add(r, count) is called.
+  // Returns what it adds to the log-likelihood.                                                     (M3), (M4), (M17)
   template <class Add>
   double draw(Stream& stream, std::size_t e, const Add& add) {
     const double log_z = log_shares_.of(task_.cell(e));
@@ -134,8 +135,9 @@ class PlainDraw {
     return entry_log_likelihood(task_.cells, z, log_z, y);
   }
 
-  // The expectations of its parts, for which add(r, mean) is called. Returns what it adds to the log-likelihood. An entry whose rate is
-  // zero in all components goes to them in equal parts: with means for parameters that is rounding, never data.        (M26)
+  // The expectations of its parts, for which add(r, mean) is called. Returns what it adds to the log-likelihood. An
+  // entry whose rate is zero in all components goes to them in equal parts: with means for parameters that is rounding,
+  // never data.    (M26)
   template <class Add>
   double expect(std::size_t e, const Add& add) {
     const double log_z = log_shares_.of(task_.cell(e));

@@ -1,5 +1,6 @@
-// A gamma draw as the columns of factors make it, word for word: one block of four random words an attempt. Slow, in double
-// precision and in logs; what the vector kernels do in lanes, and what they fall back to where floats do not reach.
+// A gamma draw as the columns of factors make it, word for word: one block of four random words an attempt. Slow, in
+// double precision and in logs; what the vector kernels do in lanes, and what they fall back to where floats do not
+// reach.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -16,8 +17,8 @@ inline double uniform31(std::uint32_t word) {
 }
 
 // The logarithm of Gamma(shape, 1), shape > 0, from one stream.
-// Marsaglia and Tsang (2000): with t = c x, x normal, c = 1 / (3 sqrt d), d = shape - 1/3, the draw d (1 + t)^3 is accepted with
-// probability exp(3 d q(t)), q(t) = log(1 + t) - t + t^2/2 - t^3/3. Below 1: G(a) = G(a + 1) U^(1/a).
+// Marsaglia and Tsang (2000): with t = c x, x normal, c = 1 / (3 sqrt d), d = shape - 1/3, the draw d (1 + t)^3 is
+// accepted with probability exp(3 d q(t)), q(t) = log(1 + t) - t + t^2/2 - t^3/3. Below 1: G(a) = G(a + 1) U^(1/a).
 inline double log_gamma_at(const Streams& streams, std::uint64_t index, double shape) {
   if (!(shape > 0)) return std::numeric_limits<double>::quiet_NaN();  // no attempt would ever be accepted
   const double boosted = shape < 1 ? shape + 1 : shape;
@@ -34,8 +35,9 @@ inline double log_gamma_at(const Streams& streams, std::uint64_t index, double s
   }
 }
 
-// Turns the logarithms of gamma draws into what they are together `n` times one. The largest becomes one first, so that no column is all
-// zero; the sum of the draws relative to it is returned. If that is not finite, a draw has gone bad, and they are left relative to it.
+// Turns the logarithms of gamma draws into what they are together `n` times one. The largest becomes one first, so that
+// no column is all zero; the sum of the draws relative to it is returned. If that is not finite, a draw has gone bad,
+// and they are left relative to it.
 inline double normalise_logs(std::vector<double>& log_gamma, double n) {
   double largest = -std::numeric_limits<double>::infinity(), sum = 0;
   for (const double value : log_gamma)

@@ -7,7 +7,7 @@
 
 namespace ztp {
 
-// z = scale sum_r weight[r] prod_k u[k][i_k, r].                                                                    (M2)
+// z = scale sum_r weight[r] prod_k u[k][i_k, r].                                                                 (M2)
 struct HostRates {
   HostRates() = default;
   // Where components share columns, each column is copied for every component that uses it.
@@ -24,7 +24,7 @@ struct HostRates {
   std::shared_ptr<std::vector<Matrix<float>>> expanded_;  // of each mode
 };
 
-// The parts of a cell's rate that the components have. Returns their sum, z.                                        (M2)
+// The parts of a cell's rate that the components have. Returns their sum, z.                                     (M2)
 double rate_parts(const HostRates& rates, const std::uint32_t* cell, double* parts);
 
 }  // namespace ztp

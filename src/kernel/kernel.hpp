@@ -1,9 +1,10 @@
-// The bulk operations of a sweep. One interface; `reference` is slow and obvious, `cpu` is fast, and from the same state and
-// seed they make the same draws, but for roundings that flip one draw in a great many.
+// The bulk operations of a sweep. One interface; `reference` is slow and obvious, `cpu` is fast, and from the same
+// state and seed they make the same draws, but for roundings that flip one draw in a great many.
 //
-// A kernel makes and owns what is large: ones, factors and counts are handles (Ones, Factors, Counts) whose memory need not be the host's.
-// What has a value for each component is on the host. Random streams are keyed by the number of a one or a row among all of them, so that a
-// part of the data draws what the whole would.
+// A kernel makes and owns what is large: ones, factors and counts are handles (Ones, Factors, Counts) whose memory need
+// not be the host's.
+// What has a value for each component is on the host. Random streams are keyed by the number of a one or a row among
+// all of them, so that a part of the data draws what the whole would.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -27,11 +28,13 @@ struct HostCells {
   std::size_t count = 0;
   bool missing = false;     // not observed at all: each is Poisson, zero included
   std::uint64_t first = 0;  // the number of the first of them among all: what their random streams are keyed by
-  // Whether to index the cells of each row, so that counts can be added up row by row. For cells that are drawn again and again.
+  // Whether to index the cells of each row, so that counts can be added up row by row. For cells that are drawn again
+  // and again.
   bool indexed = false;
 };
 
-// The same, where a kernel can work on them. A kernel may refer to the arrays of the host for as long as the handle lives.
+// The same, where a kernel can work on them. A kernel may refer to the arrays of the host for as long as the handle
+// lives.
 class Ones {
  public:
   explicit Ones(const HostCells& cells) : count_(cells.count), missing_(cells.missing), first_(cells.first) {}
@@ -61,12 +64,12 @@ using Allocation = std::vector<std::vector<Part>>;
 struct DrawSettings {
   std::uint32_t t = 0;    // the step: which of the random numbers of a key
   std::int64_t unit = 1;  // what a count adds: weighted sums stay integers, and so independent of their order
-  // Not a draw is added but its expectation, to the nearest whole number; no parts, never bounded.                    (M26)
+  // Not a draw is added but its expectation, to the nearest whole number; no parts, never bounded.              (M26)
   bool expected = false;
   bool likelihood = true;  // if not, and it would cost extra, it is not computed
   bool bounded = false;    // components are found by way of bounds on blocks of them: for many components        (M24)
-  // A one of rate zero is no error but goes to any component, and is left out of the likelihood. For a chain's first sweep, and online,
-  // where factors of entities that have not been met yet may be too small for floats.
+  // A one of rate zero is no error but goes to any component, and is left out of the likelihood. For a chain's first
+  // sweep, and online, where factors of entities that have not been met yet may be too small for floats.
   bool anywhere = false;
   bool fresh = false;           // what is in the rows is overwritten, not added to
   Allocation* parts = nullptr;  // if not null, the parts themselves are written there
@@ -108,12 +111,12 @@ inline std::int64_t moved(std::int64_t value, std::int64_t towards, double part)
   return value + static_cast<std::int64_t>(std::llround(part * static_cast<double>(towards - value)));
 }
 
-// The order in which components are searched by a categorical draw: 0, 16, 32, ..., 1, 17, ...: the order that lets 16 lanes
-// add up their parts of the rate side by side.
+// The order in which components are searched by a categorical draw: 0, 16, 32, ..., 1, 17, ...: the order that lets 16
+// lanes add up their parts of the rate side by side.
 std::vector<std::size_t> search_order(std::size_t R);
 
-// Counts are placed on blocks of this many rows first and on rows second, so that rows without any are hardly looked at. Part of
-// what a seed means.
+// Counts are placed on blocks of this many rows first and on rows second, so that rows without any are hardly looked
+// at. Part of what a seed means.
 inline constexpr std::size_t rows_per_place = 256;
 
 class Kernel : public ArrayMaker {
@@ -122,16 +125,18 @@ class Kernel : public ArrayMaker {
 
   // layout: which matrix each coordinate is a row of.
   virtual std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) = 0;
-  // Makes room for this many ones to be allocated at once, so that a run that cannot have it fails before its first sweep.
+  // Makes room for this many ones to be allocated at once, so that a run that cannot have it fails before its first
+  // sweep.
   virtual void reserve(std::size_t /*ones*/) {}
 
   // y_e and its parts y_er, added into sums.                                               (M3), (M4)
-  // Reads coordinates and rates, writes sums, O(count R K). Returns the log-likelihood of the entries without the part that
-  // all cells share, -z: sum of log(exp(z) - 1), or of y log z - log y! for observed counts, or of z for missing cells. Not a number,
-  // if it is bounded and the likelihood not asked for.
+  // Reads coordinates and rates, writes sums, O(count R K). Returns the log-likelihood of the entries without the part
+  // that all cells share, -z: sum of log(exp(z) - 1), or of y log z - log y! for observed counts, or of z for missing
+  // cells. Not a number, if it is bounded and the likelihood not asked for.
   virtual double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
                           const CountSums& sums) = 0;
-  // Where a chain starts: every one, or all of its observed count, in a component that is uniform at random. O(count K).
+  // Where a chain starts: every one, or all of its observed count, in a component that is uniform at random. O(count
+  // K).
   virtual void allocate_at_random(const Ones& ones, StreamKey key, const CountSums& sums) = 0;
 
   // ---- columns: draw_columns (kernel/draw_columns.hpp) makes Dirichlet draws of the first three
@@ -144,9 +149,10 @@ class Kernel : public ArrayMaker {
   virtual std::vector<double> sum_columns(const Columns& columns, const Factors& u) = 0;
   // u[j, q] *= factor[q]. O(rows P).
   virtual void scale_columns(const Columns& columns, const std::vector<float>& factor, Factors& u) = 0;
-  // Some columns q, drawn by way of logarithms from the same streams, and scaled so that each adds up to n. log_rest[q]: one more draw, which
-  // is part of the sum and not written; empty: none. Slow. Returns what they added up to relative to the largest draw: positive
-  // and finite, or else a value has gone bad, and the column is left as it was drawn.
+  // Some columns q, drawn by way of logarithms from the same streams, and scaled so that each adds up to n.
+  // log_rest[q]: one more draw, which is part of the sum and not written; empty: none. Slow. Returns what they added up
+  // to relative to the largest draw: positive and finite, or else a value has gone bad, and the column is left as it
+  // was drawn.
   virtual std::vector<double> draw_in_logs(const Columns& columns, const std::vector<std::size_t>& which,
                                            const std::vector<double>& log_rest, StreamKey key, std::uint32_t t,
                                            Factors& u) = 0;
@@ -171,7 +177,8 @@ class Kernel : public ArrayMaker {
   virtual void place(const Factors& u, RowMask rows, const std::vector<std::int64_t>& totals, const Streams& streams,
                      std::int64_t unit, Counts& S) = 0;
 
-  // Adds factor[q] u[j, q]^power to S[j, q] for these rows, to the nearest whole number: expectations of counts so placed.
+  // Adds factor[q] u[j, q]^power to S[j, q] for these rows, to the nearest whole number: expectations of counts so
+  // placed.
   // Reads u, O(n P).
   virtual void spread(const Factors& u, RowMask rows, int power, const std::vector<double>& factor, Counts& S) = 0;
 

@@ -1,4 +1,4 @@
-// What the logistic models need for predictions: theta = b + sum_r w_r prod_k u^(k)[i_k, r] of cells.              (M32)
+// What the logistic models need for predictions: theta = b + sum_r w_r prod_k u^(k)[i_k, r] of cells.           (M32)
 #pragma once
 #include <cstdint>
 #include <vector>

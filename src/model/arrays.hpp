@@ -1,5 +1,5 @@
-// Factors and counts are handles: a kernel makes them and owns their memory, which need not be the host's. Nothing above kernel/ holds a
-// pointer into them; whoever needs values copies whole rows from or to the host.
+// Factors and counts are handles: a kernel makes them and owns their memory, which need not be the host's. Nothing
+// above kernel/ holds a pointer into them; whoever needs values copies whole rows from or to the host.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,8 @@ class RowArray {
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_; }
-  // The number of its first row among all rows of the matrix. Random streams are keyed by it: a part of the rows draws what the whole would.
+  // The number of its first row among all rows of the matrix. Random streams are keyed by it: a part of the rows draws
+  // what the whole would.
   std::uint64_t first_row() const { return first_row_; }
   virtual std::size_t bytes() const = 0;
 
@@ -61,7 +62,8 @@ class ArrayMaker {
                                          std::uint64_t first_row = 0) = 0;
 };
 
-// Calls body(rows, values) for one block of rows after another, with their values on the host, packed. Blocks are of some 100 KiB.
+// Calls body(rows, values) for one block of rows after another, with their values on the host, packed. Blocks are of
+// some 100 KiB.
 template <class T, class Body>
 void for_blocks_of_rows(const RowArray<T>& array, const Body& body) {
   const std::size_t step = std::max<std::size_t>(1, 16384 / std::max<std::size_t>(array.columns(), 1));

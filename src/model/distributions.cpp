@@ -23,7 +23,8 @@ double stirling_rest(double k) {
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 * x * x) * x * x) * x;
 }
 
-// Rejection would go on for ever with a mean that is not a number, and a count could not hold what comes of a larger one.
+// Rejection would go on for ever with a mean that is not a number, and a count could not hold what comes of a larger
+// one.
 void check_mean(double mean) {
   if (!(mean <= 0x1p62))
     throw Error(ErrorKind::numeric,
@@ -109,8 +110,8 @@ std::int64_t binomial_by_rejection(Stream& stream, std::int64_t trials, double p
   }
 }
 
-// Past this the logarithms of rejection have lost the digits that decide: they are off by the mean times 2^-53. The normal law, off by one
-// part in a million, is closer.
+// Past this the logarithms of rejection have lost the digits that decide: they are off by the mean times 2^-53. The
+// normal law, off by one part in a million, is closer.
 constexpr double largest_rejection = 0x1p40;
 
 std::int64_t binomial_by_limit(Stream& stream, std::int64_t trials, double p) {
@@ -184,7 +185,8 @@ std::int64_t draw_poisson(Stream& stream, double mean) {
 }
 
 std::int64_t draw_zero_truncated_poisson(Stream& stream, double mean) {
-  // (M8): the first arrival t of a rate-one process on [0, mean], given that there is one, then a Poisson count on the rest.
+  // (M8): the first arrival t of a rate-one process on [0, mean], given that there is one, then a Poisson count on the
+  // rest.
   // The rest is zero if u <= exp(-(mean - t)), and surely so if u <= 1 - mean: then t need not be drawn.
   const double u = stream.uniform();
   if (u <= 1 - mean) return 1;

@@ -12,7 +12,8 @@ namespace ztp {
 double log_factorial(double k);
 // Likewise log G(x), x > 0.
 double log_gamma(double x);
-// log(G(x + count) / G(x)). The difference of two log-gammas would lose digits to cancellation, all of them if x is large.
+// log(G(x + count) / G(x)). The difference of two log-gammas would lose digits to cancellation, all of them if x is
+// large.
 double log_rising(double x, std::int64_t count);
 
 double draw_normal(Stream& stream);
@@ -35,9 +36,9 @@ std::int64_t draw_zero_truncated_poisson(Stream& stream, double mean);
 
 std::int64_t draw_binomial(Stream& stream, std::int64_t trials, double p);
 
-// Splits `total` over the shares (unnormalised, not negative, not all zero) and calls add(component, count) for its parts, which add
-// up: a component may come up several times (M9). A few units are a few searches in the running sum; many units go by conditional
-// binomials.
+// Splits `total` over the shares (unnormalised, not negative, not all zero) and calls add(component, count) for its
+// parts, which add up: a component may come up several times (M9). A few units are a few searches in the running sum;
+// many units go by conditional binomials.
 template <class Add>
 void draw_multinomial(Stream& stream, std::int64_t total, std::span<const double> shares, Add add) {
   if (total <= 0) return;

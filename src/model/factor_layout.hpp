@@ -1,5 +1,5 @@
-// The shape of the model: which factor matrix each mode uses, how large each matrix is, and which column of it a component uses. Everything
-// that holds, draws, stores or shows factors goes through this type.
+// The shape of the model: which factor matrix each mode uses, how large each matrix is, and which column of it a
+// component uses. Everything that holds, draws, stores or shows factors goes through this type.
 //   CP            a matrix for each mode, as many columns as components, component r uses column r: nothing is stored
 //   tied modes    two modes that use one matrix, as both ends of the edges of a network do
 //   shared columns   components that use the same column of a matrix (a sparse Tucker core)
@@ -19,8 +19,8 @@ class FactorLayout {
   };
 
   FactorLayout() = default;
-  // In general. `column`: for each mode, the column of each component; empty: component r uses column r everywhere. Throws Error (config) if a
-  // mode uses a matrix or a component a column that is not there, or no mode uses a matrix.
+  // In general. `column`: for each mode, the column of each component; empty: component r uses column r everywhere.
+  // Throws Error (config) if a mode uses a matrix or a component a column that is not there, or no mode uses a matrix.
   FactorLayout(std::vector<std::size_t> matrix_of_mode, std::vector<Size> sizes, std::size_t components,
                std::vector<std::vector<std::uint32_t>> column = {});
   // CP with R components for modes of these sizes.

@@ -1,5 +1,5 @@
-// Hyperparameters that are learned: each is drawn right after the counts, with the parameters that depend on it integrated out,
-// and before those are drawn again (docs/model.md, section 5). Drawn after them it would be wrong.
+// Hyperparameters that are learned: each is drawn right after the counts, with the parameters that depend on it
+// integrated out, and before those are drawn again (docs/model.md, section 5). Drawn after them it would be wrong.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -21,7 +21,7 @@ struct ColumnCounts {
   std::span<const std::int64_t> totals;                          // S_r
 };
 
-// A new a given the counts S, u integrated out. O(distinct values + R) for each of about ten evaluations.             (M20)
+// A new a given the counts S, u integrated out. O(distinct values + R) for each of about ten evaluations.       (M20)
 double draw_dirichlet_parameter(Stream& stream, double a, double median, const ColumnCounts& counts);
 
 // A new g given the totals s_r of all components, lambda and p integrated out.                                 (M21)

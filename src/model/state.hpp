@@ -1,4 +1,5 @@
-// The unknowns of the model and the sufficient statistics that their conditionals need (docs/model.md, sections 1 to 3).
+// The unknowns of the model and the sufficient statistics that their conditionals need (docs/model.md, sections 1 to
+// 3).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -36,8 +37,9 @@ struct State {
   const Factors& of_mode(std::size_t k) const { return *factors[layout.matrix(k)]; }
 };
 
-// Latent counts summed up, all of it integer, so that the order of the sums does not matter. A count is one in batch; online, where
-// counts are weighted, everything is in fractions of a count: `scale` of them is what a stored one stands for.
+// Latent counts summed up, all of it integer, so that the order of the sums does not matter. A count is one in batch;
+// online, where counts are weighted, everything is in fractions of a count: `scale` of them is what a stored one stands
+// for.
 struct Statistics {
   double scale = 1;
   // Of each matrix of the layout: S[j, q] = sum over its modes of s[j, q], and over its networks of v[j, q].

@@ -1,5 +1,6 @@
-// The prior of the weights of the tensor (lambda, p) and of each network (beta, h), and all that follows from it: the conditionals that
-// sweeps draw from, their means, and what is left of it when the weights are integrated out. Nothing else in the code knows this prior.
+// The prior of the weights of the tensor (lambda, p) and of each network (beta, h), and all that follows from it: the
+// conditionals that sweeps draw from, their means, and what is left of it when the weights are integrated out. Nothing
+// else in the code knows this prior.
 //   lambda_r ~ Gamma(g, scale p_r / (1 - p_r)),   p_r ~ Beta(c eps, c (1 - eps))
 #pragma once
 #include <cstdint>
@@ -35,23 +36,23 @@ struct WeightPriors {
 WeightPriors weight_priors(const FitOptions& complete);
 void complete_weight_priors(FitOptions& options);
 
-// p_r ~ Beta(c eps + s_r, c (1 - eps) + g), lambda_r ~ Gamma(g + s_r, scale p_r)        (M6), (M7); of a network (M13), (M14)
-// Reads the totals, each `scale` counts, writes the weights, O(R). prior.shape is the g in use.
+// p_r ~ Beta(c eps + s_r, c (1 - eps) + g), lambda_r ~ Gamma(g + s_r, scale p_r)        (M6), (M7); of a network (M13),
+// (M14) Reads the totals, each `scale` counts, writes the weights, O(R). prior.shape is the g in use.
 void draw_weights(const WeightPrior& prior, std::span<const std::int64_t> totals, double scale, const Streams& streams,
                   Weights& weights);
 
-// Their means: p_r = (c eps + s_r) / (c + g + s_r), lambda_r = (g + s_r) p_r.                                       (M28)
+// Their means: p_r = (c eps + s_r) / (c + g + s_r), lambda_r = (g + s_r) p_r.                                   (M28)
 void mean_weights(const WeightPrior& prior, std::span<const std::int64_t> totals, double scale, Weights& weights);
 
-// With lambda and p integrated out, the next token is in a component that has s of them with probability proportional to
-// over / under, times what the columns say.                                                                   (M22)
+// With lambda and p integrated out, the next token is in a component that has s of them with probability proportional
+// to over / under, times what the columns say.                                                                   (M22)
 struct Predictive {
   double over, under;
 };
 Predictive predictive(const WeightPrior& prior, double s);
 
-// Adds the log-probability of the totals, lambda and p integrated out, but for what does not depend on the shape, to `sum`, term by
-// term: a sum of its own would be rounded otherwise. O(R).                                                      (M21)
+// Adds the log-probability of the totals, lambda and p integrated out, but for what does not depend on the shape, to
+// `sum`, term by term: a sum of its own would be rounded otherwise. O(R).                                       (M21)
 void add_log_marginal(const WeightPrior& prior, std::span<const std::int64_t> totals, double& sum);
 
 }  // namespace ztp

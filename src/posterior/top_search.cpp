@@ -31,7 +31,8 @@ std::vector<ScoredCell> TopSearch::run(const std::function<bool(const std::uint3
   return best_;
 }
 
-// For each candidate of the mode at this level: an upper bound over all completions, which at the last level is the score.
+// For each candidate of the mode at this level: an upper bound over all completions, which at the last level is the
+// score.
 std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<OpenRates>& rates) const {
   const OpenMode& mode = open_[level];
   const std::size_t draws = rates.size(), width = draws * mode.columns;

@@ -1,9 +1,9 @@
 // The k most probable cells among the products of candidate entities: exact branch and bound.
 //
-// The score of a cell is the mean over draws of 1 - exp(-z). All factors are non-negative, so z grows in every factor: with an
-// open mode's factors replaced by their largest values over its candidates, column by column, the score becomes an
-// upper bound for every way to complete the cell. A branch whose bound is below the k-th best cell so far holds nothing
-// better.
+// The score of a cell is the mean over draws of 1 - exp(-z). All factors are non-negative, so z grows in every factor:
+// with an open mode's factors replaced by their largest values over its candidates, column by column, the score becomes
+// an upper bound for every way to complete the cell. A branch whose bound is below the k-th best cell so far holds
+// nothing better.
 #pragma once
 #include <cstdint>
 #include <functional>

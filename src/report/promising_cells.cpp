@@ -84,8 +84,9 @@ float PromisingCells::relative(const Main& main, std::size_t mode, std::uint32_t
   return chains_[main.chain].u[mode][id * layout_.size_of_mode(mode).columns + layout_.column(mode, main.component)];
 }
 
-// The entities that give most with the best of all other modes, among those at the top of a main component. What an entity has of components
-// at whose top it is not is left out here: few numbers are looked at, and what is left out is small.
+// The entities that give most with the best of all other modes, among those at the top of a main component. What an
+// entity has of components at whose top it is not is left out here: few numbers are looked at, and what is left out is
+// small.
 std::vector<std::uint32_t> PromisingCells::candidates(std::size_t mode, const std::vector<Main>& main,
                                                       Scratch& scratch) const {
   std::vector<double>&z = scratch.rate, &probability = scratch.probability;

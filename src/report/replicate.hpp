@@ -20,8 +20,9 @@ struct ReplicatePlan {
 // The expected number of points of a replicate: what it costs.
 double points_expected(const std::vector<double>& log_weight);
 
-// For each mode how many ones (counts: the sum of counts) each entity has in replicate number `replicate`, a function of the
-// state, the plan and that number: of component r Poisson(lambda_r) points, each with an entity of each mode by u.  (M1)
+// For each mode how many ones (counts: the sum of counts) each entity has in replicate number `replicate`, a function
+// of the state, the plan and that number: of component r Poisson(lambda_r) points, each with an entity of each mode by
+// u.    (M1)
 // Reads the state, whose factors are on the host; O(sum_r lambda_r K + R sum_k n_k).
 std::vector<std::vector<std::uint64_t>> replicated_degrees(const State& state, const ReplicatePlan& plan,
                                                            std::uint32_t replicate, Pool& pool);

@@ -89,7 +89,8 @@ void write_counts(SectionWriter& file, const std::string& name, const Counts& co
 void read_counts(const SectionReader& file, const std::string& path, const std::string& name, Counts& counts) {
   const std::uint64_t bytes = file.bytes(name);
   if (bytes % row_bytes(counts) != 0 || bytes / row_bytes(counts) > counts.rows())
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: the file has a section \"{}\" of the wrong size", path, name));
+    throw Error(ErrorKind::input,
+                fmt::format("{}: damaged: the file has a section \"{}\" of the wrong size", path, name));
   std::size_t j = 0;
   std::vector<std::int64_t> row(padded(counts.columns()));
   file.read_pieces(name, row_bytes(counts), [&](const char* data, std::size_t size) {

@@ -11,7 +11,8 @@ namespace ztp {
 
 namespace {
 
-// More than 32 bits hold, if all latent counts were in one place. They are a few times the observed ones at most, or counts widen.
+// More than 32 bits hold, if all latent counts were in one place. They are a few times the observed ones at most, or
+// counts widen.
 bool needs_wide_counts(const Problem& problem) {
   double total = static_cast<double>(problem.tensor->nnz());
   for (const std::int64_t count : problem.tensor->counts) total += static_cast<double>(count);
@@ -89,8 +90,8 @@ void BatchChain::learn() {
     Stream stream(counts_.key(Purpose::learn_dirichlet, f), t_, 0);
     double& a = state_.shapes.dirichlet[f];
     a = draw_dirichlet_parameter(stream, a, hyper.dirichlet[f],
-                                 {static_cast<double>(problem_.layout.size(f).rows), kernel_.tally(*statistics_.rows[f]),
-                                  stored_column_totals(f)});
+                                 {static_cast<double>(problem_.layout.size(f).rows),
+                                  kernel_.tally(*statistics_.rows[f]), stored_column_totals(f)});
   }
   if (!hyper.learn_shapes) return;
   shape(hyper.tensor, statistics_.tensor, 0, state_.shapes.tensor);
@@ -102,7 +103,7 @@ DrawSettings BatchChain::settings(bool likelihood) const {
   return {.t = t_, .likelihood = likelihood, .bounded = problem_.bounded, .anywhere = starts_from_prior() && t_ == 1};
 }
 
-// Latent counts of the tensor's cells given the parameters.                                        (M3), (M4), (M17), (M18)
+// Latent counts of the tensor's cells given the parameters.                                  (M3), (M4), (M17), (M18)
 // Reads the state, writes the statistics, O(nnz R K).
 double BatchChain::draw_tensor_counts(bool likelihood) {
   DrawSettings of_ones = settings(likelihood);

@@ -12,11 +12,12 @@ class BatchChain final : public PoissonChain {
  public:
   BatchChain(const Problem& problem, Kernel& kernel, std::uint32_t number);
 
-  // As the problem says: y = 1 for every one, its component uniform at random; or no counts, so that the first parameters come from
-  // the prior, which gets stuck with few components unless the sampler can split them (docs/model.md, section 2).
+  // As the problem says: y = 1 for every one, its component uniform at random; or no counts, so that the first
+  // parameters come from the prior, which gets stuck with few components unless the sampler can split them
+  // (docs/model.md, section 2).
   void start() override;
-  // One full Gibbs sweep. Returns the log-likelihood of the tensor and the networks at the parameters it drew; with bounds that
-  // costs more than the sweep, so it is not a number then unless asked for.
+  // One full Gibbs sweep. Returns the log-likelihood of the tensor and the networks at the parameters it drew; with
+  // bounds that costs more than the sweep, so it is not a number then unless asked for.
   double sweep(bool likelihood = true);
   double step(bool likelihood) override { return sweep(likelihood); }
   void draw_state() override {}  // a sweep leaves one

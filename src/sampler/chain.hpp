@@ -9,13 +9,15 @@
 
 namespace ztp {
 
-// A piece of what a chain carries from step to step. Together with the number of the step, all of them are a checkpoint.
+// A piece of what a chain carries from step to step. Together with the number of the step, all of them are a
+// checkpoint.
 struct CheckpointField {
   std::string name;
   // On the host: so many bytes.
   void* data = nullptr;
   std::size_t bytes = 0;
-  // Or counts of a kernel. When they are restored there may be more rows, of entities that were not there before; they stay as they are.
+  // Or counts of a kernel. When they are restored there may be more rows, of entities that were not there before; they
+  // stay as they are.
   Counts* rows = nullptr;
 };
 
@@ -27,8 +29,8 @@ class Chain {
   Chain& operator=(const Chain&) = delete;
 
   virtual void start() = 0;
-  // One sweep, minibatch or iteration. Returns the log-likelihood of the data at its parameters, or what the minibatch says
-  // of it; not a number, if it costs extra and is not asked for.
+  // One sweep, minibatch or iteration. Returns the log-likelihood of the data at its parameters, or what the minibatch
+  // says of it; not a number, if it costs extra and is not asked for.
   // If it throws, whatever it throws: as long as the chain is whole(), it is as it was before the step.
   virtual double step(bool likelihood) = 0;
   virtual bool knows_likelihood() const { return true; }     // if not, it is never a number

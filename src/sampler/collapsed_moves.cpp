@@ -67,8 +67,8 @@ void CollapsedMoves::run(const Allocation& allocation, const CollapsedInputs& in
   for (std::size_t k = 0; k < K_; ++k) write(S_[k], *statistics.rows[k]);
 }
 
-// More tokens than there is room for; or so many imputed counts that doubles would not tell one more from them. No move changes
-// either in number.
+// More tokens than there is room for; or so many imputed counts that doubles would not tell one more from them. No move
+// changes either in number.
 bool CollapsedMoves::too_many(const Allocation& allocation, const CollapsedInputs& inputs,
                               const Statistics& statistics) const {
   if (units(allocation) > most_tokens_) return true;
@@ -80,7 +80,8 @@ bool CollapsedMoves::too_many(const Allocation& allocation, const CollapsedInput
   return counts >= 0x1p52;
 }
 
-// The units of one cell are shuffled: the scan takes them in order, and which comes first must not depend on where they are.
+// The units of one cell are shuffled: the scan takes them in order, and which comes first must not depend on where they
+// are.
 void CollapsedMoves::load_tokens(const Allocation& allocation, Stream stream) {
   tokens_.entry.clear();
   tokens_.component.clear();
@@ -117,8 +118,8 @@ void CollapsedMoves::set_factor(const TokenCounts& counts, const WeightPrior& pr
   factor_[r] = of_weights.over / denominator;
 }
 
-// A component in proportion to its predictive probability of the cell. As in kernel/cpu/allocate, 16 lanes are added up side by
-// side, and then the lane and its component are searched.
+// A component in proportion to its predictive probability of the cell. As in kernel/cpu/allocate, 16 lanes are added up
+// side by side, and then the lane and its component are searched.
 std::size_t CollapsedMoves::draw_component(const TokenCounts& counts, const WeightPrior& prior,
                                            const std::uint32_t* cell, double uniform) {
   double sums[lanes] = {};

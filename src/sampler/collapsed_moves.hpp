@@ -1,6 +1,6 @@
-// The moves of the collapsed sampler: they redraw which component the counts of the ones belong to, with u, lambda and p integrated out
-// (docs/model.md, section 6). Plain Gibbs sweeps hold the parameters fixed while counts move and the counts fixed while parameters move,
-// which is slow, and they hardly ever make a component or end one.
+// The moves of the collapsed sampler: they redraw which component the counts of the ones belong to, with u, lambda and
+// p integrated out (docs/model.md, section 6). Plain Gibbs sweeps hold the parameters fixed while counts move and the
+// counts fixed while parameters move, which is slow, and they hardly ever make a component or end one.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,13 +10,14 @@
 
 namespace ztp {
 
-// One Gibbs scan over the counts of the ones, and then splits and merges of components. For CP: column r is component r in every mode.
+// One Gibbs scan over the counts of the ones, and then splits and merges of components. For CP: column r is component r
+// in every mode.
 class CollapsedMoves {
  public:
   CollapsedMoves(const SparseTensor& tensor, const WeightPrior& prior, const FactorLayout& layout);
 
-  // `allocation`: the parts of all ones, whose sums the statistics hold beside the counts of missing cells and networks, which stay
-  // where they are.                                                                                     (M22), (M23)
+  // `allocation`: the parts of all ones, whose sums the statistics hold beside the counts of missing cells and
+  // networks, which stay where they are.                                                                 (M22), (M23)
   // Reads the allocation, changes the statistics; serial, O(counts R K).
   void run(const Allocation& allocation, const CollapsedInputs& inputs, const Streams& streams, Statistics& statistics);
 
@@ -33,8 +34,8 @@ class CollapsedMoves {
   const SparseTensor& tensor_;
   const WeightPrior prior_;
   std::size_t R_, K_;
-  // Where everything is a one, latent counts have no upper limit. A sweep with more tokens is left as it is; the moves do not change their
-  // number, so that does no harm to the law.
+  // Where everything is a one, latent counts have no upper limit. A sweep with more tokens is left as it is; the moves
+  // do not change their number, so that does no harm to the law.
   std::int64_t most_tokens_;
   // Memory that is used again in every run.
   Tokens tokens_;

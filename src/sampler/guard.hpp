@@ -1,5 +1,6 @@
-// Numbers that have gone bad are found here, before counts are drawn with them: a value that is not a number would otherwise be in all
-// of them a sweep later. Everything but a search for the row of a bad value is O(R K) a step: column sums come with the draw of the columns.
+// Numbers that have gone bad are found here, before counts are drawn with them: a value that is not a number would
+// otherwise be in all of them a sweep later. Everything but a search for the row of a bad value is O(R K) a step:
+// column sums come with the draw of the columns.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -61,8 +61,9 @@ double LatentCounts::impute_missing(const State& state, const DrawSettings& sett
                                  sums_of_tensor(state.layout, statistics));
 }
 
-// The missing slices of mode k, outside those of the modes before it. For each component the counts of that block of cells are
-// one Poisson total, and its coordinates are independent: missing rows in mode k, observed rows before it, all rows after it.  (M18)
+// The missing slices of mode k, outside those of the modes before it. For each component the counts of that block of
+// cells are one Poisson total, and its coordinates are independent: missing rows in mode k, observed rows before it,
+// all rows after it.    (M18)
 // Reads the state, adds into the statistics, O(R sum_k n_k). Returns the rate of these cells.
 double LatentCounts::impute_slices(std::size_t k, const State& state, const DrawSettings& settings,
                                    Statistics& statistics) const {

@@ -1,4 +1,5 @@
-// The latent counts of data and of what is missing, given the parameters: the half of a sweep that batch and online share.
+// The latent counts of data and of what is missing, given the parameters: the half of a sweep that batch and online
+// share.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,7 +17,8 @@ class LatentCounts {
   void reserve(std::size_t ones);
 
   // Latent counts of ones.                                                                            (M3), (M4)
-  // Reads the state, adds into the statistics, O(count R K). Returns their log-likelihood without the rate of all cells.
+  // Reads the state, adds into the statistics, O(count R K). Returns their log-likelihood without the rate of all
+  // cells.
   double draw_counts_of_ones(const Ones& ones, const State& state, const DrawSettings& settings,
                              Statistics& statistics) const;
   // Every one in a random component.

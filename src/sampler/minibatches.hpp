@@ -9,7 +9,8 @@
 
 namespace ztp {
 
-// A minibatch comes in chunks, so that one of any size needs little memory: a single chunk where the data are in memory.
+// A minibatch comes in chunks, so that one of any size needs little memory: a single chunk where the data are in
+// memory.
 class Minibatches {
  public:
   virtual ~Minibatches() = default;
@@ -30,7 +31,8 @@ class Minibatches {
   virtual bool whole() const = 0;
 };
 
-// Records that are in memory: copied and brought into the order that the minibatches are cut from, each sorted within itself.
+// Records that are in memory: copied and brought into the order that the minibatches are cut from, each sorted within
+// itself.
 class MemoryMinibatches final : public Minibatches {
  public:
   // layout: which matrix each coordinate is a row of. Counts may be empty.

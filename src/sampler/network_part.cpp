@@ -14,7 +14,8 @@ void NetworkPart::upload_edges() {
   edges_ = kernel_.upload({.coords = network().edges.data(), .count = network().size(), .indexed = true}, pairs_);
 }
 
-// 2 beta_q u[i, q] u[j, q] of the pair i < j. All pairs i < j and the diagonal together have half the total of these.      (M11)
+// 2 beta_q u[i, q] u[j, q] of the pair i < j. All pairs i < j and the diagonal together have half the total of these.
+// (M11)
 Rates NetworkPart::rates(const State& state) const {
   return make_rates(pairs_, {state.factors[matrix()].get()}, state.networks[m_].log_weight, 2);
 }

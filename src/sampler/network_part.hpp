@@ -1,5 +1,5 @@
-// One network as data: its likelihood given the parameters, all of it (docs/model.md, section 3). Chains ask for counts, ends and
-// log-likelihoods, and hold no formula of a network.
+// One network as data: its likelihood given the parameters, all of it (docs/model.md, section 3). Chains ask for
+// counts, ends and log-likelihoods, and hold no formula of a network.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -21,8 +21,9 @@ class NetworkPart {
   void upload_edges();
   // X = 1 for every edge, its component uniform at random. Adds into the statistics.
   void start(Statistics& statistics) const;
-  // Latent counts of edges, missing pairs and the diagonal given the parameters.                     (M11), (M12), (M17)
-  // Reads the state, adds into the statistics, O((edges + missing pairs) R + n R). Returns the log-likelihood of the network.
+  // Latent counts of edges, missing pairs and the diagonal given the parameters.                  (M11), (M12), (M17)
+  // Reads the state, adds into the statistics, O((edges + missing pairs) R + n R). Returns the log-likelihood of the
+  // network.
   double draw_counts(const State& state, const DrawSettings& settings, Statistics& statistics) const;
 
   // ---- edges in minibatches

@@ -67,7 +67,8 @@ void OnlineChain::start() {
 //                                                                             (M5), (M27); (M6), (M7); (M13), (M14); (M28)
 //   move_statistics        towards the latent counts of the minibatch, drawn or expected          (M25), (M3), (M4), (M26)
 //                          and of what is imputed: missing cells, missing pairs, the diagonal     (M17), (M18), (M12)
-// O(minibatch R K), and O(R sum_k n_k) unless it touches few rows. If it throws before the counts, the chain is as it was.
+// O(minibatch R K), and O(R sum_k n_k) unless it touches few rows. If it throws before the counts, the chain is as it
+// was.
 double OnlineChain::step(bool likelihood) {
   Step step(*this);
   const std::size_t b = minibatch(t_);
@@ -126,7 +127,8 @@ double OnlineChain::add_edges(std::size_t m, std::size_t b, double weight, DrawS
   return log_likelihood;
 }
 
-// ---- parameters ------------------------------------------------------------------------------------------------------
+// ---- parameters
+// ------------------------------------------------------------------------------------------------------
 
 void OnlineChain::set_parameters(const RowLists* rows, std::uint32_t part) {
   const bool several = !options_.mean_parameters && options_.inner_draws > 1;
@@ -185,7 +187,8 @@ bool OnlineChain::set_parameters_for(std::size_t b, std::uint32_t part) {
   return few;
 }
 
-// ---- rows that a minibatch touches -----------------------------------------------------------------------------------
+// ---- rows that a minibatch touches
+// -----------------------------------------------------------------------------------
 
 // Imputed counts can fall anywhere, and a minibatch in chunks would have to be read twice.
 bool OnlineChain::touches_few(std::size_t b) const {
@@ -216,7 +219,8 @@ OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
   return rows;
 }
 
-// ---- statistics in whole numbers -------------------------------------------------------------------------------------
+// ---- statistics in whole numbers
+// -------------------------------------------------------------------------------------
 
 std::int64_t OnlineChain::units(double counts) const {
   return std::llround(counts / statistics_.scale);

@@ -1,5 +1,5 @@
-// One chain of online MCMC by conditional density filtering (docs/model.md, section 8): each step looks at a minibatch, and what it says
-// moves running statistics of all the data.
+// One chain of online MCMC by conditional density filtering (docs/model.md, section 8): each step looks at a minibatch,
+// and what it says moves running statistics of all the data.
 #pragma once
 #include <vector>
 
@@ -30,13 +30,15 @@ class OnlineChain : public PoissonChain {
 
   // The first minibatch, each of its ones in a random component.
   void start() override;
-  // Parameters from the statistics, latent counts of a minibatch from the parameters, and the statistics moved towards them.
+  // Parameters from the statistics, latent counts of a minibatch from the parameters, and the statistics moved towards
+  // them.
   double step(bool likelihood) override;
   const char* step_name() const override { return "step"; }
   void draw_state() override { draw_parameters(t_ + 1); }
 
  protected:
-  // Draws or means of the parameters given the statistics, or the average of several draws; of u these rows alone, where they are given.
+  // Draws or means of the parameters given the statistics, or the average of several draws; of u these rows alone,
+  // where they are given.
   // `part`: of several times in one step. Reads the statistics, writes the state, O(rows R).
   void set_parameters(const RowLists* rows = nullptr, std::uint32_t part = 0);
   // The same for what minibatch b needs of them; whether that is few rows alone.
@@ -63,7 +65,8 @@ class OnlineChain : public PoissonChain {
   bool touches_few(std::size_t b) const;
   RowLists touched_rows(std::size_t b);
   std::size_t minibatch(std::uint32_t t) const;
-  // In epochs of its own: there may be fewer edges than minibatches of ones, and each must be met as often as any other.
+  // In epochs of its own: there may be fewer edges than minibatches of ones, and each must be met as often as any
+  // other.
   std::size_t edge_minibatch(std::size_t m, std::uint32_t t) const;
   void decay(double rho);
   void rescale(int bits);

@@ -110,7 +110,7 @@ StreamKey PoissonChain::key(Purpose purpose, std::size_t index, const ParameterR
                     {problem_.update, request.draw});
 }
 
-// The columns of matrix f, or the rows of it that are asked for.                                         (M5), (M27), (M28)
+// The columns of matrix f, or the rows of it that are asked for.                                   (M5), (M27), (M28)
 void PoissonChain::set_columns(std::size_t f, const ParameterRequest& request) {
   const std::vector<double> totals = column_totals(f);
   const Columns columns{*statistics_.rows[f], state_.shapes.dirichlet[f], statistics_.scale,

@@ -12,8 +12,8 @@
 
 namespace ztp {
 
-// What a chain carries from step to step is the statistics, and the hyperparameters where they are learned: a step takes all
-// parameters from them and then new counts from the parameters.
+// What a chain carries from step to step is the statistics, and the hyperparameters where they are learned: a step
+// takes all parameters from them and then new counts from the parameters.
 class PoissonChain : public Chain {
  public:
   // wide: sums of counts may be larger than 32 bits hold.
@@ -31,8 +31,9 @@ class PoissonChain : public Chain {
   Rates rates() const { return tensor_rates(state_); }
 
  protected:
-  // A step in two halves: new parameters from the statistics, which stay, and then new statistics. Made before the first half, when it
-  // counts the step. If that half throws, as it does when a number has gone bad, the chain is as it was before.
+  // A step in two halves: new parameters from the statistics, which stay, and then new statistics. Made before the
+  // first half, when it counts the step. If that half throws, as it does when a number has gone bad, the chain is as it
+  // was before.
   class Step {
    public:
     explicit Step(PoissonChain& chain);
@@ -53,13 +54,13 @@ class PoissonChain : public Chain {
     const RowLists* rows = nullptr;  // of u these rows alone
     bool means = false;              // not draws but means                                                        (M28)
   };
-  // u, p, lambda, h, beta given the statistics.                                             (M5), (M6), (M7), (M13), (M14)
-  // Reads the statistics, writes the state, O(R sum_k n_k), or O(R rows). Throws, if any of them is not a number that counts can be
-  // drawn with.
+  // u, p, lambda, h, beta given the statistics.                                        (M5), (M6), (M7), (M13), (M14)
+  // Reads the statistics, writes the state, O(R sum_k n_k), or O(R rows). Throws, if any of them is not a number that
+  // counts can be drawn with.
   void set_parameters(const ParameterRequest& request);
   // All of them, drawn as step t would.
   void draw_parameters(std::uint32_t t) { set_parameters({.t = t}); }
-  // The sums of the columns of S of matrix f: what the tensor has, and the ends of its networks. O(R).                (M15)
+  // The sums of the columns of S of matrix f: what the tensor has, and the ends of its networks. O(R).          (M15)
   std::vector<double> column_totals(std::size_t f) const;
   // The same as they are stored, and those of the networks alone.
   std::vector<std::int64_t> stored_column_totals(std::size_t f) const;

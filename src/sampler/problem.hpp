@@ -23,12 +23,13 @@ struct Problem {
   FactorLayout layout;
   std::uint64_t seed = 0;
   const Missing* missing = nullptr;  // null: every cell is observed
-  // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all alike, and
-  // would send a to infinity.
+  // Hyperparameters are learned from the sweep after this one on. A random allocation looks like columns that are all
+  // alike, and would send a to infinity.
   std::uint32_t learn_after = 0;
   // Components of counts are found by way of bounds: for many components (kernel/bounded_draw.hpp).
   bool bounded = false;
-  bool collapsed = false;    // redraw the components of counts with the parameters integrated out (sampler/collapsed_moves.hpp)
+  // redraw the components of counts with the parameters integrated out (sampler/collapsed_moves.hpp)
+  bool collapsed = false;
   std::uint32_t update = 0;  // how many updates the run has had: a coordinate of its random streams
   FitOptions options = {};   // for choices that one place of the sampler looks at, as where a chain starts
 };

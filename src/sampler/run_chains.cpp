@@ -49,8 +49,8 @@ Schedule Schedule::thinned_to(std::uint64_t draws) const {
   return result;
 }
 
-bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const StartedChains& started, const TrackedCells& tracked,
-                Observer& observer) {
+bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const StartedChains& started,
+                const TrackedCells& tracked, Observer& observer) {
   for (std::uint32_t c = 0; c < schedule.chains; ++c) {
     const std::uint32_t behind = c < started.sweeps.size() ? started.sweeps[c] : 0;
     if (behind >= schedule.sweeps) continue;

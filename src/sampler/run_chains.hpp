@@ -1,4 +1,5 @@
-// The sampling loop: chains one after the other, each of so many sweeps (online: minibatches). It opens no file and prints nothing:
+// The sampling loop: chains one after the other, each of so many sweeps (online: minibatches). It opens no file and
+// prints nothing:
 // whoever runs it watches through an Observer.
 #pragma once
 #include <functional>
@@ -37,8 +38,8 @@ class Observer {
   virtual bool stop_requested() = 0;                                      // asked before every step
   // A stop was requested. The chain is as it was when on_sweep saw it last, or as it began.
   virtual void on_stop(Chain& /*chain*/, const SweepReport& /*last*/) {}
-  // A step has failed, and the chain is as it was when on_sweep saw it last (or at its start, if sweep is 0): what it carries can be
-  // saved before the exception goes on its way.
+  // A step has failed, and the chain is as it was when on_sweep saw it last (or at its start, if sweep is 0): what it
+  // carries can be saved before the exception goes on its way.
   virtual void on_failure(Chain& /*chain*/, const SweepReport& /*last*/) {}
 };
 
@@ -58,7 +59,7 @@ struct StartedChains {
 using ChainMaker = std::function<std::unique_ptr<Chain>(std::uint32_t number)>;
 
 // Runs to the end of the schedule (true) or until a stop is requested (false).
-bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const StartedChains& started, const TrackedCells& tracked,
-                Observer& observer);
+bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const StartedChains& started,
+                const TrackedCells& tracked, Observer& observer);
 
 }  // namespace ztp

@@ -36,8 +36,8 @@ SplitMerge::SplitMerge(const SparseTensor& tensor, std::size_t R) : R_(R), K_(te
   for (const Mode& mode : tensor.modes) value_.emplace_back(mode.labels.size());
 }
 
-// How many proposals are made, and which are dropped for their size, may depend on the number of tokens and of components that
-// there could be, but not on how the tokens are grouped now: it would favour some groupings.
+// How many proposals are made, and which are dropped for their size, may depend on the number of tokens and of
+// components that there could be, but not on how the tokens are grouped now: it would favour some groupings.
 void SplitMerge::run(TokenCounts& counts, const WeightPrior& prior, Stream stream) {
   const Tokens& tokens = counts.tokens;
   if (tokens.size() < 2 || !products_stay_in_range(counts)) return;
@@ -47,7 +47,8 @@ void SplitMerge::run(TokenCounts& counts, const WeightPrior& prior, Stream strea
   for (std::size_t p = 0; p < proposals; ++p) propose(counts, prior, stream, budget);
 }
 
-// With very many modes a product of (M22) could leave the range of a double. That is judged by what the moves do not change.
+// With very many modes a product of (M22) could leave the range of a double. That is judged by what the moves do not
+// change.
 bool SplitMerge::products_stay_in_range(const TokenCounts& counts) const {
   double log_range = 0;
   for (std::size_t k = 0; k < K_; ++k) {
@@ -72,7 +73,8 @@ void SplitMerge::load(const Tokens& tokens) {
       std::count_if(members_.begin(), members_.end(), [](const auto& members) { return !members.empty(); }));
 }
 
-// Two different tokens. The second is any; the first is any, or any of a component that is: so that small ones get their turn.
+// Two different tokens. The second is any; the first is any, or any of a component that is: so that small ones get
+// their turn.
 std::pair<std::uint32_t, std::uint32_t> SplitMerge::pick(Stream& stream, std::size_t tokens,
                                                           bool by_component) const {
   std::uint32_t i = 0;
@@ -92,8 +94,9 @@ std::size_t SplitMerge::nth_component(std::size_t n, bool with_tokens) const {
   return r;
 }
 
-// Two tokens of one component: a split that parts them is proposed; of two: their merger. The launch state depends on the two
-// tokens and on the set of the others, never on who is where, so the probability of the last scan is that of the proposal.
+// Two tokens of one component: a split that parts them is proposed; of two: their merger. The launch state depends on
+// the two tokens and on the set of the others, never on who is where, so the probability of the last scan is that of
+// the proposal.
 void SplitMerge::propose(TokenCounts& counts, const WeightPrior& prior, Stream& stream, double budget) {
   const bool by_component = stream.uniform() < 0.5;
   const auto [i, j] = pick(stream, counts.tokens.size(), by_component);
@@ -104,7 +107,8 @@ void SplitMerge::propose(TokenCounts& counts, const WeightPrior& prior, Stream& 
     if (occupied_ == R_) return;
     s_ = nth_component(stream.below(R_ - occupied_), false);
   }
-  // Large components are looked at less often, so that all are looked at equally. The size is the same for the move back.
+  // Large components are looked at less often, so that all are looked at equally. The size is the same for the move
+  // back.
   const double size = static_cast<double>(members_[r_].size() + members_[s_].size());
   if (stream.uniform() * size > budget) return;
   gather(counts, i, j, stream);

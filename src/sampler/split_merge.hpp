@@ -1,5 +1,5 @@
-// Splits and merges of components, with u, lambda and p integrated out. Gibbs sweeps move single counts and hardly ever make a
-// component or end one; these moves do it in one step, so that the number of occupied components is drawn, too.
+// Splits and merges of components, with u, lambda and p integrated out. Gibbs sweeps move single counts and hardly ever
+// make a component or end one; these moves do it in one step, so that the number of occupied components is drawn, too.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace ztp {
 
-// Given the latent counts, each unit of them (a token) belongs to one component, and the tokens of a component are independent draws
-// of a cell from the product of its columns: a mixture. The moves are those of Jain and Neal (2004) for mixtures, on the tokens of
-// the ones; counts of missing cells and of networks stay where they are.                                       (M22), (M23)
+// Given the latent counts, each unit of them (a token) belongs to one component, and the tokens of a component are
+// independent draws of a cell from the product of its columns: a mixture. The moves are those of Jain and Neal (2004)
+// for mixtures, on the tokens of the ones; counts of missing cells and of networks stay where they are.  (M22), (M23)
 class SplitMerge {
  public:
   SplitMerge(const SparseTensor& tensor, std::size_t R);
 
-  // Proposes some moves and keeps tokens and counts in step. prior: with the g in use. Serial; looks at about half of the tokens.
+  // Proposes some moves and keeps tokens and counts in step. prior: with the g in use. Serial; looks at about half of
+  // the tokens.
   void run(TokenCounts& counts, const WeightPrior& prior, Stream stream);
 
  private:

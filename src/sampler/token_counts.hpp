@@ -1,4 +1,5 @@
-// What the collapsed moves work on, on the host: the units of the latent counts of the ones (tokens), and the counts they are part of.
+// What the collapsed moves work on, on the host: the units of the latent counts of the ones (tokens), and the counts
+// they are part of.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -38,7 +38,7 @@ double UpdateChain::step(bool) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-// The first look: s <- s + s(new ones), v <- v + v(new edges), the parameters following after each minibatch.       (M29)
+// The first look: s <- s + s(new ones), v <- v + v(new edges), the parameters following after each minibatch.   (M29)
 // Reads and changes state and statistics.
 void UpdateChain::filter() {
   const DrawSettings settings{.t = t_, .expected = options_.expected_counts, .anywhere = true};
@@ -49,7 +49,7 @@ void UpdateChain::filter() {
   }
 }
 
-// A further look: what the new data have in the statistics moves by rho towards new counts of theirs.        (M25), (M29)
+// A further look: what the new data have in the statistics moves by rho towards new counts of theirs.    (M25), (M29)
 // Reads the state, changes the statistics.
 void UpdateChain::draw_again() {
   const double rho = std::pow(t_, -options_.kappa);

@@ -47,8 +47,8 @@ class DrawLayout {
   std::size_t chains = 0;               // at most
   std::vector<std::string> learned;     // names of the learned hyperparameters, in the order of learned_values
   std::vector<std::string> dimensions;  // of draws.nc: the modes
-  // In the order of draws.log: lambda and p (of a rival the prior's precision, tau), beta and h of each network, learned hyperparameters,
-  // u of each factor matrix, by the name of the first mode that uses it.
+  // In the order of draws.log: lambda and p (of a rival the prior's precision, tau), beta and h of each network,
+  // learned hyperparameters, u of each factor matrix, by the name of the first mode that uses it.
   std::vector<DrawVariable> variables;
 
   const DrawVariable& variable(DrawVariable::Kind kind, std::size_t index) const;

@@ -92,9 +92,9 @@ DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layou
     DrawHead head;
     file_.read(record(i), &head, sizeof head);
     if (head.chain >= layout_.chains || head.occupied() > layout_.factors.components())
-      throw Error(ErrorKind::input,
-                  fmt::format("{}: draw {} is damaged: chain {} of {}, {} of {} components", file_.path(), i + 1,
-                              head.chain + std::uint64_t{1}, layout_.chains, head.occupied(), layout_.factors.components()));
+      throw Error(ErrorKind::input, fmt::format("{}: draw {} is damaged: chain {} of {}, {} of {} components",
+                                                file_.path(), i + 1, head.chain + std::uint64_t{1}, layout_.chains,
+                                                head.occupied(), layout_.factors.components()));
     heads_.push_back(head);
   }
 }

@@ -158,7 +158,8 @@ TEST(Autocovariance, TransformEqualsSums) {
 
 TEST(NormalQuantile, EqualsBoost) {
   for (const double p : {1e-300, 1e-12, 1e-5, 0.001, 0.02, 0.3, 0.4999, 0.5, 0.6, 0.975, 1 - 1e-9})
-    EXPECT_NEAR(normal_quantile(p), test::normal_quantile_of(p), 1e-13 * (1 + std::abs(test::normal_quantile_of(p)))) << p;
+    EXPECT_NEAR(normal_quantile(p), test::normal_quantile_of(p), 1e-13 * (1 + std::abs(test::normal_quantile_of(p))))
+        << p;
 }
 
 }  // namespace

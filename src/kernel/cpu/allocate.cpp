@@ -38,8 +38,8 @@ struct Added {
   std::int64_t unit;
 };
 
-// Adds the counts of all entries into the rows of one matrix, row by row, so that each row is in cache and, but for those that reach
-// into another block, no one else's. If `fresh`, rows are set to zero first, each when its turn comes.
+// Adds the counts of all entries into the rows of one matrix, row by row, so that each row is in cache and, but for
+// those that reach into another block, no one else's. If `fresh`, rows are set to zero first, each when its turn comes.
 template <class T>
 class RowSums {
  public:
@@ -79,7 +79,8 @@ class RowSums {
   }
 
  private:
-  // The first row that begins at this place or else the one it is in. Rows without entries belong to the block they begin in.
+  // The first row that begins at this place or else the one it is in. Rows without entries belong to the block they
+  // begin in.
   std::size_t row_of(std::uint64_t place) const {
     const std::uint64_t* rows = index_.begin.data();
     const std::size_t j = static_cast<std::size_t>(std::lower_bound(rows, rows + S_.rows(), place) - rows);
@@ -137,8 +138,8 @@ void add_by_row(Pool& pool, const std::vector<RowIndex>& by_row, const Added& ad
                   [&](std::size_t i) { add_block[matrix_and_block[i].first](matrix_and_block[i].second); });
 }
 
-// Adds the counts of a block of entries entry by entry, for entries without an index of rows. Rows are anywhere in memory and asked for
-// in time; components are known, so that it is the one cache line that is needed.
+// Adds the counts of a block of entries entry by entry, for entries without an index of rows. Rows are anywhere in
+// memory and asked for in time; components are known, so that it is the one cache line that is needed.
 void add_scattered(const HostCells& cells, const Drawn& drawn, const Added& added, const CountSums& sums) {
   constexpr std::size_t ahead = 48;
   const std::size_t K = added.layout.modes();
@@ -159,7 +160,8 @@ void add_scattered(const HostCells& cells, const Drawn& drawn, const Added& adde
   }
 }
 
-// Without an index, and where there is room for any count, a block can be added as soon as it is drawn, while it is in cache.
+// Without an index, and where there is room for any count, a block can be added as soon as it is drawn, while it is in
+// cache.
 bool scatters_at_once(const HostOnes& ones, const DrawSettings& settings, const CountSums& sums) {
   return ones.by_row.empty() && !settings.fresh &&
          std::all_of(sums.rows.begin(), sums.rows.end(), [](Counts* rows) { return on_this_host(*rows).wide(); });
@@ -193,7 +195,8 @@ void make_room(const Added& added, const CountSums& sums) {
 void add_rows(Pool& pool, const HostOnes& ones, const Added& added, const CountSums& sums) {
   const FactorLayout& layout = added.layout;
   make_room(added, sums);
-  // An entry of a row index does not say by which mode it belongs to the row: with several, their columns must be the same.
+  // An entry of a row index does not say by which mode it belongs to the row: with several, their columns must be the
+  // same.
   const bool indexed = !ones.by_row.empty() && (layout.columns_are_components() || layout.matrices() == layout.modes());
   if (indexed) return add_by_row(pool, ones.by_row, added, sums);
   if (added.fresh)

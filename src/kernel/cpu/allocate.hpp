@@ -1,5 +1,5 @@
-// Latent counts of entries in two passes: the first draws each entry's component, block by block of entries; the second adds them up,
-// row by row of every mode.                                                                                   (M3), (M4)
+// Latent counts of entries in two passes: the first draws each entry's component, block by block of entries; the second
+// adds them up, row by row of every mode.                                                                  (M3), (M4)
 #pragma once
 #include "kernel/entry_draw.hpp"
 

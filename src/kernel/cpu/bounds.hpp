@@ -4,8 +4,8 @@
 
 namespace ztp::cpu {
 
-// For each row of each factor and each block of 16 components, the Euclidean norm of its values times the weights' K-th roots. The
-// product of a cell's K norms is at least the sum of its products over the block.                                     (M24)
+// For each row of each factor and each block of 16 components, the Euclidean norm of its values times the weights' K-th
+// roots. The product of a cell's K norms is at least the sum of its products over the block.                    (M24)
 struct Bounds {
   std::vector<Matrix<float>> norms;  // K, n_k x blocks; one for both ends of an edge
   HostRates rates;                    // of a tensor with a component for each block

@@ -11,14 +11,14 @@
 namespace ztp::cpu {
 namespace {
 
-// Column sums are made over blocks of rows in a fixed order for any threads. A mode of a thousand rows has enough of them for many
-// threads, one of a million not too many.
+// Column sums are made over blocks of rows in a fixed order for any threads. A mode of a thousand rows has enough of
+// them for many threads, one of a million not too many.
 Blocks blocks_of(std::size_t rows) {
   return {rows, std::clamp<std::size_t>(rows / 128, 16, 256)};
 }
 
-// Rows of a mode in parts that threads can share, each a run of neighbours of which at most a block's worth goes together: all rows in
-// blocks, or a list of rows as it falls into runs.
+// Rows of a mode in parts that threads can share, each a run of neighbours of which at most a block's worth goes
+// together: all rows in blocks, or a list of rows as it falls into runs.
 std::vector<Range> runs_of(const Columns& columns) {
   std::vector<Range> runs;
   const Blocks blocks = blocks_of(columns.S.rows());

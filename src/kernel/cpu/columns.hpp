@@ -1,5 +1,5 @@
-// Columns of factors over blocks of rows: gamma draws in lanes (gamma.hpp) where floats hold and in logs where not, their sums and means,
-// and the diagonal of a network. All as in Kernel.
+// Columns of factors over blocks of rows: gamma draws in lanes (gamma.hpp) where floats hold and in logs where not,
+// their sums and means, and the diagonal of a network. All as in Kernel.
 #pragma once
 #include "kernel/host_arrays.hpp"
 

@@ -1,4 +1,5 @@
-// The fast kernel: threads, rows of 16 lanes that the compiler turns into vector instructions, integer sums without locks.
+// The fast kernel: threads, rows of 16 lanes that the compiler turns into vector instructions, integer sums without
+// locks.
 #pragma once
 #include <memory>
 

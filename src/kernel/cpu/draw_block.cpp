@@ -51,8 +51,8 @@ class BlockDraw {
     std::uint32_t found[batch];
     if (!task_.cells.missing) search_.find_all(task_.cells.observed ? count_uniform_ : component_uniform_, found);
     for (std::size_t i = 0; i < count; ++i) {
-      const bool surely_one =
-          task_.cells.observed ? task_.cells.observed[e + i] == 1 : !task_.cells.missing && count_uniform_[i] <= 1 - rate_[i];
+      const bool surely_one = task_.cells.observed ? task_.cells.observed[e + i] == 1
+                                                   : !task_.cells.missing && count_uniform_[i] <= 1 - rate_[i];
       if (rate_[i] <= 0)
         draw_in_logs(e + i);
       else if (surely_one)
@@ -67,7 +67,8 @@ class BlockDraw {
 
   // Anything but a sure one: a second look at the entry's own stream.
   void draw_count(std::size_t e, std::size_t i) {
-    if (task_.cells.missing && count_uniform_[i] <= 1 - rate_[i]) return drawn_.set_nothing(e);  // as most missing cells
+    // as most missing cells
+    if (task_.cells.missing && count_uniform_[i] <= 1 - rate_[i]) return drawn_.set_nothing(e);
     Stream stream = task_.stream(e);
     const std::int64_t y = draw_entry(stream, task_.cells, e, rate_[i]);
     if (y == 1) return drawn_.set_unit(e, search_.find(i, stream.uniform()));
@@ -106,7 +107,8 @@ class BlockDraw {
     }
   }
 
-  // A logarithm of a product is cheaper than a sum of logarithms. Its exponent is kept apart, so that it stays in range.
+  // A logarithm of a product is cheaper than a sum of logarithms. Its exponent is kept apart, so that it stays in
+  // range.
   HWY_INLINE void multiply_in(Doubles value) {
     const F64 f64;
     const U64 u64;

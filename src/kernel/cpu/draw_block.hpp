@@ -1,4 +1,4 @@
-// The first pass of allocate: the latent counts of a block of entries and the components they belong to.         (M3), (M4)
+// The first pass of allocate: the latent counts of a block of entries and the components they belong to.   (M3), (M4)
 #pragma once
 #include <vector>
 
@@ -6,8 +6,8 @@
 
 namespace ztp::cpu {
 
-// What a block of entries has drawn. `component`, one for each entry: that of its only unit, `nothing`, or `several` + where its parts
-// begin in `parts`; they end with those of another entry.
+// What a block of entries has drawn. `component`, one for each entry: that of its only unit, `nothing`, or `several` +
+// where its parts begin in `parts`; they end with those of another entry.
 inline constexpr std::uint32_t nothing = 0xffffffffu, several = 0x80000000u;
 struct Drawn {
   std::size_t begin = 0, end = 0;      // the block's entries
@@ -61,7 +61,7 @@ void split_units(Stream& stream, std::int64_t y, const Search& search, std::size
                    [&](std::size_t s, std::int64_t part) { drawn.add_part(e, order[s], part); });
 }
 
-// Entry e in logs, whose parts begin at `first`. Returns what it adds to the log-likelihood.                    (M3), (M4)
+// Entry e in logs, whose parts begin at `first`. Returns what it adds to the log-likelihood.               (M3), (M4)
 inline double draw_plainly(PlainDraw& plain, Stream& stream, std::size_t e, std::size_t first, Drawn& drawn) {
   const double log_likelihood =
       plain.draw(stream, e, [&](std::size_t r, std::int64_t part) { drawn.add_part(e, r, part); });

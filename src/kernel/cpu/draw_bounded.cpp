@@ -1,4 +1,4 @@
-// The latent counts of a block of entries when there are many components: kernel/bounded_draw.hpp, in lanes.           (M24)
+// The latent counts of a block of entries when there are many components: kernel/bounded_draw.hpp, in lanes.    (M24)
 #include <algorithm>
 #include <cmath>
 

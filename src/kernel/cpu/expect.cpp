@@ -98,7 +98,8 @@ namespace ztp::cpu {
 
 HWY_EXPORT(expect_entries);
 
-// Every component of every row of an entry gets its part. Whole numbers: threads may add them in any order, one at a time for each row.
+// Every component of every row of an entry gets its part. Whole numbers: threads may add them in any order, one at a
+// time for each row.
 double expect(Pool& pool, const CountTask& task, const CountSums& sums) {
   constexpr std::size_t entries_per_block = 2048;
   static RowLocks locks;

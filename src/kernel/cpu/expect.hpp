@@ -18,7 +18,8 @@ class RowLocks {
   std::array<std::atomic_flag, 4099> flags_;
 };
 
-// The expectations of the entries' latent counts, added into sums: what allocate does with DrawSettings::expected.      (M26)
+// The expectations of the entries' latent counts, added into sums: what allocate does with DrawSettings::expected.
+// (M26)
 double expect(Pool& pool, const CountTask& task, const CountSums& sums);
 
 }  // namespace ztp::cpu

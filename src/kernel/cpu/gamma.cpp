@@ -68,8 +68,8 @@ HWY_INLINE Candidate propose(const Words word[4], const Shape& shape) {
   return {x, t, value, uniform31(word[2])};
 }
 
-// Surely accepted. The probability of acceptance, exp(3 d q(t)), is at least 1 + 3 d q(t), and -q(t) = t^4/4 - t^5/5 + ... at most
-// t^4/4 for t > 0 and t^4/4 (1 + 4/5 |t| / (1 - |t|)) for -1 < t < 0; d t^2 = x^2/9. False for t <= -1.
+// Surely accepted. The probability of acceptance, exp(3 d q(t)), is at least 1 + 3 d q(t), and -q(t) = t^4/4 - t^5/5 +
+// ... at most t^4/4 for t > 0 and t^4/4 (1 + 4/5 |t| / (1 - |t|)) for -1 < t < 0; d t^2 = x^2/9. False for t <= -1.
 HWY_INLINE hn::Mask<F32> surely_accepted(const Candidate& candidate) {
   const F32 f;
   const Floats one = hn::Set(f, 1.0f), negative = hn::Min(candidate.t, hn::Zero(f));
@@ -121,8 +121,9 @@ HWY_INLINE Floats load_counts(const std::int64_t* counts, double scale) {
   return hn::Combine(F32(), high, low);
 }
 
-// The rows of one call. A lane that is not surely accepted waits in `pending_` as (row in the block, component) until there are
-// vectors full of them. `whole`: counts are whole numbers, so that only the shape of no count can be below one.
+// The rows of one call. A lane that is not surely accepted waits in `pending_` as (row in the block, component) until
+// there are vectors full of them. `whole`: counts are whole numbers, so that only the shape of no count can be below
+// one.
 template <bool whole, class T>
 class RowBlock {
  public:
@@ -168,7 +169,8 @@ class RowBlock {
     // A last vector that is less than half full is no vector: its lanes wait with the others.
     const std::size_t vectors_end = R % width < width / 2 ? R - R % width : stride;
     for (std::size_t j = begin_; j < end_; ++j) {
-      // Words first, draws second: in one loop each vector would be a chain of dependent steps too long to overlap with the next.
+      // Words first, draws second: in one loop each vector would be a chain of dependent steps too long to overlap with
+      // the next.
       const Words high = hn::Set(d32, static_cast<std::uint32_t>(first_row_ + j));
       for (std::size_t r = 0; r < vectors_end; r += 2 * width) {
         const Words index[2] = {hn::Iota(d32, static_cast<std::uint32_t>(r)),
@@ -225,7 +227,8 @@ class RowBlock {
       const Words row = hn::ShiftRight<24>(packed), r = hn::And(packed, hn::Set(d32, 0xffffffu));
       const Shape shape = shape_of_count(count);
       Words word[4];
-      random_words(keys_, r, hn::Add(row, hn::Set(d32, static_cast<std::uint32_t>(first_row_ + begin_))), attempt, word);
+      random_words(keys_, r, hn::Add(row, hn::Set(d32, static_cast<std::uint32_t>(first_row_ + begin_))), attempt,
+                   word);
       const Candidate candidate = propose<true>(word, shape);
       const Words place = hn::Add(hn::Mul(row, hn::Set(d32, static_cast<std::uint32_t>(u_.stride()))), r);
       hn::ScatterIndex(candidate.value, f, u_.row(begin_), hn::BitCast(i32, place));

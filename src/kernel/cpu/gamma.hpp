@@ -1,4 +1,4 @@
-// Rows of factors: gamma draws in lanes, and what else goes over rows of factors value by value.             (M5), (M28)
+// Rows of factors: gamma draws in lanes, and what else goes over rows of factors value by value.          (M5), (M28)
 #pragma once
 #include "kernel/host_arrays.hpp"
 
@@ -7,8 +7,8 @@ namespace ztp::cpu {
 // Floats do for shapes down to this: below, U^(1/a) needs more digits of U.
 inline constexpr double smallest_float_shape = 0.01;
 
-// u[j, r] ~ Gamma(a + scale S[j, r], 1) for at most 256 rows; values below the range of floats are zero. Of the columns S, a and
-// scale count alone.
+// u[j, r] ~ Gamma(a + scale S[j, r], 1) for at most 256 rows; values below the range of floats are zero. Of the columns
+// S, a and scale count alone.
 void draw_gamma_rows(const Columns& columns, const Streams& streams, Range rows, HostFactors& u);
 
 // sums[r]: the column sums over these rows; padded.

@@ -9,7 +9,8 @@ namespace ztp::cpu {
 std::vector<std::string> instruction_sets();
 // Throws an Error if there is none.
 void check_instruction_set();
-// From now on all kernels of this process use this one; empty: the best. For tests and benchmarks; not while a kernel works.
+// From now on all kernels of this process use this one; empty: the best. For tests and benchmarks; not while a kernel
+// works.
 void use_instruction_set(const std::string& name);
 
 }  // namespace ztp::cpu

@@ -1,5 +1,5 @@
-// What the vector kernels share: random numbers and a little mathematics in lanes. Compiled once for every instruction set, by
-// Highway's foreach_target: hence the toggling guard.
+// What the vector kernels share: random numbers and a little mathematics in lanes. Compiled once for every instruction
+// set, by Highway's foreach_target: hence the toggling guard.
 #if defined(ZTP_KERNEL_CPU_LANES_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ZTP_KERNEL_CPU_LANES_INL_HPP
 #undef ZTP_KERNEL_CPU_LANES_INL_HPP
@@ -45,8 +45,9 @@ HWY_INLINE Longs upper_half(Longs x) {
   return hn::BitCast(U64(), hn::DupOdd(hn::BitCast(F32(), x)));
 }
 
-// Philox4x32-10 (Salmon et al. 2011) in 64-bit lanes, of which only the lower halves count: what a multiplication leaves above
-// them is never looked at. x: the four counter words on entry, the four random words on return, for `count` vectors side by side:
+// Philox4x32-10 (Salmon et al. 2011) in 64-bit lanes, of which only the lower halves count: what a multiplication
+// leaves above them is never looked at. x: the four counter words on entry, the four random words on return, for
+// `count` vectors side by side:
 // each is a chain of multiplications that leaves the machine idle in between.
 template <std::size_t count>
 HWY_INLINE void philox(const RoundKeys& keys, Longs x[count][4]) {
@@ -67,8 +68,8 @@ HWY_INLINE void philox(const RoundKeys& keys, Longs x[count][4]) {
   }
 }
 
-// Block `block` of count x width streams at once: of index `index` + (high << 32) in each lane. The lanes of 32 bits are two vectors
-// of 64-bit lanes, the even ones and the odd ones.
+// Block `block` of count x width streams at once: of index `index` + (high << 32) in each lane. The lanes of 32 bits
+// are two vectors of 64-bit lanes, the even ones and the odd ones.
 template <std::size_t count>
 HWY_INLINE void random_words(const RoundKeys& keys, const Words index[count], Words high, std::uint32_t block,
                              Words words[count][4]) {

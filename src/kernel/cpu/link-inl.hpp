@@ -1,5 +1,5 @@
-// From a cell's rate to its probability, in lanes. Compiled once for every instruction set. The only place in the bulk scoring of
-// candidates that knows this link.
+// From a cell's rate to its probability, in lanes. Compiled once for every instruction set. The only place in the bulk
+// scoring of candidates that knows this link.
 #if defined(ZTP_KERNEL_CPU_LINK_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ZTP_KERNEL_CPU_LINK_INL_HPP
 #undef ZTP_KERNEL_CPU_LINK_INL_HPP
@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace ztp::cpu::HWY_NAMESPACE {
 
 // 1 - exp(-z) for z >= 0, within 3e-7 of itself however small z is.                                   (M16)
-// -z = (n + f) log 2 with |f| <= 1/2; 2^f = 1 + f q(f), so 1 - exp(-z) = (1 - 2^n) - 2^n f q(f): where n = 0 nothing cancels, and
-// elsewhere the result is at least 0.29. q is a Chebyshev fit of our own, within 2.1e-8.
+// -z = (n + f) log 2 with |f| <= 1/2; 2^f = 1 + f q(f), so 1 - exp(-z) = (1 - 2^n) - 2^n f q(f): where n = 0 nothing
+// cancels, and elsewhere the result is at least 0.29. q is a Chebyshev fit of our own, within 2.1e-8.
 HWY_INLINE Floats probability_of(Floats z) {
   const F32 d;
   const Floats one = hn::Set(d, 1.0f);

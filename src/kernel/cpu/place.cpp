@@ -58,8 +58,9 @@ void place(Pool& pool, const Matrix<float>& u, RowMask rows, const std::vector<s
       for (std::size_t i = 0; i < size; ++i)
         row_share[i] = rows.contains(begin + i) ? static_cast<double>(u.row(begin + i)[r]) : 0.0;
       Stream within = streams.at(((b + 1) << 32) | r);
-      draw_multinomial(within, in_block[b], std::span<const double>(row_share.data(), size),
-                       [&](std::size_t i, std::int64_t part) { counts.row(begin + i)[r] += static_cast<T>(part * unit); });
+      draw_multinomial(
+          within, in_block[b], std::span<const double>(row_share.data(), size),
+          [&](std::size_t i, std::int64_t part) { counts.row(begin + i)[r] += static_cast<T>(part * unit); });
     }
   };
   S.visit([&](auto& counts) {

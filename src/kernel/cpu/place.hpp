@@ -1,5 +1,5 @@
-// What goes over all rows of a mode, block by block: counts placed in proportion to factors, and statistics looked at or changed as a
-// whole. All as in Kernel.
+// What goes over all rows of a mode, block by block: counts placed in proportion to factors, and statistics looked at
+// or changed as a whole. All as in Kernel.
 #pragma once
 #include "kernel/host_arrays.hpp"
 

@@ -1,4 +1,5 @@
-// The products weight[r] prod_k u[k][i_k, r] of one cell after another, in lanes. Compiled once for every instruction set.
+// The products weight[r] prod_k u[k][i_k, r] of one cell after another, in lanes. Compiled once for every instruction
+// set.
 #if defined(ZTP_KERNEL_CPU_PRODUCTS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ZTP_KERNEL_CPU_PRODUCTS_INL_HPP
 #undef ZTP_KERNEL_CPU_PRODUCTS_INL_HPP
@@ -31,8 +32,8 @@ class Products {
 
   std::size_t stride() const { return stride_; }
 
-  // Adds up the products of `cell` lane by lane: sums[l] is the sum of the products l, l + 16, l + 32, .... If `keep`, the products
-  // themselves are written too.
+  // Adds up the products of `cell` lane by lane: sums[l] is the sum of the products l, l + 16, l + 32, .... If `keep`,
+  // the products themselves are written too.
   template <bool keep>
   HWY_INLINE void compute(const std::uint32_t* cell, float* HWY_RESTRICT product, float* HWY_RESTRICT sums) {
     const F32 f;

@@ -1,5 +1,5 @@
-// A categorical draw for each of sixteen cells at once: products, running sums, and the place where a uniform number falls. Compiled
-// once for every instruction set.
+// A categorical draw for each of sixteen cells at once: products, running sums, and the place where a uniform number
+// falls. Compiled once for every instruction set.
 #if defined(ZTP_KERNEL_CPU_SEARCH_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ZTP_KERNEL_CPU_SEARCH_INL_HPP
 #undef ZTP_KERNEL_CPU_SEARCH_INL_HPP
@@ -76,8 +76,8 @@ class BatchSearch {
     run_sums(count);
   }
 
-  // The places of the largest products of cell i, no two of them in one lane. A place is kept in the last bits of its product, which
-  // for this are as good as any: products are positive, and so in the order of their bits.
+  // The places of the largest products of cell i, no two of them in one lane. A place is kept in the last bits of its
+  // product, which for this are as good as any: products are positive, and so in the order of their bits.
   template <std::size_t count>
   HWY_INLINE void largest(std::size_t i, std::uint32_t* places) const {
     using Lanes = hn::FixedTag<std::int32_t, width>;
@@ -100,8 +100,8 @@ class BatchSearch {
     }
   }
 
-  // Where the running sum in search order passes `uniform` of the total: first the lane, then the place in it. Never a share of
-  // zero; where rounding runs past the end, the last that is not.
+  // Where the running sum in search order passes `uniform` of the total: first the lane, then the place in it. Never a
+  // share of zero; where rounding runs past the end, the last that is not.
   std::uint32_t find(std::size_t i, double uniform) const {
     const double target = uniform * total(i);
     const std::size_t lane = find_lane(i, target);

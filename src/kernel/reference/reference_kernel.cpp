@@ -17,8 +17,8 @@
 namespace ztp {
 namespace {
 
-// (M24): kernel/bounded_draw.hpp with bounds in double. Returns whether the entry is done; if not, the stream has been read for as much as
-// the attempt has cost.
+// (M24): kernel/bounded_draw.hpp with bounds in double. Returns whether the entry is done; if not, the stream has been
+// read for as much as the attempt has cost.
 template <class Add>
 bool draw_within_bounds(Stream& stream, const CountTask& task, std::size_t e, const Add& add) {
   const HostCells& cells = task.cells;
@@ -114,8 +114,8 @@ class ReferenceKernel final : public Kernel {
     return std::make_unique<HostOnes>(cells, layout);
   }
 
-  // (M3), (M4), (M17): each entry from its own stream, its parts added to the row of every mode and to the total; (M26): their
-  // expectations instead. The sum of what entries add to the log-likelihood.                                         (M10)
+  // (M3), (M4), (M17): each entry from its own stream, its parts added to the row of every mode and to the total;
+  // (M26): their expectations instead. The sum of what entries add to the log-likelihood.                       (M10)
   double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
                   const CountSums& sums) override {
     const HostRates on_host(rates);

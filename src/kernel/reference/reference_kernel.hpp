@@ -1,4 +1,5 @@
-// The slow, obvious kernel: one thread, double precision, one loop for each formula. It is what the fast ones are held against.
+// The slow, obvious kernel: one thread, double precision, one loop for each formula. It is what the fast ones are held
+// against.
 #pragma once
 #include <memory>
 
