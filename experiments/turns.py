@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Is a build of ztp slower than another? Runs the same fits with both by turns and prints, for each case, the median time of a sweep of
-the old and of the new program, and the median, smallest and largest ratio new / old. Turns are short, so that a machine that is busy for a
-while slows both programs.
+"""Is a build of ztp slower than another? Runs the same fits with both by turns and prints, for each case, the median
+time of a sweep of the old and of the new program, and the median, smallest and largest ratio new / old. Turns are
+short, so that a machine that is busy for a while slows both programs.
 
     experiments/turns.py OLD/ztp NEW/ztp [--threads 2] [--repeats 7] [--only facebook]
 
@@ -22,7 +22,8 @@ CASES = {
     "facebook R = 20, a = 0.005": (FACEBOOK, "--rank 20 --sampler plain --dirichlet 0.005", 12),
     "facebook R = 20, learned": (FACEBOOK, "--rank 20 --sampler plain --learn dirichlet,gamma-shape", 40),
     "facebook R = 700": (FACEBOOK, "--rank 700 --sampler plain", 8),
-    "facebook R = 20, held-out cells missing": (FACEBOOK, "--rank 20 --sampler plain --holdout 0.1 --holdout-as missing", 40),
+    "facebook R = 20, held-out cells missing": (
+        FACEBOOK, "--rank 20 --sampler plain --holdout 0.1 --holdout-as missing", 40),
     "facebook R = 20, online": (FACEBOOK, "--rank 20 --method online", 200),
     "facebook R = 20, online by means": (FACEBOOK, "--rank 20 --method online --latent mean --parameters mean", 200),
     "small R = 25, collapsed": (SMALL, "--rank 25 --sampler collapsed", 60),
@@ -58,14 +59,17 @@ def main():
                 continue
             if shape not in made:
                 made[shape] = pathlib.Path(folder) / f"data{len(made)}"
-                subprocess.run([given.old, "simulate", *shape.split(), "--out", made[shape]], check=True, stdout=subprocess.DEVNULL)
+                command = [given.old, "simulate", *shape.split(), "--out", made[shape]]
+                subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             times = {given.old: [], given.new: []}
             for _ in range(given.repeats):
                 for ztp in times:
-                    times[ztp].append(median_sweep(ztp, made[shape], options, sweeps, given.threads, pathlib.Path(folder) / "run"))
+                    out = pathlib.Path(folder) / "run"
+                    times[ztp].append(median_sweep(ztp, made[shape], options, sweeps, given.threads, out))
             ratios = [new / old for old, new in zip(times[given.old], times[given.new])]
             old, new = (1000 * statistics.median(times[ztp]) for ztp in (given.old, given.new))
-            print(f"{name:42} {old:9.2f} {new:9.2f}   {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})", flush=True)
+            spread = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+            print(f"{name:42} {old:9.2f} {new:9.2f}   {spread}", flush=True)
 
 
 main()
