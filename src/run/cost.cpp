@@ -26,7 +26,7 @@ constexpr double writing_bytes = 11 * MiB;       // measured: netCDF, HDF5 and t
 double reading_bytes(const Dataset& data, double threads) {
   const double K = static_cast<double>(data.tensor.order());
   // Blocks of text and their cells in flight (io/table.cpp): about 13 MiB for each thread, unless the file is smaller.
-  return std::min(13 * MiB * threads, static_cast<double>(data.lines) * K * 12);
+  return std::min(13 * MiB * threads, static_cast<double>(data.lines) * K * 15);
 }
 
 // A copy of the training ones; then the numbers of the drawn zeros, and their cells.
@@ -44,12 +44,14 @@ double regrouping_bytes(const Dataset& data) {
 }
 
 // u and S, norms of the factors, and partial sums.
-double parameter_bytes(const std::vector<Mode>& modes, std::size_t R) {
+double parameter_bytes(const std::vector<Mode>& modes, const FitOptions& options) {
+  const std::size_t R = static_cast<std::size_t>(options.rank);
+  const double count_bytes = is_online(options) ? sizeof(std::int64_t) : sizeof(std::int32_t);  // if they stay narrow
   const double stride = static_cast<double>(padded(R));
   double bytes = sampling_code_bytes, largest_partials = 0;
   for (const Mode& mode : modes) {
     const double rows = mode.labels.size();
-    bytes += rows * stride * (sizeof(float) + sizeof(std::int64_t));
+    bytes += rows * stride * (sizeof(float) + count_bytes);
     if (R >= least_rank_bounded)  // norms
       bytes += rows * static_cast<double>(padded(padded(R) / components_per_block)) * sizeof(float);
     largest_partials = std::max(largest_partials, rows / 256 * stride * sizeof(double));
@@ -86,7 +88,7 @@ double sampling_bytes(const Dataset& data, const FitOptions& options, double tes
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
   const double followed = test_cells * (4 * K + 1 + 8 + 8 + 8);  // cells, outcome, sum, probability, sorted keys
   if (is_rival(options)) return sampling_code_bytes + rival_models(options).chain_bytes(options, data) + followed;
-  double bytes = parameter_bytes(data.tensor.modes, static_cast<std::size_t>(options.rank));
+  double bytes = parameter_bytes(data.tensor.modes, options);
   if (is_online(options))
     bytes += minibatch_bytes(data, options);
   else
