@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.model = choice & 32 ? ztp::Model::logistic : ztp::Model::ztp;  // a rival learns its intercept
   // With the largest mode a record is longer than any file here.
   const std::uint32_t first = choice & 64 ? ztp::max_mode_size : 1 + (choice >> 2 & 3);
-  const ztp::DrawLayout layout(options, {{"a", first}, {"b", 2}}, choice >> 4 & 1);
+  const ztp::DrawLayout layout(options, {{"a", first}, {"b", 2}}, std::vector<std::size_t>(choice >> 4 & 1, 0));
   std::string bytes(input.rest());
   const std::uint64_t record = record_bytes(layout);
   if ((choice & 128) == 0)
@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     REQUIRE(log.draws() == bytes.size() / record);
     std::vector<float> values(log.draws() > 0 ? layout.floats() : 0);
     for (std::size_t i = 0; i < log.draws(); ++i) {
-      REQUIRE(log.head(i).chain < layout.chains && log.head(i).occupied() <= layout.R);
+      REQUIRE(log.head(i).chain < layout.chains && log.head(i).occupied() <= layout.factors.components());
       log.read(i, 0, values.size(), values.data());
       log.verify(i);
     }
