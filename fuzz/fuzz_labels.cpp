@@ -25,13 +25,14 @@ void read_with(ztp::ReadOptions options) {
 
 // As an update reads more cells of a run.
 void grow(const ztp::ReadOptions& options) {
-  ztp::Dataset news = ztp::read_dataset(options);
+  ztp::Dataset new_data = ztp::read_dataset(options);
   ztp::LabelTable words;
   for (const char* word : {"anna", "bert", "cleo"}) words.add(word);
   std::vector<ztp::Mode> modes = {{"mode1", ztp::LabelTable::numbered(1, 4)}, {"mode2", words}};
-  ztp::translate_and_grow(ztp::columns_of(news.tensor.modes), {&modes[0], &modes[1]}, options.file, news.tensor.coords);
-  for (std::size_t i = 0; i < news.tensor.coords.size(); ++i)
-    REQUIRE(news.tensor.coords[i] < modes[i % 2].labels.size());
+  ztp::translate_and_grow(ztp::columns_of(new_data.tensor.modes), {&modes[0], &modes[1]}, options.file,
+                          new_data.tensor.coords);
+  for (std::size_t i = 0; i < new_data.tensor.coords.size(); ++i)
+    REQUIRE(new_data.tensor.coords[i] < modes[i % 2].labels.size());
 }
 
 }  // namespace
@@ -71,15 +72,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         options = {.file = path, .labels = {"mode1=" + labels}};
         break;
       case 7:
-        options = {.file = path, .format = "mtx", .labels = {"mode1=" + labels, "mode2=" + labels}};
+        options = {.file = path, .format = ztp::FileFormat::mtx, .labels = {"mode1=" + labels, "mode2=" + labels}};
         break;
       case 8:
-        options = {.file = path, .format = "tns", .missing_slices = {"mode1=" + labels}};
+        options = {.file = path, .format = ztp::FileFormat::tns, .missing_slices = {"mode1=" + labels}};
         break;
       case 9:
-        return grow({.file = path, .format = choice & 16 ? "tns" : "tsv"});
+        return grow({.file = path, .format = choice & 16 ? ztp::FileFormat::tns : ztp::FileFormat::tsv});
       case 10:
-        options = {.file = path, .format = "tns", .counts = true, .networks = {"mode1=" + path}};
+        options = {.file = path, .format = ztp::FileFormat::tns, .counts = true, .networks = {"mode1=" + path}};
         break;
       default: {
         const ztp::LabelTable table = ztp::read_label_file(path);
