@@ -39,7 +39,7 @@ void compare(Suite& suite, const std::string& shape, const Matrix<std::int64_t>&
   Pool pool(1);
   HostCounts counts(S.rows(), S.columns(), false, 0);  // narrow, as a fit has them
   HostFactors u(S.rows(), S.columns(), 0);
-  write_all(S, counts);
+  write_rows(counts, [&](std::size_t j, std::int64_t* row) { std::copy_n(S.row(j), S.columns(), row); });
   std::mt19937 engine(1);
   std::uint32_t sweep = 0;
   const StreamKey stream = stream_key(1, 0, Purpose::columns);

@@ -39,7 +39,7 @@ double bytes_of_coords(const SparseTensor& tensor) {
 
 Sampling::Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads, int warm_up_sweeps)
     : pool_(threads),
-      kernel_(make_kernel("cpu", pool_)),
+      kernel_(make_kernel(KernelName::cpu, pool_)),
       problem_(default_problem(tensor, R)),
       chain_(problem_, *kernel_, 0) {
   chain_.start();

@@ -1,10 +1,7 @@
 #include "kernel/kernel.hpp"
 
-#include <fmt/format.h>
-
 #include "kernel/cpu/cpu_kernel.hpp"
 #include "kernel/reference/reference_kernel.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -15,10 +12,8 @@ std::vector<std::size_t> search_order(std::size_t R) {
   return order;
 }
 
-std::unique_ptr<Kernel> make_kernel(const std::string& name, Pool& pool) {
-  if (name == "cpu") return make_cpu_kernel(pool);
-  if (name == "reference") return make_reference_kernel();
-  throw Error(ErrorKind::config, fmt::format("unknown kernel \"{}\": use cpu or reference", name));
+std::unique_ptr<Kernel> make_kernel(KernelName name, Pool& pool) {
+  return name == KernelName::cpu ? make_cpu_kernel(pool) : make_reference_kernel();
 }
 
 }  // namespace ztp

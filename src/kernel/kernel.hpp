@@ -2,9 +2,8 @@
 // state and seed they make the same draws, but for roundings that flip one draw in a great many.
 //
 // A kernel makes and owns what is large: ones, factors and counts are handles (Ones, Factors, Counts) whose memory need
-// not be the host's.
-// What has a value for each component is on the host. Random streams are keyed by the number of a one or a row among
-// all of them, so that a part of the data draws what the whole would.
+// not be the host's. What has a value for each component is on the host. Random streams are keyed by the number of a
+// one or a row among all of them, so that a part of the data draws what the whole would.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -18,6 +17,7 @@
 #include "base/random.hpp"
 #include "model/rates.hpp"
 #include "ztp/buffer.hpp"
+#include "ztp/options.hpp"
 
 namespace ztp {
 
@@ -29,7 +29,7 @@ struct HostCells {
   bool missing = false;     // not observed at all: each is Poisson, zero included
   std::uint64_t first = 0;  // the number of the first of them among all: what their random streams are keyed by
   // Whether to index the cells of each row, so that counts can be added up row by row. For cells that are drawn again
-  // and again.
+  // and again. They must be sorted by their first coordinate.
   bool indexed = false;
 };
 
@@ -71,11 +71,12 @@ struct DrawSettings {
   // A one of rate zero is no error but goes to any component, and is left out of the likelihood. For a chain's first
   // sweep, and online, where factors of entities that have not been met yet may be too small for floats.
   bool anywhere = false;
-  bool fresh = false;           // what is in the rows is overwritten, not added to
+  bool fresh = false;           // what is in the rows is overwritten, not added to; totals are always added to
   Allocation* parts = nullptr;  // if not null, the parts themselves are written there
 };
 
-// Where latent counts are added up: S[i_k, c(r, k)] of the matrix of each mode k, and totals[r].
+// Where latent counts are added up: S[i_k, c(r, k)] of the matrix of each mode k, and totals[r]. No pointer is null,
+// and no two are the same. After an exception their values are undefined.
 struct CountSums {
   const FactorLayout* layout = nullptr;
   std::vector<Counts*> rows;       // of each matrix of the layout
@@ -123,7 +124,7 @@ class Kernel : public ArrayMaker {
  public:
   // ---- ones
 
-  // layout: which matrix each coordinate is a row of.
+  // layout: which matrix each coordinate is a row of; needed for the call alone.
   virtual std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) = 0;
   // Makes room for this many ones to be allocated at once, so that a run that cannot have it fails before its first
   // sweep.
@@ -199,7 +200,6 @@ class Kernel : public ArrayMaker {
   virtual void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) = 0;
 };
 
-// name: "cpu" or "reference".
-std::unique_ptr<Kernel> make_kernel(const std::string& name, Pool& pool);
+std::unique_ptr<Kernel> make_kernel(KernelName name, Pool& pool);
 
 }  // namespace ztp

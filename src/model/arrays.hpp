@@ -1,6 +1,8 @@
 // Factors and counts are handles: a kernel makes them and owns their memory, which need not be the host's. Nothing
-// above kernel/ holds a pointer into them; whoever needs values copies whole rows from or to the host.
+// above kernel/ holds a pointer into them; whoever needs values copies whole rows from or to the host. A call may be a
+// transfer to or from a device: read and write blocks of rows, not one row after another.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,7 +35,8 @@ class RowArray {
   std::uint64_t first_row() const { return first_row_; }
   virtual std::size_t bytes() const = 0;
 
-  // To and from the host: rows.size() x columns() values, packed.
+  // To and from the host: rows.size() x columns() values, packed. Threads may read at the same time, unless someone
+  // writes or a kernel computes with the array.
   virtual void read(Range rows, T* values) const = 0;
   virtual void write(Range rows, const T* values) = 0;
 
@@ -57,23 +60,48 @@ class ArrayMaker {
   virtual ~ArrayMaker() = default;
   // All zero. first_row: as RowArray::first_row.
   virtual std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row = 0) = 0;
-  // `wide`: sums may be larger than 32 bits hold. Others are narrow, and become wide by themselves when they must.
+  // `wide`: sums may be larger than 32 bits hold. Others are narrow, and become wide by themselves when they must. A
+  // kernel whose counts are always of 64 bits may ignore it.
   virtual std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide,
                                          std::uint64_t first_row = 0) = 0;
 };
 
-// Calls body(rows, values) for one block of rows after another, with their values on the host, packed. Blocks are of
-// some 100 KiB.
+// Calls body(rows) for each run of neighbours in a list of rows in ascending order.
+template <class Body>
+void for_runs(const std::vector<std::uint32_t>& list, const Body& body) {
+  for (std::size_t begin = 0, end; begin < list.size(); begin = end) {
+    for (end = begin + 1; end < list.size() && list[end] == list[end - 1] + 1;) ++end;
+    body(Range{list[begin], std::size_t{list[end - 1]} + 1});
+  }
+}
+
+// Blocks are of some 100 KiB.
+template <class T>
+std::size_t rows_per_block(const RowArray<T>& array) {
+  return std::max<std::size_t>(1, 16384 / std::max<std::size_t>(array.columns(), 1));
+}
+
+// Calls body(rows, values) for one block of rows after another, with their values on the host, packed.
 template <class T, class Body>
 void for_blocks_of_rows(const RowArray<T>& array, const Body& body) {
-  const std::size_t step = std::max<std::size_t>(1, 16384 / std::max<std::size_t>(array.columns(), 1));
   std::vector<T> values;
-  for (std::size_t first = 0; first < array.rows(); first += step) {
-    const Range rows{first, std::min(first + step, array.rows())};
+  for (std::size_t first = 0; first < array.rows(); first += rows_per_block(array)) {
+    const Range rows{first, std::min(first + rows_per_block(array), array.rows())};
     values.resize(rows.size() * array.columns());
     array.read(rows, values.data());
     body(rows, values.data());
   }
+}
+
+// The same for rows of a list in ascending order, a run of neighbours at a time.
+template <class T, class Body>
+void for_listed_rows(const RowArray<T>& array, const std::vector<std::uint32_t>& list, const Body& body) {
+  std::vector<T> values;
+  for_runs(list, [&](Range rows) {
+    values.resize(rows.size() * array.columns());
+    array.read(rows, values.data());
+    body(rows, values.data());
+  });
 }
 
 // All of it on the host.
@@ -87,10 +115,25 @@ Matrix<T> on_host(const RowArray<T>& array) {
   return result;
 }
 
-// Writes a matrix of the host that is as large.
-template <class T>
-void write_all(const Matrix<T>& from, RowArray<T>& array) {
-  for (std::size_t j = 0; j < from.rows(); ++j) array.write({j, j + 1}, from.row(j));
+// Writes all rows, block by block: fill(j, row) sets the values of row j.
+template <class T, class Fill>
+void write_rows(RowArray<T>& array, const Fill& fill) {
+  std::vector<T> values(rows_per_block(array) * array.columns());
+  for (std::size_t first = 0; first < array.rows(); first += rows_per_block(array)) {
+    const Range rows{first, std::min(first + rows_per_block(array), array.rows())};
+    for (std::size_t j = rows.begin; j < rows.end; ++j) fill(j, values.data() + (j - rows.begin) * array.columns());
+    array.write(rows, values.data());
+  }
+}
+// The same for rows of a list in ascending order, a run of neighbours at a time.
+template <class T, class Fill>
+void write_listed_rows(RowArray<T>& array, const std::vector<std::uint32_t>& list, const Fill& fill) {
+  std::vector<T> values;
+  for_runs(list, [&](Range rows) {
+    values.resize(rows.size() * array.columns());
+    for (std::size_t j = rows.begin; j < rows.end; ++j) fill(j, values.data() + (j - rows.begin) * array.columns());
+    array.write(rows, values.data());
+  });
 }
 
 }  // namespace ztp

@@ -44,7 +44,7 @@ Statistics make_statistics(const FactorLayout& layout, const std::vector<std::si
   return statistics;
 }
 
-std::vector<double> learned_values(const Shapes& shapes, const Hyperparameters& hyper) {
+std::vector<double> learned_values(const PriorShapes& shapes, const Hyperparameters& hyper) {
   std::vector<double> values;
   if (hyper.learn_dirichlet) values = shapes.dirichlet;
   if (!hyper.learn_shapes) return values;

@@ -21,7 +21,7 @@ struct Hyperparameters {
 };
 
 // The values in use of the hyperparameters that may be learned.
-struct Shapes {
+struct PriorShapes {
   std::vector<double> dirichlet;  // a of each factor matrix
   double tensor = 0;              // g
   std::vector<double> networks;   // f of each network
@@ -29,7 +29,7 @@ struct Shapes {
 
 struct State {
   FactorLayout layout;
-  Shapes shapes;
+  PriorShapes shapes;
   std::vector<std::unique_ptr<Factors>> factors;  // of each matrix of the layout
   Weights tensor;                                 // lambda, p
   std::vector<Weights> networks;                  // beta, h of each network
@@ -67,7 +67,7 @@ Statistics make_statistics(const FactorLayout& layout, const std::vector<std::si
                            ArrayMaker& arrays);
 
 // Those of the shapes that are learned: a of each matrix, g, f_1, ....
-std::vector<double> learned_values(const Shapes& shapes, const Hyperparameters& hyper);
+std::vector<double> learned_values(const PriorShapes& shapes, const Hyperparameters& hyper);
 
 // Components with at least half a count from the ones of the tensor: imputed counts occupy nothing.
 std::size_t occupied(const Statistics& statistics);

@@ -56,7 +56,7 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
       layout(draw_layout(info).factors),
       modes(load_modes(dir, info)),
       pool(checked_threads(threads)),
-      kernel(make_kernel("cpu", pool)),
+      kernel(make_kernel(KernelName::cpu, pool)),
       draws(dir, info),
       state(make_scored_state(draws, rival, *kernel)) {}
 

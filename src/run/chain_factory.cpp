@@ -37,7 +37,7 @@ std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted) {
 ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool)
     : problem_(make_problem(complete, data)),
       online_(online_options(complete)),
-      kernel_(make_kernel(name_of(complete.kernel), pool)) {
+      kernel_(make_kernel(complete.kernel, pool)) {
   if (!is_online(complete)) return;
   const std::size_t parts = minibatch_count(data.ones(), complete.minibatch);
   minibatches_ = make_minibatches(data, problem_.layout, parts, parts, has_counts(complete), *kernel_);

@@ -91,13 +91,15 @@ void read_counts(const SectionReader& file, const std::string& path, const std::
   if (bytes % row_bytes(counts) != 0 || bytes / row_bytes(counts) > counts.rows())
     throw Error(ErrorKind::input,
                 fmt::format("{}: damaged: the file has a section \"{}\" of the wrong size", path, name));
-  std::size_t j = 0;
-  std::vector<std::int64_t> row(padded(counts.columns()));
+  std::size_t begin = 0;
+  std::vector<std::int64_t> packed;
   file.read_pieces(name, row_bytes(counts), [&](const char* data, std::size_t size) {
-    for (; size > 0; data += row_bytes(counts), size -= row_bytes(counts), ++j) {
-      std::copy(data, data + row_bytes(counts), reinterpret_cast<char*>(row.data()));
-      counts.write({j, j + 1}, row.data());
-    }
+    const std::size_t rows = size / row_bytes(counts), packed_bytes = counts.columns() * sizeof(std::int64_t);
+    packed.resize(rows * counts.columns());
+    for (std::size_t j = 0; j < rows; ++j)
+      std::copy_n(data + j * row_bytes(counts), packed_bytes, reinterpret_cast<char*>(&packed[j * counts.columns()]));
+    counts.write({begin, begin + rows}, packed.data());
+    begin += rows;
   });
 }
 

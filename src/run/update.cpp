@@ -66,7 +66,7 @@ FitOutcome sample_update(const OpenRun& run, const std::string& old_dir, const R
   Problem problem = make_problem(options, added);
   problem.update = static_cast<std::uint32_t>(run.info.updates);
   Pool pool(static_cast<unsigned>(options.threads));
-  const std::unique_ptr<Kernel> kernel = make_kernel(name_of(options.kernel), pool);
+  const std::unique_ptr<Kernel> kernel = make_kernel(options.kernel, pool);
   const OwnedMinibatches minibatches = make_minibatches(added, problem.layout, parts, 1, false, *kernel);
   OnlineOptions online = online_options(options);
   online.looks = static_cast<std::uint32_t>(options.sweeps);

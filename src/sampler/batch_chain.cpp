@@ -51,7 +51,7 @@ void BatchChain::start() {
 
 // A Gibbs sweep. Each step draws, given all else that is not said to be integrated out:
 //   learn                      a, g, f, with u, p, lambda, h and beta integrated out        (M19), (M20), (M21)
-//   draw_parameters            u; p and lambda; h and beta                                  (M5); (M6), (M7); (M13), (M14)
+//   draw_parameters            u; p and lambda; h and beta                               (M5); (M6), (M7); (M13), (M14)
 //   draw_counts                latent counts of the ones                                    (M3), (M4)
 //                              latent counts of missing cells                               (M17), (M18)
 //                              latent counts of networks: edges, missing pairs, diagonal    (M11), (M17), (M12)

@@ -24,12 +24,10 @@ void read(const Counts& from, Matrix<double>& to) {
 }
 
 void write(const Matrix<double>& from, Counts& to) {
-  std::vector<std::int64_t> row(from.columns());
-  for (std::size_t j = 0; j < from.rows(); ++j) {
-    std::transform(from.row(j), from.row(j) + row.size(), row.begin(),
+  write_rows(to, [&](std::size_t j, std::int64_t* row) {
+    std::transform(from.row(j), from.row(j) + from.columns(), row,
                    [](double count) { return static_cast<std::int64_t>(count); });
-    to.write({j, j + 1}, row.data());
-  }
+  });
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ const std::string& StepContext::name_of_matrix(std::size_t f) const {
   return problem.tensor->modes[k].name;
 }
 
-void check_shapes(const Shapes& shapes, double scale, const StepContext& context) {
+void check_shapes(const PriorShapes& shapes, double scale, const StepContext& context) {
   const auto check = [&](double value, const std::string& name) {
     if (!positive(value)) fail(context, fmt::format("{} is {}", name, fault(value)));
   };

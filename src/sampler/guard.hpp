@@ -24,7 +24,7 @@ struct StepContext {
 // Each throws a numeric Error that names the step and what is wrong, with mode, row and component where there are any.
 
 // The hyperparameters in use, and what a stored count stands for: positive and finite.
-void check_shapes(const Shapes& shapes, double scale, const StepContext& context);
+void check_shapes(const PriorShapes& shapes, double scale, const StepContext& context);
 // The columns of factor matrix f by their sums, as draw_columns returns them.
 void check_columns(const std::vector<double>& sums, const Factors& u, std::size_t f, const StepContext& context);
 // network: its number, or -1 for the weights of the tensor.

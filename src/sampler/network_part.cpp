@@ -4,7 +4,7 @@ namespace ztp {
 
 NetworkPart::NetworkPart(const Problem& problem, std::size_t m, const LatentCounts& counts, Kernel& kernel)
     : problem_(problem), m_(m), counts_(counts), kernel_(kernel) {
-  const FactorLayout::Size& size = problem.layout.size(matrix());
+  const FactorLayout::Size& size = problem.layout.size(factor_matrix());
   pairs_ = FactorLayout::pairs(size.rows, size.columns);
   missing_ = kernel.upload(
       {.coords = network().missing.data(), .count = network().missing.size() / 2, .missing = true}, pairs_);
@@ -17,12 +17,12 @@ void NetworkPart::upload_edges() {
 // 2 beta_q u[i, q] u[j, q] of the pair i < j. All pairs i < j and the diagonal together have half the total of these.
 // (M11)
 Rates NetworkPart::rates(const State& state) const {
-  return make_rates(pairs_, {state.factors[matrix()].get()}, state.networks[m_].log_weight, 2);
+  return make_rates(pairs_, {state.factors[factor_matrix()].get()}, state.networks[m_].log_weight, 2);
 }
 
 // v: a count is added at both ends, and once to the total.                                                     (M12)
 CountSums NetworkPart::sums(Statistics& statistics) const {
-  return {&pairs_, {statistics.rows[matrix()].get()}, statistics.networks[m_].data()};
+  return {&pairs_, {statistics.rows[factor_matrix()].get()}, statistics.networks[m_].data()};
 }
 
 void NetworkPart::start(Statistics& statistics) const {
@@ -48,9 +48,9 @@ double NetworkPart::draw_counts_of_edges(const Ones& edges, const State& state, 
 double NetworkPart::impute(const State& state, const DrawSettings& settings, Statistics& statistics) const {
   const double pairs =
       kernel_.allocate(*missing_, rates(state), counts_.key(Purpose::missing_pairs, m_), settings, sums(statistics));
-  return pairs + kernel_.impute_diagonal(*state.factors[matrix()], state.networks[m_].log_weight,
-                                         counts_.key(Purpose::diagonal, m_), settings, *statistics.rows[matrix()],
-                                         statistics.networks[m_].data());
+  return pairs + kernel_.impute_diagonal(*state.factors[factor_matrix()], state.networks[m_].log_weight,
+                                         counts_.key(Purpose::diagonal, m_), settings,
+                                         *statistics.rows[factor_matrix()], statistics.networks[m_].data());
 }
 
 double NetworkPart::scaled_log_likelihood(const State& state, double weight, double of_edges, double imputed) const {

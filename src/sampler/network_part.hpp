@@ -13,7 +13,7 @@ class NetworkPart {
   // Refers to all of these. m: its number.
   NetworkPart(const Problem& problem, std::size_t m, const LatentCounts& counts, Kernel& kernel);
 
-  std::size_t matrix() const { return problem_.layout.matrix(network().mode); }  // that it is on
+  std::size_t factor_matrix() const { return problem_.layout.matrix(network().mode); }  // that it is on
 
   // ---- all edges at once
 

@@ -15,12 +15,6 @@ constexpr double finest_scale = 0x1p-16;    // of a count: what a stored one sta
 constexpr double units_of_weight = 0x1p10;  // at least so many make up what a count adds, or it would be rounded
 constexpr double most_units = 0x1p60;       // of one component in all rows together
 
-// The rows of u that are listed, or all.
-template <class Body>
-void for_rows(const Factors& u, const std::vector<std::uint32_t>* rows, const Body& body) {
-  for (std::size_t i = 0; i < (rows == nullptr ? u.rows() : rows->size()); ++i) body(rows == nullptr ? i : (*rows)[i]);
-}
-
 }  // namespace
 
 OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, const DataInMinibatches& data,
@@ -64,9 +58,9 @@ void OnlineChain::start() {
 
 // A step of conditional density filtering:
 //   set_parameters_for     u; p and lambda; h and beta, drawn or by their means, for what the minibatch needs of them
-//                                                                             (M5), (M27); (M6), (M7); (M13), (M14); (M28)
-//   move_statistics        towards the latent counts of the minibatch, drawn or expected          (M25), (M3), (M4), (M26)
-//                          and of what is imputed: missing cells, missing pairs, the diagonal     (M17), (M18), (M12)
+//                                                                         (M5), (M27); (M6), (M7); (M13), (M14); (M28)
+//   move_statistics        towards the latent counts of the minibatch, drawn or expected      (M25), (M3), (M4), (M26)
+//                          and of what is imputed: missing cells, missing pairs, the diagonal (M17), (M18), (M12)
 // O(minibatch R K), and O(R sum_k n_k) unless it touches few rows. If it throws before the counts, the chain is as it
 // was.
 double OnlineChain::step(bool likelihood) {
@@ -142,12 +136,16 @@ void OnlineChain::set_parameters(const RowLists* rows, std::uint32_t part) {
 void OnlineChain::add_inner_draw(std::uint32_t draw, const RowLists* rows) {
   for (std::size_t f = 0; f < state_.factors.size(); ++f) {
     const Factors& u = *state_.factors[f];
-    std::vector<float> row(u.columns());
-    for_rows(u, rows == nullptr ? nullptr : &(*rows)[f], [&](std::size_t j) {
-      float* sum = factor_sums_[f].row(j);
-      u.read({j, j + 1}, row.data());
-      for (std::size_t q = 0; q < row.size(); ++q) sum[q] = (draw == 0 ? 0 : sum[q]) + row[q];
-    });
+    const auto add = [&](Range of, const float* values) {
+      for (std::size_t j = of.begin; j < of.end; ++j, values += u.columns()) {
+        float* sum = factor_sums_[f].row(j);
+        for (std::size_t q = 0; q < u.columns(); ++q) sum[q] = (draw == 0 ? 0 : sum[q]) + values[q];
+      }
+    };
+    if (rows == nullptr)
+      for_blocks_of_rows(u, add);
+    else
+      for_listed_rows(u, (*rows)[f], add);
   }
   const auto add = [&](const std::vector<double>& log_weight, std::vector<double>& log_sum) {
     log_sum.resize(log_weight.size());
@@ -163,11 +161,13 @@ void OnlineChain::average_inner_draws(const RowLists* rows) {
   const double M = options_.inner_draws;
   for (std::size_t f = 0; f < state_.factors.size(); ++f) {
     Factors& u = *state_.factors[f];
-    std::vector<float> row(u.columns());
-    for_rows(u, rows == nullptr ? nullptr : &(*rows)[f], [&](std::size_t j) {
-      for (std::size_t q = 0; q < row.size(); ++q) row[q] = factor_sums_[f].row(j)[q] / static_cast<float>(M);
-      u.write({j, j + 1}, row.data());
-    });
+    const auto mean = [&](std::size_t j, float* row) {
+      for (std::size_t q = 0; q < u.columns(); ++q) row[q] = factor_sums_[f].row(j)[q] / static_cast<float>(M);
+    };
+    if (rows == nullptr)
+      write_rows(u, mean);
+    else
+      write_listed_rows(u, (*rows)[f], mean);
   }
   const auto average = [&](const std::vector<double>& log_sum, std::vector<double>& log_weight) {
     for (std::size_t r = 0; r < log_sum.size(); ++r) log_weight[r] = log_sum[r] - std::log(M);

@@ -125,7 +125,7 @@ void PoissonChain::set_columns(std::size_t f, const ParameterRequest& request) {
 std::vector<std::int64_t> PoissonChain::stored_network_ends(std::size_t f) const {
   std::vector<std::int64_t> ends(problem_.layout.size(f).columns, 0);
   for (const NetworkPart& network : networks_)
-    for (std::size_t q = 0; network.matrix() == f && q < ends.size(); ++q)
+    for (std::size_t q = 0; network.factor_matrix() == f && q < ends.size(); ++q)
       ends[q] += network.stored_ends(statistics_, q);
   return ends;
 }

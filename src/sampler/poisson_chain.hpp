@@ -27,7 +27,7 @@ class PoissonChain : public Chain {
 
   const Statistics& statistics() const { return statistics_; }
   Statistics& statistics() { return statistics_; }
-  Shapes& shapes() { return state_.shapes; }
+  PriorShapes& shapes() { return state_.shapes; }
   Rates rates() const { return tensor_rates(state_); }
 
  protected:
@@ -42,7 +42,7 @@ class PoissonChain : public Chain {
     void end();           // throws, if the counts have grown too large
    private:
     PoissonChain& chain_;
-    const Shapes before_;
+    const PriorShapes before_;
     bool goes_back_ = true;
   };
 

@@ -18,7 +18,7 @@ struct Tokens {
 
 // What the moves are given, and do not change.
 struct CollapsedInputs {
-  const Shapes& shapes;                                // a and g in use
+  const PriorShapes& shapes;                                // a and g in use
   std::vector<std::vector<std::int64_t>> network_ends;  // [k][r]: counts of column r of mode k from networks
   bool only_tokens;                                    // there are no counts but those of the ones
 };

@@ -169,7 +169,7 @@ template <class Make>
 Worst compare(const Example& example, const std::vector<Quantity>& list, const char* kernel_name, std::size_t length,
               Make make, Results& results) {
   Pool pool(1);
-  const auto kernel = make_kernel(kernel_name, pool);
+  const auto kernel = make_kernel(choice_named<KernelName>(kernel_name).value(), pool);
   Observed observed(example.model, seed_of(1, example.model.name));
   observed.set(example.data());
   auto sampler = make(observed, *kernel);

@@ -117,7 +117,7 @@ template <class Make>
 std::vector<BatchMeans> successive_conditional(const Model& model, std::size_t length, Make make) {
   Generator generator(seed_of(3, model.name));
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   Observed observed(model, seed_of(1, model.name));
   auto sampler = make(observed, *kernel);
   const Parameters start = draw_prior(generator, model);  // from the joint law itself: no burn-in
@@ -191,7 +191,7 @@ TEST(Twins, WithoutABugEqualTheChain) {
     Observed observed(test.model, 1);
     observed.set(simulate(generator, test.model, draw_prior(generator, test.model)));
     Pool pool(1);
-    const auto kernel = make_kernel("cpu", pool);
+    const auto kernel = make_kernel(KernelName::cpu, pool);
     BatchChain chain = MakeChain{}(observed, *kernel);
     Twin twin = MakeTwin{Bug::none}(observed, *kernel);
     chain.start();

@@ -109,7 +109,7 @@ std::vector<Ranks> ranks_of(const SbcTest& test, std::size_t N, Make make) {
   const Model& model = test.model;
   Generator generator(seed_of(4, model.name)), ties(seed_of(5, model.name));
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   RankedQuantities quantities;
   std::vector<Ranks> ranks(names_of(model).size());
   std::vector<std::vector<double>> draws(ranks.size(), std::vector<double>(L));

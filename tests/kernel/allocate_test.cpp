@@ -83,7 +83,7 @@ double plain_log_likelihood(const World& world, const std::vector<double>& log_z
 
 TEST(Oracle, AllocateGivesTheSameCounts) {
   Pool pool(2);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   std::map<std::string, double> moved;
   double units = 0;
   for (const WorldCase& c : all_cases()) {
@@ -117,7 +117,7 @@ TEST(Oracle, AllocateGivesTheSameCounts) {
 // p = 1/2, where it turns from counting successes to counting failures, and the last bit of p decides.
 TEST(Oracle, PartsAreTheSameWhereFloatsAreExact) {
   Pool pool(2);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   for (const Kind kind : all_kinds)
     for (const std::size_t R : {3, 17, 100}) {
       const WorldCase c{3, R, some_blocks, kind};

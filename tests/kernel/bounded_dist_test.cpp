@@ -210,7 +210,7 @@ TEST(BoundedDraws, FollowTheLawInEveryInstructionSet) {
 
 TEST(BoundedDraws, FollowTheLawInTheReference) {
   Pool pool(1);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   const StreamKey key = stream_key(seed, 100, Purpose::simulate);
   std::uint32_t setting = 0;
   const Cell loose = make_cell(Look::loose, 2, 100, 0.4), uneven = make_cell(Look::uneven, 3, 100, 0.4);

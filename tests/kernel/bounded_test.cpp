@@ -64,7 +64,7 @@ double moves_allowed(const WorldCase& c, const Drawn& reference) {
 
 TEST(Oracle, BoundedDrawsAreTheSame) {
   Pool pool(2);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   std::map<std::string, double> moved;
   double units = 0;
   for (const WorldCase& c : all_cases()) {
@@ -106,7 +106,7 @@ TEST(Oracle, BoundedDrawsAreOtherDraws) {
 // Where all bounds together are more than largest_bounded_rate the entry is drawn as without bounds.
 TEST(Oracle, LargeRatesAreDrawnThePlainWay) {
   Pool pool(1);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   for (const Kind kind : {Kind::ones, Kind::missing}) {
     World world = make_world({2, 100, 1000, kind, 20}, seed);
     for (auto& u : world.u)
@@ -182,7 +182,7 @@ TEST(Parity, BoundedChainsDoNotDependOnTheLikelihood) {
   problem.seed = seed;
   problem.bounded = true;
   Pool one(1), three(3);
-  const auto alone = make_kernel("cpu", one), team = make_kernel("cpu", three);
+  const auto alone = make_kernel(KernelName::cpu, one), team = make_kernel(KernelName::cpu, three);
   BatchChain always(problem, *alone, 0), seldom(problem, *team, 0);
   always.start();
   seldom.start();

@@ -168,7 +168,7 @@ TEST(Columns, ListedRowsHaveTheLawOfAllRows) {
 // What the others have is forgotten, or a tenth of it is.
 TEST(Twins, ForgottenRestIsRejected) {
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   const double listed_count = count_of(1) + count_of(4) + count_of(7), rest = total_count() - listed_count;
   const double all = n * column_a + total_count(), shape = column_a + count_of(4);
   EXPECT_LT(beta_p(draw_listed(*kernel, listed_count, 100).one, shape, all - shape), alarms->level());

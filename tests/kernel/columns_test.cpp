@@ -102,7 +102,7 @@ enum class Listed { all, one, some };
 
 TEST(Oracle, DrawColumns) {
   Pool pool(2);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   std::map<std::string, Differences> differences;
   for (const std::size_t rows : {1, 2, 255, 256, 257, 1000})
     for (const std::size_t P : {1, 3, 15, 16, 17, 20, 25, 100}) {
@@ -173,7 +173,7 @@ TEST(Oracle, DrawSumAndScale) {
   const std::size_t rows = 700, P = 17;
   const Matrix<std::int64_t> counts = sparse_counts(rows, P, seed);
   const List list = some_rows(rows);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   for (const List* drawn : {static_cast<const List*>(nullptr), &list}) {
     const auto gammas = [&](Kernel& kernel) {
       auto u = upload(kernel, marked(rows, P));
@@ -190,7 +190,7 @@ TEST(Oracle, DrawSumAndScale) {
         Differences().compare(before, slow, 1, name);
         const std::vector<double> sums = kernel.sum_columns(columns, *u);
         const std::vector<std::int64_t> sums_of_counts = kernel.sum_counts(columns);
-        write_all(before, *u);
+        write_at_once(before, *u);
         EXPECT_TRUE(same_bits(kernel.sum_columns(columns, *u), sums)) << name;
         std::vector<float> factor(P);
         std::iota(factor.begin(), factor.end(), 1.0f);

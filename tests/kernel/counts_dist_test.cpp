@@ -149,7 +149,7 @@ TEST_P(KernelDraws, ObservedCountsAreSplit) {
 // hundredth, and a component that has got its neighbour's share.
 TEST(Twin, WrongCountsAreRejected) {
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   const std::vector<double> swapped = {0.5, 0.125, 0.25, 0.0625, 0.0625};
   const Cells cells{1, five}, more{1.01, five}, others{1, swapped};
   const auto smallest_p = [&](const Cells& drawn, Kind kind, const PartLaw& law) {
@@ -208,7 +208,7 @@ double largest_z(Kernel& kernel, const World& drawn_from, const World& expected_
 // Fewer than 2000 sums are compared: false alarm below 1e-5.
 TEST(ExpectedCounts, AreTheMeansOfDrawnOnes) {
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   std::uint32_t chain = 0;
   for (const WorldCase& c : {WorldCase{2, 5, 60},
                              {2, 5, 60, Kind::counts},

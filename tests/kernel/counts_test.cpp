@@ -26,7 +26,7 @@ StreamKey key(std::uint32_t what) {
 // The same for every kernel.
 Matrix<float> factors(std::size_t rows, std::size_t P) {
   Pool pool(1);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   const auto S = upload(*reference, sparse_counts(rows, P, seed));
   const auto u = reference->factors(rows, P);
   draw_columns(*reference, {*S, 0.1}, {}, key(6), 1, *u);
@@ -73,7 +73,7 @@ Diagonal impute(Kernel& kernel, const Matrix<float>& u, const DrawSettings& sett
 // has two ends.
 TEST(Oracle, ImputeDiagonal) {
   Pool pool(2);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   for (const std::size_t rows : row_counts)
     for (const std::size_t P : ranks) {
       const Matrix<float> u = factors(rows, P);
@@ -145,7 +145,7 @@ Matrix<std::int64_t> place(Kernel& kernel, const Matrix<float>& u, RowMask rows,
 // All kernels work in double on the same numbers in the same order, so they give the very same counts.
 TEST(Oracle, Place) {
   Pool pool(2);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   for (const std::size_t n : row_counts)
     for (const std::size_t P : ranks) {
       const Matrix<float> u = factors(n, P);

@@ -44,7 +44,7 @@ TEST(Elsewhere, LockedValuesCannotBeTouched) {
 
 TEST(Elsewhere, HandlesAreNotThoseOfAnotherKernel) {
   Pool pool(1);
-  const auto cpu = make_kernel("cpu", pool), elsewhere = make_test_kernel("elsewhere", pool);
+  const auto cpu = make_kernel(KernelName::cpu, pool), elsewhere = make_test_kernel("elsewhere", pool);
   const auto u = elsewhere->factors(3, 2), other = cpu->factors(3, 2);
   EXPECT_THROW(on_this_host(*u), std::bad_cast);
   EXPECT_THROW(cpu->column_mass(*u, {}), std::bad_cast);
@@ -54,7 +54,7 @@ TEST(Elsewhere, HandlesAreNotThoseOfAnotherKernel) {
 // Cells and counts that are overwritten after the upload make no difference, with an index of rows and without.
 TEST(Elsewhere, OnesDoNotReferToTheHost) {
   Pool pool(1);
-  const auto cpu = make_kernel("cpu", pool), elsewhere = make_test_kernel("elsewhere", pool);
+  const auto cpu = make_kernel(KernelName::cpu, pool), elsewhere = make_test_kernel("elsewhere", pool);
   for (const Kind kind : all_kinds)
     for (const bool indexed : {false, true}) {
       World world = make_world({3, 17, 3000, kind}, seed);

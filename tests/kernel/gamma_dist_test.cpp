@@ -95,7 +95,7 @@ TEST(Gammas, FollowTheirLawInEveryInstructionSet) {
 // twice, a lower tail that has lost what is below e^-40.
 TEST(Twins, WrongGammasAreRejected) {
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   const StreamKey key = stream_key(seed, 100, Purpose::simulate);
   const std::vector<double> logs = draw(*kernel, {0.1}, key, 0)[0];
   EXPECT_GE(gamma_distance_p(logs, 0.1), alarms->level());

@@ -243,7 +243,7 @@ TEST(Parts, OfOnesDrawWhatTheWholeDoes) {
 TEST(Parts, OfOnesHaveNumbersOf64Bits) {
   Pool pool(2);
   const World world = make_world({3, 17, 3000}, seed);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   for (const bool bounded : {false, true}) {
     const Drawn zero = allocate(*reference, world, key(6), {.bounded = bounded});
     for (const std::uint64_t first : {(std::uint64_t{1} << 32) - 1001, std::uint64_t{7} << 32}) {

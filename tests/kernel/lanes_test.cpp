@@ -24,7 +24,8 @@ void draw_words(const test::PhiloxAnswer& of, std::vector<std::array<std::uint32
   const auto low = static_cast<std::uint32_t>(of.index), high = static_cast<std::uint32_t>(of.index >> 32);
   Words index[3], words[3][4];
   for (std::uint32_t v = 0; v < 3; ++v) index[v] = hn::Iota(d, low + v * static_cast<std::uint32_t>(width));
-  random_words<3>(RoundKeys({of.key, of.sweep}), index, hn::Set(d, high), of.block, words);
+  const Words highs[3] = {hn::Set(d, high), hn::Set(d, high), hn::Set(d, high)};
+  random_words<3>(RoundKeys({of.key, of.sweep}), index, highs, of.block, words);
   drawn.assign(3 * width, {});
   for (std::size_t v = 0; v < 3; ++v)
     for (std::size_t i = 0; i < 4; ++i) {

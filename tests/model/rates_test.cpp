@@ -42,8 +42,8 @@ void expect_rates(Kernel& kernel, const FactorLayout& layout) {
 TEST(Rates, OfCellsAndTheirComponents) {
   Pool pool(2);
   for (const FactorLayout& layout : layouts()) {
-    expect_rates(*make_kernel("reference", pool), layout);
-    for_each_target([&](const std::string&) { expect_rates(*make_kernel("cpu", pool), layout); });
+    expect_rates(*make_kernel(KernelName::reference, pool), layout);
+    for_each_target([&](const std::string&) { expect_rates(*make_kernel(KernelName::cpu, pool), layout); });
   }
 }
 
@@ -117,7 +117,7 @@ TEST(Rates, AreZeroWhereAllWeightsAre) {
   const FactorLayout layout = FactorLayout::cp({2, 3}, 2);
   Pool pool(1);
   const std::uint32_t cell[] = {1, 2};
-  for (const char* name : {"reference", "cpu"}) {
+  for (const KernelName name : {KernelName::reference, KernelName::cpu}) {
     const auto kernel = make_kernel(name, pool);
     State state = random_state(layout, *kernel, 9);
     state.tensor.log_weight.assign(2, -std::numeric_limits<double>::infinity());

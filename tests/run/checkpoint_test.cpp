@@ -43,7 +43,7 @@ struct CheckpointTest : testing::Test {
     restore_chain(path, info, to);
   }
   Pool pool{2};
-  std::unique_ptr<Kernel> kernel = make_kernel("cpu", pool);
+  std::unique_ptr<Kernel> kernel = make_kernel(KernelName::cpu, pool);
   TempDir dir;
   RunInfo info;
   const std::string path = dir / "checkpoint-a.bin";

@@ -100,13 +100,13 @@ void expect_same(Chain& a, Chain& b, const std::string& name) {
 
 TEST_P(ChainTest, ThreadsMakeNoDifference) {
   Pool one(1);
-  const auto alone = make_kernel("cpu", one);
+  const auto alone = make_kernel(KernelName::cpu, one);
   const auto expected = make(*alone);
   expected->start();
   const std::vector<double> log_likelihood = run(*expected, 20);
   for (const unsigned threads : {2u, 3u, 7u}) {
     Pool pool(threads);
-    const auto team = make_kernel("cpu", pool);
+    const auto team = make_kernel(KernelName::cpu, pool);
     const auto chain = make(*team);
     chain->start();
     EXPECT_EQ(bytes_of(run(*chain, 20)), bytes_of(log_likelihood)) << threads << " threads";
@@ -118,7 +118,7 @@ TEST_P(ChainTest, ThreadsMakeNoDifference) {
 // matter.
 TEST_P(ChainTest, ResumedEqualsUninterrupted) {
   Pool pool(2);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const int stop : {0, 1, 4}) {
     const auto whole = make(*kernel, 1), first = make(*kernel, 1), second = make(*kernel, 1);
     whole->start();
@@ -137,7 +137,7 @@ TEST_P(ChainTest, ResumedEqualsUninterrupted) {
 // Chains, seeds and updates must differ: two that agreed would double-count their draws.
 TEST_P(ChainTest, ChainsSeedsAndUpdatesDiffer) {
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   const auto totals = [&](std::uint32_t number) {
     const auto chain = make(*kernel, number);
     chain->start();
@@ -164,7 +164,7 @@ std::int64_t sum(const std::vector<std::int64_t>& values) {
 // a unit.
 TEST_P(ChainTest, RowSumsAreTotals) {
   Pool pool(2);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   const auto chain = make(*kernel);
   const bool rounded = GetParam().online && GetParam().online->expected_counts;
   chain->start();
@@ -199,7 +199,7 @@ INSTANTIATE_TEST_SUITE_P(Settings, ChainTest, testing::ValuesIn(all_settings()),
 // What the setting says makes a difference.
 TEST(BatchChain, CollapsedMovesAndMissingCellsMatter) {
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   OnlineData data;
   fill({"", true}, data);
   const auto totals = [&](bool collapsed, const Missing* missing) {
@@ -218,7 +218,7 @@ TEST(BatchChain, CollapsedMovesAndMissingCellsMatter) {
 // Lists that are there and empty are the same as none at all, with networks and without.
 TEST(MissingChain, NothingMissingIsTheSameAsNull) {
   Pool pool(2);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const bool networks : {true, false}) {
     OnlineData data;
     fill({"", true, true}, data);
@@ -253,7 +253,7 @@ TEST(MissingChain, ASweepDoesNotLookAtEveryMissingCell) {
   data.make_problem(3, 1, seed);
   EXPECT_GT(missing_volume(data.tensor, data.missing), 1.9e12);
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   BatchChain chain(data.problem, *kernel, 0);
   chain.start();
   const auto before = std::chrono::steady_clock::now();

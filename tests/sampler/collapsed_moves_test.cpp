@@ -42,7 +42,7 @@ Problem problem_of(const SparseTensor& tensor, double a, std::size_t R) {
 TEST(CollapsedMoves, ManyModes) {
   const SparseTensor tensor = two_groups(64, 400);
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const double a : {1e-5, 0.1, 1e5}) {
     const Problem problem = problem_of(tensor, a, 6);
     BatchChain chain(problem, *kernel, 0);
@@ -60,7 +60,7 @@ TEST(CollapsedMoves, ManyModes) {
 TEST(CollapsedMoves, FindsTheGroupsFromBothStarts) {
   const SparseTensor tensor = two_groups(3, 400);
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const bool prior : {false, true}) {
     Problem problem = problem_of(tensor, 0.5, 10);
     problem.options.start = prior ? Start::prior : Start::allocation;
@@ -75,7 +75,7 @@ TEST(CollapsedMoves, FindsTheGroupsFromBothStarts) {
 TEST(CollapsedMoves, AStartFromThePriorTakesAnyData) {
   const SparseTensor tensor = two_groups(3, 400);
   Pool pool(1);
-  for (const char* name : {"cpu", "reference"}) {
+  for (const KernelName name : {KernelName::cpu, KernelName::reference}) {
     const auto kernel = make_kernel(name, pool);
     Problem problem = problem_of(tensor, 0.01, 1);
     problem.options.start = Start::prior;

@@ -105,11 +105,11 @@ std::string trace(const Setting& setting, Kernel& kernel) {
 class ElsewhereChain : public testing::TestWithParam<Setting> {};
 
 TEST_P(ElsewhereChain, DrawsWhatTheHostDraws) {
-  for (const char* name : {"reference", "cpu"}) {
+  for (const KernelName name : {KernelName::reference, KernelName::cpu}) {
     Pool pool(2);
     const auto host = make_kernel(name, pool);
     ElsewhereKernel elsewhere(make_kernel(name, pool));
-    EXPECT_TRUE(trace(GetParam(), elsewhere) == trace(GetParam(), *host)) << name;
+    EXPECT_TRUE(trace(GetParam(), elsewhere) == trace(GetParam(), *host)) << name_of(name);
   }
 }
 

@@ -39,7 +39,7 @@ TEST(OnlineChain, InnerDrawsAverageToTheMeans) {
   problem.layout = FactorLayout::cp({12, 8}, R);
   problem.seed = seed;
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   MemoryMinibatches ones(tensor.coords, tensor.counts, problem.layout, 1, *kernel);
   for (const std::uint32_t M : {10'000u, 1u}) {
     OnlineChain averaged(problem, {.inner_draws = M}, {ones, {}}, *kernel, 0),

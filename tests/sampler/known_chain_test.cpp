@@ -57,8 +57,8 @@ std::string after_three_steps(PoissonChain& chain) {
 template <class Check>
 void for_each_kernel(Check check) {
   Pool pool(2);
-  check(*make_kernel("reference", pool), "reference");
-  for_each_target([&](const std::string& target) { check(*make_kernel("cpu", pool), target); });
+  check(*make_kernel(KernelName::reference, pool), "reference");
+  for_each_target([&](const std::string& target) { check(*make_kernel(KernelName::cpu, pool), target); });
 }
 
 TEST(KnownChain, Plain) {
@@ -110,7 +110,7 @@ TEST(KnownChain, OnlineMeans) {
   OnlineData data;
   fill(data);
   Pool pool(2);
-  const auto kernel = make_kernel("reference", pool);
+  const auto kernel = make_kernel(KernelName::reference, pool);
   OnlineChain chain = data.chain({.expected_counts = true, .mean_parameters = true}, *kernel, 1);
   EXPECT_EQ(after_three_steps(chain), "c153e0e2b053d934");
 }

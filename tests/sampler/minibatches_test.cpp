@@ -31,7 +31,7 @@ void fill(OnlineData& data, std::size_t ones, bool counted, std::size_t minibatc
 // Of the reference kernel.
 struct Cut {
   Pool pool{1};
-  std::unique_ptr<Kernel> kernel = make_kernel("reference", pool);
+  std::unique_ptr<Kernel> kernel = make_kernel(KernelName::reference, pool);
   OwnedMinibatches owned;
   Minibatches& ones;
   explicit Cut(const OnlineData& data) : owned(data.minibatches(*kernel)), ones(*owned.ones) {}
@@ -184,7 +184,7 @@ TEST(FileMinibatches, ChainIsTheSameInAnyChunksAndRestored) {
   write(directory / "a.ztpt", data.tensor);
   const TensorFile file(directory / "a.ztpt");
   Pool pool(2);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   const FactorLayout& layout = data.problem.layout;
   FileMinibatches in_one(file, 1000, 4, false, layout, *kernel), small(file, 1000, 4, false, layout, *kernel, 60);
   OnlineChain whole(data.problem, {}, {in_one, {}}, *kernel, 0), first(data.problem, {}, {small, {}}, *kernel, 0),
@@ -215,7 +215,7 @@ TEST(FileMinibatches, DamagedBlockStopsTheStepThatReadsIt) {
   }
   const TensorFile file(path);
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const std::size_t chunk : {50, 1000}) {
     FileMinibatches minibatches(file, 1000, 4, false, data.problem.layout, *kernel, chunk);
     OnlineChain chain(data.problem, {}, {minibatches, {}}, *kernel, 0);

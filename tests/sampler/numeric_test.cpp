@@ -150,7 +150,7 @@ TEST(Numeric, TooManyCountsAreAnOverflow) {
 TEST(Numeric, HyperparametersAndWeightsAreLookedAt) {
   FaultyWorld world;
   const StepContext context{world.problem, "sweep", 9};
-  Shapes shapes{{0.1, std::nan(""), 0.1}, 0.1, {}};
+  PriorShapes shapes{{0.1, std::nan(""), 0.1}, 0.1, {}};
   EXPECT_EQ(message_of([&] { check_shapes(shapes, 1, context); }),
             "sweep 9: mode item: the Dirichlet parameter is not a number" + remedy);
   shapes = {{0.1, 0.1, 0.1}, 0, {}};

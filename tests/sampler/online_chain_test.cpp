@@ -33,7 +33,7 @@ TEST(OnlineParity, DenseNetworkForAnyNumberOfThreads) {
   add_network(0, 1700, seed, data);
   data.make_problem(1, 1, seed);
   Pool one(1), three(3);
-  const auto alone = make_kernel("cpu", one), team = make_kernel("cpu", three);
+  const auto alone = make_kernel(KernelName::cpu, one), team = make_kernel(KernelName::cpu, three);
   OnlineChain a = data.chain({}, *alone), b = data.chain({}, *team);
   a.start();
   b.start();
@@ -53,7 +53,7 @@ TEST(OnlineParity, TouchedRowsHaveTheMeansOfAllRows) {
   Problem dense_problem = data.problem;
   dense_problem.missing = &nothing;
   Pool pool(2);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const bool expected : {false, true}) {
     const OnlineOptions options{.expected_counts = expected, .mean_parameters = true};
     OnlineChain few = data.chain(options, *kernel);
@@ -79,7 +79,7 @@ TEST(OnlineParameters, InnerDrawsAverageToTheMeans) {
   add_ones(60, false, seed, data);
   data.make_problem(3, 1, seed);
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const std::uint32_t M : {10'000u, 1u}) {
     OnlineChain averaged = data.chain({.inner_draws = M}, *kernel),
                 mean = data.chain({.mean_parameters = true}, *kernel);
@@ -134,7 +134,7 @@ double imbalance(const OnlineChain& chain, const OnlineData& data) {
 // every row to its finest unit, and with expected counts, within a millionth of all counts.
 TEST(OnlineInvariants, RowSumsAreTotalsWhenUnitsRunOut) {
   Pool pool(2);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   OnlineData data;
   fill(data, 5);
   for (const bool expected : {false, true}) {
@@ -161,7 +161,7 @@ TEST(OnlineInvariants, StepsTooSmallToStoreAreAnError) {
   OnlineData data;
   fill(data, 5);
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   OnlineChain chain = data.chain({.kappa = 1, .t0 = 1e20}, *kernel);
   chain.start();
   chain.step(false);  // rho_1 is one
@@ -196,7 +196,7 @@ TEST(OnlineInvariants, FewEdgesAreMetEquallyOften) {
   add_network(0, 4, seed, data);
   data.make_problem(3, 10, seed);
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   const OwnedMinibatches minibatches = data.minibatches(*kernel);
   CountedMinibatches ones(*minibatches.ones), edges(*minibatches.edges[0]);
   OnlineChain chain(data.problem, {}, {ones, {&edges}}, *kernel, 0);

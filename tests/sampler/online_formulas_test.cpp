@@ -225,7 +225,7 @@ double tolerance(const RealCounts& wanted) {
 // several times.
 TEST(OnlineFormulas, EveryStepIsWhatTheFormulasSay) {
   Pool pool(1);
-  for (const char* kernel_name : {"cpu", "reference"})
+  for (const KernelName kernel_name : {KernelName::cpu, KernelName::reference})
     for (const Shape shape : {Shape::two_by_two, Shape::counts, Shape::everything})
       for (OnlineOptions options : {OnlineOptions{}, OnlineOptions{.kappa = 1}, OnlineOptions{.kappa = 0.7, .t0 = 3}}) {
         options.expected_counts = options.mean_parameters = true;
@@ -241,7 +241,8 @@ TEST(OnlineFormulas, EveryStepIsWhatTheFormulasSay) {
           const double scale = chain.statistics().scale;
           chain.step(false);
           ASSERT_LT(counts_of(chain, data).distance(wanted), tolerance(wanted))
-              << kernel_name << ", data " << static_cast<int>(shape) << ", kappa " << options.kappa << ", step " << t;
+              << name_of(kernel_name) << ", data " << static_cast<int>(shape) << ", kappa " << options.kappa
+              << ", step " << t;
           rescaled += t > 1 && chain.statistics().scale > scale;
         }
         EXPECT_TRUE(rescaled > 0 || options.kappa > 0.5) << "the test has not seen what it is for";
@@ -251,7 +252,7 @@ TEST(OnlineFormulas, EveryStepIsWhatTheFormulasSay) {
 // With kappa = 1 the statistics are the plain mean of what all steps have said; with kappa = 1/2 they are not.
 TEST(OnlineFormulas, KappaOneIsARunningMean) {
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const double kappa : {1.0, 0.5}) {
     const OnlineOptions options{.kappa = kappa, .expected_counts = true, .mean_parameters = true};
     OnlineData data;
@@ -276,7 +277,7 @@ TEST(OnlineFormulas, KappaOneIsARunningMean) {
 // The twin: imputed counts that were scaled as those of a minibatch would be noticed in the first step.
 TEST(OnlineFormulas, ScaledImputedCountsWouldBeNoticed) {
   Pool pool(1);
-  const auto kernel = make_kernel("cpu", pool);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
   OnlineOptions options{.expected_counts = true, .mean_parameters = true};
   OnlineData data;
   fill(data, Shape::everything);

@@ -39,7 +39,7 @@ void fill(OnlineData& data, std::uint32_t update) {
 // their own.
 std::vector<RecordingKernel::Use> history(bool batch, std::uint32_t number) {
   Pool pool(1);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   RecordingKernel kernel(*reference);
   std::string carried;
   const auto run_all = [&](Chain& chain) {
@@ -89,7 +89,7 @@ TEST(RandomKeys, AFitAndItsUpdatesUseEachStreamOnce) {
 TEST(RandomKeys, WeightsOfAnUpdateComeFromKeysOfTheirOwn) {
   constexpr std::uint32_t update = 2, number = 1, t = 3;
   Pool pool(1);
-  const auto kernel = make_kernel("reference", pool);
+  const auto kernel = make_kernel(KernelName::reference, pool);
   OnlineData data;
   fill(data, update);
   const OwnedMinibatches minibatches = data.minibatches(*kernel);

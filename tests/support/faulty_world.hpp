@@ -64,7 +64,7 @@ class FaultyKernel final : public ForwardingKernel {
       if (!fault_->row || *fault_->row == j) value = fault_->value;
       sum += static_cast<double>(value);
     }
-    write_all(values, u);
+    write_rows(u, [&](std::size_t j, float* row) { std::copy_n(values.row(j), u.columns(), row); });
     return sum;
   }
 
@@ -79,7 +79,7 @@ struct FaultyWorld {
   std::vector<Network> networks;
   Missing missing;
   Pool pool{2};
-  std::unique_ptr<Kernel> real = make_kernel("cpu", pool);
+  std::unique_ptr<Kernel> real = make_kernel(KernelName::cpu, pool);
   FaultyKernel kernel{*real};
   Problem problem;
 

@@ -21,8 +21,8 @@ inline const std::vector<std::string>& kernel_names() {
 }
 
 inline std::unique_ptr<Kernel> make_test_kernel(const std::string& name, Pool& pool) {
-  if (name == "elsewhere") return std::make_unique<ElsewhereKernel>(make_kernel("cpu", pool));
-  return make_kernel(name, pool);
+  if (name == "elsewhere") return std::make_unique<ElsewhereKernel>(make_kernel(KernelName::cpu, pool));
+  return make_kernel(choice_named<KernelName>(name).value(), pool);
 }
 
 // check(kernel, name) for each of them.

@@ -24,7 +24,7 @@ inline double sum(const std::vector<double>& values) {
 
 // All unknowns as the specification has them: columns sum to one, nothing in logs.
 struct Parameters {
-  Shapes shapes;  // a, g, f
+  PriorShapes shapes;  // a, g, f
   std::vector<Table> u;
   std::vector<double> lambda, p;
   Table beta, h;  // [network][component]

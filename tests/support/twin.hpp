@@ -83,7 +83,7 @@ class Twin {
   }
 
   void data_changed() {}  // it keeps nothing of them
-  Shapes& shapes() { return state_.shapes; }
+  PriorShapes& shapes() { return state_.shapes; }
   void restore(std::uint32_t t) { t_ = t; }
 
   void sweep() {
@@ -227,7 +227,7 @@ class Twin {
     std::vector<std::vector<std::int64_t>> ends = network_ends();
     if (bug_ == Bug::collapsed_no_ends)
       for (auto& of_mode : ends) std::fill(of_mode.begin(), of_mode.end(), 0);
-    Shapes shapes = state_.shapes;
+    PriorShapes shapes = state_.shapes;
     if (bug_ == Bug::collapsed_wrong_g) shapes.tensor *= 3;
     const CollapsedInputs inputs{shapes, std::move(ends), only_tokens};
     if (bug_ == Bug::proposals_as_components)

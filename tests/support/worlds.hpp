@@ -98,7 +98,7 @@ inline World make_world(const WorldCase& c, std::uint64_t seed) {
   world.layout = layout_of(c);
   world.missing = c.kind == Kind::missing;
   Pool pool(1);
-  const auto reference = make_kernel("reference", pool);
+  const auto reference = make_kernel(KernelName::reference, pool);
   for (std::size_t f = 0; f < world.layout.matrices(); ++f) {
     const auto [rows, columns] = world.layout.size(f);
     const auto S = reference->counts(rows, columns, true);

@@ -146,8 +146,7 @@ class RowBlock {
     pending_ = pending.data();
     pending_count_ = pending_counts.data();
     static thread_local Matrix<std::uint32_t> words;
-    words_stride_ = S_.stride() + lanes;  // vectors come in pairs
-    if (words.columns() < 4 * words_stride_) words = Matrix<std::uint32_t>(1, 4 * words_stride_);
+    if (words.columns() < 8 * S_.stride()) words = Matrix<std::uint32_t>(1, 8 * S_.stride());
     words_ = words.row(0);
     if (a_ < 1)
       first_attempts<true>();
@@ -163,51 +162,63 @@ class RowBlock {
 
   template <bool boost>
   void first_attempts() {
-    const F32 f;
     const U32 d32;
     const std::size_t R = S_.columns(), stride = S_.stride();
     // A last vector that is less than half full is no vector: its lanes wait with the others.
     const std::size_t vectors_end = R % width < width / 2 ? R - R % width : stride;
-    for (std::size_t j = begin_; j < end_; ++j) {
-      // Words first, draws second: in one loop each vector would be a chain of dependent steps too long to overlap with
-      // the next.
-      const Words high = hn::Set(d32, static_cast<std::uint32_t>(first_row_ + j));
-      for (std::size_t r = 0; r < vectors_end; r += 2 * width) {
-        const Words index[2] = {hn::Iota(d32, static_cast<std::uint32_t>(r)),
-                                hn::Iota(d32, static_cast<std::uint32_t>(r + width))};
-        Words word[2][4];
+    const std::size_t vectors = vectors_end / width;
+    for (std::size_t pair = begin_; pair < end_; pair += 2) {
+      // The words of two rows first, their draws second: in one loop each vector would be a chain of dependent steps
+      // too long to overlap with the next.
+      for (std::size_t v = 0; v < 2 * vectors; v += 2) {
+        Words index[2], high[2], word[2][4];
+        for (const std::size_t i : {0, 1}) {
+          const std::size_t second = v + i < vectors ? 0 : 1;
+          index[i] = hn::Iota(d32, static_cast<std::uint32_t>((v + i - second * vectors) * width));
+          high[i] = row_number(pair + second);
+        }
         random_words<2>(keys_, index, high, 0, word);
-        for (std::size_t i = 0; i < 4; ++i) {
-          hn::Store(word[0][i], d32, words_ + i * words_stride_ + r);
-          hn::Store(word[1][i], d32, words_ + i * words_stride_ + r + width);
-        }
+        for (std::size_t i = 0; i < 8; ++i) hn::Store(word[i / 4][i % 4], d32, words_ + (4 * v + i) * width);
       }
-      const T* counts = S_.row(j);
-      float* row = u_.row(j);
-      const Words tag = hn::Set(d32, static_cast<std::uint32_t>(j - begin_) << 24);
-      for (std::size_t r = 0; r < vectors_end; r += width) {
-        const Words word[4] = {hn::Load(d32, words_ + r), hn::Load(d32, words_ + words_stride_ + r),
-                               hn::Load(d32, words_ + 2 * words_stride_ + r),
-                               hn::Load(d32, words_ + 3 * words_stride_ + r)};
-        const Floats count = load_counts(counts + r, scale_);
-        const Shape shape = shape_of_count(count);
-        const bool no_boost = !boost || hn::AllTrue(f, hn::Eq(shape.boost, hn::Zero(f)));
-        Candidate candidate = no_boost ? propose<false>(word, shape) : propose<true>(word, shape);
-        auto wait = hn::Not(surely_accepted(candidate));
-        if (HWY_UNLIKELY(r + width > R)) {
-          const auto inside = hn::FirstN(f, R - r);
-          candidate.value = hn::IfThenElseZero(inside, candidate.value);
-          wait = hn::And(wait, inside);
-        }
-        hn::Store(candidate.value, f, row + r);
-        hn::CompressStore(count, wait, f, pending_count_ + waiting_);
-        waiting_ += hn::CompressStore(hn::Or(tag, hn::Iota(d32, static_cast<std::uint32_t>(r))),
-                                      hn::RebindMask(d32, wait), d32, pending_ + waiting_);
+      for (std::size_t j = pair; j < std::min(pair + 2, end_); ++j) draw_row<boost>(j, vectors_end);
+    }
+  }
+
+  HWY_INLINE Words row_number(std::size_t j) const {
+    return hn::Set(U32(), static_cast<std::uint32_t>(first_row_ + j));
+  }
+
+  // The first attempts for the components before `vectors_end`; those after them wait.
+  template <bool boost>
+  HWY_INLINE void draw_row(std::size_t j, std::size_t vectors_end) {
+    const F32 f;
+    const U32 d32;
+    const std::size_t R = S_.columns();
+    const std::uint32_t* words = words_ + (j - begin_) % 2 * 4 * vectors_end;
+    const T* counts = S_.row(j);
+    float* row = u_.row(j);
+    const std::uint32_t tag = static_cast<std::uint32_t>(j - begin_) << 24;
+    for (std::size_t r = 0; r < vectors_end; r += width) {
+      Words word[4];
+      for (std::size_t i = 0; i < 4; ++i) word[i] = hn::Load(d32, words + 4 * r + i * width);
+      const Floats count = load_counts(counts + r, scale_);
+      const Shape shape = shape_of_count(count);
+      const bool no_boost = !boost || hn::AllTrue(f, hn::Eq(shape.boost, hn::Zero(f)));
+      Candidate candidate = no_boost ? propose<false>(word, shape) : propose<true>(word, shape);
+      auto wait = hn::Not(surely_accepted(candidate));
+      if (HWY_UNLIKELY(r + width > R)) {
+        const auto inside = hn::FirstN(f, R - r);
+        candidate.value = hn::IfThenElseZero(inside, candidate.value);
+        wait = hn::And(wait, inside);
       }
-      for (std::size_t r = vectors_end; r < R; ++r) {
-        pending_count_[waiting_] = static_cast<float>(static_cast<double>(counts[r]) * scale_);
-        pending_[waiting_++] = static_cast<std::uint32_t>(j - begin_) << 24 | static_cast<std::uint32_t>(r);
-      }
+      hn::Store(candidate.value, f, row + r);
+      hn::CompressStore(count, wait, f, pending_count_ + waiting_);
+      waiting_ += hn::CompressStore(hn::Iota(d32, tag | static_cast<std::uint32_t>(r)), hn::RebindMask(d32, wait), d32,
+                                    pending_ + waiting_);
+    }
+    for (std::size_t r = vectors_end; r < R; ++r) {
+      pending_count_[waiting_] = static_cast<float>(static_cast<double>(counts[r]) * scale_);
+      pending_[waiting_++] = tag | static_cast<std::uint32_t>(r);
     }
   }
 
@@ -227,8 +238,7 @@ class RowBlock {
       const Words row = hn::ShiftRight<24>(packed), r = hn::And(packed, hn::Set(d32, 0xffffffu));
       const Shape shape = shape_of_count(count);
       Words word[4];
-      random_words(keys_, r, hn::Add(row, hn::Set(d32, static_cast<std::uint32_t>(first_row_ + begin_))), attempt,
-                   word);
+      random_words(keys_, r, hn::Add(row, row_number(begin_)), attempt, word);
       const Candidate candidate = propose<true>(word, shape);
       const Words place = hn::Add(hn::Mul(row, hn::Set(d32, static_cast<std::uint32_t>(u_.stride()))), r);
       hn::ScatterIndex(candidate.value, f, u_.row(begin_), hn::BitCast(i32, place));
@@ -247,8 +257,7 @@ class RowBlock {
   std::uint64_t first_row_;
   Matrix<float>& u_;
   Shape empty_;
-  std::size_t words_stride_ = 0;
-  std::uint32_t* words_ = nullptr;  // of a row: the first of all components, the second of all components, ...
+  std::uint32_t* words_ = nullptr;  // of two rows: four vectors of words for each vector of components
   std::uint32_t* pending_ = nullptr;
   float* pending_count_ = nullptr;
   std::size_t waiting_ = 0;

@@ -71,16 +71,16 @@ HWY_INLINE void philox(const RoundKeys& keys, Longs x[count][4]) {
 // Block `block` of count x width streams at once: of index `index` + (high << 32) in each lane. The lanes of 32 bits
 // are two vectors of 64-bit lanes, the even ones and the odd ones.
 template <std::size_t count>
-HWY_INLINE void random_words(const RoundKeys& keys, const Words index[count], Words high, std::uint32_t block,
-                             Words words[count][4]) {
+HWY_INLINE void random_words(const RoundKeys& keys, const Words index[count], const Words high[count],
+                             std::uint32_t block, Words words[count][4]) {
   const U64 d;
   const U32 d32;
   Longs x[2 * count][4];
   for (std::size_t v = 0; v < count; ++v) {
     x[2 * v][0] = hn::BitCast(d, index[v]);
-    x[2 * v][1] = hn::BitCast(d, high);
+    x[2 * v][1] = hn::BitCast(d, high[v]);
     x[2 * v + 1][0] = hn::ShiftRight<32>(hn::BitCast(d, index[v]));
-    x[2 * v + 1][1] = hn::ShiftRight<32>(hn::BitCast(d, high));
+    x[2 * v + 1][1] = hn::ShiftRight<32>(hn::BitCast(d, high[v]));
     for (const std::size_t half : {2 * v, 2 * v + 1}) {
       x[half][2] = hn::Set(d, keys.sweep);
       x[half][3] = hn::Set(d, block);
@@ -93,7 +93,7 @@ HWY_INLINE void random_words(const RoundKeys& keys, const Words index[count], Wo
 }
 HWY_INLINE void random_words(const RoundKeys& keys, Words index, Words high, std::uint32_t block, Words words[4]) {
   Words all[1][4];
-  random_words<1>(keys, &index, high, block, all);
+  random_words<1>(keys, &index, &high, block, all);
   for (std::size_t i = 0; i < 4; ++i) words[i] = all[0][i];
 }
 

@@ -24,9 +24,9 @@ class Products {
   explicit Products(const HostRates& rates)
       : K_(rates.u.size()), stride_(padded(rates.R)), last_(K_, no_row), partial_(K_, stride_) {
     for (std::size_t r = 0; r < stride_; ++r) partial_.row(0)[r] = rates.weight[r];
-    for (const auto* matrix : rates.u) {
-      u_.push_back(matrix->row(0));
-      fetch_.push_back(matrix->bytes() > fits_in_cache);
+    for (std::size_t k = 0; k < K_; ++k) {
+      u_.push_back(rates.u[k]->row(0));
+      if (rates.u[k]->bytes() > fits_in_cache) fetch_.push_back(k);
     }
   }
 
@@ -37,19 +37,23 @@ class Products {
   template <bool keep>
   HWY_INLINE void compute(const std::uint32_t* cell, float* HWY_RESTRICT product, float* HWY_RESTRICT sums) {
     const F32 f;
-    for (std::size_t k = same(cell); k < K_ - 1; ++k) {
-      const float* HWY_RESTRICT before = partial_.row(k);
-      const float* HWY_RESTRICT row = u_[k] + cell[k] * stride_;
-      float* HWY_RESTRICT after = partial_.row(k + 1);
-      for (std::size_t r = 0; r < stride_; r += width)
-        hn::Store(hn::Mul(hn::Load(f, before + r), hn::Load(f, row + r)), f, after + r);
+    // Copies: the compiler must take it that a store of lanes may change any member.
+    const std::size_t last = K_ - 1, stride = stride_;
+    const float* const* HWY_RESTRICT u = u_.data();
+    float* HWY_RESTRICT partial = partial_.row(0);
+    for (std::size_t k = same(cell); k < last; ++k) {
+      const float* HWY_RESTRICT before = partial + k * stride;
+      const float* HWY_RESTRICT row = u[k] + cell[k] * stride;
+      float* HWY_RESTRICT after = partial + (k + 1) * stride;
       last_[k] = cell[k];
+      for (std::size_t r = 0; r < stride; r += width)
+        hn::Store(hn::Mul(hn::Load(f, before + r), hn::Load(f, row + r)), f, after + r);
     }
-    const float* HWY_RESTRICT before = partial_.row(K_ - 1);
-    const float* HWY_RESTRICT row = u_[K_ - 1] + cell[K_ - 1] * stride_;
+    const float* HWY_RESTRICT before = partial + last * stride;
+    const float* HWY_RESTRICT row = u[last] + cell[last] * stride;
     Floats sum[lanes / width];
     for (Floats& s : sum) s = hn::Zero(f);
-    for (std::size_t r = 0; r < stride_; r += lanes)
+    for (std::size_t r = 0; r < stride; r += lanes)
       for (std::size_t i = 0; i < lanes / width; ++i) {
         const Floats value = hn::Mul(hn::Load(f, before + r + i * width), hn::Load(f, row + r + i * width));
         if (keep) hn::Store(value, f, product + r + i * width);
@@ -58,12 +62,13 @@ class Products {
     for (std::size_t i = 0; i < lanes / width; ++i) hn::Store(sum[i], f, sums + i * width);
   }
 
-  // Asks for the rows of a cell to come. Of sorted cells the first mode's hardly ever change.
+  // Asks for the rows of a cell to come. The first mode's row is often still the last one's; whether it is that of the
+  // cell just before would be a better question, but its answer cannot be foreseen, and a wrong guess costs more.
   HWY_INLINE void prefetch(const std::uint32_t* cell) const {
-    for (std::size_t k = 0; k < K_; ++k) {
-      if (!fetch_[k] || (k == 0 && cell[0] == last_[0])) continue;
+    for (const std::size_t k : fetch_) {
+      if (k == 0 && cell[0] == last_[0]) continue;
       const float* row = u_[k] + cell[k] * stride_;
-      for (std::size_t r = 0; r < stride_; r += 16) __builtin_prefetch(row + r);
+      for (std::size_t r = 0; r < stride_; r += lanes) __builtin_prefetch(row + r);
     }
   }
 
@@ -79,7 +84,7 @@ class Products {
 
   std::size_t K_, stride_;
   std::vector<const float*> u_;
-  std::vector<std::uint8_t> fetch_;
+  std::vector<std::size_t> fetch_;   // modes whose rows are asked for ahead
   std::vector<std::uint32_t> last_;  // coordinates that partial_ holds
   Matrix<float> partial_;            // row k: the weights times the product over modes 0..k-1
 };

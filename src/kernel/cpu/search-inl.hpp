@@ -105,7 +105,7 @@ class BatchSearch {
   std::uint32_t find(std::size_t i, double uniform) const {
     const double target = uniform * total(i);
     const std::size_t lane = find_lane(i, target);
-    const double rest = lane == 0 ? target : target - running_[i][lane - 1];
+    const double rest = target - before_lane(i, lane);
     double sum = 0;
     for (std::size_t r = lane; r < stride(); r += lanes)
       if ((sum += static_cast<double>(product_.row(i)[r])) > rest) return static_cast<std::uint32_t>(r);
@@ -123,7 +123,7 @@ class BatchSearch {
     for (std::size_t i = 0; i < batch; ++i) {
       const double target = uniform[i] * total(i);
       const std::size_t lane = find_lane(i, target);
-      rest[i] = lane == 0 ? target : target - running_[i][lane - 1];
+      rest[i] = target - before_lane(i, lane);
       found[i] = static_cast<std::uint32_t>(lane);
       start[i] = static_cast<std::int32_t>(i * stride() + lane);
     }
@@ -162,7 +162,12 @@ class BatchSearch {
     std::size_t lane = 0;
     for (std::size_t l = 0; l < lanes; l += width / 2)
       lane += hn::CountTrue(f64, hn::Le(hn::Load(f64, running_[i] + l), hn::Set(f64, target)));
-    return std::min(lane, lanes - 1);
+    return lane - lane / lanes;
+  }
+  // The sum of all lanes before this one. No branch: a draw's lane cannot be foreseen.
+  HWY_INLINE double before_lane(std::size_t i, std::size_t lane) const {
+    const std::uint64_t all_or_none = lane == 0 ? 0 : ~std::uint64_t{0};
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(running_[i][lane - (lane != 0)]) & all_or_none);
   }
   std::uint32_t last_of_lane(std::size_t i, std::size_t lane) const {
     std::size_t r = stride() - lanes + lane;
