@@ -1,10 +1,8 @@
 #include "base/pool.hpp"
 
-#include <fmt/format.h>
-
 #include <system_error>
 
-#include "ztp/error.hpp"
+#include "base/errors.hpp"
 
 namespace ztp {
 
@@ -32,8 +30,7 @@ Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads) {
     call_.fetch_add(1);
     call_.notify_all();
     team_.clear();
-    throw Error(ErrorKind::config, fmt::format("--threads {}: the system gives no more than {} ({})", threads_,
-                                               started + 1, error.what()));
+    throw config_error("--threads {}: the system gives no more than {} ({})", threads_, started + 1, error.what());
   }
 }
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "io/assemble.hpp"
 #include "io/flags.hpp"
 #include "io/lines.hpp"
 #include "io/table.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t largest_count = std::int64_t{1} << 62;
 
 [[noreturn]] void refuse(const std::string& source, const std::string& what) {
-  throw Error(ErrorKind::usage, fmt::format("{}: {}", source, what));
+  throw usage_error("{}: {}", source, what);
 }
 
 // Labels that a text file cannot hold would fail only when the run is read back.
@@ -74,9 +74,8 @@ namespace {
 void check_counts(const Buffer<std::int64_t>& values, const std::string& source) {
   for (std::size_t e = 0; e < values.size(); ++e)
     if (values[e] < 0 || values[e] > largest_count)
-      throw Error(ErrorKind::input,
-                  fmt::format("{}: the value {} of row {} (from 0) is no count: a whole number from 0 to 2^62", source,
-                              values[e], e));
+      throw input_error("{}: the value {} of row {} (from 0) is no count: a whole number from 0 to 2^62", source,
+                        values[e], e);
 }
 
 // Removes cells with the value zero, in place. Returns how many.
@@ -97,7 +96,7 @@ void take_ones(Arrays& arrays, bool counts, Dataset& data) {
   const std::string& source = arrays.source;
   const std::size_t K = arrays.modes.size();
   check_ids(arrays.coords, columns_of(arrays.modes), source);
-  if (arrays.coords.empty()) throw Error(ErrorKind::input, fmt::format("{}: no cells", source));
+  if (arrays.coords.empty()) throw input_error("{}: no cells", source);
   if (!arrays.values.empty()) {
     if (arrays.values.size() != arrays.coords.size() / K)
       refuse(source, fmt::format("{} values, but {} cells", arrays.values.size(), arrays.coords.size() / K));

@@ -1,17 +1,16 @@
 #include "io/read.hpp"
 
-#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <deque>
 
+#include "base/errors.hpp"
 #include "io/assemble.hpp"
 #include "io/flags.hpp"
 #include "io/formats.hpp"
 #include "io/lines.hpp"
 #include "tensor/records.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -30,10 +29,10 @@ Network read_network(const std::string& item, const SparseTensor& tensor, Pool& 
 void require_memory_for(const ReadOptions& options, double ones, std::size_t order) {
   const double bytes = ones * static_cast<double>(4 * order + (options.counts ? 8 : 0));
   if (options.memory == 0 || bytes <= options.memory) return;
-  throw Error(ErrorKind::config, fmt::format("{}: its ones take more than the {:.3g} GiB of memory that are allowed or "
-                                             "there (--memory); 'ztp convert' makes a file of them that 'ztp fit "
-                                             "--method online' need not hold in memory",
-                                             options.file, options.memory / (1 << 30)));
+  throw config_error(
+      "{}: its ones take more than the {:.3g} GiB of memory that are allowed or there (--memory); 'ztp convert' makes "
+      "a file of them that 'ztp fit --method online' need not hold in memory",
+      options.file, options.memory / (1 << 30));
 }
 
 // Reads all cells of the tensor file, in file order.
@@ -54,9 +53,7 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
 // Error, if flags for text files are given: they were applied by 'ztp convert'.
 void refuse_text_flags(const ReadOptions& options) {
   const auto refuse = [&](bool given, const char* flag) {
-    if (given)
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} is not used with {}: it was settled by 'ztp convert'", flag, options.file));
+    if (given) throw usage_error("{} is not used with {}: it was settled by 'ztp convert'", flag, options.file);
   };
   refuse(options.format.has_value(), "--format");
   refuse(options.values, "--values");
@@ -70,11 +67,9 @@ void read_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
   auto opened = std::make_shared<const TensorFile>(options.file);
   const TensorFile& file = *opened;
   if (options.counts && !file.has_counts())
-    throw Error(
-        ErrorKind::config,
-        fmt::format("{}: made without counts; convert the data again with --likelihood count, or use --likelihood "
-                    "binary",
-                    options.file));
+    throw config_error(
+        "{}: made without counts; convert the data again with --likelihood count, or use --likelihood binary",
+        options.file);
   SparseTensor& tensor = data.tensor;
   tensor.modes = file.modes();
   const bool looks_up = !options.networks.empty() || !options.missing.empty() || !options.missing_slices.empty();
@@ -106,17 +101,16 @@ void read_slice_file(const std::string& path, const Mode& mode, std::vector<List
       [&](std::string_view label, std::size_t line) {
         const auto id = labels.find(label);
         if (!id)
-          throw Error(ErrorKind::input,
-                      fmt::format("{}:{}:1: unknown {} {}: not among the {} entities of mode {}; {}", path, line,
-                                  mode.name, ztp::quoted(label), labels.size(), mode.name, unknown_remedy));
+          throw input_error("{}:{}:1: unknown {} {}: not among the {} entities of mode {}; {}", path, line, mode.name,
+                            ztp::quoted(label), labels.size(), mode.name, unknown_remedy);
         listed.push_back({*id, &path, line});
       },
       [&](std::string_view header) {
         if (labels.find(header))
-          throw Error(ErrorKind::input,
-                      fmt::format("{}:1:1: a first line that begins with # is a header, but {} is also "
-                                  "an entity; put a header line before it",
-                                  path, ztp::quoted(header)));
+          throw input_error(
+              "{}:1:1: a first line that begins with # is a header, but {} is also an entity; put a header line before "
+              "it",
+              path, ztp::quoted(header));
       });
 }
 
@@ -211,8 +205,8 @@ void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, cons
   sort_and_merge_records(coords, modes.size(), &outcomes);
   for (std::size_t i = 0; i < outcomes.size(); ++i)
     if (outcomes[i] > zero && outcomes[i] % zero != 0)
-      throw Error(ErrorKind::input, fmt::format("{}: the cell ({}) is there as a 0 and as a 1; keep one of the two",
-                                                file, cell_text(modes, coords.data() + i * modes.size())));
+      throw input_error("{}: the cell ({}) is there as a 0 and as a 1; keep one of the two", file,
+                        cell_text(modes, coords.data() + i * modes.size()));
 }
 
 }  // namespace

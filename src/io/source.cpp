@@ -1,7 +1,6 @@
 #include "io/source.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
@@ -35,7 +35,7 @@ struct RawInput {
     while (true) {
       const ssize_t got = ::read(file, out, size);
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) throw Error(ErrorKind::io, fmt::format("{}: cannot read: {}", name, std::strerror(errno)));
+      if (errno != EINTR) throw io_error("{}: cannot read: {}", name, std::strerror(errno));
     }
   }
 
@@ -57,12 +57,10 @@ class ByteSource::Decoder {
 
  protected:
   [[noreturn]] void truncated(const char* kind) const {
-    throw Error(ErrorKind::input, fmt::format("{}: the {} data ends too early; the file is cut short, fetch it again",
-                                              input_.name, kind));
+    throw input_error("{}: the {} data ends too early; the file is cut short, fetch it again", input_.name, kind);
   }
   [[noreturn]] void corrupt(const char* kind, const char* why) const {
-    throw Error(ErrorKind::input,
-                fmt::format("{}: corrupt {} data ({}); fetch the file again", input_.name, kind, why));
+    throw input_error("{}: corrupt {} data ({}); fetch the file again", input_.name, kind, why);
   }
 
   RawInput input_;
@@ -194,10 +192,8 @@ const char* unsupported_kind(std::string_view start) {
 ByteSource::ByteSource(const std::string& path)
     : name_(path == "-" ? "standard input" : path),
       opened_(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (path.empty())
-    throw Error(ErrorKind::usage, "the name of a file is empty; name the file, or give - for standard input");
-  if (path != "-" && opened_ < 0)
-    throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
+  if (path.empty()) throw usage_error("the name of a file is empty; name the file, or give - for standard input");
+  if (path != "-" && opened_ < 0) throw io_error("{}: cannot open: {}", name_, std::strerror(errno));
 }
 
 ByteSource::~ByteSource() = default;
@@ -212,8 +208,7 @@ void ByteSource::detect() {
   }
   const auto* start = reinterpret_cast<const unsigned char*>(input.data());
   const std::size_t size = input.size();
-  if (const char* kind = unsupported_kind({input.data(), size}))
-    throw Error(ErrorKind::input, fmt::format("{}: {}", name_, kind));
+  if (const char* kind = unsupported_kind({input.data(), size})) throw input_error("{}: {}", name_, kind);
   if (is_gzip(start, size))
     decoder_ = std::make_unique<GzipDecoder>(std::move(input));
   else if (is_zstd(start, size))

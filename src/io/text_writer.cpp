@@ -1,14 +1,12 @@
 #include "io/text_writer.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 
-#include "ztp/error.hpp"
+#include "base/errors.hpp"
 #include "ztp/split.hpp"
 
 namespace ztp {
@@ -62,21 +60,19 @@ void check_output_directory(const std::string& directory, bool force) {
   const std::filesystem::file_status status = std::filesystem::status(directory, failure);
   if (!std::filesystem::exists(status)) return;
   if (!std::filesystem::is_directory(status))
-    throw Error(ErrorKind::config, fmt::format("{}: exists and is no directory; choose another --out", directory));
+    throw config_error("{}: exists and is no directory; choose another --out", directory);
   if (force) return;
   const bool empty = std::filesystem::is_empty(directory, failure);
-  if (failure) throw Error(ErrorKind::io, fmt::format("{}: cannot be read: {}", directory, failure.message()));
+  if (failure) throw io_error("{}: cannot be read: {}", directory, failure.message());
   if (!empty)
-    throw Error(
-        ErrorKind::config,
-        fmt::format("{}: the directory is not empty; choose another, or replace its files with --force", directory));
+    throw config_error("{}: the directory is not empty; choose another, or replace its files with --force", directory);
 }
 
 void make_output_directory(const std::string& directory, bool force) {
   check_output_directory(directory, force);
   std::error_code failure;
   std::filesystem::create_directories(directory, failure);
-  if (failure) throw Error(ErrorKind::io, fmt::format("{}: cannot be made: {}", directory, failure.message()));
+  if (failure) throw io_error("{}: cannot be made: {}", directory, failure.message());
 }
 
 namespace {

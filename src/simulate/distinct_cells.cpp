@@ -1,13 +1,11 @@
 #include "simulate/distinct_cells.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
 
+#include "base/errors.hpp"
 #include "tensor/records.hpp"
-#include "ztp/error.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
@@ -118,11 +116,10 @@ unsigned most_rounds(std::uint64_t wanted) {
 }
 
 void throw_too_few_distinct(const std::string& what, std::uint64_t wanted, std::uint64_t have, unsigned rounds) {
-  throw Error(
-      ErrorKind::config,
-      fmt::format("{}: only {} of {} are distinct after {} rounds of drawing: the components are too small or too "
-                  "uneven for so many; ask for fewer, or for larger modes",
-                  what, have, wanted, rounds));
+  throw config_error(
+      "{}: only {} of {} are distinct after {} rounds of drawing: the components are too small or too uneven for so "
+      "many; ask for fewer, or for larger modes",
+      what, have, wanted, rounds);
 }
 
 }  // namespace ztp

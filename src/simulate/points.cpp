@@ -1,7 +1,7 @@
 #include "simulate/points.hpp"
 
+#include "base/errors.hpp"
 #include "model/distributions.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -24,11 +24,9 @@ PointDrawer::PointDrawer(const SimulateOptions& options, SimulateProgress progre
   const bool planted = options.kind == SimulateKind::planted;
   if (planted) reachable *= static_cast<double>(options.rank);
   if (reachable < static_cast<double>(options.ones))
-    throw Error(
-        ErrorKind::config,
-        fmt::format("--ones {} cannot be reached: {} {:.0f} cells; ask for fewer{}", options.ones,
-                    planted ? fmt::format("the {} planted blocks have at most", options.rank) : "the tensor has",
-                    reachable, planted ? ", for larger modes, a lower --rank, or --kind model" : ""));
+    throw config_error("--ones {} cannot be reached: {} {:.0f} cells; ask for fewer{}", options.ones,
+                       planted ? fmt::format("the {} planted blocks have at most", options.rank) : "the tensor has",
+                       reachable, planted ? ", for larger modes, a lower --rank, or --kind model" : "");
 }
 
 std::vector<std::uint64_t> PointDrawer::parts(std::uint32_t what, std::uint32_t round, std::uint64_t points) const {
@@ -54,8 +52,7 @@ CollectedCells PointDrawer::draw_edges(std::size_t k, std::uint64_t wanted, KeyS
   const bool planted = truth_.options().kind == SimulateKind::planted;
   const double reachable = support * (support - 1) / 2 * (planted ? static_cast<double>(truth_.shares().size()) : 1);
   if (reachable < static_cast<double>(wanted))
-    throw Error(ErrorKind::config,
-                fmt::format("{} cannot be reached: there are at most {:.0f} pairs", what, reachable));
+    throw config_error("{} cannot be reached: there are at most {:.0f} pairs", what, reachable);
   return collect_distinct(edges, wanted, what, [&](std::uint32_t round, std::uint64_t need) {
     const std::vector<std::uint64_t> of =
         parts(simulate_stream::edge_parts + static_cast<std::uint32_t>(k), round, need);

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/errors.hpp"
 #include "io/text_writer.hpp"
 #include "simulate/points.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -152,7 +152,7 @@ class Output {
     const auto remove = [&](const std::string& name) {
       std::error_code failure;
       std::filesystem::remove(path(name), failure);
-      if (failure) throw Error(ErrorKind::io, fmt::format("{}: cannot be removed: {}", path(name), failure.message()));
+      if (failure) throw io_error("{}: cannot be removed: {}", path(name), failure.message());
     };
     remove("tensor.tsv");
     remove("truth/weights.tsv");

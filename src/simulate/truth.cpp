@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/errors.hpp"
 #include "model/distributions.hpp"
 #include "simulate/distinct_cells.hpp"
 #include "tensor/mode_name.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -87,11 +87,10 @@ void check_names(const std::vector<std::string>& names) {
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string& name = names[k];
     if (!usable_mode_name(name) || name.front() == ' ')
-      throw Error(ErrorKind::config,
-                  fmt::format("the mode name \"{}\" cannot be used in file names and headers", name));
-    if (name == "weights") throw Error(ErrorKind::config, "a mode cannot be named weights: truth/weights.tsv is taken");
+      throw config_error("the mode name \"{}\" cannot be used in file names and headers", name);
+    if (name == "weights") throw config_error("a mode cannot be named weights: truth/weights.tsv is taken");
     if (std::count(names.begin(), names.end(), name) > 1)
-      throw Error(ErrorKind::config, fmt::format("the mode name \"{}\" is given twice", name));
+      throw config_error("the mode name \"{}\" is given twice", name);
   }
 }
 
@@ -99,14 +98,11 @@ void check_edges(const SimulateOptions& options, const std::vector<std::string>&
   for (std::size_t i = 0; i < options.edges.size(); ++i) {
     const auto& [mode, edges] = options.edges[i];
     if (std::find(names.begin(), names.end(), mode) == names.end())
-      throw Error(ErrorKind::usage,
-                  fmt::format("--edges {}={}: there is no such mode; they are: {}", mode, edges,
-                              fmt::join(names, ", ")));
+      throw usage_error("--edges {}={}: there is no such mode; they are: {}", mode, edges, fmt::join(names, ", "));
     for (std::size_t other = 0; other < i; ++other)
-      if (options.edges[other].first == mode)
-        throw Error(ErrorKind::usage, fmt::format("--edges gives mode {} twice", mode));
+      if (options.edges[other].first == mode) throw usage_error("--edges gives mode {} twice", mode);
     if (edges == 0 || edges > most_ones)
-      throw Error(ErrorKind::config, fmt::format("--edges {}={}: it must be 1 to {}", mode, edges, most_ones));
+      throw config_error("--edges {}={}: it must be 1 to {}", mode, edges, most_ones);
   }
 }
 
@@ -197,7 +193,7 @@ SimulatedColumn Truth::column(std::size_t k, std::size_t r) const {
 
 SimulateKind simulate_kind_named(const std::string& name) {
   if (const auto kind = choice_named<SimulateKind>(name)) return *kind;
-  throw Error(ErrorKind::usage, fmt::format("--kind \"{}\" is neither planted nor model", name));
+  throw usage_error("--kind \"{}\" is neither planted nor model", name);
 }
 
 SimulatedColumn simulated_column(const SimulateOptions& options, std::size_t mode, std::size_t component) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/errors.hpp"
 #include "tensor/records.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -63,7 +63,7 @@ void check_pairs(const Network& network, std::uint32_t entities) {
     const std::uint32_t* pair = network.missing.data() + i;
     const bool ascending = last == nullptr || std::lexicographical_compare(last, last + 2, pair, pair + 2);
     if (pair[0] >= pair[1] || pair[1] >= entities || !ascending)
-      throw Error(ErrorKind::config, "missing pairs of a network must be i < j, sorted and none twice");
+      throw config_error("missing pairs of a network must be i < j, sorted and none twice");
     last = pair;
   }
 }
@@ -73,23 +73,23 @@ void check_pairs(const Network& network, std::uint32_t entities) {
 void check_missing(const SparseTensor& tensor, std::span<const Network> networks, Missing& missing) {
   const std::size_t K = tensor.order();
   if (missing.slices.size() > K || missing.cells.size() % K != 0)
-    throw Error(ErrorKind::config, "missing cells must have as many coordinates, and slices as many lists, as modes");
+    throw config_error("missing cells must have as many coordinates, and slices as many lists, as modes");
   for (std::size_t k = 0; k < missing.slices.size(); ++k) {
     auto& slices = missing.slices[k];
     std::sort(slices.begin(), slices.end());
     slices.erase(std::unique(slices.begin(), slices.end()), slices.end());
     if (!slices.empty() && slices.back() >= tensor.modes[k].labels.size())
-      throw Error(ErrorKind::config, "a missing slice is of an entity that does not exist");
+      throw config_error("a missing slice is of an entity that does not exist");
   }
   for (std::size_t i = 0; i < missing.cells.size(); ++i)
     if (missing.cells[i] >= tensor.modes[i % K].labels.size())
-      throw Error(ErrorKind::config, "a missing cell is of an entity that does not exist");
+      throw config_error("a missing cell is of an entity that does not exist");
   sort_and_merge_missing(tensor, missing);
   const MissingSlices marks(tensor, missing);
   for (std::size_t e = 0; e < tensor.nnz(); ++e)
-    if (marks.contains(tensor.cell(e))) throw Error(ErrorKind::config, "a one lies in a missing slice");
+    if (marks.contains(tensor.cell(e))) throw config_error("a one lies in a missing slice");
   for (std::size_t i = 0; i < missing.cells.size(); i += K)
-    if (tensor.contains(missing.cells.data() + i)) throw Error(ErrorKind::config, "a one is also a missing cell");
+    if (tensor.contains(missing.cells.data() + i)) throw config_error("a one is also a missing cell");
   for (const Network& network : networks) check_pairs(network, tensor.modes[network.mode].labels.size());
 }
 

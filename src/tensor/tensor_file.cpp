@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/errors.hpp"
 #include "tensor/tensor_format.hpp"
 #include "ztp/buffer.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -20,8 +20,8 @@ struct TensorFile::Impl {
   std::uint64_t read_block(std::size_t block, Buffer<std::uint32_t>& words) const;
   void check_ones(std::size_t block, const std::uint32_t* words) const;
   [[noreturn]] void damaged_block(std::size_t block, const std::string& what) const {
-    throw Error(ErrorKind::input, fmt::format("{}: block {} (of {}) is damaged: {}; convert the data again",
-                                              file.path(), block + 1, format.blocks(), what));
+    throw input_error("{}: block {} (of {}) is damaged: {}; convert the data again", file.path(), block + 1,
+                      format.blocks(), what);
   }
 
   ReadFile file;
@@ -54,8 +54,7 @@ class LabelReader {
     }
   }
   [[noreturn]] void damaged(const std::string& what) const {
-    throw Error(ErrorKind::input, fmt::format("{}: the labels of mode {} are damaged: {}; convert the data again",
-                                              file_.path(), name_, what));
+    throw input_error("{}: the labels of mode {} are damaged: {}; convert the data again", file_.path(), name_, what);
   }
 
  private:
@@ -202,8 +201,7 @@ void TensorFile::Impl::check_ones(std::size_t block, const std::uint32_t* words)
 
 void TensorFile::read(std::uint64_t first, std::size_t count, std::uint32_t* coords, std::int64_t* counts) const {
   if (first > ones() || count > ones() - first)
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: ones {} to {} of {} asked for", path(), first, first + count, ones()));
+    throw usage_error("{}: ones {} to {} of {} asked for", path(), first, first + count, ones());
   const std::size_t K = order(), per_block = ones_per_block();
   Buffer<std::uint32_t> words;
   while (count > 0) {
@@ -243,9 +241,7 @@ void TensorFile::verify(const std::function<void(double)>& progress) const {
     report(format.labels_offset(k + 1));
   }
   if (format.finish_fingerprint(found) != fingerprint())
-    throw Error(
-        ErrorKind::input,
-        fmt::format("{}: the contents are not those that the header was written for; convert the data again", path()));
+    throw input_error("{}: the contents are not those that the header was written for; convert the data again", path());
 }
 
 }  // namespace ztp
