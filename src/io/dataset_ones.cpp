@@ -13,18 +13,13 @@
 #include "ztp/split.hpp"
 
 namespace ztp {
-namespace {
 
-constexpr std::size_t ones_at_a_time = std::size_t{1} << 20;
-
-}  // namespace
-
-void for_file_chunks(const TensorFile& file, std::uint64_t ones,
-                     const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use) {
+void for_file_chunks(const TensorFile& file, std::uint64_t ones, const UseOnes& use) {
+  constexpr std::uint64_t ones_at_a_time = 1 << 20;
   Buffer<std::uint32_t> coords;
   Buffer<std::int64_t> counts;
   for (std::uint64_t first = 0; first < ones; first += ones_at_a_time) {
-    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(ones_at_a_time, ones - first));
+    const std::size_t count = std::min(ones_at_a_time, ones - first);
     coords.resize(count * file.order());
     if (file.has_counts()) counts.resize(count);
     file.read(first, count, coords.data(), file.has_counts() ? counts.data() : nullptr);
@@ -32,8 +27,7 @@ void for_file_chunks(const TensorFile& file, std::uint64_t ones,
   }
 }
 
-void for_ones(const Dataset& data,
-              const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use) {
+void for_ones(const Dataset& data, const UseOnes& use) {
   const SparseTensor& tensor = data.tensor;
   use(tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz());
   if (data.file != nullptr) for_file_chunks(*data.file, data.file_ones, use);
@@ -81,14 +75,13 @@ void check_missing_in_file(const Dataset& data, Pool& pool) {
                       cell_text(data.tensor.modes, cell), what);
   };
   const std::size_t K = data.tensor.order();
-  const MissingSlices marks(data.tensor, data.missing);
   const bool slices = std::any_of(data.missing.slices.begin(), data.missing.slices.end(),
                                   [](const auto& of_mode) { return !of_mode.empty(); });
   if (slices)
     for_file_chunks(*data.file, data.file_ones,
                     [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
                       for (std::size_t e = 0; e < count; ++e)
-                        if (marks.contains(coords + e * K))
+                        if (in_missing_slice(data.missing, coords + e * K))
                           refuse(coords + e * K, "lies in a slice that is said to be missing");
                     });
   const std::vector<std::uint8_t> ones = which_are_ones(data, data.missing.cells, pool);

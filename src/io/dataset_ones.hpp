@@ -9,13 +9,11 @@
 
 namespace ztp {
 
-// Calls use(coords, counts, count) for the first `ones` ones, in the order of the file, chunk by chunk.
-void for_file_chunks(const TensorFile& file, std::uint64_t ones,
-                     const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use);
-
+using UseOnes = std::function<void(const std::uint32_t* coords, const std::int64_t* counts, std::size_t count)>;
+// Calls use() for the first `ones` ones, in the order of the file, chunk by chunk.
+void for_file_chunks(const TensorFile& file, std::uint64_t ones, const UseOnes& use);
 // The same for all ones of the data, in memory and in the file.
-void for_ones(const Dataset& data,
-              const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use);
+void for_ones(const Dataset& data, const UseOnes& use);
 
 // The first ones of the file, at most `most`; none if there is no file. The file is shuffled, so they are a random
 // sample.

@@ -45,6 +45,8 @@ FileLayout read_layout(LineBlocks& lines, const TableSpec& spec) {
     throw usage_error("--index-base {}: {} is not a .tns file", spec.index_base, spec.path);
   FileLayout layout = format->layout(lines, spec);
   layout.format = format;
+  layout.uses_value =
+      layout.has_value && (spec.values != ValueKind::none || !spec.optional_value || spec.fixed_modes.empty());
   return layout;
 }
 

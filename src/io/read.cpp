@@ -21,7 +21,7 @@ Network read_network(const std::string& item, const SparseTensor& tensor, Pool& 
   Network network;
   network.mode = mode_of_flag(tensor.modes, mode_name, "--network " + item);
   network.source = file;
-  read_pairs(pair_table(file, tensor.modes[network.mode]), pool, network.edges);
+  read_coords(pair_table(file, tensor.modes[network.mode]), pool, network.edges);
   return network;
 }
 
@@ -131,9 +131,7 @@ void read_missing_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
   TableSpec spec = cell_table(options.missing, tensor.modes);
   spec.optional_value = true;  // a test file is a list of cells, too
   spec.unknown_remedy = unknown_remedy;
-  TableReader reader(spec, pool);
-  CellBlock block;
-  while (reader.next(block)) data.missing.cells.append(block.coords.data(), block.coords.size());
+  read_coords(spec, pool, data.missing.cells);
   normalize_missing_cells(options.missing, options.file, data);
 }
 
@@ -144,7 +142,7 @@ void read_missing_pairs(const std::string& item, Pool& pool, Dataset& data) {
   TableSpec spec = pair_table(file, mode);
   spec.optional_value = true;
   spec.unknown_remedy = unknown_remedy;
-  read_pairs(spec, pool, network.missing);
+  read_coords(spec, pool, network.missing);
   normalize_missing_pairs(file, network, data);
 }
 
@@ -156,6 +154,21 @@ void read_missing(const ReadOptions& options, Pool& pool, Dataset& data) {
   read_slices(options, data);
   if (!options.missing.empty()) read_missing_cells(options, pool, data);
   for (const std::string& item : options.missing_pairs) read_missing_pairs(item, pool, data);
+}
+
+// Error, if a cell has both outcomes. Repeated cells are allowed.
+void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, const std::string& file) {
+  constexpr std::int64_t zero = std::int64_t{1}
+                                << 32;  // zeros and ones of a cell are counted in the two halves of a word
+  Buffer<std::uint32_t> coords;
+  coords.append(cells.coords.data(), cells.coords.size());
+  Buffer<std::int64_t> outcomes;
+  for (const std::uint8_t outcome : cells.outcome) outcomes.push_back(outcome != 0 ? 1 : zero);
+  sort_and_merge_records(coords, modes.size(), &outcomes);
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    if (outcomes[i] > zero && outcomes[i] % zero != 0)
+      throw input_error("{}: the cell ({}) is there as a 0 and as a 1; keep one of the two", file,
+                        cell_text(modes, coords.data() + i * modes.size()));
 }
 
 }  // namespace
@@ -191,25 +204,6 @@ Dataset read_dataset(const ReadOptions& options) {
   malloc_trim(0);  // returns the memory of the read buffers to the system
   return data;
 }
-
-namespace {
-
-// Error, if a cell has both outcomes. Repeated cells are allowed.
-void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, const std::string& file) {
-  constexpr std::int64_t zero = std::int64_t{1}
-                                << 32;  // zeros and ones of a cell are counted in the two halves of a word
-  Buffer<std::uint32_t> coords;
-  coords.append(cells.coords.data(), cells.coords.size());
-  Buffer<std::int64_t> outcomes;
-  for (const std::uint8_t outcome : cells.outcome) outcomes.push_back(outcome != 0 ? 1 : zero);
-  sort_and_merge_records(coords, modes.size(), &outcomes);
-  for (std::size_t i = 0; i < outcomes.size(); ++i)
-    if (outcomes[i] > zero && outcomes[i] % zero != 0)
-      throw input_error("{}: the cell ({}) is there as a 0 and as a 1; keep one of the two", file,
-                        cell_text(modes, coords.data() + i * modes.size()));
-}
-
-}  // namespace
 
 TableSpec test_table(const std::string& path, const std::vector<Mode>& modes) {
   TableSpec spec = cell_table(path, modes);

@@ -204,8 +204,8 @@ std::uint64_t TableReader::zero_cells() const {
   return impl_->zeros;
 }
 
-std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to) {
-  TableReader reader(table, pool);
+std::vector<Mode> read_coords(const TableSpec& spec, Pool& pool, Buffer<std::uint32_t>& to) {
+  TableReader reader(spec, pool);
   CellBlock block;
   while (reader.next(block)) to.append(block.coords.data(), block.coords.size());
   return reader.take_modes();

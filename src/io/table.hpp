@@ -78,7 +78,7 @@ class TableReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// Appends the pairs of a file unchanged, and returns the modes of its two columns.
-std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to);
+// Appends all cells of a file, and returns the modes of its columns.
+std::vector<Mode> read_coords(const TableSpec& spec, Pool& pool, Buffer<std::uint32_t>& to);
 
 }  // namespace ztp

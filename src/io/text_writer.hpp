@@ -1,5 +1,6 @@
 // Writes text files, among them those in the input formats of ztp.
 #pragma once
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,11 +11,12 @@
 
 namespace ztp {
 
-// Digits of a number in decimal; returns the end. Needs max_digits bytes of room, whatever the number.
+// A number in decimal, the shortest text that reads back as the same; returns the end. Needs max_digits bytes of room.
 inline constexpr std::size_t max_digits = 24;
-char* format_number(char* out, std::uint64_t number);
-// The shortest text that reads back as the same float.
-char* format_float(char* out, float number);
+template <class T>
+char* format_number(char* out, T number) {
+  return std::to_chars(out, out + max_digits, number).ptr;
+}
 
 class TextWriter : public AtomicFile {
  public:

@@ -46,21 +46,20 @@ const AliasTable& PointDrawer::table(std::size_t k, std::size_t r, AliasTable& s
   return place;
 }
 
-CollectedCells PointDrawer::draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges) {
-  const std::string what = fmt::format("--edges {}={}", mode_names(truth_.options())[k], wanted);
+KeySet PointDrawer::draw_edges(std::size_t k, std::uint64_t wanted) {
+  const std::string flag = fmt::format("--edges {}={}", mode_names(truth_.options())[k], wanted);
   const double support = static_cast<double>(truth_.support(k));
   const bool planted = truth_.options().kind == SimulateKind::planted;
   const double reachable = support * (support - 1) / 2 * (planted ? static_cast<double>(truth_.shares().size()) : 1);
   if (reachable < static_cast<double>(wanted))
-    throw config_error("{} cannot be reached: there are at most {:.0f} pairs", what, reachable);
-  return collect_distinct(edges, wanted, what, [&](std::uint32_t round, std::uint64_t need) {
-    const std::vector<std::uint64_t> of =
-        parts(simulate_stream::edge_parts + static_cast<std::uint32_t>(k), round, need);
-    for (std::size_t r = 0; r < of.size(); ++r) {
-      report("drawing edges", static_cast<double>(edges.size()) / static_cast<double>(wanted));
-      if (of[r] > 0) draw_component_edges(edges, k, round, r, of[r]);
-    }
-  });
+    throw config_error("{} cannot be reached: there are at most {:.0f} pairs", flag, reachable);
+  const std::uint64_t entities = truth_.options().dims[k];
+  KeySet edges({entities, entities});
+  collect(edges, wanted, flag, "drawing edges", simulate_stream::edge_parts + static_cast<std::uint32_t>(k),
+          [&](std::uint32_t round, std::size_t r, std::uint64_t points) {
+            draw_component_edges(edges, k, round, r, points);
+          });
+  return edges;
 }
 
 void PointDrawer::draw_component_edges(KeySet& edges, std::size_t k, std::uint32_t round, std::size_t r,

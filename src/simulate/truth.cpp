@@ -1,6 +1,7 @@
 #include "simulate/truth.hpp"
 
 #include <fmt/format.h>
+#include <hwy/contrib/sort/vqsort.h>
 
 #include <algorithm>
 #include <cmath>
@@ -63,13 +64,8 @@ void normalise(Buffer<double>& values) {
 
 // Gamma(2) weights: uneven, but none negligible.
 void draw_block_weights(StreamKey key, std::size_t r, Buffer<double>& u) {
-  for (std::size_t i = 0; i < u.size(); ++i) {
-    const auto words = random_block(key, 0, r, static_cast<std::uint32_t>(i));
-    const auto uniform = [&](std::size_t w) {
-      return (static_cast<double>((words[w] | static_cast<std::uint64_t>(words[w + 1]) << 32) >> 12) + 0.5) * 0x1p-52;
-    };
-    u[i] = -std::log(uniform(0) * uniform(2));
-  }
+  Stream stream(key, 0, r);
+  for (double& value : u) value = -std::log(stream.uniform() * stream.uniform());
 }
 
 // In logs, since most gammas underflow at small `a`.
@@ -167,11 +163,8 @@ Buffer<std::uint32_t> Truth::block(std::size_t k, std::size_t r) const {
   }
   const RandomPermutation scatter(key(simulate_stream::scatter), k, n);
   const std::uint64_t start = block_order_[k][r] * n / options_.rank;
-  Buffer<std::uint64_t> found(size);
-  for (std::uint64_t i = 0; i < size; ++i) found[i] = scatter((start + i) % n);
-  sort_keys(found.data(), size, bits_for(n));
-  std::transform(found.begin(), found.end(), ids.begin(),
-                 [](std::uint64_t id) { return static_cast<std::uint32_t>(id); });
+  for (std::uint64_t i = 0; i < size; ++i) ids[i] = static_cast<std::uint32_t>(scatter((start + i) % n));
+  hwy::Sorter()(ids.data(), size, hwy::SortAscending());
   return ids;
 }
 

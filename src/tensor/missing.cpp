@@ -7,29 +7,13 @@
 
 namespace ztp {
 
-MissingSlices::MissingSlices(const SparseTensor& tensor, const Missing& missing) {
-  for (std::size_t k = 0; k < missing.slices.size(); ++k) {
-    if (missing.slices[k].empty()) continue;
-    marked_.push_back({k, {}, {}});
-    const std::uint32_t size = tensor.modes[k].labels.size();
-    if (size > (1u << 20) + 64 * std::uint64_t{missing.slices[k].size()}) {
-      marked_.back().list = missing.slices[k];
-      std::sort(marked_.back().list.begin(), marked_.back().list.end());
-      continue;
-    }
-    marked_.back().marks.resize(size, false);
-    for (const std::uint32_t j : missing.slices[k]) marked_.back().marks[j] = true;
-  }
-}
-
 std::size_t sort_and_merge_missing(const SparseTensor& tensor, Missing& missing) {
   const std::size_t K = tensor.order();
   missing.slices.resize(K);
-  const MissingSlices marks(tensor, missing);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < missing.cells.size(); i += K) {
     const std::uint32_t* cell = missing.cells.data() + i;
-    if (marks.contains(cell)) continue;
+    if (in_missing_slice(missing, cell)) continue;
     if (kept != i) std::copy(cell, cell + K, missing.cells.data() + kept);
     kept += K;
   }
@@ -85,9 +69,8 @@ void check_missing(const SparseTensor& tensor, std::span<const Network> networks
     if (missing.cells[i] >= tensor.modes[i % K].labels.size())
       throw config_error("a missing cell is of an entity that does not exist");
   sort_and_merge_missing(tensor, missing);
-  const MissingSlices marks(tensor, missing);
   for (std::size_t e = 0; e < tensor.nnz(); ++e)
-    if (marks.contains(tensor.cell(e))) throw config_error("a one lies in a missing slice");
+    if (in_missing_slice(missing, tensor.cell(e))) throw config_error("a one lies in a missing slice");
   for (std::size_t i = 0; i < missing.cells.size(); i += K)
     if (tensor.contains(missing.cells.data() + i)) throw config_error("a one is also a missing cell");
   for (const Network& network : networks) check_pairs(network, tensor.modes[network.mode].labels.size());
