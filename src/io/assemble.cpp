@@ -121,8 +121,7 @@ std::string where(const ListedEntity& entity) {
   return entity.line == 0 ? *entity.source : fmt::format("{}:{}:1", *entity.source, entity.line);
 }
 
-// Error, if one of the listed entities has ones. `slices`: their ids, sorted and distinct; `ones_source`: where the
-// ones come from.
+// Error, if one of the listed entities has ones, in `ones_source`. `slices`: their ids, sorted and distinct.
 void check_slices(const SparseTensor& tensor, std::size_t k, const std::vector<ListedEntity>& listed,
                   const std::vector<std::uint32_t>& slices, const std::string& ones_source) {
   std::vector<std::uint32_t> places(slices.size());

@@ -190,8 +190,6 @@ bool Converter::sort_bucket(const CellBuckets& buckets, std::size_t bucket, std:
   const auto merge = [&] { sort_and_merge_records(sorted.records, width, options_.counts ? &sorted.counts : nullptr); };
   Buffer<std::uint32_t> coords;
   Buffer<std::int64_t> counts;
-  sorted.records.resize(0);
-  sorted.counts.resize(0);
   sorted.records.reserve(std::min<std::uint64_t>(buckets.cells(bucket), most_cells) * width);
   for (std::size_t chunk = 0; chunk < buckets.chunks(bucket); ++chunk) {
     buckets.read(bucket, chunk, coords, counts);

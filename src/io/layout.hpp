@@ -27,8 +27,7 @@ struct FileLayout {
   std::size_t cells_column = 0;
 };
 
-// Determines the format, unless the spec names it, and reads the header lines, up to the first line of data. Throws
-// BadLine, or Error.
+// Determines the format, unless the spec names it, and reads the header lines. Throws BadLine, or Error.
 FileLayout read_layout(LineBlocks& lines, const TableSpec& spec);
 
 // Helpers shared by formats and parsers, for errors and headers: they need not be fast.

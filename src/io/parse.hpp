@@ -21,8 +21,7 @@ struct ParsedBlock {
   std::optional<BadLine> bad;
 };
 
-// Writes cells without bounds checks: there is room for every cell that the block could hold, and it is trimmed at the
-// end.
+// Writes cells without bounds checks: there is room for every cell that the block could hold, until finish().
 class CellWriter {
  public:
   CellWriter(ParsedBlock& block, const FileLayout& layout, const TableSpec& spec, std::size_t bytes);

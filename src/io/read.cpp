@@ -147,8 +147,7 @@ void read_missing_pairs(const std::string& item, Pool& pool, Dataset& data) {
 }
 
 // Fills data.missing and the missing pairs of data.networks, once the tensor and the networks are complete. Error, if a
-// file contradicts them. Takes O(n log n) in the length of the lists and one pass over the ones, however many cells are
-// missing.
+// file contradicts them. O(n log n) in the length of the lists, and one pass over the ones.
 void read_missing(const ReadOptions& options, Pool& pool, Dataset& data) {
   data.missing.slices.resize(data.tensor.order());
   read_slices(options, data);
@@ -158,8 +157,7 @@ void read_missing(const ReadOptions& options, Pool& pool, Dataset& data) {
 
 // Error, if a cell has both outcomes. Repeated cells are allowed.
 void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, const std::string& file) {
-  constexpr std::int64_t zero = std::int64_t{1}
-                                << 32;  // zeros and ones of a cell are counted in the two halves of a word
+  constexpr std::int64_t zero = std::int64_t{1} << 32;  // zeros and ones are counted in the two halves of a word
   Buffer<std::uint32_t> coords;
   coords.append(cells.coords.data(), cells.coords.size());
   Buffer<std::int64_t> outcomes;

@@ -163,15 +163,9 @@ class ZstdDecoder : public ByteSource::Decoder {
   bool frame_done_ = true;
 };
 
-bool is_gzip(const unsigned char* start, std::size_t size) {
-  return size >= 2 && start[0] == 0x1f && start[1] == 0x8b;
-}
-
-bool is_zstd(const unsigned char* start, std::size_t size) {
-  if (size < 4) return false;
-  const bool frame = start[0] == 0x28 && start[1] == 0xb5 && start[2] == 0x2f && start[3] == 0xfd;
-  const bool skippable = (start[0] & 0xf0) == 0x50 && start[1] == 0x2a && start[2] == 0x4d && start[3] == 0x18;
-  return frame || skippable;
+bool is_zstd(std::string_view start) {
+  const bool skippable = !start.empty() && (start[0] & 0xf0) == 0x50 && start.substr(1).starts_with("\x2a\x4d\x18");
+  return skippable || start.starts_with("\x28\xb5\x2f\xfd");
 }
 
 // The kind of a file that is not supported; null if it is not recognised.
@@ -206,12 +200,11 @@ void ByteSource::detect() {
     if (got == 0) break;
     input.end += got;
   }
-  const auto* start = reinterpret_cast<const unsigned char*>(input.data());
-  const std::size_t size = input.size();
-  if (const char* kind = unsupported_kind({input.data(), size})) throw input_error("{}: {}", name_, kind);
-  if (is_gzip(start, size))
+  const std::string_view start(input.data(), input.size());
+  if (const char* kind = unsupported_kind(start)) throw input_error("{}: {}", name_, kind);
+  if (start.starts_with("\x1f\x8b"))
     decoder_ = std::make_unique<GzipDecoder>(std::move(input));
-  else if (is_zstd(start, size))
+  else if (is_zstd(start))
     decoder_ = std::make_unique<ZstdDecoder>(std::move(input));
   else
     decoder_ = std::make_unique<PlainDecoder>(std::move(input));

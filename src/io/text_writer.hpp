@@ -28,8 +28,7 @@ class TextWriter : public AtomicFile {
 // Makes the directory and its parents. With contents in it already an error of kind config, unless forced.
 void make_output_directory(const std::string& directory, bool force);
 
-// One label per line, in the order of ids, from the entity `first` on. Writes a header if the first label could be
-// taken for one.
+// One label per line, from the entity `first` on; after a header, if the first label could be taken for one.
 void write_label_file(const std::string& path, const LabelTable& labels, std::uint32_t first = 0);
 // A header `#mode...` and the ones, with their counts in a last column if there are any.
 void write_ones_file(const std::string& path, const std::vector<Mode>& modes, const Buffer<std::uint32_t>& coords,

@@ -22,8 +22,7 @@ double stirling_rest(double k) {
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 * x * x) * x * x) * x;
 }
 
-// Rejection would go on for ever with a mean that is not a number, and a count could not hold what comes of a larger
-// one.
+// Rejection would go on for ever with a mean that is not a number, and a count cannot hold more.
 void check_mean(double mean) {
   if (!(mean <= 0x1p62)) throw numeric_error("a Poisson count of mean {} was to be drawn; at most 2^62 can be", mean);
 }

@@ -1,5 +1,4 @@
-// Points of the mixture, component by component: the tables of one component stay in the cache while its points are
-// drawn.
+// Points of the mixture, component by component: the tables of one component stay in the cache meanwhile.
 #pragma once
 #include <algorithm>
 #include <array>
