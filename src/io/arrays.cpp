@@ -10,6 +10,7 @@
 #include "io/flags.hpp"
 #include "io/lines.hpp"
 #include "io/table.hpp"
+#include "tensor/records.hpp"
 
 namespace ztp {
 namespace {
@@ -50,20 +51,6 @@ void check_counts(const Buffer<std::int64_t>& values, const std::string& source)
                         values[e], e);
 }
 
-// Removes cells with the value zero, in place. Returns how many.
-std::uint64_t remove_zeros(std::size_t K, Buffer<std::uint32_t>& coords, Buffer<std::int64_t>& values) {
-  std::size_t kept = 0;
-  for (std::size_t e = 0; e < values.size(); ++e) {
-    if (values[e] == 0) continue;
-    if (kept != e) std::copy_n(coords.data() + e * K, K, coords.data() + kept * K);
-    values[kept++] = values[e];
-  }
-  const std::uint64_t zeros = values.size() - kept;
-  coords.resize(kept * K);
-  values.resize(kept);
-  return zeros;
-}
-
 void take_ones(Arrays& arrays, bool counts, Dataset& data) {
   const std::string& source = arrays.source;
   const std::size_t K = arrays.modes.size();
@@ -73,7 +60,9 @@ void take_ones(Arrays& arrays, bool counts, Dataset& data) {
     if (arrays.values.size() != arrays.coords.size() / K)
       throw usage_error("{}: {} values, but {} cells", source, arrays.values.size(), arrays.coords.size() / K);
     if (counts) check_counts(arrays.values, source);
-    data.zeros = remove_zeros(K, arrays.coords, arrays.values);
+    Buffer<std::int64_t>& values = arrays.values;
+    data.zeros = remove_records(arrays.coords, K, [&](std::size_t e) { return values[e] == 0; });
+    values.resize(static_cast<std::size_t>(std::remove(values.begin(), values.end(), 0) - values.begin()));
   } else if (counts) {
     arrays.values.resize(arrays.coords.size() / K);
     std::fill(arrays.values.begin(), arrays.values.end(), 1);

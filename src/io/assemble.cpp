@@ -57,17 +57,9 @@ void normalize_ones(const OnesSource& source, Dataset& data) {
 
 DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs) {
   DroppedPairs dropped;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < pairs.size(); i += 2) {
-    const std::uint32_t low = std::min(pairs[i], pairs[i + 1]), high = std::max(pairs[i], pairs[i + 1]);
-    if (low == high) {
-      ++dropped.self;
-      continue;
-    }
-    pairs[kept++] = low;
-    pairs[kept++] = high;
-  }
-  pairs.resize(kept);
+  dropped.self = remove_records(pairs, 2, [&](std::size_t i) { return pairs[2 * i] == pairs[2 * i + 1]; });
+  for (std::size_t i = 0; i < pairs.size(); i += 2)
+    if (pairs[i] > pairs[i + 1]) std::swap(pairs[i], pairs[i + 1]);
   dropped.repeated = sort_and_merge_records(pairs, 2);
   return dropped;
 }

@@ -126,23 +126,16 @@ void read_slices(const ReadOptions& options, Dataset& data) {
   for (std::size_t k = 0; k < tensor.order(); ++k) set_missing_slices(k, listed[k], options.file, data);
 }
 
-void read_missing_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
-  const SparseTensor& tensor = data.tensor;
-  TableSpec spec = cell_table(options.missing, tensor.modes);
+void read_missing_list(TableSpec spec, Pool& pool, Buffer<std::uint32_t>& to) {
   spec.optional_value = true;  // a test file is a list of cells, too
   spec.unknown_remedy = unknown_remedy;
-  read_coords(spec, pool, data.missing.cells);
-  normalize_missing_cells(options.missing, options.file, data);
+  read_coords(spec, pool, to);
 }
 
 void read_missing_pairs(const std::string& item, Pool& pool, Dataset& data) {
   const auto [name, file] = split_assignment(item, "--missing-pairs");
   Network& network = network_of_flag(name, "--missing-pairs " + item, "give it with --network " + name + "=FILE", data);
-  const Mode& mode = data.tensor.modes[network.mode];
-  TableSpec spec = pair_table(file, mode);
-  spec.optional_value = true;
-  spec.unknown_remedy = unknown_remedy;
-  read_coords(spec, pool, network.missing);
+  read_missing_list(pair_table(file, data.tensor.modes[network.mode]), pool, network.missing);
   normalize_missing_pairs(file, network, data);
 }
 
@@ -151,7 +144,10 @@ void read_missing_pairs(const std::string& item, Pool& pool, Dataset& data) {
 void read_missing(const ReadOptions& options, Pool& pool, Dataset& data) {
   data.missing.slices.resize(data.tensor.order());
   read_slices(options, data);
-  if (!options.missing.empty()) read_missing_cells(options, pool, data);
+  if (!options.missing.empty()) {
+    read_missing_list(cell_table(options.missing, data.tensor.modes), pool, data.missing.cells);
+    normalize_missing_cells(options.missing, options.file, data);
+  }
   for (const std::string& item : options.missing_pairs) read_missing_pairs(item, pool, data);
 }
 

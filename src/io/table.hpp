@@ -60,10 +60,10 @@ struct CellBlock {
 // number of threads. Memory: a few blocks of text, and the label tables.
 class TableReader {
  public:
-  TableReader(TableSpec spec, Pool& pool);
+  TableReader(TableSpec spec, Pool& pool);  // reads the start of the file
   ~TableReader();
 
-  std::size_t order();          // K; reads the start of the file
+  std::size_t order() const;    // K
   bool next(CellBlock& block);  // false at the end of the file
   // After the last block: mode names (from the header, or mode1, ..., modeK) and, unless modes are fixed, labels.
   std::vector<Mode> take_modes();

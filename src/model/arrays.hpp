@@ -76,21 +76,4 @@ void for_blocks_of_rows(const RowArray<T>& array, const Body& body) {
   }
 }
 
-// All of it on the host.
-template <class T>
-Matrix<T> on_host(const RowArray<T>& array) {
-  Matrix<T> result(array.rows(), array.columns());
-  for_blocks_of_rows(array, [&](Range rows, const T* values) {
-    for (std::size_t j = rows.begin; j < rows.end; ++j, values += array.columns())
-      std::copy(values, values + array.columns(), result.row(j));
-  });
-  return result;
-}
-
-// Writes a matrix of the host that is as large.
-template <class T>
-void write_all(const Matrix<T>& from, RowArray<T>& array) {
-  for (std::size_t j = 0; j < from.rows(); ++j) array.write({j, j + 1}, from.row(j));
-}
-
 }  // namespace ztp

@@ -10,14 +10,8 @@ namespace ztp {
 std::size_t sort_and_merge_missing(const SparseTensor& tensor, Missing& missing) {
   const std::size_t K = tensor.order();
   missing.slices.resize(K);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < missing.cells.size(); i += K) {
-    const std::uint32_t* cell = missing.cells.data() + i;
-    if (in_missing_slice(missing, cell)) continue;
-    if (kept != i) std::copy(cell, cell + K, missing.cells.data() + kept);
-    kept += K;
-  }
-  missing.cells.resize(kept);
+  remove_records(missing.cells, K,
+                 [&](std::size_t i) { return in_missing_slice(missing, missing.cells.data() + i * K); });
   return sort_and_merge_records(missing.cells, K);
 }
 
