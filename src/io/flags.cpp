@@ -10,11 +10,6 @@
 #include "tensor/mode_name.hpp"
 
 namespace ztp {
-namespace {
-
-constexpr std::size_t longest_mode_name = 200;  // a file name has at most 255, and there is more in it
-
-}  // namespace
 
 std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag,
                                                      const std::string& value) {
@@ -68,6 +63,7 @@ Network& network_of_mode(std::size_t k, std::size_t number, const std::string& f
 }
 
 std::string mode_name_problem(std::string_view name, const std::vector<std::string>& before) {
+  constexpr std::size_t longest_mode_name = 200;  // a file name has at most 255, and there is more in it
   if (name.empty()) return "an empty mode name; give every column of the header a name";
   if (!usable_mode_name(name))
     return fmt::format(

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-
 #include "base/errors.hpp"
 #include "io/id_map.hpp"
 #include "io/lines.hpp"
@@ -14,16 +11,12 @@ namespace {
 
 std::uint32_t grow_numbered(LabelTable& labels, std::string_view label, const std::string& file,
                             const std::string& mode) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);
-  const bool canonical = label.size() == 1 || (!label.empty() && label[0] != '0');
-  if (error != std::errc() || end != label.data() + label.size() || !canonical || number < labels.first_number() ||
-      number - labels.first_number() >= max_mode_size)
+  const auto id = LabelTable::numbered(labels.first_number(), max_mode_size).find(label);
+  if (!id)
     throw input_error("{}: {} {}: the entities of that mode are the numbers from {} on", file, mode, quoted(label),
                       labels.first_number());
-  const std::uint32_t id = static_cast<std::uint32_t>(number - labels.first_number());
-  if (id >= labels.size()) labels = LabelTable::numbered(labels.first_number(), id + 1);
-  return id;
+  if (*id >= labels.size()) labels = LabelTable::numbered(labels.first_number(), *id + 1);
+  return *id;
 }
 
 }  // namespace

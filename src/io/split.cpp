@@ -17,10 +17,6 @@
 namespace ztp {
 namespace {
 
-bool less(const std::uint32_t* a, const std::uint32_t* b, std::size_t order) {
-  return std::lexicographical_compare(a, a + order, b, b + order);
-}
-
 std::uint64_t holdout_count(double holdout, std::uint64_t total, const char* what) {
   if (!(holdout > 0 && holdout < 1)) throw config_error("--holdout is {}; it must be above 0 and below 1", holdout);
   const auto part = static_cast<std::uint64_t>(std::llround(holdout * static_cast<double>(total)));
@@ -87,7 +83,8 @@ void merge_zeros(Split& split, const Buffer<std::uint32_t>& zeros, std::size_t o
   split.test.coords = Buffer<std::uint32_t>(ones.size() + zeros.size());
   split.test.outcome.resize((ones.size() + zeros.size()) / order);
   for (std::size_t i = 0; i < split.test.outcome.size(); ++i) {
-    const bool take_one = zero == zeros.end() || (one != ones.end() && less(one, zero, order));
+    const bool take_one = zero == zeros.end() ||
+                          (one != ones.end() && std::lexicographical_compare(one, one + order, zero, zero + order));
     const std::uint32_t*& from = take_one ? one : zero;
     std::copy(from, from + order, split.test.coords.data() + i * order);
     split.test.outcome[i] = take_one;

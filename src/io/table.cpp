@@ -43,7 +43,6 @@ struct TableReader::Impl {
 
   void read_batch();
   bool process_batch();
-  void parse_batch();
   void check_block(std::size_t block);
   void merge_labels(std::size_t mode);
   void finish_block(std::size_t block);
@@ -98,20 +97,16 @@ bool TableReader::Impl::process_batch() {
     check_end();
     return false;
   }
-  parse_batch();
-  for (std::size_t b = 0; b < batch_size; ++b) check_block(b);
-  if (discovers_labels()) pool.for_blocks(layout.order, [this](std::size_t k) { merge_labels(k); });
-  pool.for_blocks(batch_size, [this](std::size_t b) { finish_block(b); });
-  return true;
-}
-
-void TableReader::Impl::parse_batch() {
   pool.for_blocks(batch_size + 1, [this](std::size_t task) {
     if (task == 0)
       read_batch();
     else
       parse_block(batch[task - 1], layout, spec, ~std::uint64_t{0}, parsed[task - 1]);
   });
+  for (std::size_t b = 0; b < batch_size; ++b) check_block(b);
+  if (discovers_labels()) pool.for_blocks(layout.order, [this](std::size_t k) { merge_labels(k); });
+  pool.for_blocks(batch_size, [this](std::size_t b) { finish_block(b); });
+  return true;
 }
 
 // In file order, so that the first error of the file is the one that is reported.

@@ -4,12 +4,6 @@
 #include "model/distributions.hpp"
 
 namespace ztp {
-namespace {
-
-// Up to this size the tables of all columns are kept, for later rounds and networks. Larger ones are drawn again.
-constexpr double most_kept_bytes = 5.0 * (1 << 30);
-
-}  // namespace
 
 PointDrawer::PointDrawer(const SimulateOptions& options, SimulateProgress progress)
     : truth_(options), progress_(std::move(progress)), scratch_(options.dims.size()) {
@@ -19,7 +13,8 @@ PointDrawer::PointDrawer(const SimulateOptions& options, SimulateProgress progre
     bytes += support * static_cast<double>(options.rank) * AliasTable::slot_bytes;
     reachable *= support;
   }
-  keep_ = bytes <= most_kept_bytes;
+  // Up to this size the tables of all columns are kept, for later rounds and networks. Larger ones are drawn again.
+  keep_ = bytes <= 5.0 * (1 << 30);
   if (keep_) tables_.resize(options.dims.size() * options.rank);
   const bool planted = options.kind == SimulateKind::planted;
   if (planted) reachable *= static_cast<double>(options.rank);
