@@ -30,7 +30,7 @@ void OpenRates::give(std::size_t k, const float* row) {
 }
 
 ColumnRates OpenRates::columns(std::size_t k) const {
-  // Weights that are smaller, relative to the largest, are zero: their products would be denormal floats, which are slow.
+  // Smaller weights, relative to the largest, are zero: their products would be denormal floats, which are slow.
   constexpr double negligible = 1e-30;
   const std::vector<double> sums = layout_->column_sums(k, weight_);
   const double largest = *std::max_element(sums.begin(), sums.end());

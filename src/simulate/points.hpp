@@ -47,7 +47,7 @@ class PointDrawer {
     return static_cast<std::uint64_t>(r) << 40 | block;
   }
   // Fills the set up to `wanted` distinct cells; draw(round, r, points) appends points of component r. A round never
-  // draws more points than cells are missing, so the result is that of drawing points one by one until `wanted` distinct
+  // draws more points than cells are missing, so the result is that of drawing points one by one until enough distinct
   // cells are hit. Error (config) after too many rounds.
   template <class Set, class Draw>
   CollectedCells collect(Set& set, std::uint64_t wanted, const std::string& flag, const char* doing,
