@@ -9,7 +9,7 @@
 #include <ctime>
 #include <string_view>
 
-#include "ztp/error.hpp"
+#include "base/errors.hpp"
 
 namespace ztp {
 namespace {
@@ -22,11 +22,10 @@ std::time_t seconds_of_creation() {
   std::time_t seconds = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > end_of_9999)
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("the environment variable SOURCE_DATE_EPOCH is \"{}\": it must be a whole number of seconds "
-                    "since 1970, or not be set",
-                    text.substr(0, 40)));
+    throw usage_error(
+        "the environment variable SOURCE_DATE_EPOCH is \"{}\": it must be a whole number of seconds since 1970, or not "
+        "be set",
+        text.substr(0, 40));
   return seconds;
 }
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "ztp/error.hpp"
+#include "base/errors.hpp"
 
 namespace ztp {
 namespace {
@@ -31,7 +31,7 @@ void read_all(int fd, std::uint64_t offset, char* place, std::size_t bytes, cons
     const ssize_t got = ::pread(fd, place, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_io("read", path);
-    if (got == 0) throw Error(ErrorKind::input, fmt::format("{}: ends too early", path));
+    if (got == 0) throw input_error("{}: ends too early", path);
     place += got;
     offset += static_cast<std::uint64_t>(got);
     bytes -= static_cast<std::size_t>(got);
@@ -67,7 +67,7 @@ std::uint64_t file_length(int fd, const std::string& path) {
 }  // namespace
 
 void throw_io(const std::string& action, const std::string& path) {
-  throw Error(ErrorKind::io, fmt::format("cannot {} {}: {}", action, path, std::strerror(errno)));
+  throw io_error("cannot {} {}: {}", action, path, std::strerror(errno));
 }
 
 FileDescriptor::~FileDescriptor() {
@@ -134,8 +134,7 @@ AppendFile::AppendFile(std::string path, std::uint64_t length)
     : path_(std::move(path)), fd_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644)), length_(length) {
   if (fd_ < 0) throw_io("open", path_);
   if (file_length(fd_, path_) < length)
-    throw Error(ErrorKind::input,
-                fmt::format("{}: shorter than the checkpoint says; the run cannot be resumed", path_));
+    throw input_error("{}: shorter than the checkpoint says; the run cannot be resumed", path_);
   if (::ftruncate(fd_, static_cast<off_t>(length)) != 0) throw_io("truncate", path_);
   if (::lseek(fd_, 0, SEEK_END) < 0) throw_io("seek in", path_);
 }
@@ -159,8 +158,7 @@ void ReadFile::read(std::uint64_t offset, void* data, std::size_t bytes) const {
 }
 
 ScratchFile::ScratchFile(const std::string& directory)
-    : path_(directory.empty() ? "." : directory),
-      fd_(::open(path_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {
+    : path_(directory.empty() ? "." : directory), fd_(::open(path_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {
   // Not every file system knows O_TMPFILE.
   if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
     std::string name = path_ + "/.ztp-scratch-XXXXXX";

@@ -17,6 +17,12 @@ constexpr std::size_t most_keys = 10000;
   throw Error(ErrorKind::input, what);
 }
 
+const Json& typed(const Json& json, const char* key, bool (Json::*is_type)() const, const char* what) {
+  const Json& value = member(json, key);
+  if (!(value.*is_type)()) wrong_type(key, what);
+  return value;
+}
+
 }  // namespace
 
 void wrong_type(const char* key, const std::string& what) {
@@ -61,33 +67,23 @@ std::uint64_t whole_number(const Json& json, const char* key, std::uint64_t smal
 }
 
 double real(const Json& json, const char* key) {
-  const Json& value = member(json, key);
-  if (!value.is_number()) wrong_type(key, "a number");
-  return value.get<double>();  // the parser has refused what a double cannot hold
+  return typed(json, key, &Json::is_number, "a number").get<double>();  // the parser refuses what a double cannot hold
 }
 
 bool boolean(const Json& json, const char* key) {
-  const Json& value = member(json, key);
-  if (!value.is_boolean()) wrong_type(key, "true or false");
-  return value.get<bool>();
+  return typed(json, key, &Json::is_boolean, "true or false").get<bool>();
 }
 
 std::string text(const Json& json, const char* key) {
-  const Json& value = member(json, key);
-  if (!value.is_string()) wrong_type(key, "a text");
-  return value.get<std::string>();
+  return typed(json, key, &Json::is_string, "a text").get<std::string>();
 }
 
 const Json& list(const Json& json, const char* key) {
-  const Json& value = member(json, key);
-  if (!value.is_array()) wrong_type(key, "a list");
-  return value;
+  return typed(json, key, &Json::is_array, "a list");
 }
 
 const Json& object(const Json& json, const char* key) {
-  const Json& value = member(json, key);
-  if (!value.is_object()) wrong_type(key, "an object");
-  return value;
+  return typed(json, key, &Json::is_object, "an object");
 }
 
 }  // namespace ztp

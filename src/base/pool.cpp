@@ -1,10 +1,8 @@
 #include "base/pool.hpp"
 
-#include <fmt/format.h>
-
 #include <system_error>
 
-#include "ztp/error.hpp"
+#include "base/errors.hpp"
 
 namespace ztp {
 
@@ -28,16 +26,13 @@ Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads) {
     for (unsigned i = 1; i < threads_; ++i) team_.emplace_back([this] { serve(); });
   } catch (const std::system_error& error) {
     const std::size_t started = team_.size();
-    quit_ = true;
-    call_.fetch_add(1);
-    call_.notify_all();
+    stop();
     team_.clear();
-    throw Error(ErrorKind::config, fmt::format("--threads {}: the system gives no more than {} ({})", threads_,
-                                               started + 1, error.what()));
+    throw config_error("--threads {}: the system gives no more than {} ({})", threads_, started + 1, error.what());
   }
 }
 
-Pool::~Pool() {
+void Pool::stop() {
   quit_ = true;
   call_.fetch_add(1);
   call_.notify_all();

@@ -15,7 +15,7 @@ namespace ztp {
 class Pool {
  public:
   explicit Pool(unsigned threads);
-  ~Pool();
+  ~Pool() { stop(); }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
@@ -27,6 +27,7 @@ class Pool {
  private:
   void work();
   void serve();
+  void stop();
 
   unsigned threads_;
   std::atomic<std::uint32_t> call_ = 0;     // changes with every call of for_blocks

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ztp/error.hpp"
+#include "base/errors.hpp"
 
 namespace ztp {
 namespace {
@@ -61,7 +61,7 @@ SectionReader::SectionReader(const std::string& path) : file_(path) {
   char start[sizeof magic] = {};
   if (file_.length() >= sizeof magic) file_.read(0, start, sizeof start);
   if (std::memcmp(start, magic, sizeof magic) != 0)
-    throw Error(ErrorKind::input, fmt::format("{}: not a ztp file, or of another version", path));
+    throw input_error("{}: not a ztp file, or of another version", path);
   std::uint64_t offset = sizeof magic;
   while (!has("end")) {
     SectionHead head;
@@ -88,7 +88,7 @@ const SectionReader::Section& SectionReader::find(const std::string& name) const
 }
 
 void SectionReader::damaged(const std::string& what) const {
-  throw Error(ErrorKind::input, fmt::format("{}: damaged: the file {}", file_.path(), what));
+  throw input_error("{}: damaged: the file {}", file_.path(), what);
 }
 
 void SectionReader::read(const std::string& name, void* data, std::size_t bytes) const {

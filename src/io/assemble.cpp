@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/errors.hpp"
 #include "io/id_map.hpp"
 #include "io/lines.hpp"
 #include "tensor/missing.hpp"
 #include "tensor/records.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -30,12 +30,12 @@ void index_labels(std::vector<Mode>& modes, const std::string& source, Pool& poo
 }
 
 void require_ones(const Dataset& data, const std::string& source) {
-  if (data.ones() == 0) throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", source));
+  if (data.ones() == 0) throw input_error("{}: no ones: every value is zero", source);
 }
 
 void add_to_total(std::int64_t& total, std::int64_t count, const std::string& source) {
   if (__builtin_add_overflow(total, count, &total) || total > (std::int64_t{1} << 62))
-    throw Error(ErrorKind::input, fmt::format("{}: the counts add up to more than 2^62; scale them down", source));
+    throw input_error("{}: the counts add up to more than 2^62; scale them down", source);
 }
 
 std::vector<std::string> cell_warnings(const OnesSource& source, std::uint64_t duplicates, std::uint64_t zeros) {
@@ -57,17 +57,9 @@ void normalize_ones(const OnesSource& source, Dataset& data) {
 
 DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs) {
   DroppedPairs dropped;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < pairs.size(); i += 2) {
-    const std::uint32_t low = std::min(pairs[i], pairs[i + 1]), high = std::max(pairs[i], pairs[i + 1]);
-    if (low == high) {
-      ++dropped.self;
-      continue;
-    }
-    pairs[kept++] = low;
-    pairs[kept++] = high;
-  }
-  pairs.resize(kept);
+  dropped.self = remove_records(pairs, 2, [&](std::size_t i) { return pairs[2 * i] == pairs[2 * i + 1]; });
+  for (std::size_t i = 0; i < pairs.size(); i += 2)
+    if (pairs[i] > pairs[i + 1]) std::swap(pairs[i], pairs[i + 1]);
   dropped.repeated = sort_and_merge_records(pairs, 2);
   return dropped;
 }
@@ -75,9 +67,7 @@ DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs) {
 void add_network(Network network, Dataset& data) {
   const DroppedPairs dropped = sort_and_merge_pairs(network.edges);
   if (network.size() == 0)
-    throw Error(ErrorKind::input, fmt::format("{}: no edge between two different entities; a network needs at least "
-                                              "one",
-                                              network.source));
+    throw input_error("{}: no edge between two different entities; a network needs at least one", network.source);
   if (dropped.self > 0) data.warnings.push_back(fmt::format("{}: {} self-loops ignored", network.source, dropped.self));
   if (dropped.repeated > 0)
     data.warnings.push_back(
@@ -123,8 +113,7 @@ std::string where(const ListedEntity& entity) {
   return entity.line == 0 ? *entity.source : fmt::format("{}:{}:1", *entity.source, entity.line);
 }
 
-// Error, if one of the listed entities has ones. `slices`: their ids, sorted and distinct; `ones_source`: where the
-// ones come from.
+// Error, if one of the listed entities has ones, in `ones_source`. `slices`: their ids, sorted and distinct.
 void check_slices(const SparseTensor& tensor, std::size_t k, const std::vector<ListedEntity>& listed,
                   const std::vector<std::uint32_t>& slices, const std::string& ones_source) {
   std::vector<std::uint32_t> places(slices.size());
@@ -142,12 +131,11 @@ void check_slices(const SparseTensor& tensor, std::size_t k, const std::vector<L
     if (has_ones(entity)) ++more;
     ones[place[entity.id]] = 0;  // an entity that is listed twice counts once
   }
-  throw Error(ErrorKind::input,
-              fmt::format("{}: {} {} is listed as missing but has {} one{} in {}{}; take the ones out of the tensor, "
-                          "or the entity off the list",
-                          where(*first), tensor.modes[k].name, ztp::quoted(tensor.modes[k].labels[first->id]), count,
-                          count == 1 ? "" : "s", ones_source,
-                          more == 0 ? "" : fmt::format(" (likewise {} more of the list)", more)));
+  throw input_error(
+      "{}: {} {} is listed as missing but has {} one{} in {}{}; take the ones out of the tensor, or the entity off the "
+      "list",
+      where(*first), tensor.modes[k].name, ztp::quoted(tensor.modes[k].labels[first->id]), count, count == 1 ? "" : "s",
+      ones_source, more == 0 ? "" : fmt::format(" (likewise {} more of the list)", more));
 }
 
 }  // namespace
@@ -161,10 +149,9 @@ void set_missing_slices(std::size_t k, const std::vector<ListedEntity>& listed, 
   std::sort(slices.begin(), slices.end());
   slices.erase(std::unique(slices.begin(), slices.end()), slices.end());
   if (slices.size() == tensor.modes[k].labels.size())
-    throw Error(ErrorKind::input,
-                fmt::format("{}: all {} entities of mode {} are missing: nothing is left to learn from; take some off "
-                            "the list",
-                            *listed.back().source, slices.size(), tensor.modes[k].name));
+    throw input_error(
+        "{}: all {} entities of mode {} are missing: nothing is left to learn from; take some off the list",
+        *listed.back().source, slices.size(), tensor.modes[k].name);
   check_slices(tensor, k, listed, slices, ones_source);
 }
 
@@ -174,11 +161,9 @@ void normalize_missing_cells(const std::string& source, const std::string& ones_
   if (repeated > 0) data.warnings.push_back(fmt::format("{}: {} repeated cells merged", source, repeated));
   const CommonRecords ones = common_records(data.missing.cells, tensor.coords, tensor.order());
   if (ones.count > 0)
-    throw Error(
-        ErrorKind::input,
-        fmt::format("{}: the cell ({}) is listed as missing but is a one in {}{}; take each of them out of one "
-                    "of the two",
-                    source, cell_text(tensor.modes, ones.first), ones_source, and_more(ones.count - 1, "cell")));
+    throw input_error(
+        "{}: the cell ({}) is listed as missing but is a one in {}{}; take each of them out of one of the two", source,
+        cell_text(tensor.modes, ones.first), ones_source, and_more(ones.count - 1, "cell"));
 }
 
 void normalize_missing_pairs(const std::string& source, Network& network, Dataset& data) {
@@ -192,12 +177,9 @@ void normalize_missing_pairs(const std::string& source, Network& network, Datase
   const CommonRecords edges = common_records(network.missing, network.edges, 2);
   const LabelTable& labels = data.tensor.modes[network.mode].labels;
   if (edges.count > 0)
-    throw Error(
-        ErrorKind::input,
-        fmt::format("{}: the pair ({}, {}) is listed as missing but is an edge in {}{}; take each of them out of one "
-                    "of the two",
-                    source, labels[edges.first[0]], labels[edges.first[1]], network.source,
-                    and_more(edges.count - 1, "pair")));
+    throw input_error(
+        "{}: the pair ({}, {}) is listed as missing but is an edge in {}{}; take each of them out of one of the two",
+        source, labels[edges.first[0]], labels[edges.first[1]], network.source, and_more(edges.count - 1, "pair"));
 }
 
 }  // namespace ztp

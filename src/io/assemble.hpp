@@ -36,8 +36,7 @@ struct DroppedPairs {
   std::uint64_t self = 0;      // pairs of an entity with itself
   std::uint64_t repeated = 0;  // a b and b a are one
 };
-// Brings pairs in any order and direction into the form of edges and missing pairs, i < j, sorted and distinct; in
-// place.
+// Brings pairs into the form of edges and missing pairs, i < j, sorted and distinct; in place.
 DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs);
 
 // Adds a network, whose edges are sorted and merged. Error, if no edge is left.
@@ -59,9 +58,8 @@ void normalize_missing_cells(const std::string& source, const std::string& ones_
 // The same for the missing pairs of one of data.networks.
 void normalize_missing_pairs(const std::string& source, Network& network, Dataset& data);
 
-// Checks of data in memory, shared by make_dataset and updates.
-// Error (usage), if there are too few or too many modes, or a name or label could not be written to a file. Indexes the
-// labels.
+// Checks of data in memory, shared by make_dataset and updates. Indexes the labels. Error (usage), if there are too few
+// or too many modes, or a name or label could not be written to a file.
 void check_modes(std::vector<Mode>& modes, const std::string& source);
 
 // Error (usage), if the pairs of a network have ids that the mode does not have.

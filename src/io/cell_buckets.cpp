@@ -6,17 +6,12 @@
 #include "tensor/shuffle.hpp"
 
 namespace ztp {
-namespace {
-
-constexpr std::size_t least_chunk_words = 1 << 10;
-constexpr std::size_t most_chunk_words = 1 << 18;  // 1 MiB: larger pieces make no disk faster
-
-}  // namespace
 
 CellBuckets::CellBuckets(const std::string& directory, std::size_t order, bool counted, unsigned skip,
                          std::size_t memory)
     : order_(order), counted_(counted), shift_(64 - bits - skip), file_(directory), buckets_(count) {
-  chunk_words_ = std::clamp(memory / (count * sizeof(std::uint32_t)), least_chunk_words, most_chunk_words);
+  constexpr std::size_t least = 1 << 10, most = 1 << 18;  // 1 MiB: larger pieces make no disk faster
+  chunk_words_ = std::clamp(memory / (count * sizeof(std::uint32_t)), least, most);
   chunk_cells_ = chunk_words_ * sizeof(std::uint32_t) / cell_bytes();
   memory_.resize(count * chunk_words_);
 }

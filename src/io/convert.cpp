@@ -7,13 +7,13 @@
 #include <limits>
 #include <memory>
 
+#include "base/errors.hpp"
 #include "io/assemble.hpp"
 #include "io/cell_buckets.hpp"
 #include "io/read.hpp"
 #include "tensor/records.hpp"
 #include "tensor/shuffle.hpp"
 #include "tensor/tensor_writer.hpp"
-#include "ztp/error.hpp"
 #include "ztp/tensor_file.hpp"
 
 namespace ztp {
@@ -114,8 +114,7 @@ std::unique_ptr<CellBuckets> Converter::read_cells() {
     report(fmt::format("reading, {} million cells", summary_.lines / 1000000),
            std::numeric_limits<double>::quiet_NaN());
   }
-  if (summary_.lines == 0)
-    throw Error(ErrorKind::input, fmt::format("{}: no ones: every value is zero", options_.file));
+  if (summary_.lines == 0) throw input_error("{}: no ones: every value is zero", options_.file);
   summary_.zeros = reader.zero_cells();
   modes_ = reader.take_modes();
   buckets->finish();
@@ -191,8 +190,6 @@ bool Converter::sort_bucket(const CellBuckets& buckets, std::size_t bucket, std:
   const auto merge = [&] { sort_and_merge_records(sorted.records, width, options_.counts ? &sorted.counts : nullptr); };
   Buffer<std::uint32_t> coords;
   Buffer<std::int64_t> counts;
-  sorted.records.resize(0);
-  sorted.counts.resize(0);
   sorted.records.reserve(std::min<std::uint64_t>(buckets.cells(bucket), most_cells) * width);
   for (std::size_t chunk = 0; chunk < buckets.chunks(bucket); ++chunk) {
     buckets.read(bucket, chunk, coords, counts);
@@ -226,14 +223,14 @@ void Converter::write(CellBuckets& buckets, std::size_t bucket, const SortedCell
 void check_request(const ReadOptions& options, const std::string& out, bool force) {
   if (!options.networks.empty() || !options.missing.empty() || !options.missing_slices.empty() ||
       !options.missing_pairs.empty())
-    throw Error(ErrorKind::usage, "networks and missing cells are not converted; give them to the fit");
+    throw usage_error("networks and missing cells are not converted; give them to the fit");
   if (TensorFile::recognises(options.file))
-    throw Error(ErrorKind::config, fmt::format("{}: made by 'ztp convert' already; use it as it is", options.file));
+    throw config_error("{}: made by 'ztp convert' already; use it as it is", options.file);
   std::error_code no_access;
   const fs::file_status status = fs::status(out, no_access);
   if (!fs::exists(status)) return;
-  if (!fs::is_regular_file(status)) throw Error(ErrorKind::config, fmt::format("{}: exists and is no file", out));
-  if (!force) throw Error(ErrorKind::config, fmt::format("{}: exists; --force replaces it", out));
+  if (!fs::is_regular_file(status)) throw config_error("{}: exists and is no file", out);
+  if (!force) throw config_error("{}: exists; --force replaces it", out);
 }
 
 }  // namespace

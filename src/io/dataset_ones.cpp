@@ -1,32 +1,25 @@
 #include "io/dataset_ones.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "base/errors.hpp"
 #include "io/assemble.hpp"
 #include "io/draw_cells.hpp"
 #include "tensor/missing.hpp"
 #include "tensor/records.hpp"
 #include "tensor/shuffle.hpp"
-#include "ztp/error.hpp"
 #include "ztp/split.hpp"
 
 namespace ztp {
-namespace {
 
-constexpr std::size_t ones_at_a_time = std::size_t{1} << 20;
-
-}  // namespace
-
-void for_file_chunks(const TensorFile& file, std::uint64_t ones,
-                     const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use) {
+void for_file_chunks(const TensorFile& file, std::uint64_t ones, const UseOnes& use) {
+  constexpr std::uint64_t ones_at_a_time = 1 << 20;
   Buffer<std::uint32_t> coords;
   Buffer<std::int64_t> counts;
   for (std::uint64_t first = 0; first < ones; first += ones_at_a_time) {
-    const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(ones_at_a_time, ones - first));
+    const std::size_t count = std::min(ones_at_a_time, ones - first);
     coords.resize(count * file.order());
     if (file.has_counts()) counts.resize(count);
     file.read(first, count, coords.data(), file.has_counts() ? counts.data() : nullptr);
@@ -34,8 +27,7 @@ void for_file_chunks(const TensorFile& file, std::uint64_t ones,
   }
 }
 
-void for_ones(const Dataset& data,
-              const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use) {
+void for_ones(const Dataset& data, const UseOnes& use) {
   const SparseTensor& tensor = data.tensor;
   use(tensor.coords.data(), tensor.counts.empty() ? nullptr : tensor.counts.data(), tensor.nnz());
   if (data.file != nullptr) for_file_chunks(*data.file, data.file_ones, use);
@@ -79,18 +71,17 @@ std::vector<std::uint8_t> which_are_ones(const Dataset& data, const Buffer<std::
 
 void check_missing_in_file(const Dataset& data, Pool& pool) {
   const auto refuse = [&](const std::uint32_t* cell, const char* what) {
-    throw Error(ErrorKind::input, fmt::format("{}: the one ({}) {}; take it out of one of the two files",
-                                              data.file->path(), cell_text(data.tensor.modes, cell), what));
+    throw input_error("{}: the one ({}) {}; take it out of one of the two files", data.file->path(),
+                      cell_text(data.tensor.modes, cell), what);
   };
   const std::size_t K = data.tensor.order();
-  const MissingSlices marks(data.tensor, data.missing);
   const bool slices = std::any_of(data.missing.slices.begin(), data.missing.slices.end(),
                                   [](const auto& of_mode) { return !of_mode.empty(); });
   if (slices)
     for_file_chunks(*data.file, data.file_ones,
                     [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
                       for (std::size_t e = 0; e < count; ++e)
-                        if (marks.contains(coords + e * K))
+                        if (in_missing_slice(data.missing, coords + e * K))
                           refuse(coords + e * K, "lies in a slice that is said to be missing");
                     });
   const std::vector<std::uint8_t> ones = which_are_ones(data, data.missing.cells, pool);
@@ -105,12 +96,11 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
   const std::uint64_t held_out = static_cast<std::uint64_t>(std::llround(part * static_cast<double>(data.file_ones)));
   const double zeros = static_cast<double>(held_out) * static_cast<double>(zeros_per_one);
   if (held_out == 0 || held_out == data.file_ones)
-    throw Error(ErrorKind::config, fmt::format("--holdout {}: of {} ones that is {}", part, data.file_ones, held_out));
+    throw config_error("--holdout {}: of {} ones that is {}", part, data.file_ones, held_out);
   if (static_cast<double>(held_out) + zeros > static_cast<double>(max_drawn_test_cells))
-    throw Error(ErrorKind::config,
-                fmt::format("--holdout {} with --zeros-per-one {}: {:.3g} test cells are too many; a smaller share "
-                            "tells as much",
-                            part, zeros_per_one, static_cast<double>(held_out) + zeros));
+    throw config_error(
+        "--holdout {} with --zeros-per-one {}: {:.3g} test cells are too many; a smaller share tells as much", part,
+        zeros_per_one, static_cast<double>(held_out) + zeros);
   Buffer<std::uint32_t> ones(held_out * K), kept;
   file.read(data.file_ones - held_out, static_cast<std::size_t>(held_out), ones.data(), nullptr);
   // Zeros: random cells that are neither missing nor ones, drawn until there are enough.
@@ -120,10 +110,8 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
   tried.append(data.missing.cells.data(), data.missing.cells.size());
   for (std::uint32_t round = 0; kept.size() / K < wanted; ++round) {
     if (data.tensor.volume() < 4 * static_cast<double>(data.file_ones + wanted) || round == 100)
-      throw Error(ErrorKind::config,
-                  fmt::format("{}: too many of its cells are ones to draw {} zeros; 'ztp split' makes "
-                              "test cells for --test",
-                              file.path(), wanted));
+      throw config_error("{}: too many of its cells are ones to draw {} zeros; 'ztp split' makes test cells for --test",
+                         file.path(), wanted);
     const Buffer<std::uint32_t> drawn =
         draw_cells_by_rejection(box, tried, wanted - kept.size() / K, stream_key(seed, round, Purpose::zeros, 3));
     const std::vector<std::uint8_t> is_one = which_are_ones(data, drawn, pool);

@@ -9,16 +9,13 @@
 
 namespace ztp {
 
-// Calls use(coords, counts, count) for the first `ones` ones, in the order of the file, chunk by chunk.
-void for_file_chunks(const TensorFile& file, std::uint64_t ones,
-                     const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use);
-
+using UseOnes = std::function<void(const std::uint32_t* coords, const std::int64_t* counts, std::size_t count)>;
+// Calls use() for the first `ones` ones, in the order of the file, chunk by chunk.
+void for_file_chunks(const TensorFile& file, std::uint64_t ones, const UseOnes& use);
 // The same for all ones of the data, in memory and in the file.
-void for_ones(const Dataset& data,
-              const std::function<void(const std::uint32_t*, const std::int64_t*, std::size_t)>& use);
+void for_ones(const Dataset& data, const UseOnes& use);
 
-// The first ones of the file, at most `most`; none if there is no file. The file is shuffled, so they are a random
-// sample.
+// The first ones of the file, which is shuffled: a random sample of at most `most`. None if there is no file.
 Buffer<std::uint32_t> first_ones_of_file(const Dataset& data, std::size_t most);
 
 // Which of these cells, which are sorted and distinct, are ones of the data.
@@ -27,8 +24,7 @@ std::vector<std::uint8_t> which_are_ones(const Dataset& data, const Buffer<std::
 // Error (input), if a one of the file is listed as missing.
 void check_missing_in_file(const Dataset& data, Pool& pool);
 
-// Test cells, sorted: the last ones of the file, which is shuffled, and drawn zeros. Subtracts these ones from
-// data.file_ones.
+// Test cells, sorted: the last ones of the file, which are then no longer in data.file_ones, and drawn zeros.
 TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_one, std::uint64_t seed, Pool& pool);
 
 }  // namespace ztp

@@ -8,8 +8,7 @@
 namespace ztp {
 
 // Draws in rounds until there are enough distinct numbers; by symmetry every subset is equally likely. If more than
-// half of the population is wanted, the complement is drawn: at most 1.4 draws per number, and memory for the sample
-// alone.
+// half of the population is wanted, the complement is drawn: at most 1.4 draws per number.
 std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, std::uint64_t count) {
   const bool complement = count > population / 2;
   const std::uint64_t wanted = complement ? population - count : count;

@@ -16,8 +16,7 @@ inline constexpr std::uint64_t max_drawn_test_cells = 1'000'000'000;  // held-ou
 // `count` of the numbers 0..population-1, ascending; every subset is equally likely.
 std::vector<std::uint64_t> draw_subset(StreamKey key, std::uint64_t population, std::uint64_t count);
 
-// The cells outside missing slices: a box of the remaining entities of each mode. Its cells are numbered 0, 1, ... in
-// lexicographic order.
+// The cells outside missing slices: a box of the remaining entities of each mode, numbered in lexicographic order.
 class ObservedBox {
  public:
   ObservedBox(const SparseTensor& tensor, const Missing& missing);
@@ -42,16 +41,14 @@ class ObservedBox {
   std::vector<std::uint32_t> size_;
 };
 
-// Changes numbers that count only the cells outside `excluded` into numbers of cells of the box. Both lists are sorted,
-// so one pass is enough.
+// Changes numbers that count only the cells outside `excluded` into numbers of cells of the box. Both are sorted.
 void number_outside(const ObservedBox& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers);
 
 // Draws `wanted` cells of the box outside `excluded`, sorted, for a box whose cells can be numbered. `population`: how
 // many such cells there are. Nothing is rejected, however full the box is.
 Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
                                            std::uint64_t population, std::uint64_t wanted, StreamKey key);
-// The same for a box of more than 2^63 cells: draws random cells until there are enough distinct ones. Few are
-// rejected.
+// The same for a box of more than 2^63 cells: draws random cells until there are enough distinct ones.
 Buffer<std::uint32_t> draw_cells_by_rejection(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
                                               std::uint64_t wanted, StreamKey key);
 

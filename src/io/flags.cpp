@@ -5,22 +5,17 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/errors.hpp"
 #include "io/lines.hpp"
 #include "tensor/mode_name.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
-namespace {
-
-constexpr std::size_t longest_mode_name = 200;  // a file name has at most 255, and there is more in it
-
-}  // namespace
 
 std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag,
                                                      const std::string& value) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw Error(ErrorKind::usage, fmt::format("{} {}: expected MODE={}", flag, text, value));
+    throw usage_error("{} {}: expected MODE={}", flag, text, value);
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -33,7 +28,7 @@ std::string mode_list(const std::vector<Mode>& modes) {
 std::size_t mode_of_flag(const std::vector<Mode>& modes, const std::string& name, const std::string& flag) {
   for (std::size_t k = 0; k < modes.size(); ++k)
     if (modes[k].name == name) return k;
-  throw Error(ErrorKind::config, fmt::format("{}: no mode \"{}\"; the modes are {}", flag, name, mode_list(modes)));
+  throw config_error("{}: no mode \"{}\"; the modes are {}", flag, name, mode_list(modes));
 }
 
 Network& network_of_flag(const std::string& name, const std::string& flag, const std::string& remedy, Dataset& data) {
@@ -55,22 +50,20 @@ Network& network_of_mode(std::size_t k, std::size_t number, const std::string& f
   for (Network& network : data.networks)
     if (network.mode == k) networks.push_back(&network);
   const std::string& mode = data.tensor.modes[k].name;
-  if (networks.empty())
-    throw Error(ErrorKind::config, fmt::format("{}: mode {} has no network; {}", flag, mode, remedy));
+  if (networks.empty()) throw config_error("{}: mode {} has no network; {}", flag, mode, remedy);
   if (number == 0 && networks.size() > 1)
-    throw Error(
-        ErrorKind::config,
-        fmt::format(
-            "{0}: mode {1} has {2} networks; say which is meant: {1}:1=FILE for its first --network, {1}:2=FILE "
-            "for its second",
-            flag, mode, networks.size()));
+    throw config_error(
+        "{0}: mode {1} has {2} networks; say which is meant: {1}:1=FILE for its first --network, {1}:2=FILE for its "
+        "second",
+        flag, mode, networks.size());
   if (number > networks.size())
-    throw Error(ErrorKind::config, fmt::format("{}: mode {} has only {} network{}", flag, mode, networks.size(),
-                                               networks.size() == 1 ? "" : "s"));
+    throw config_error("{}: mode {} has only {} network{}", flag, mode, networks.size(),
+                       networks.size() == 1 ? "" : "s");
   return *networks[number == 0 ? 0 : number - 1];
 }
 
 std::string mode_name_problem(std::string_view name, const std::vector<std::string>& before) {
+  constexpr std::size_t longest_mode_name = 200;  // a file name has at most 255, and there is more in it
   if (name.empty()) return "an empty mode name; give every column of the header a name";
   if (!usable_mode_name(name))
     return fmt::format(

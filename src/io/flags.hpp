@@ -1,5 +1,4 @@
-// Names of modes, and flags that name a mode or network: MODE, MODE=FILE, MODE:N. `flag`: as it was typed, for
-// messages.
+// Names of modes, and flags that name a mode or network: MODE, MODE=FILE, MODE:N. `flag`: as typed, for messages.
 #pragma once
 #include <string>
 #include <string_view>

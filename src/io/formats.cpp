@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/errors.hpp"
 #include "io/layout.hpp"
-#include "ztp/error.hpp"
 #include "ztp/read.hpp"
 
 namespace ztp {
@@ -34,8 +34,7 @@ const TextFormat* format_of_first_line(LineBlocks& lines) {
 FileFormat format_named(const std::string& name) {
   if (const auto format = choice_named<FileFormat>(name)) return *format;
   constexpr auto names = choice_names<FileFormat>;
-  throw Error(ErrorKind::usage, fmt::format("--format {}: use {} or {}", name,
-                                            fmt::join(names.begin(), names.end() - 1, ", "), names.back()));
+  throw usage_error("--format {}: use {} or {}", name, fmt::join(names.begin(), names.end() - 1, ", "), names.back());
 }
 
 FileLayout read_layout(LineBlocks& lines, const TableSpec& spec) {
@@ -43,9 +42,11 @@ FileLayout read_layout(LineBlocks& lines, const TableSpec& spec) {
   if (format == nullptr && spec.path != "-") format = format_of_file_name(spec.path);
   if (format == nullptr) format = format_of_first_line(lines);
   if (!format->has_index_base && spec.index_base != 1 && spec.fixed_modes.empty())
-    throw Error(ErrorKind::usage, fmt::format("--index-base {}: {} is not a .tns file", spec.index_base, spec.path));
+    throw usage_error("--index-base {}: {} is not a .tns file", spec.index_base, spec.path);
   FileLayout layout = format->layout(lines, spec);
   layout.format = format;
+  layout.uses_value =
+      layout.has_value && (spec.values != ValueKind::none || !spec.optional_value || spec.fixed_modes.empty());
   return layout;
 }
 

@@ -2,28 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-
+#include "base/errors.hpp"
 #include "io/id_map.hpp"
 #include "io/lines.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
 
 std::uint32_t grow_numbered(LabelTable& labels, std::string_view label, const std::string& file,
                             const std::string& mode) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);
-  const bool canonical = label.size() == 1 || (!label.empty() && label[0] != '0');
-  if (error != std::errc() || end != label.data() + label.size() || !canonical || number < labels.first_number() ||
-      number - labels.first_number() >= max_mode_size)
-    throw Error(ErrorKind::input, fmt::format("{}: {} {}: the entities of that mode are the numbers from {} on", file,
-                                              mode, quoted(label), labels.first_number()));
-  const std::uint32_t id = static_cast<std::uint32_t>(number - labels.first_number());
-  if (id >= labels.size()) labels = LabelTable::numbered(labels.first_number(), id + 1);
-  return id;
+  const auto id = LabelTable::numbered(labels.first_number(), max_mode_size).find(label);
+  if (!id)
+    throw input_error("{}: {} {}: the entities of that mode are the numbers from {} on", file, mode, quoted(label),
+                      labels.first_number());
+  if (*id >= labels.size()) labels = LabelTable::numbered(labels.first_number(), *id + 1);
+  return *id;
 }
 
 }  // namespace
@@ -31,14 +24,13 @@ std::uint32_t grow_numbered(LabelTable& labels, std::string_view label, const st
 void translate_and_grow(const std::vector<const Mode*>& found, const std::vector<Mode*>& columns,
                         const std::string& file, Buffer<std::uint32_t>& coords) {
   const std::size_t K = columns.size();
-  if (found.size() != K)
-    throw Error(ErrorKind::input, fmt::format("{}: {} columns of labels; {} are needed", file, found.size(), K));
+  if (found.size() != K) throw input_error("{}: {} columns of labels; {} are needed", file, found.size(), K);
   std::string scratch;
   for (std::size_t c = 0; c < K; ++c) {
     LabelTable& labels = columns[c]->labels;
     if (found[c]->name != columns[c]->name && found[c]->name != fmt::format("mode{}", c + 1))
-      throw Error(ErrorKind::input, fmt::format("{}: column {} is called {}, but the run has {} there", file, c + 1,
-                                                found[c]->name, columns[c]->name));
+      throw input_error("{}: column {} is called {}, but the run has {} there", file, c + 1, found[c]->name,
+                        columns[c]->name);
     // Of a numbered mode only the numbers that occur count.
     const std::uint32_t size = found[c]->labels.size();
     std::vector<std::uint32_t> used = occurring_ids(coords.data(), coords.size() / K, K, c, size), ids;

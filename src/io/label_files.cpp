@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/errors.hpp"
 #include "base/file.hpp"
 #include "io/flags.hpp"
 #include "io/lines.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -37,7 +37,7 @@ void read_label_lines(const std::string& path, const std::function<void(std::str
     take(line, line_number);
     any = true;
   }
-  if (!any) throw Error(ErrorKind::input, fmt::format("{}: no labels; there must be one a line", path));
+  if (!any) throw input_error("{}: no labels; there must be one a line", path);
 }
 
 LabelTable read_label_file(const std::string& path) {
@@ -59,10 +59,10 @@ LabelLists read_label_files(const std::vector<std::string>& given) {
       for (const auto& entry : fs::directory_iterator(item))
         if (entry.path().extension() == ".txt")
           tables.emplace_back(entry.path().stem().string(), read_label_file(entry.path().string()));
-      if (tables.empty()) throw Error(ErrorKind::input, fmt::format("--labels {}: no MODE.txt file in there", item));
+      if (tables.empty()) throw input_error("--labels {}: no MODE.txt file in there", item);
     } else {
       if (item.find('=') == item.npos && !fs::exists(item, no_access))
-        throw Error(ErrorKind::io, fmt::format("--labels {}: there is no such directory; or give MODE=FILE", item));
+        throw io_error("--labels {}: there is no such directory; or give MODE=FILE", item);
       const auto [mode, file] = split_assignment(item, "--labels");
       tables.emplace_back(mode, read_label_file(file));
     }
@@ -84,10 +84,9 @@ NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedI
       const std::string_view label = found.name(numbered ? used[i] : i, scratch);
       const auto id = full.find(label);
       if (!id)
-        throw Error(ErrorKind::input,
-                    fmt::format("{}: {} {} is not in the list of labels given for that mode; add it to the list, or "
-                                "leave its lines out",
-                                file, mode_name, ztp::quoted(label)));
+        throw input_error(
+            "{}: {} {} is not in the list of labels given for that mode; add it to the list, or leave its lines out",
+            file, mode_name, ztp::quoted(label));
       ids[i] = *id;
     }
     if (!new_ids[k].empty())  // a second list for the same mode

@@ -12,8 +12,7 @@
 
 namespace ztp {
 
-// One label per line; only the first column of a line with TABs counts, and a first line that begins with # is a
-// header.
+// One label per line: the first column of a line with TABs. A first line that begins with # is a header.
 LabelTable read_label_file(const std::string& path);
 // Calls take(label, line number) for each line, and take_header for the header, if there is one.
 void read_label_lines(const std::string& path,

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/errors.hpp"
 #include "io/formats.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -25,7 +25,7 @@ std::string mode_name(const TableSpec& spec, std::size_t mode) {
 }
 
 Error no_data_error(const std::string& file) {
-  return Error(ErrorKind::input, fmt::format("{}: no data; the file has no line with a cell", file));
+  return input_error("{}: no data; the file has no line with a cell", file);
 }
 
 namespace {

@@ -16,6 +16,7 @@ struct FileLayout {
   std::size_t order = 0;               // K
   std::size_t columns = 0;             // K, or K + 1 with a value
   bool has_value = false;              // the last column is a value
+  bool uses_value = false;             // it is parsed, not skipped
   bool mirrored = false;               // .mtx: symmetric, so that a cell off the diagonal stands for two
   std::uint32_t base = 1;              // .tns, .mtx: the index of the first row
   char comment = '\0';                 // .tns, .mtx: the first character of comments
@@ -26,8 +27,7 @@ struct FileLayout {
   std::size_t cells_column = 0;
 };
 
-// Determines the format, unless the spec names it, and reads the header lines, up to the first line of data. Throws
-// BadLine, or Error.
+// Determines the format, unless the spec names it, and reads the header lines. Throws BadLine, or Error.
 FileLayout read_layout(LineBlocks& lines, const TableSpec& spec);
 
 // Helpers shared by formats and parsers, for errors and headers: they need not be fast.

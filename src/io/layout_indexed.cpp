@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/errors.hpp"
 #include "io/formats.hpp"
 #include "io/layout.hpp"
 #include "io/parse.hpp"
@@ -123,8 +124,8 @@ FileLayout tns_layout(LineBlocks& lines, const TableSpec& spec) {
   if (!peek_content(lines, '#', fields, line)) throw no_data_error(lines.name());
   if (fields.size() == 1 && fields[0].text == "sptensor") {
     if (spec.index_base != 1 && spec.fixed_modes.empty())
-      throw Error(ErrorKind::usage, fmt::format("--index-base {}: {} is an sptensor file, whose indices start at 1",
-                                                spec.index_base, lines.name()));
+      throw usage_error("--index-base {}: {} is an sptensor file, whose indices start at 1", spec.index_base,
+                        lines.name());
     lines.drop();
     read_sptensor_header(lines, layout);
     check_fixed_order(spec, layout, 1);

@@ -12,11 +12,6 @@
 namespace ztp {
 namespace {
 
-void check_mode_name(const Field& field, const std::vector<std::string>& before, std::uint64_t line) {
-  const std::string wrong = mode_name_problem(field.text, before);
-  if (!wrong.empty()) throw BadLine{line, field.column, wrong};
-}
-
 struct TsvHeader {
   std::vector<Field> names;
   std::string text;        // what names points into
@@ -108,8 +103,10 @@ FileLayout tsv_layout(LineBlocks& lines, const TableSpec& spec) {
     check_order(layout.order, spec, line);
     if (header.line != 0 && spec.known != nullptr) check_header_is_no_cell(header, *spec.known);
     for (std::size_t k = 0; k < layout.order && header.line != 0 && spec.known == nullptr; ++k) {
-      check_mode_name(header.names[k], layout.names, header.line);
-      layout.names.emplace_back(header.names[k].text);
+      const auto& [name, column] = header.names[k];
+      const std::string wrong = mode_name_problem(name, layout.names);
+      if (!wrong.empty()) throw BadLine{header.line, column, wrong};
+      layout.names.emplace_back(name);
     }
   } else {
     layout.order = spec.fixed_modes.size();

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/errors.hpp"
+
 namespace ztp {
 
 Error error_at(const std::string& file, const BadLine& bad, std::uint64_t lines_before) {
-  return Error(ErrorKind::input, fmt::format("{}:{}:{}: {}", file, lines_before + bad.line, bad.column, bad.what));
+  return input_error("{}:{}:{}: {}", file, lines_before + bad.line, bad.column, bad.what);
 }
 
 std::string quoted(std::string_view text) {

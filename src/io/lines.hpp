@@ -13,8 +13,7 @@ namespace ztp {
 
 inline constexpr std::size_t max_line_bytes = 64 << 20;
 
-// Thrown while parsing, and turned into an Error where the name of the file and the number of lines before the block
-// are known.
+// Thrown while parsing, and turned into an Error where the file and the number of lines before the block are known.
 struct BadLine {
   std::uint64_t line;  // 1-based: within a block while blocks are parsed, within the file in its header
   std::size_t column;  // 1-based byte
@@ -39,8 +38,7 @@ struct TextBlock {
   std::string_view text() const { return {bytes.data() + begin, end - begin}; }
 };
 
-// Yields the first lines of a file one by one (peek, drop), and the rest in blocks (read). Skips a UTF-8 byte order
-// mark.
+// Yields the first lines of a file one by one (peek, drop), and the rest in blocks (read). Skips a byte order mark.
 class LineBlocks {
  public:
   LineBlocks(const std::string& path, std::size_t block_bytes);

@@ -6,15 +6,15 @@
 
 namespace ztp {
 
-CellWriter::CellWriter(ParsedBlock& block, const FileLayout& layout, const TableSpec& spec, const ValueRule& rule,
-                       std::size_t bytes)
-    : block_(block), order_(layout.order), keeps_zeros_(rule.keeps_zeros) {
+CellWriter::CellWriter(ParsedBlock& block, const FileLayout& layout, const TableSpec& spec, std::size_t bytes)
+    : block_(block), order_(layout.order), keeps_zeros_(spec.values == ValueKind::zero_one) {
   // An index or label takes at least a byte and a separator. One extra cell, for coordinates that are not kept.
   const std::size_t most = (layout.mirrored ? 2 : 1) * (bytes / (2 * order_)) + 1;
   block.cells.coords.resize(most * order_);
   coords_ = block.cells.coords.data();
-  block.cells.values.resize(rule.stored ? most : 0);
-  if (rule.stored) values_ = block.cells.values.data();
+  const bool stores_values = spec.values != ValueKind::none;
+  block.cells.values.resize(stores_values ? most : 0);
+  if (stores_values) values_ = block.cells.values.data();
   block.cells.lines.resize(spec.keep_lines ? most : 0);
   if (spec.keep_lines) lines_ = block.cells.lines.data();
 }

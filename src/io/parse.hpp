@@ -21,26 +21,10 @@ struct ParsedBlock {
   std::optional<BadLine> bad;
 };
 
-// What to do with the value column.
-struct ValueRule {
-  ValueRule(const TableSpec& spec, const FileLayout& layout)
-      : values(spec.values),
-        parsed(layout.has_value &&
-               !(spec.optional_value && !spec.fixed_modes.empty() && spec.values == ValueKind::none)),
-        stored(spec.values != ValueKind::none),
-        keeps_zeros(spec.values == ValueKind::zero_one) {}
-  ValueKind values;
-  bool parsed;       // else the column is absent or ignored
-  bool stored;       // in CellBlock::values
-  bool keeps_zeros;  // as cells
-};
-
-// Writes cells without bounds checks: there is room for every cell that the block could hold, and it is trimmed at the
-// end.
+// Writes cells without bounds checks: there is room for every cell that the block could hold, until finish().
 class CellWriter {
  public:
-  CellWriter(ParsedBlock& block, const FileLayout& layout, const TableSpec& spec, const ValueRule& rule,
-             std::size_t bytes);
+  CellWriter(ParsedBlock& block, const FileLayout& layout, const TableSpec& spec, std::size_t bytes);
   std::uint32_t* coords() { return coords_; }  // of the next cell
   void commit(std::int64_t value, std::uint64_t line) {
     if (value == 0 && !keeps_zeros_) {

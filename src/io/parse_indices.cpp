@@ -41,7 +41,6 @@ struct LineParser {
 
   const FileLayout& layout;
   const TableSpec& spec;
-  const ValueRule rule{spec, layout};
   std::array<IndexColumn, max_modes> columns;
   const char* begin = nullptr;  // of the line
   const char* at = nullptr;
@@ -134,9 +133,9 @@ inline std::int64_t LineParser::value() {
   if (*at == '\n') check_columns();
   const std::string_view text = rest_of_field(at);
   at += text.size();
-  if (!rule.parsed) return 1;
+  if (!layout.uses_value) return 1;
   std::int64_t result = 0;
-  if (const char* wrong = parse_value(text, rule.values, result)) {
+  if (const char* wrong = parse_value(text, spec.values, result)) {
     check_columns();
     throw BadLine{line, column(text.data()), fmt::format("the value {} {}", quoted(text), wrong)};
   }
@@ -154,7 +153,7 @@ BadLine too_many_entries(const LineParser& parser) {
 void parse_indices(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                    ParsedBlock& out) {
   LineParser parser(layout, spec);
-  CellWriter writer(out, layout, spec, parser.rule, text.size());
+  CellWriter writer(out, layout, spec, text.size());
   std::array<std::uint32_t, max_modes> largest{};
   std::array<const char*, 2> fields{};
   const std::size_t order = layout.order;

@@ -19,22 +19,6 @@ namespace {
   throw BadLine{line, 1, "a line that cannot be read"};
 }
 
-struct NewColumns {
-  std::vector<BlockLabels>& labels;
-  std::uint32_t id(std::size_t k, std::string_view label, std::uint64_t, const char*) const {
-    return labels[k].add(label);
-  }
-};
-
-struct FixedColumns {
-  const TableSpec& spec;
-  std::uint32_t id(std::size_t k, std::string_view label, std::uint64_t line, const char* line_begin) const {
-    const auto found = spec.fixed_modes[k]->labels.find(label);
-    if (!found) throw unknown_label(line, static_cast<std::size_t>(label.data() - line_begin) + 1, label, spec, k);
-    return *found;
-  }
-};
-
 std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
@@ -51,11 +35,11 @@ std::int64_t value_of(const char* line_begin, std::string_view text, std::uint64
   return value;
 }
 
-template <class Columns>
-void parse_lines(std::string_view text, const FileLayout& layout, const TableSpec& spec, const Columns& columns,
+// id_of(k, label, line, column) is the id of a label of mode k.
+template <class IdOf>
+void parse_lines(std::string_view text, const FileLayout& layout, const TableSpec& spec, const IdOf& id_of,
                  ParsedBlock& out) {
-  const ValueRule rule(spec, layout);
-  CellWriter writer(out, layout, spec, rule, text.size());
+  CellWriter writer(out, layout, spec, text.size());
   const char* next = text.data();
   const char* const end = next + text.size();
   std::uint64_t line = 0;
@@ -75,13 +59,13 @@ void parse_lines(std::string_view text, const FileLayout& layout, const TableSpe
       if ((tab == nullptr) != last) explain(between(begin, stop), line, layout);
       const char* field_end = last ? stop : tab;
       if (field_end == field) explain(between(begin, stop), line, layout);
-      coords[k] = columns.id(k, between(field, field_end), line, begin);
+      coords[k] = id_of(k, between(field, field_end), line, static_cast<std::size_t>(field - begin) + 1);
       field = field_end + 1;
     }
     std::int64_t value = 1;
     if (layout.has_value) {
       if (find_tab(field, stop) != nullptr) explain(between(begin, stop), line, layout);
-      if (rule.parsed) value = value_of(begin, between(field, stop), line, rule.values);
+      if (layout.uses_value) value = value_of(begin, between(field, stop), line, spec.values);
     }
     writer.commit(value, line);
     ++entries;
@@ -95,10 +79,18 @@ void parse_lines(std::string_view text, const FileLayout& layout, const TableSpe
 
 void parse_labels(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t,
                   ParsedBlock& out) {
-  if (!spec.fixed_modes.empty()) return parse_lines(text, layout, spec, FixedColumns{spec}, out);
+  if (!spec.fixed_modes.empty()) {
+    const auto known_id = [&](std::size_t k, std::string_view label, std::uint64_t line, std::size_t column) {
+      const auto found = spec.fixed_modes[k]->labels.find(label);
+      if (!found) throw unknown_label(line, column, label, spec, k);
+      return *found;
+    };
+    return parse_lines(text, layout, spec, known_id, out);
+  }
   out.labels.resize(layout.order);
   for (BlockLabels& labels : out.labels) labels.clear();
-  parse_lines(text, layout, spec, NewColumns{out.labels}, out);
+  const auto new_id = [&](std::size_t k, std::string_view label, auto...) { return out.labels[k].add(label); };
+  parse_lines(text, layout, spec, new_id, out);
 }
 
 }  // namespace ztp

@@ -1,17 +1,16 @@
 #include "io/read.hpp"
 
-#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <deque>
 
+#include "base/errors.hpp"
 #include "io/assemble.hpp"
 #include "io/flags.hpp"
 #include "io/formats.hpp"
 #include "io/lines.hpp"
 #include "tensor/records.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -22,7 +21,7 @@ Network read_network(const std::string& item, const SparseTensor& tensor, Pool& 
   Network network;
   network.mode = mode_of_flag(tensor.modes, mode_name, "--network " + item);
   network.source = file;
-  read_pairs(pair_table(file, tensor.modes[network.mode]), pool, network.edges);
+  read_coords(pair_table(file, tensor.modes[network.mode]), pool, network.edges);
   return network;
 }
 
@@ -30,10 +29,10 @@ Network read_network(const std::string& item, const SparseTensor& tensor, Pool& 
 void require_memory_for(const ReadOptions& options, double ones, std::size_t order) {
   const double bytes = ones * static_cast<double>(4 * order + (options.counts ? 8 : 0));
   if (options.memory == 0 || bytes <= options.memory) return;
-  throw Error(ErrorKind::config, fmt::format("{}: its ones take more than the {:.3g} GiB of memory that are allowed or "
-                                             "there (--memory); 'ztp convert' makes a file of them that 'ztp fit "
-                                             "--method online' need not hold in memory",
-                                             options.file, options.memory / (1 << 30)));
+  throw config_error(
+      "{}: its ones take more than the {:.3g} GiB of memory that are allowed or there (--memory); 'ztp convert' makes "
+      "a file of them that 'ztp fit --method online' need not hold in memory",
+      options.file, options.memory / (1 << 30));
 }
 
 // Reads all cells of the tensor file, in file order.
@@ -54,9 +53,7 @@ void read_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
 // Error, if flags for text files are given: they were applied by 'ztp convert'.
 void refuse_text_flags(const ReadOptions& options) {
   const auto refuse = [&](bool given, const char* flag) {
-    if (given)
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} is not used with {}: it was settled by 'ztp convert'", flag, options.file));
+    if (given) throw usage_error("{} is not used with {}: it was settled by 'ztp convert'", flag, options.file);
   };
   refuse(options.format.has_value(), "--format");
   refuse(options.values, "--values");
@@ -70,11 +67,9 @@ void read_tensor_file(const ReadOptions& options, Pool& pool, Dataset& data) {
   auto opened = std::make_shared<const TensorFile>(options.file);
   const TensorFile& file = *opened;
   if (options.counts && !file.has_counts())
-    throw Error(
-        ErrorKind::config,
-        fmt::format("{}: made without counts; convert the data again with --likelihood count, or use --likelihood "
-                    "binary",
-                    options.file));
+    throw config_error(
+        "{}: made without counts; convert the data again with --likelihood count, or use --likelihood binary",
+        options.file);
   SparseTensor& tensor = data.tensor;
   tensor.modes = file.modes();
   const bool looks_up = !options.networks.empty() || !options.missing.empty() || !options.missing_slices.empty();
@@ -106,17 +101,16 @@ void read_slice_file(const std::string& path, const Mode& mode, std::vector<List
       [&](std::string_view label, std::size_t line) {
         const auto id = labels.find(label);
         if (!id)
-          throw Error(ErrorKind::input,
-                      fmt::format("{}:{}:1: unknown {} {}: not among the {} entities of mode {}; {}", path, line,
-                                  mode.name, ztp::quoted(label), labels.size(), mode.name, unknown_remedy));
+          throw input_error("{}:{}:1: unknown {} {}: not among the {} entities of mode {}; {}", path, line, mode.name,
+                            ztp::quoted(label), labels.size(), mode.name, unknown_remedy);
         listed.push_back({*id, &path, line});
       },
       [&](std::string_view header) {
         if (labels.find(header))
-          throw Error(ErrorKind::input,
-                      fmt::format("{}:1:1: a first line that begins with # is a header, but {} is also "
-                                  "an entity; put a header line before it",
-                                  path, ztp::quoted(header)));
+          throw input_error(
+              "{}:1:1: a first line that begins with # is a header, but {} is also an entity; put a header line before "
+              "it",
+              path, ztp::quoted(header));
       });
 }
 
@@ -132,36 +126,43 @@ void read_slices(const ReadOptions& options, Dataset& data) {
   for (std::size_t k = 0; k < tensor.order(); ++k) set_missing_slices(k, listed[k], options.file, data);
 }
 
-void read_missing_cells(const ReadOptions& options, Pool& pool, Dataset& data) {
-  const SparseTensor& tensor = data.tensor;
-  TableSpec spec = cell_table(options.missing, tensor.modes);
+void read_missing_list(TableSpec spec, Pool& pool, Buffer<std::uint32_t>& to) {
   spec.optional_value = true;  // a test file is a list of cells, too
   spec.unknown_remedy = unknown_remedy;
-  TableReader reader(spec, pool);
-  CellBlock block;
-  while (reader.next(block)) data.missing.cells.append(block.coords.data(), block.coords.size());
-  normalize_missing_cells(options.missing, options.file, data);
+  read_coords(spec, pool, to);
 }
 
 void read_missing_pairs(const std::string& item, Pool& pool, Dataset& data) {
   const auto [name, file] = split_assignment(item, "--missing-pairs");
   Network& network = network_of_flag(name, "--missing-pairs " + item, "give it with --network " + name + "=FILE", data);
-  const Mode& mode = data.tensor.modes[network.mode];
-  TableSpec spec = pair_table(file, mode);
-  spec.optional_value = true;
-  spec.unknown_remedy = unknown_remedy;
-  read_pairs(spec, pool, network.missing);
+  read_missing_list(pair_table(file, data.tensor.modes[network.mode]), pool, network.missing);
   normalize_missing_pairs(file, network, data);
 }
 
 // Fills data.missing and the missing pairs of data.networks, once the tensor and the networks are complete. Error, if a
-// file contradicts them. Takes O(n log n) in the length of the lists and one pass over the ones, however many cells are
-// missing.
+// file contradicts them. O(n log n) in the length of the lists, and one pass over the ones.
 void read_missing(const ReadOptions& options, Pool& pool, Dataset& data) {
   data.missing.slices.resize(data.tensor.order());
   read_slices(options, data);
-  if (!options.missing.empty()) read_missing_cells(options, pool, data);
+  if (!options.missing.empty()) {
+    read_missing_list(cell_table(options.missing, data.tensor.modes), pool, data.missing.cells);
+    normalize_missing_cells(options.missing, options.file, data);
+  }
   for (const std::string& item : options.missing_pairs) read_missing_pairs(item, pool, data);
+}
+
+// Error, if a cell has both outcomes. Repeated cells are allowed.
+void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, const std::string& file) {
+  constexpr std::int64_t zero = std::int64_t{1} << 32;  // zeros and ones are counted in the two halves of a word
+  Buffer<std::uint32_t> coords;
+  coords.append(cells.coords.data(), cells.coords.size());
+  Buffer<std::int64_t> outcomes;
+  for (const std::uint8_t outcome : cells.outcome) outcomes.push_back(outcome != 0 ? 1 : zero);
+  sort_and_merge_records(coords, modes.size(), &outcomes);
+  for (std::size_t i = 0; i < outcomes.size(); ++i)
+    if (outcomes[i] > zero && outcomes[i] % zero != 0)
+      throw input_error("{}: the cell ({}) is there as a 0 and as a 1; keep one of the two", file,
+                        cell_text(modes, coords.data() + i * modes.size()));
 }
 
 }  // namespace
@@ -197,25 +198,6 @@ Dataset read_dataset(const ReadOptions& options) {
   malloc_trim(0);  // returns the memory of the read buffers to the system
   return data;
 }
-
-namespace {
-
-// Error, if a cell has both outcomes. Repeated cells are allowed.
-void check_outcomes(const TestCells& cells, const std::vector<Mode>& modes, const std::string& file) {
-  constexpr std::int64_t zero = std::int64_t{1}
-                                << 32;  // zeros and ones of a cell are counted in the two halves of a word
-  Buffer<std::uint32_t> coords;
-  coords.append(cells.coords.data(), cells.coords.size());
-  Buffer<std::int64_t> outcomes;
-  for (const std::uint8_t outcome : cells.outcome) outcomes.push_back(outcome != 0 ? 1 : zero);
-  sort_and_merge_records(coords, modes.size(), &outcomes);
-  for (std::size_t i = 0; i < outcomes.size(); ++i)
-    if (outcomes[i] > zero && outcomes[i] % zero != 0)
-      throw Error(ErrorKind::input, fmt::format("{}: the cell ({}) is there as a 0 and as a 1; keep one of the two",
-                                                file, cell_text(modes, coords.data() + i * modes.size())));
-}
-
-}  // namespace
 
 TableSpec test_table(const std::string& path, const std::vector<Mode>& modes) {
   TableSpec spec = cell_table(path, modes);

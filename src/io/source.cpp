@@ -1,7 +1,6 @@
 #include "io/source.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/errors.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
@@ -35,7 +35,7 @@ struct RawInput {
     while (true) {
       const ssize_t got = ::read(file, out, size);
       if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) throw Error(ErrorKind::io, fmt::format("{}: cannot read: {}", name, std::strerror(errno)));
+      if (errno != EINTR) throw io_error("{}: cannot read: {}", name, std::strerror(errno));
     }
   }
 
@@ -57,12 +57,10 @@ class ByteSource::Decoder {
 
  protected:
   [[noreturn]] void truncated(const char* kind) const {
-    throw Error(ErrorKind::input, fmt::format("{}: the {} data ends too early; the file is cut short, fetch it again",
-                                              input_.name, kind));
+    throw input_error("{}: the {} data ends too early; the file is cut short, fetch it again", input_.name, kind);
   }
   [[noreturn]] void corrupt(const char* kind, const char* why) const {
-    throw Error(ErrorKind::input,
-                fmt::format("{}: corrupt {} data ({}); fetch the file again", input_.name, kind, why));
+    throw input_error("{}: corrupt {} data ({}); fetch the file again", input_.name, kind, why);
   }
 
   RawInput input_;
@@ -165,15 +163,9 @@ class ZstdDecoder : public ByteSource::Decoder {
   bool frame_done_ = true;
 };
 
-bool is_gzip(const unsigned char* start, std::size_t size) {
-  return size >= 2 && start[0] == 0x1f && start[1] == 0x8b;
-}
-
-bool is_zstd(const unsigned char* start, std::size_t size) {
-  if (size < 4) return false;
-  const bool frame = start[0] == 0x28 && start[1] == 0xb5 && start[2] == 0x2f && start[3] == 0xfd;
-  const bool skippable = (start[0] & 0xf0) == 0x50 && start[1] == 0x2a && start[2] == 0x4d && start[3] == 0x18;
-  return frame || skippable;
+bool is_zstd(std::string_view start) {
+  const bool skippable = !start.empty() && (start[0] & 0xf0) == 0x50 && start.substr(1).starts_with("\x2a\x4d\x18");
+  return skippable || start.starts_with("\x28\xb5\x2f\xfd");
 }
 
 // The kind of a file that is not supported; null if it is not recognised.
@@ -194,10 +186,8 @@ const char* unsupported_kind(std::string_view start) {
 ByteSource::ByteSource(const std::string& path)
     : name_(path == "-" ? "standard input" : path),
       opened_(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (path.empty())
-    throw Error(ErrorKind::usage, "the name of a file is empty; name the file, or give - for standard input");
-  if (path != "-" && opened_ < 0)
-    throw Error(ErrorKind::io, fmt::format("{}: cannot open: {}", name_, std::strerror(errno)));
+  if (path.empty()) throw usage_error("the name of a file is empty; name the file, or give - for standard input");
+  if (path != "-" && opened_ < 0) throw io_error("{}: cannot open: {}", name_, std::strerror(errno));
 }
 
 ByteSource::~ByteSource() = default;
@@ -210,13 +200,11 @@ void ByteSource::detect() {
     if (got == 0) break;
     input.end += got;
   }
-  const auto* start = reinterpret_cast<const unsigned char*>(input.data());
-  const std::size_t size = input.size();
-  if (const char* kind = unsupported_kind({input.data(), size}))
-    throw Error(ErrorKind::input, fmt::format("{}: {}", name_, kind));
-  if (is_gzip(start, size))
+  const std::string_view start(input.data(), input.size());
+  if (const char* kind = unsupported_kind(start)) throw input_error("{}: {}", name_, kind);
+  if (start.starts_with("\x1f\x8b"))
     decoder_ = std::make_unique<GzipDecoder>(std::move(input));
-  else if (is_zstd(start, size))
+  else if (is_zstd(start))
     decoder_ = std::make_unique<ZstdDecoder>(std::move(input));
   else
     decoder_ = std::make_unique<PlainDecoder>(std::move(input));

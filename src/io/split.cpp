@@ -7,25 +7,20 @@
 #include <optional>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "base/random.hpp"
 #include "io/draw_cells.hpp"
 #include "io/flags.hpp"
 #include "io/text_writer.hpp"
 #include "tensor/records.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
 
-bool less(const std::uint32_t* a, const std::uint32_t* b, std::size_t order) {
-  return std::lexicographical_compare(a, a + order, b, b + order);
-}
-
 std::uint64_t holdout_count(double holdout, std::uint64_t total, const char* what) {
-  if (!(holdout > 0 && holdout < 1))
-    throw Error(ErrorKind::config, fmt::format("--holdout is {}; it must be above 0 and below 1", holdout));
+  if (!(holdout > 0 && holdout < 1)) throw config_error("--holdout is {}; it must be above 0 and below 1", holdout);
   const auto part = static_cast<std::uint64_t>(std::llround(holdout * static_cast<double>(total)));
-  if (part == 0) throw Error(ErrorKind::config, fmt::format("--holdout {} of {} {} is none", holdout, total, what));
+  if (part == 0) throw config_error("--holdout {} of {} {} is none", holdout, total, what);
   return std::min(part, total);
 }
 
@@ -40,14 +35,11 @@ void partition_ones(const SparseTensor& tensor, Held held, Split& split) {
     if (test) ++split.test_ones;
     if (!test && !tensor.counts.empty()) split.counts.push_back(tensor.counts[e]);
   }
-  if (split.coords.empty())
-    throw Error(ErrorKind::config,
-                fmt::format("all {} ones would be held out; none is left to train on", tensor.nnz()));
+  if (split.coords.empty()) throw config_error("all {} ones would be held out; none is left to train on", tensor.nnz());
 }
 
 void check_test_size(std::uint64_t cells, std::uint64_t limit) {
-  if (cells > limit)
-    throw Error(ErrorKind::config, fmt::format("{} test cells would be held out; the limit is {}", cells, limit));
+  if (cells > limit) throw config_error("{} test cells would be held out; the limit is {}", cells, limit);
 }
 
 Split split_cells(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
@@ -55,14 +47,12 @@ Split split_cells(const SparseTensor& tensor, const SplitOptions& options, const
   const ObservedBox box(tensor, missing);
   const std::optional<std::uint64_t> volume = box.volume();
   if (!volume)
-    throw Error(ErrorKind::config,
-                fmt::format("the tensor has {:.3g} cells, more than 2^63: hold out ones, not cells", tensor.volume()));
+    throw config_error("the tensor has {:.3g} cells, more than 2^63: hold out ones, not cells", tensor.volume());
   const std::uint64_t observed = *volume - missing.cells.size() / order;
   const std::uint64_t wanted = holdout_count(options.holdout, observed, "cells");
   if (wanted > max_test_cells)
-    throw Error(ErrorKind::config,
-                fmt::format("--holdout {} of {} cells is {} test cells, more than {}; lower it, or hold out ones",
-                            options.holdout, observed, wanted, max_test_cells));
+    throw config_error("--holdout {} of {} cells is {} test cells, more than {}; lower it, or hold out ones",
+                       options.holdout, observed, wanted, max_test_cells);
   std::vector<std::uint64_t> chosen = draw_subset(stream_key(options.seed, 0, Purpose::holdout, 0), observed, wanted);
   number_outside(box, missing.cells, chosen);
   Split result;
@@ -93,7 +83,8 @@ void merge_zeros(Split& split, const Buffer<std::uint32_t>& zeros, std::size_t o
   split.test.coords = Buffer<std::uint32_t>(ones.size() + zeros.size());
   split.test.outcome.resize((ones.size() + zeros.size()) / order);
   for (std::size_t i = 0; i < split.test.outcome.size(); ++i) {
-    const bool take_one = zero == zeros.end() || (one != ones.end() && less(one, zero, order));
+    const bool take_one = zero == zeros.end() ||
+                          (one != ones.end() && std::lexicographical_compare(one, one + order, zero, zero + order));
     const std::uint32_t*& from = take_one ? one : zero;
     std::copy(from, from + order, split.test.coords.data() + i * order);
     split.test.outcome[i] = take_one;
@@ -117,10 +108,9 @@ void add_zeros(const SparseTensor& tensor, const Missing& missing, const Observe
   const std::optional<std::uint64_t> volume = box.volume();
   const std::uint64_t zeros = volume ? *volume - box.count(excluded) : ~std::uint64_t{0};
   if (wanted > zeros)
-    throw Error(ErrorKind::config,
-                fmt::format("{} held-out ones with --zeros-per-one {} need {} zeros, but only {} cells{} are zeros",
-                            split.test_ones, options.zeros_per_one, wanted, zeros,
-                            options.protocol == Protocol::slices ? " of the slices" : ""));
+    throw config_error("{} held-out ones with --zeros-per-one {} need {} zeros, but only {} cells{} are zeros",
+                       split.test_ones, options.zeros_per_one, wanted, zeros,
+                       options.protocol == Protocol::slices ? " of the slices" : "");
   check_test_size(split.test_ones + wanted, max_drawn_test_cells);
   const StreamKey key = stream_key(options.seed, 0, Purpose::zeros, static_cast<std::uint32_t>(options.protocol));
   merge_zeros(split,
@@ -145,21 +135,18 @@ Split split_ones(const SparseTensor& tensor, const SplitOptions& options, const 
 Split split_slices(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
   const std::optional<std::size_t> mode = tensor.mode_named(options.mode);
   if (!mode)
-    throw Error(ErrorKind::usage, fmt::format("--mode \"{}\" is no mode of the tensor; they are: {}", options.mode,
-                                              mode_list(tensor.modes)));
+    throw usage_error("--mode \"{}\" is no mode of the tensor; they are: {}", options.mode, mode_list(tensor.modes));
   const std::uint32_t entities = tensor.modes[*mode].labels.size();
   if (options.after == 0 || options.after >= entities)
-    throw Error(ErrorKind::config,
-                fmt::format("--after {} is out of range: mode {} has {} entities, so 1 to {} can be kept",
-                            options.after, options.mode, entities, entities - 1));
+    throw config_error("--after {} is out of range: mode {} has {} entities, so 1 to {} can be kept", options.after,
+                       options.mode, entities, entities - 1);
   ObservedBox box(tensor, missing);
   box.keep_from(*mode, options.after);
   Split result;
   partition_ones(
       tensor, [&](std::size_t e) { return tensor.cell(e)[*mode] >= options.after; }, result);
   if (result.test_ones == 0)
-    throw Error(ErrorKind::config,
-                fmt::format("the entities of mode {} after the first {} have no ones", options.mode, options.after));
+    throw config_error("the entities of mode {} after the first {} have no ones", options.mode, options.after);
   add_zeros(tensor, missing, box, options, result);
   result.slices_of = mode;
   result.slices_from = options.after;
@@ -169,7 +156,7 @@ Split split_slices(const SparseTensor& tensor, const SplitOptions& options, cons
 }  // namespace
 
 Split split(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
-  if (tensor.nnz() == 0) throw Error(ErrorKind::config, "the tensor has no ones to split");
+  if (tensor.nnz() == 0) throw config_error("the tensor has no ones to split");
   switch (options.protocol) {
     case Protocol::cells:
       return split_cells(tensor, options, missing);
@@ -178,7 +165,7 @@ Split split(const SparseTensor& tensor, const SplitOptions& options, const Missi
     case Protocol::slices:
       return split_slices(tensor, options, missing);
   }
-  throw Error(ErrorKind::usage, "unknown protocol");
+  throw usage_error("unknown protocol");
 }
 
 void keep_training_ones(SparseTensor& tensor, Split& split) {
@@ -200,7 +187,7 @@ void write_split(const SparseTensor& tensor, const Split& split, const std::stri
 
 Protocol protocol_named(const std::string& name) {
   if (const auto protocol = choice_named<Protocol>(name)) return *protocol;
-  throw Error(ErrorKind::usage, fmt::format("--protocol \"{}\" is none of cells, ones, slices", name));
+  throw usage_error("--protocol \"{}\" is none of cells, ones, slices", name);
 }
 
 }  // namespace ztp

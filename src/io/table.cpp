@@ -39,12 +39,10 @@ constexpr std::size_t blocks_per_thread = 4;
 // Each round parses a batch of blocks while it reads the text of the next batch. Then the labels of all blocks are
 // merged, one thread per mode, and ids within a block become ids of the mode.
 struct TableReader::Impl {
-  Impl(TableSpec table_spec, Pool& team) : spec(std::move(table_spec)), pool(team), text(spec.path, spec.block_bytes) {}
+  Impl(TableSpec table_spec, Pool& team);
 
-  void open();
   void read_batch();
   bool process_batch();
-  void parse_batch();
   void check_block(std::size_t block);
   void merge_labels(std::size_t mode);
   void finish_block(std::size_t block);
@@ -55,7 +53,6 @@ struct TableReader::Impl {
   Pool& pool;
   LineBlocks text;
   FileLayout layout;
-  bool opened = false;
   std::vector<TextBlock> batch, ahead;  // the text of this round and of the next
   std::size_t batch_size = 0, ahead_size = 0;
   std::vector<ParsedBlock> parsed;
@@ -67,14 +64,13 @@ struct TableReader::Impl {
   std::uint64_t lines = 0, entries = 0, zeros = 0;
 };
 
-void TableReader::Impl::open() {
-  if (opened) return;
+TableReader::Impl::Impl(TableSpec table_spec, Pool& team)
+    : spec(std::move(table_spec)), pool(team), text(spec.path, spec.block_bytes) {
   try {
     layout = read_layout(text, spec);
   } catch (const BadLine& bad) {
     throw error_at(text.name(), bad);
   }
-  opened = true;
   lines = text.dropped();
   modes.resize(layout.order);
   for (std::size_t k = 0; k < layout.order; ++k) modes[k].name = layout.names[k];
@@ -101,20 +97,16 @@ bool TableReader::Impl::process_batch() {
     check_end();
     return false;
   }
-  parse_batch();
-  for (std::size_t b = 0; b < batch_size; ++b) check_block(b);
-  if (discovers_labels()) pool.for_blocks(layout.order, [this](std::size_t k) { merge_labels(k); });
-  pool.for_blocks(batch_size, [this](std::size_t b) { finish_block(b); });
-  return true;
-}
-
-void TableReader::Impl::parse_batch() {
   pool.for_blocks(batch_size + 1, [this](std::size_t task) {
     if (task == 0)
       read_batch();
     else
       parse_block(batch[task - 1], layout, spec, ~std::uint64_t{0}, parsed[task - 1]);
   });
+  for (std::size_t b = 0; b < batch_size; ++b) check_block(b);
+  if (discovers_labels()) pool.for_blocks(layout.order, [this](std::size_t k) { merge_labels(k); });
+  pool.for_blocks(batch_size, [this](std::size_t b) { finish_block(b); });
+  return true;
 }
 
 // In file order, so that the first error of the file is the one that is reported.
@@ -172,13 +164,11 @@ TableReader::TableReader(TableSpec spec, Pool& pool) : impl_(std::make_unique<Im
 
 TableReader::~TableReader() = default;
 
-std::size_t TableReader::order() {
-  impl_->open();
+std::size_t TableReader::order() const {
   return impl_->layout.order;
 }
 
 bool TableReader::next(CellBlock& block) {
-  impl_->open();
   while (true) {
     while (impl_->yielded < impl_->batch_size) {
       CellBlock& cells = impl_->parsed[impl_->yielded++].cells;
@@ -191,7 +181,6 @@ bool TableReader::next(CellBlock& block) {
 }
 
 std::vector<Mode> TableReader::take_modes() {
-  impl_->open();
   if (impl_->spec.fixed_modes.empty() && impl_->layout.format->numbered)
     for (std::size_t k = 0; k < impl_->layout.order; ++k) {
       const std::uint64_t size = impl_->layout.sizes.empty() ? impl_->sizes[k] : impl_->layout.sizes[k];
@@ -204,8 +193,8 @@ std::uint64_t TableReader::zero_cells() const {
   return impl_->zeros;
 }
 
-std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to) {
-  TableReader reader(table, pool);
+std::vector<Mode> read_coords(const TableSpec& spec, Pool& pool, Buffer<std::uint32_t>& to) {
+  TableReader reader(spec, pool);
   CellBlock block;
   while (reader.next(block)) to.append(block.coords.data(), block.coords.size());
   return reader.take_modes();

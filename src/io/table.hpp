@@ -24,18 +24,15 @@ struct TableSpec {
   std::string path;                    // "-" is standard input
   const TextFormat* format = nullptr;  // null: by the name, then by the first line; .tsv if neither tells
   ValueKind values = ValueKind::none;
-  // The value column may be absent, and every cell is then a one; with ValueKind::none it is ignored (cells to
-  // predict).
+  // The value column may be absent: every cell is then a one. With ValueKind::none it is ignored (cells to predict).
   bool optional_value = false;
   std::uint32_t index_base = 1;  // .tns only: 0 or 1
   bool keep_lines = false;       // remember the line of every cell
-  // The size of a block of text. Labels and ids do not depend on it; with 1 MiB the labels of a block fit into the
-  // cache.
+  // The size of a block of text. Labels and ids do not depend on it. The labels of 1 MiB fit into the cache.
   std::size_t block_bytes = 1 << 20;
   // One mode for each column, of which some may be the same: other labels are an error. If empty, modes are discovered:
-  // labels in order of first appearance (.tsv), or the numbers up to the largest index or the size in the header. With
-  // fixed modes an index of a .tns or .mtx file is the label that it spells, unless index_base is 0 and labels count
-  // from 1.
+  // labels in order of first appearance (.tsv), or the numbers up to the largest index or the size in the header. An
+  // index is the label of a fixed mode that it spells, unless index_base is 0 and labels count from 1.
   std::vector<const Mode*> fixed_modes;
   // If modes are discovered: labels that are known already. A header may then have any names, as with fixed modes.
   const LabelTable* known = nullptr;
@@ -63,13 +60,12 @@ struct CellBlock {
 // number of threads. Memory: a few blocks of text, and the label tables.
 class TableReader {
  public:
-  TableReader(TableSpec spec, Pool& pool);
+  TableReader(TableSpec spec, Pool& pool);  // reads the start of the file
   ~TableReader();
 
-  std::size_t order();          // K; reads the start of the file
+  std::size_t order() const;    // K
   bool next(CellBlock& block);  // false at the end of the file
-  // After the last block: mode names (from the header, or mode1, ..., modeK) and labels. Without labels, if modes are
-  // fixed.
+  // After the last block: mode names (from the header, or mode1, ..., modeK) and, unless modes are fixed, labels.
   std::vector<Mode> take_modes();
   std::uint64_t zero_cells() const;  // cells that were given with the value zero and not yielded
 
@@ -78,7 +74,7 @@ class TableReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// Appends the pairs of a file unchanged, and returns the modes of its two columns.
-std::vector<Mode> read_pairs(const TableSpec& table, Pool& pool, Buffer<std::uint32_t>& to);
+// Appends all cells of a file, and returns the modes of its columns.
+std::vector<Mode> read_coords(const TableSpec& spec, Pool& pool, Buffer<std::uint32_t>& to);
 
 }  // namespace ztp

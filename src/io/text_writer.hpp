@@ -1,5 +1,6 @@
 // Writes text files, among them those in the input formats of ztp.
 #pragma once
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,11 +11,12 @@
 
 namespace ztp {
 
-// Digits of a number in decimal; returns the end. Needs max_digits bytes of room, whatever the number.
+// A number in decimal, the shortest text that reads back as the same; returns the end. Needs max_digits bytes of room.
 inline constexpr std::size_t max_digits = 24;
-char* format_number(char* out, std::uint64_t number);
-// The shortest text that reads back as the same float.
-char* format_float(char* out, float number);
+template <class T>
+char* format_number(char* out, T number) {
+  return std::to_chars(out, out + max_digits, number).ptr;
+}
 
 class TextWriter : public AtomicFile {
  public:
@@ -26,8 +28,7 @@ class TextWriter : public AtomicFile {
 // Makes the directory and its parents. With contents in it already an error of kind config, unless forced.
 void make_output_directory(const std::string& directory, bool force);
 
-// One label per line, in the order of ids, from the entity `first` on. Writes a header if the first label could be
-// taken for one.
+// One label per line, from the entity `first` on; after a header, if the first label could be taken for one.
 void write_label_file(const std::string& path, const LabelTable& labels, std::uint32_t first = 0);
 // A header `#mode...` and the ones, with their counts in a last column if there are any.
 void write_ones_file(const std::string& path, const std::vector<Mode>& modes, const Buffer<std::uint32_t>& coords,

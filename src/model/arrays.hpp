@@ -104,17 +104,6 @@ void for_listed_rows(const RowArray<T>& array, const std::vector<std::uint32_t>&
   });
 }
 
-// All of it on the host.
-template <class T>
-Matrix<T> on_host(const RowArray<T>& array) {
-  Matrix<T> result(array.rows(), array.columns());
-  for_blocks_of_rows(array, [&](Range rows, const T* values) {
-    for (std::size_t j = rows.begin; j < rows.end; ++j, values += array.columns())
-      std::copy(values, values + array.columns(), result.row(j));
-  });
-  return result;
-}
-
 // Writes all rows, block by block: fill(j, row) sets the values of row j.
 template <class T, class Fill>
 void write_rows(RowArray<T>& array, const Fill& fill) {

@@ -1,6 +1,5 @@
 #include "model/distributions.hpp"
 
-#include <fmt/format.h>
 #include <math.h>
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 #include <limits>
 #include <numbers>
 
-#include "ztp/error.hpp"
+#include "base/errors.hpp"
 
 namespace ztp {
 namespace {
@@ -23,12 +22,9 @@ double stirling_rest(double k) {
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 * x * x) * x * x) * x;
 }
 
-// Rejection would go on for ever with a mean that is not a number, and a count could not hold what comes of a larger
-// one.
+// Rejection would go on for ever with a mean that is not a number, and a count cannot hold more.
 void check_mean(double mean) {
-  if (!(mean <= 0x1p62))
-    throw Error(ErrorKind::numeric,
-                fmt::format("a Poisson count of mean {} was to be drawn; at most 2^62 can be", mean));
+  if (!(mean <= 0x1p62)) throw numeric_error("a Poisson count of mean {} was to be drawn; at most 2^62 can be", mean);
 }
 
 // Sequential search from zero; for means below about ten.
@@ -198,8 +194,7 @@ std::int64_t draw_zero_truncated_poisson(Stream& stream, double mean) {
 std::int64_t draw_binomial(Stream& stream, std::int64_t trials, double p) {
   if (trials <= 0 || p <= 0) return 0;
   if (p >= 1) return trials;
-  if (std::isnan(p))
-    throw Error(ErrorKind::numeric, "a binomial count was to be drawn with a chance that is not a number");
+  if (std::isnan(p)) throw numeric_error("a binomial count was to be drawn with a chance that is not a number");
   if (p > 0.5) return trials - draw_binomial(stream, trials, 1 - p);
   if (static_cast<double>(trials) * p < 10) return binomial_by_inversion(stream, trials, p);
   // As a double, the number of trials may be a little more than it is.

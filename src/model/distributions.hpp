@@ -12,8 +12,7 @@ namespace ztp {
 double log_factorial(double k);
 // Likewise log G(x), x > 0.
 double log_gamma(double x);
-// log(G(x + count) / G(x)). The difference of two log-gammas would lose digits to cancellation, all of them if x is
-// large.
+// log(G(x + count) / G(x)). The difference of two log-gammas would lose digits, all of them if x is large.
 double log_rising(double x, std::int64_t count);
 
 double draw_normal(Stream& stream);

@@ -7,12 +7,6 @@
 #include "model/rates.hpp"
 
 namespace ztp {
-namespace {
-
-// Weights that are smaller, relative to the largest, are zero: their products would be denormal floats, which are slow.
-constexpr double negligible = 1e-30;
-
-}  // namespace
 
 double ColumnRates::of(const float* row) const {
   constexpr std::size_t width = 8;  // sums side by side
@@ -36,6 +30,8 @@ void OpenRates::give(std::size_t k, const float* row) {
 }
 
 ColumnRates OpenRates::columns(std::size_t k) const {
+  // Smaller weights, relative to the largest, are zero: their products would be denormal floats, which are slow.
+  constexpr double negligible = 1e-30;
   const std::vector<double> sums = layout_->column_sums(k, weight_);
   const double largest = *std::max_element(sums.begin(), sums.end());
   ColumnRates rates{std::vector<float>(sums.size(), 0.0f), scale_ * largest};

@@ -1,6 +1,6 @@
 // The rate of a cell, in the one form that everything computes it from: Kernel::score and score_parts, and OpenRates
 // where a mode is open.
-//   z = scale sum_r weight[r] prod_k U^t(k)[i_k, c(r, k)],   U = n u, as factors are stored; the largest weight: 1  (M2)
+//   z = scale sum_r weight[r] prod_k U^t(k)[i_k, c(r, k)],  U = n u, as factors are stored; the largest weight: 1  (M2)
 #pragma once
 #include <cstddef>
 #include <vector>

@@ -45,8 +45,7 @@ Predictive predictive(const WeightPrior& prior, double s) {
   return {(g + s) * (c * prior.mean + s), c + g + s};
 }
 
-// log G(g + s) - log G(g) + log G(c (1 - eps) + g) - log G(c + g + s); the part that all components share is taken
-// together.
+// log G(g + s) - log G(g) + log G(c (1 - eps) + g) - log G(c + g + s); what all components share is taken together.
 void add_log_marginal(const WeightPrior& prior, std::span<const std::int64_t> totals, double& sum) {
   const double g = prior.shape, c = prior.concentration, rest = c * (1 - prior.mean);
   sum += static_cast<double>(totals.size()) * (log_gamma(rest + g) - log_gamma(c + g));

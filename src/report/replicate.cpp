@@ -21,10 +21,10 @@ class MissingCells {
  public:
   // in_order: cells are asked for in ascending order.
   MissingCells(const ReplicatePlan& plan, bool in_order)
-      : K_(plan.tensor.order()), slices_(plan.tensor, plan.missing), cells_(plan.missing.cells), in_order_(in_order) {}
+      : K_(plan.tensor.order()), missing_(plan.missing), cells_(plan.missing.cells), in_order_(in_order) {}
 
   bool contains(const std::uint32_t* cell) {
-    if (slices_.contains(cell)) return true;
+    if (in_missing_slice(missing_, cell)) return true;
     const std::size_t count = cells_.size() / K_;
     const auto below = [&](std::size_t i) {
       const std::uint32_t* listed = cells_.data() + i * K_;
@@ -41,7 +41,7 @@ class MissingCells {
 
  private:
   std::size_t K_;
-  MissingSlices slices_;
+  const Missing& missing_;
   const Buffer<std::uint32_t>& cells_;
   bool in_order_;
   std::size_t next_ = 0;

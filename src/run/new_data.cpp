@@ -97,7 +97,7 @@ IncomingData read_incoming(const ReadOptions& files, Dataset& old, Pool& pool) {
     TableSpec spec;
     spec.path = file;
     spec.known = &old.tensor.modes[network.mode].labels;
-    edges.found = read_pairs(spec, pool, edges.pairs);
+    edges.found = read_coords(spec, pool, edges.pairs);
     fresh.edges.push_back(std::move(edges));
   }
   return fresh;

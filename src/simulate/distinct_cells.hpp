@@ -1,17 +1,12 @@
-// Sets of distinct cells, filled by drawing until they have the wanted size.
+// Sets of distinct cells.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "ztp/buffer.hpp"
 
 namespace ztp {
-
-// Sorts keys of which only the lowest `bits` bits are used, in place.
-void sort_keys(std::uint64_t* keys, std::size_t count, unsigned bits);
 
 // Bits that hold the numbers 0..size-1.
 unsigned bits_for(std::uint64_t size);
@@ -20,7 +15,7 @@ unsigned bits_for(std::uint64_t size);
 class KeySet {
  public:
   explicit KeySet(const std::vector<std::uint64_t>& dims);
-  static bool fits(const std::vector<std::uint64_t>& dims);  // into 64 bits
+  static bool fits(const std::vector<std::uint64_t>& dims) { return KeySet(dims).bits_ <= 64; }
 
   std::size_t size() const { return keys_.size(); }
   void reserve(std::size_t cells) { keys_.reserve(cells); }
@@ -35,7 +30,6 @@ class KeySet {
     for (std::size_t i = 0; i < count; ++i)
       keys[i] = (k == 0 ? 0 : keys[i]) | (static_cast<std::uint64_t>(ids[i]) << shift);
   }
-  void shrink(std::size_t cells) { keys_.resize(cells); }
   void get(std::size_t e, std::uint32_t* cell) const {
     const std::uint64_t key = keys_[e];
     for (std::size_t k = 0; k < shift_.size(); ++k) cell[k] = static_cast<std::uint32_t>((key >> shift_[k]) & mask_[k]);
@@ -64,7 +58,6 @@ class RecordSet {
   void set(std::size_t begin, std::size_t count, std::size_t k, const std::uint32_t* ids) {
     for (std::size_t i = 0; i < count; ++i) words_[(begin + i) * width_ + k] = ids[i];
   }
-  void shrink(std::size_t cells) { words_.resize(cells * width_); }
   void get(std::size_t e, std::uint32_t* cell) const {
     for (std::size_t k = 0; k < width_; ++k) cell[k] = words_[e * width_ + k];
   }
@@ -74,36 +67,5 @@ class RecordSet {
   std::size_t width_;
   Buffer<std::uint32_t> words_;
 };
-
-struct CollectedCells {
-  std::uint64_t points = 0;
-  unsigned rounds = 0;
-};
-
-// Fills the set up to `wanted` distinct cells; draw(round, need) appends at most `need` points. A round never draws
-// more points than cells are missing, so the result is that of drawing points one by one until `wanted` distinct cells
-// are hit. Error (config) after too many rounds; small sets, whose rounds are cheap, get more of them.
-template <class Set, class Draw>
-CollectedCells collect_distinct(Set& set, std::uint64_t wanted, const std::string& what, Draw draw);
-
-// 60 rounds end with less than one part in 10^7 missing even where three of four points hit a cell that is there
-// already.
-unsigned most_rounds(std::uint64_t wanted);
-[[noreturn]] void throw_too_few_distinct(const std::string& what, std::uint64_t wanted, std::uint64_t have,
-                                         unsigned rounds);
-
-template <class Set, class Draw>
-CollectedCells collect_distinct(Set& set, std::uint64_t wanted, const std::string& what, Draw draw) {
-  CollectedCells collected;
-  set.reserve(wanted);
-  while (set.size() < wanted) {
-    if (collected.rounds == most_rounds(wanted)) throw_too_few_distinct(what, wanted, set.size(), collected.rounds);
-    const std::size_t have = set.size();
-    collected.points += wanted - have;
-    draw(collected.rounds++, wanted - have);
-    set.merge(have);
-  }
-  return collected;
-}
 
 }  // namespace ztp

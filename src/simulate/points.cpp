@@ -1,15 +1,9 @@
 #include "simulate/points.hpp"
 
+#include "base/errors.hpp"
 #include "model/distributions.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
-namespace {
-
-// Up to this size the tables of all columns are kept, for later rounds and networks. Larger ones are drawn again.
-constexpr double most_kept_bytes = 5.0 * (1 << 30);
-
-}  // namespace
 
 PointDrawer::PointDrawer(const SimulateOptions& options, SimulateProgress progress)
     : truth_(options), progress_(std::move(progress)), scratch_(options.dims.size()) {
@@ -19,16 +13,15 @@ PointDrawer::PointDrawer(const SimulateOptions& options, SimulateProgress progre
     bytes += support * static_cast<double>(options.rank) * AliasTable::slot_bytes;
     reachable *= support;
   }
-  keep_ = bytes <= most_kept_bytes;
+  // Up to this size the tables of all columns are kept, for later rounds and networks. Larger ones are drawn again.
+  keep_ = bytes <= 5.0 * (1 << 30);
   if (keep_) tables_.resize(options.dims.size() * options.rank);
   const bool planted = options.kind == SimulateKind::planted;
   if (planted) reachable *= static_cast<double>(options.rank);
   if (reachable < static_cast<double>(options.ones))
-    throw Error(
-        ErrorKind::config,
-        fmt::format("--ones {} cannot be reached: {} {:.0f} cells; ask for fewer{}", options.ones,
-                    planted ? fmt::format("the {} planted blocks have at most", options.rank) : "the tensor has",
-                    reachable, planted ? ", for larger modes, a lower --rank, or --kind model" : ""));
+    throw config_error("--ones {} cannot be reached: {} {:.0f} cells; ask for fewer{}", options.ones,
+                       planted ? fmt::format("the {} planted blocks have at most", options.rank) : "the tensor has",
+                       reachable, planted ? ", for larger modes, a lower --rank, or --kind model" : "");
 }
 
 std::vector<std::uint64_t> PointDrawer::parts(std::uint32_t what, std::uint32_t round, std::uint64_t points) const {
@@ -48,22 +41,20 @@ const AliasTable& PointDrawer::table(std::size_t k, std::size_t r, AliasTable& s
   return place;
 }
 
-CollectedCells PointDrawer::draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges) {
-  const std::string what = fmt::format("--edges {}={}", mode_names(truth_.options())[k], wanted);
+KeySet PointDrawer::draw_edges(std::size_t k, std::uint64_t wanted) {
+  const std::string flag = fmt::format("--edges {}={}", mode_names(truth_.options())[k], wanted);
   const double support = static_cast<double>(truth_.support(k));
   const bool planted = truth_.options().kind == SimulateKind::planted;
   const double reachable = support * (support - 1) / 2 * (planted ? static_cast<double>(truth_.shares().size()) : 1);
   if (reachable < static_cast<double>(wanted))
-    throw Error(ErrorKind::config,
-                fmt::format("{} cannot be reached: there are at most {:.0f} pairs", what, reachable));
-  return collect_distinct(edges, wanted, what, [&](std::uint32_t round, std::uint64_t need) {
-    const std::vector<std::uint64_t> of =
-        parts(simulate_stream::edge_parts + static_cast<std::uint32_t>(k), round, need);
-    for (std::size_t r = 0; r < of.size(); ++r) {
-      report("drawing edges", static_cast<double>(edges.size()) / static_cast<double>(wanted));
-      if (of[r] > 0) draw_component_edges(edges, k, round, r, of[r]);
-    }
-  });
+    throw config_error("{} cannot be reached: there are at most {:.0f} pairs", flag, reachable);
+  const std::uint64_t entities = truth_.options().dims[k];
+  KeySet edges({entities, entities});
+  collect(edges, wanted, flag, "drawing edges", simulate_stream::edge_parts + static_cast<std::uint32_t>(k),
+          [&](std::uint32_t round, std::size_t r, std::uint64_t points) {
+            draw_component_edges(edges, k, round, r, points);
+          });
+  return edges;
 }
 
 void PointDrawer::draw_component_edges(KeySet& edges, std::size_t k, std::uint32_t round, std::size_t r,

@@ -1,20 +1,23 @@
-// Points of the mixture, component by component: the tables of one component stay in the cache while its points are
-// drawn.
+// Points of the mixture, component by component: the tables of one component stay in the cache meanwhile.
 #pragma once
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "base/errors.hpp"
 #include "simulate/alias.hpp"
 #include "simulate/distinct_cells.hpp"
 #include "simulate/truth.hpp"
 #include "ztp/simulate.hpp"
 
 namespace ztp {
+
+struct CollectedCells {
+  std::uint64_t points = 0;
+  unsigned rounds = 0;
+};
 
 class PointDrawer {
  public:
@@ -23,9 +26,14 @@ class PointDrawer {
   const Truth& truth() const { return truth_; }
   // Fills the set with the wanted number of distinct ones.
   template <class Set>
-  CollectedCells draw_ones(Set& cells);
+  CollectedCells draw_ones(Set& cells) {
+    const std::uint64_t wanted = truth_.options().ones;
+    return collect(
+        cells, wanted, fmt::format("--ones {}", wanted), "drawing", simulate_stream::parts,
+        [&](std::uint32_t round, std::size_t r, std::uint64_t points) { draw_component(cells, round, r, points); });
+  }
   // Distinct edges i < j over a mode, as cells (i, j): both ends from the same column.
-  CollectedCells draw_edges(std::size_t k, std::uint64_t wanted, KeySet& edges);
+  KeySet draw_edges(std::size_t k, std::uint64_t wanted);
   void report(const std::string& what, double part) const {
     if (progress_) progress_(what, part);
   }
@@ -38,6 +46,12 @@ class PointDrawer {
   static std::uint64_t stream_index(std::size_t r, std::size_t block) {
     return static_cast<std::uint64_t>(r) << 40 | block;
   }
+  // Fills the set up to `wanted` distinct cells; draw(round, r, points) appends points of component r. A round never
+  // draws more points than cells are missing, so the result is that of drawing points one by one until enough distinct
+  // cells are hit. Error (config) after too many rounds.
+  template <class Set, class Draw>
+  CollectedCells collect(Set& set, std::uint64_t wanted, const std::string& flag, const char* doing,
+                         std::uint32_t parts_stream, Draw draw);
   // Splits the points of a round over the components.
   std::vector<std::uint64_t> parts(std::uint32_t what, std::uint32_t round, std::uint64_t points) const;
   // The table of a column; kept if all tables together are small enough, else built into `scratch`.
@@ -53,21 +67,34 @@ class PointDrawer {
   std::vector<AliasTable> scratch_;  // K
 };
 
-template <class Set>
-CollectedCells PointDrawer::draw_ones(Set& cells) {
-  const std::uint64_t wanted = truth_.options().ones;
-  const std::string what = fmt::format("--ones {}", wanted);
-  return collect_distinct(cells, wanted, what, [&](std::uint32_t round, std::uint64_t need) {
-    const std::vector<std::uint64_t> of = parts(simulate_stream::parts, round, need);
-    for (std::size_t r = 0; r < of.size(); ++r) {
-      report("drawing", static_cast<double>(cells.size()) / static_cast<double>(wanted));
-      if (of[r] > 0) draw_component(cells, round, r, of[r]);
+template <class Set, class Draw>
+CollectedCells PointDrawer::collect(Set& set, std::uint64_t wanted, const std::string& flag, const char* doing,
+                                    std::uint32_t parts_stream, Draw draw) {
+  // 60 rounds end with less than one part in 10^7 missing even where three of four points hit a cell that is there
+  // already. Small sets, whose rounds are cheap, get more.
+  const auto most_rounds = static_cast<unsigned>(std::clamp<std::uint64_t>(20'000'000 / wanted, 60, 10'000));
+  CollectedCells collected;
+  set.reserve(wanted);
+  for (; set.size() < wanted; ++collected.rounds) {
+    const std::size_t have = set.size();
+    if (collected.rounds == most_rounds)
+      throw config_error(
+          "{}: only {} of {} are distinct after {} rounds of drawing: the components are too small or too uneven for "
+          "so many; ask for fewer, or for larger modes",
+          flag, have, wanted, most_rounds);
+    const std::vector<std::uint64_t> points = parts(parts_stream, collected.rounds, wanted - have);
+    for (std::size_t r = 0; r < points.size(); ++r) {
+      report(doing, static_cast<double>(set.size()) / static_cast<double>(wanted));
+      if (points[r] > 0) draw(collected.rounds, r, points[r]);
     }
     report("sorting", 0);
-  });
+    set.merge(have);
+    collected.points += wanted - have;
+  }
+  return collected;
 }
 
-// reads the tables of component r; writes `points` cells behind the set; O(points K), and the tables' making.
+// Reads the tables of component r; writes `points` cells behind the set; O(points K), and the tables' making.
 template <class Set>
 void PointDrawer::draw_component(Set& cells, std::uint32_t round, std::size_t r, std::uint64_t points) {
   const std::size_t order = truth_.options().dims.size();

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/errors.hpp"
 #include "io/text_writer.hpp"
 #include "simulate/points.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -50,32 +50,24 @@ class Output {
     if (force) remove_old();
   }
 
+  // Returns the length of the file.
   template <class Set>
-  void write_cells(const std::string& name, const std::string& header, const Set& cells, std::size_t width) {
+  std::uint64_t write_cells(const std::string& name, const std::string& header, const Set& cells, std::size_t width) {
     TextWriter file(path(name));
     file.write(header);
     std::array<std::uint32_t, 16> cell;
-    std::array<char, max_digits> first;  // the text of the first label, which stays the same for a while
-    std::uint64_t last = ~std::uint64_t{0};
-    std::size_t length = 0;
     for (std::size_t e = 0; e < cells.size(); ++e) {
       if (e % (1 << 20) == 0) drawer_.report("writing", static_cast<double>(e) / static_cast<double>(cells.size()));
       cells.get(e, cell.data());
-      if (cell[0] != last) {
-        last = cell[0];
-        length = static_cast<std::size_t>(format_number(first.data(), last + 1) - first.data());
-      }
       char* out = file.room(max_digits * (width + 1));
-      std::copy(first.begin(), first.end(), out);
-      out += length;
-      for (std::size_t k = 1; k < width; ++k) {
-        *out++ = '\t';
-        out = format_number(out, static_cast<std::uint64_t>(cell[k]) + 1);
+      for (std::size_t k = 0; k < width; ++k) {
+        out = format_number(out, std::uint64_t{cell[k]} + 1);
+        *out++ = k + 1 < width ? '\t' : '\n';
       }
-      *out++ = '\n';
       file.advance(out);
     }
     finish(file, name);
+    return file.bytes();
   }
 
   void write_labels() {
@@ -83,13 +75,8 @@ class Output {
     for (std::size_t k = 0; k < dims.size(); ++k) {
       if (dims[k] > most_listed_labels) continue;
       make_output_directory(path("labels"), true);
-      const std::string name = fmt::format("labels/{}.txt", names_[k]);
-      TextWriter file(path(name));
-      for (std::uint64_t j = 1; j <= dims[k]; ++j) {
-        file.number(j);
-        file.put('\n');
-      }
-      finish(file, name);
+      files_.push_back(fmt::format("labels/{}.txt", names_[k]));
+      write_label_file(path(files_.back()), LabelTable::numbered(1, static_cast<std::uint32_t>(dims[k])));
     }
   }
 
@@ -113,14 +100,12 @@ class Output {
   }
 
   const std::vector<std::string>& files() const { return files_; }
-  std::uint64_t bytes() const { return bytes_; }
 
  private:
   std::string path(const std::string& name) const { return directory_ + "/" + name; }
 
   void finish(TextWriter& file, const std::string& name) {
     file.commit();
-    bytes_ = file.bytes();
     files_.push_back(name);
   }
 
@@ -135,11 +120,11 @@ class Output {
       const SimulatedColumn column = truth.column(k, r);
       for (std::size_t i = 0; i < column.ids.size(); ++i) {
         if (column.u[i] <= least) continue;
-        char* out = format_number(file.room(3 * max_digits), static_cast<std::uint64_t>(column.ids[i]) + 1);
+        char* out = format_number(file.room(3 * max_digits), std::uint64_t{column.ids[i]} + 1);
         *out++ = '\t';
         out = format_number(out, r + 1);
         *out++ = '\t';
-        out = format_float(out, static_cast<float>(column.u[i]));
+        out = format_number(out, static_cast<float>(column.u[i]));
         *out++ = '\n';
         file.advance(out);
       }
@@ -152,7 +137,7 @@ class Output {
     const auto remove = [&](const std::string& name) {
       std::error_code failure;
       std::filesystem::remove(path(name), failure);
-      if (failure) throw Error(ErrorKind::io, fmt::format("{}: cannot be removed: {}", path(name), failure.message()));
+      if (failure) throw io_error("{}: cannot be removed: {}", path(name), failure.message());
     };
     remove("tensor.tsv");
     remove("truth/weights.tsv");
@@ -168,7 +153,6 @@ class Output {
   bool existed_;
   std::vector<std::string> names_;
   std::vector<std::string> files_;
-  std::uint64_t bytes_ = 0;  // of the last file
 };
 
 SimulateSummary write_all(PointDrawer& drawer, Output& output, bool with_truth) {
@@ -178,17 +162,14 @@ SimulateSummary write_all(PointDrawer& drawer, Output& output, bool with_truth) 
   summary.volume = 1;
   for (const std::uint64_t n : options.dims) summary.volume *= static_cast<double>(n);
   for (const auto& [mode, wanted] : options.edges) {
-    const std::size_t k = mode_index(options, mode);
-    KeySet edges({options.dims[k], options.dims[k]});
-    drawer.draw_edges(k, wanted, edges);
+    const KeySet edges = drawer.draw_edges(mode_index(options, mode), wanted);
     output.write_cells(fmt::format("network-{}.tsv", mode), fmt::format("#{0}\t{0}\n", mode), edges, 2);
   }
   with_ones(drawer, [&](const auto& cells, const CollectedCells& collected) {
     summary.points = collected.points;
     summary.rounds = collected.rounds;
     const std::string header = fmt::format("#{}\n", fmt::join(mode_names(options), "\t"));
-    output.write_cells("tensor.tsv", header, cells, options.dims.size());
-    summary.bytes = output.bytes();
+    summary.bytes = output.write_cells("tensor.tsv", header, cells, options.dims.size());
   });
   output.write_labels();
   if (with_truth) output.write_truth(summary.points);
@@ -212,14 +193,10 @@ Simulated simulate(const SimulateOptions& options, const SimulateProgress& progr
   for (const double share : drawer.truth().shares())
     result.lambda.push_back(share * static_cast<double>(result.points));
   for (const auto& [mode, wanted] : options.edges) {
-    const std::size_t k = mode_index(options, mode);
-    KeySet edges({options.dims[k], options.dims[k]});
-    drawer.draw_edges(k, wanted, edges);
-    Network network;
-    network.mode = k;
+    Network& network = result.networks.emplace_back();
+    network.mode = mode_index(options, mode);
     network.source = "simulated";
-    network.edges = coordinates(edges, 2);
-    result.networks.push_back(std::move(network));
+    network.edges = coordinates(drawer.draw_edges(network.mode, wanted), 2);
   }
   return result;
 }

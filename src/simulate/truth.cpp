@@ -1,15 +1,16 @@
 #include "simulate/truth.hpp"
 
 #include <fmt/format.h>
+#include <hwy/contrib/sort/vqsort.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
+#include "base/errors.hpp"
 #include "model/distributions.hpp"
 #include "simulate/distinct_cells.hpp"
 #include "tensor/mode_name.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -63,13 +64,8 @@ void normalise(Buffer<double>& values) {
 
 // Gamma(2) weights: uneven, but none negligible.
 void draw_block_weights(StreamKey key, std::size_t r, Buffer<double>& u) {
-  for (std::size_t i = 0; i < u.size(); ++i) {
-    const auto words = random_block(key, 0, r, static_cast<std::uint32_t>(i));
-    const auto uniform = [&](std::size_t w) {
-      return (static_cast<double>((words[w] | static_cast<std::uint64_t>(words[w + 1]) << 32) >> 12) + 0.5) * 0x1p-52;
-    };
-    u[i] = -std::log(uniform(0) * uniform(2));
-  }
+  Stream stream(key, 0, r);
+  for (double& value : u) value = -std::log(stream.uniform() * stream.uniform());
 }
 
 // In logs, since most gammas underflow at small `a`.
@@ -87,11 +83,10 @@ void check_names(const std::vector<std::string>& names) {
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string& name = names[k];
     if (!usable_mode_name(name) || name.front() == ' ')
-      throw Error(ErrorKind::config,
-                  fmt::format("the mode name \"{}\" cannot be used in file names and headers", name));
-    if (name == "weights") throw Error(ErrorKind::config, "a mode cannot be named weights: truth/weights.tsv is taken");
+      throw config_error("the mode name \"{}\" cannot be used in file names and headers", name);
+    if (name == "weights") throw config_error("a mode cannot be named weights: truth/weights.tsv is taken");
     if (std::count(names.begin(), names.end(), name) > 1)
-      throw Error(ErrorKind::config, fmt::format("the mode name \"{}\" is given twice", name));
+      throw config_error("the mode name \"{}\" is given twice", name);
   }
 }
 
@@ -99,14 +94,11 @@ void check_edges(const SimulateOptions& options, const std::vector<std::string>&
   for (std::size_t i = 0; i < options.edges.size(); ++i) {
     const auto& [mode, edges] = options.edges[i];
     if (std::find(names.begin(), names.end(), mode) == names.end())
-      throw Error(ErrorKind::usage,
-                  fmt::format("--edges {}={}: there is no such mode; they are: {}", mode, edges,
-                              fmt::join(names, ", ")));
+      throw usage_error("--edges {}={}: there is no such mode; they are: {}", mode, edges, fmt::join(names, ", "));
     for (std::size_t other = 0; other < i; ++other)
-      if (options.edges[other].first == mode)
-        throw Error(ErrorKind::usage, fmt::format("--edges gives mode {} twice", mode));
+      if (options.edges[other].first == mode) throw usage_error("--edges gives mode {} twice", mode);
     if (edges == 0 || edges > most_ones)
-      throw Error(ErrorKind::config, fmt::format("--edges {}={}: it must be 1 to {}", mode, edges, most_ones));
+      throw config_error("--edges {}={}: it must be 1 to {}", mode, edges, most_ones);
   }
 }
 
@@ -171,11 +163,8 @@ Buffer<std::uint32_t> Truth::block(std::size_t k, std::size_t r) const {
   }
   const RandomPermutation scatter(key(simulate_stream::scatter), k, n);
   const std::uint64_t start = block_order_[k][r] * n / options_.rank;
-  Buffer<std::uint64_t> found(size);
-  for (std::uint64_t i = 0; i < size; ++i) found[i] = scatter((start + i) % n);
-  sort_keys(found.data(), size, bits_for(n));
-  std::transform(found.begin(), found.end(), ids.begin(),
-                 [](std::uint64_t id) { return static_cast<std::uint32_t>(id); });
+  for (std::uint64_t i = 0; i < size; ++i) ids[i] = static_cast<std::uint32_t>(scatter((start + i) % n));
+  hwy::Sorter()(ids.data(), size, hwy::SortAscending());
   return ids;
 }
 
@@ -197,7 +186,7 @@ SimulatedColumn Truth::column(std::size_t k, std::size_t r) const {
 
 SimulateKind simulate_kind_named(const std::string& name) {
   if (const auto kind = choice_named<SimulateKind>(name)) return *kind;
-  throw Error(ErrorKind::usage, fmt::format("--kind \"{}\" is neither planted nor model", name));
+  throw usage_error("--kind \"{}\" is neither planted nor model", name);
 }
 
 SimulatedColumn simulated_column(const SimulateOptions& options, std::size_t mode, std::size_t component) {

@@ -1,12 +1,10 @@
 #include "ztp/labels.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 
+#include "base/errors.hpp"
 #include "tensor/label_hash.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -21,10 +19,9 @@ LabelTable LabelTable::numbered(std::uint32_t first, std::uint32_t size) {
 }
 
 LabelTable LabelTable::listed(std::string characters, std::vector<std::uint64_t> ends) {
-  if (ends.size() > max_mode_size)
-    throw Error(ErrorKind::input, fmt::format("a mode has more than {} entities", max_mode_size));
+  if (ends.size() > max_mode_size) throw input_error("a mode has more than {} entities", max_mode_size);
   if (!std::is_sorted(ends.begin(), ends.end()) || (ends.empty() ? 0 : ends.back()) != characters.size())
-    throw Error(ErrorKind::input, "a list of labels whose ends do not fit its characters");
+    throw input_error("a list of labels whose ends do not fit its characters");
   LabelTable table;
   table.size_ = static_cast<std::uint32_t>(ends.size());
   table.characters_ = std::move(characters);
@@ -42,15 +39,14 @@ void LabelTable::index() {
     Slot& slot = slots_[slot_of(named(id), hash)];
     if (slot.next_id != 0) {
       slots_ = {};  // half an index would be taken for a whole one
-      throw Error(ErrorKind::input, fmt::format("label \"{}\" is there twice", named(id)));
+      throw input_error("label \"{}\" is there twice", named(id));
     }
     slot = {hash, id + 1};
   }
 }
 
 void LabelTable::require_index() const {
-  if (!is_indexed())
-    throw Error(ErrorKind::usage, "a label is looked up in a list without an index; call index() first");
+  if (!is_indexed()) throw usage_error("a label is looked up in a list without an index; call index() first");
 }
 
 std::string_view LabelTable::name(std::uint32_t id, std::string& scratch) const {
@@ -107,8 +103,7 @@ std::uint32_t LabelTable::add(std::string_view label, std::uint32_t hash) {
   }
   Slot& slot = slots_[slot_of(label, hash)];
   if (slot.next_id != 0) return slot.next_id - 1;
-  if (size_ == max_mode_size)
-    throw Error(ErrorKind::input, fmt::format("a mode has more than {} entities", max_mode_size));
+  if (size_ == max_mode_size) throw input_error("a mode has more than {} entities", max_mode_size);
   characters_.append(label);
   ends_.push_back(characters_.size());
   slot = {hash, ++size_};

@@ -2,38 +2,16 @@
 
 #include <algorithm>
 
+#include "base/errors.hpp"
 #include "tensor/records.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
-
-MissingSlices::MissingSlices(const SparseTensor& tensor, const Missing& missing) {
-  for (std::size_t k = 0; k < missing.slices.size(); ++k) {
-    if (missing.slices[k].empty()) continue;
-    marked_.push_back({k, {}, {}});
-    const std::uint32_t size = tensor.modes[k].labels.size();
-    if (size > (1u << 20) + 64 * std::uint64_t{missing.slices[k].size()}) {
-      marked_.back().list = missing.slices[k];
-      std::sort(marked_.back().list.begin(), marked_.back().list.end());
-      continue;
-    }
-    marked_.back().marks.resize(size, false);
-    for (const std::uint32_t j : missing.slices[k]) marked_.back().marks[j] = true;
-  }
-}
 
 std::size_t sort_and_merge_missing(const SparseTensor& tensor, Missing& missing) {
   const std::size_t K = tensor.order();
   missing.slices.resize(K);
-  const MissingSlices marks(tensor, missing);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < missing.cells.size(); i += K) {
-    const std::uint32_t* cell = missing.cells.data() + i;
-    if (marks.contains(cell)) continue;
-    if (kept != i) std::copy(cell, cell + K, missing.cells.data() + kept);
-    kept += K;
-  }
-  missing.cells.resize(kept);
+  remove_records(missing.cells, K,
+                 [&](std::size_t i) { return in_missing_slice(missing, missing.cells.data() + i * K); });
   return sort_and_merge_records(missing.cells, K);
 }
 
@@ -63,7 +41,7 @@ void check_pairs(const Network& network, std::uint32_t entities) {
     const std::uint32_t* pair = network.missing.data() + i;
     const bool ascending = last == nullptr || std::lexicographical_compare(last, last + 2, pair, pair + 2);
     if (pair[0] >= pair[1] || pair[1] >= entities || !ascending)
-      throw Error(ErrorKind::config, "missing pairs of a network must be i < j, sorted and none twice");
+      throw config_error("missing pairs of a network must be i < j, sorted and none twice");
     last = pair;
   }
 }
@@ -73,23 +51,22 @@ void check_pairs(const Network& network, std::uint32_t entities) {
 void check_missing(const SparseTensor& tensor, std::span<const Network> networks, Missing& missing) {
   const std::size_t K = tensor.order();
   if (missing.slices.size() > K || missing.cells.size() % K != 0)
-    throw Error(ErrorKind::config, "missing cells must have as many coordinates, and slices as many lists, as modes");
+    throw config_error("missing cells must have as many coordinates, and slices as many lists, as modes");
   for (std::size_t k = 0; k < missing.slices.size(); ++k) {
     auto& slices = missing.slices[k];
     std::sort(slices.begin(), slices.end());
     slices.erase(std::unique(slices.begin(), slices.end()), slices.end());
     if (!slices.empty() && slices.back() >= tensor.modes[k].labels.size())
-      throw Error(ErrorKind::config, "a missing slice is of an entity that does not exist");
+      throw config_error("a missing slice is of an entity that does not exist");
   }
   for (std::size_t i = 0; i < missing.cells.size(); ++i)
     if (missing.cells[i] >= tensor.modes[i % K].labels.size())
-      throw Error(ErrorKind::config, "a missing cell is of an entity that does not exist");
+      throw config_error("a missing cell is of an entity that does not exist");
   sort_and_merge_missing(tensor, missing);
-  const MissingSlices marks(tensor, missing);
   for (std::size_t e = 0; e < tensor.nnz(); ++e)
-    if (marks.contains(tensor.cell(e))) throw Error(ErrorKind::config, "a one lies in a missing slice");
+    if (in_missing_slice(missing, tensor.cell(e))) throw config_error("a one lies in a missing slice");
   for (std::size_t i = 0; i < missing.cells.size(); i += K)
-    if (tensor.contains(missing.cells.data() + i)) throw Error(ErrorKind::config, "a one is also a missing cell");
+    if (tensor.contains(missing.cells.data() + i)) throw config_error("a one is also a missing cell");
   for (const Network& network : networks) check_pairs(network, tensor.modes[network.mode].labels.size());
 }
 

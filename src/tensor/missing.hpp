@@ -2,33 +2,17 @@
 #pragma once
 #include <algorithm>
 #include <span>
-#include <vector>
 
 #include "ztp/tensor.hpp"
 
 namespace ztp {
 
-// Whether a cell lies in a missing slice. One bit per entity of the modes that have missing slices, so that a look-up
-// takes O(K); or a sorted list, if the entities are many (a tiny file can announce billions) and few of them missing.
-class MissingSlices {
- public:
-  MissingSlices(const SparseTensor& tensor, const Missing& missing);
-  bool contains(const std::uint32_t* cell) const {
-    for (const Marked& mode : marked_)
-      if (mode.list.empty() ? mode.marks[cell[mode.k]]
-                            : std::binary_search(mode.list.begin(), mode.list.end(), cell[mode.k]))
-        return true;
-    return false;
-  }
-
- private:
-  struct Marked {
-    std::size_t k;
-    std::vector<bool> marks;          // for each entity whether it is missing
-    std::vector<std::uint32_t> list;  // or those that are, sorted
-  };
-  std::vector<Marked> marked_;
-};
+// Whether a cell lies in a missing slice. O(K log n) for lists of n slices.
+inline bool in_missing_slice(const Missing& missing, const std::uint32_t* cell) {
+  for (std::size_t k = 0; k < missing.slices.size(); ++k)
+    if (std::binary_search(missing.slices[k].begin(), missing.slices[k].end(), cell[k])) return true;
+  return false;
+}
 
 // Brings missing.cells into the form that Missing promises, and missing.slices to one list per mode. Returns how many
 // repeated cells were merged; cells in a missing slice are dropped and not counted.

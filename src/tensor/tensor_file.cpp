@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/errors.hpp"
 #include "tensor/tensor_format.hpp"
 #include "ztp/buffer.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -19,92 +19,62 @@ struct TensorFile::Impl {
   // The words of a block as they are in the file, checked. Returns its checksum.
   std::uint64_t read_block(std::size_t block, Buffer<std::uint32_t>& words) const;
   void check_ones(std::size_t block, const std::uint32_t* words) const;
+  using UsePiece = std::function<void(std::string_view piece, std::uint64_t checksum)>;
+  void for_label_pieces(std::size_t mode, const UsePiece& use) const;
+  LabelTable read_labels(std::size_t mode) const;
   [[noreturn]] void damaged_block(std::size_t block, const std::string& what) const {
-    throw Error(ErrorKind::input, fmt::format("{}: block {} (of {}) is damaged: {}; convert the data again",
-                                              file.path(), block + 1, format.blocks(), what));
+    throw input_error("{}: block {} (of {}) is damaged: {}; convert the data again", file.path(), block + 1,
+                      format.blocks(), what);
+  }
+  [[noreturn]] void damaged_labels(std::size_t mode, const char* what) const {
+    throw input_error("{}: the labels of mode {} are damaged: {}; convert the data again", file.path(),
+                      format.names[mode], what);
   }
 
   ReadFile file;
   TensorFormat format;
 };
 
-namespace {
-
-// The labels of a mode from front to back, piece by piece, each checked.
-class LabelReader {
- public:
-  LabelReader(const ReadFile& file, const TensorFormat& format, std::size_t mode)
-      : file_(file),
-        mode_(mode),
-        name_(format.names[mode]),
-        offset_(format.labels_offset(mode)),
-        left_(format.label_bytes(mode)) {}
-
-  bool has_pieces() const { return left_ > 0; }
-  std::uint64_t next_piece();  // its checksum
-  void read(void* data, std::size_t bytes) {
-    char* place = static_cast<char*>(data);
-    while (bytes > 0) {
-      if (used_ == piece_.size()) next_piece();
-      const std::size_t part = std::min(bytes, piece_.size() - used_);
-      std::memcpy(place, piece_.data() + used_, part);
-      place += part;
-      used_ += part;
-      bytes -= part;
-    }
+// Pieces are checked before they are used.
+void TensorFile::Impl::for_label_pieces(std::size_t mode, const UsePiece& use) const {
+  std::uint64_t offset = format.labels_offset(mode), left = format.label_bytes(mode), checksum;
+  std::string piece;
+  for (std::size_t i = 0; left > 0; ++i) {
+    piece.resize(std::min<std::uint64_t>(left, label_piece));
+    file.read(offset, piece.data(), piece.size());
+    file.read(offset + piece.size(), &checksum, sizeof checksum);
+    if (checksum != XXH3_64bits_withSeed(piece.data(), piece.size(), TensorFormat::piece_seed(mode, i)))
+      damaged_labels(mode, "wrong checksum");
+    use(piece, checksum);
+    left -= piece.size();
+    offset += piece.size() + checksum_bytes;
   }
-  [[noreturn]] void damaged(const std::string& what) const {
-    throw Error(ErrorKind::input, fmt::format("{}: the labels of mode {} are damaged: {}; convert the data again",
-                                              file_.path(), name_, what));
-  }
-
- private:
-  const ReadFile& file_;
-  std::size_t mode_;
-  const std::string& name_;
-  std::uint64_t offset_;
-  std::uint64_t left_;
-  std::size_t pieces_ = 0;
-  Buffer<char> piece_;
-  std::size_t used_ = 0;
-};
-
-std::uint64_t LabelReader::next_piece() {
-  piece_.resize(std::min<std::uint64_t>(left_, label_piece));
-  std::uint64_t checksum;
-  file_.read(offset_, piece_.data(), piece_.size());
-  file_.read(offset_ + piece_.size(), &checksum, sizeof checksum);
-  if (checksum != XXH3_64bits_withSeed(piece_.data(), piece_.size(), TensorFormat::piece_seed(mode_, pieces_)))
-    damaged("wrong checksum");
-  ++pieces_;
-  used_ = 0;
-  left_ -= piece_.size();
-  offset_ += piece_.size() + checksum_bytes;
-  return checksum;
 }
 
-LabelTable read_labels(const ReadFile& file, const TensorFormat& format, std::size_t mode) {
+LabelTable TensorFile::Impl::read_labels(std::size_t mode) const {
   const ModeHead& head = format.modes[mode];
   if (head.numbered) return LabelTable::numbered(head.first, head.size);
-  LabelReader reader(file, format, mode);
-  std::vector<std::uint64_t> ends(head.size);
+  std::vector<std::uint64_t> ends;
+  std::string characters;
+  ends.reserve(head.size);
+  characters.reserve(head.characters);
   std::uint64_t end = 0;
-  for (std::uint64_t& stop : ends) {
+  for_label_pieces(mode, [&](std::string_view piece, std::uint64_t) {
     std::uint32_t length;
-    reader.read(&length, sizeof length);
-    if (length == 0) reader.damaged("an empty label");
-    stop = end += length;
-  }
-  if (end != head.characters) reader.damaged("the lengths do not add up");
-  std::string characters(end, '\0');
-  reader.read(characters.data(), end);
+    static_assert(label_piece % sizeof length == 0);
+    for (; ends.size() < head.size && !piece.empty(); piece.remove_prefix(sizeof length)) {
+      std::memcpy(&length, piece.data(), sizeof length);
+      if (length == 0) damaged_labels(mode, "an empty label");
+      ends.push_back(end += length);
+    }
+    characters += piece;
+  });
+  if (end != head.characters) damaged_labels(mode, "the lengths do not add up");
   // Labels are written to text files, one per line, and read back.
   for (const char c : {'\t', '\n', '\r', '\0'})
-    if (characters.find(c) != characters.npos) reader.damaged("a label with a TAB, a line end or a NUL byte");
+    if (characters.find(c) != characters.npos) damaged_labels(mode, "a label with a TAB, a line end or a NUL byte");
   return LabelTable::listed(std::move(characters), std::move(ends));
 }
-
-}  // namespace
 
 TensorFile::TensorFile(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
 TensorFile::~TensorFile() = default;
@@ -166,7 +136,7 @@ std::uint32_t TensorFile::mode_size(std::size_t k) const {
 
 std::vector<Mode> TensorFile::modes() const {
   std::vector<Mode> modes;
-  for (std::size_t k = 0; k < order(); ++k) modes.push_back({mode_name(k), read_labels(impl_->file, impl_->format, k)});
+  for (std::size_t k = 0; k < order(); ++k) modes.push_back({mode_name(k), impl_->read_labels(k)});
   return modes;
 }
 
@@ -202,8 +172,7 @@ void TensorFile::Impl::check_ones(std::size_t block, const std::uint32_t* words)
 
 void TensorFile::read(std::uint64_t first, std::size_t count, std::uint32_t* coords, std::int64_t* counts) const {
   if (first > ones() || count > ones() - first)
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: ones {} to {} of {} asked for", path(), first, first + count, ones()));
+    throw usage_error("{}: ones {} to {} of {} asked for", path(), first, first + count, ones());
   const std::size_t K = order(), per_block = ones_per_block();
   Buffer<std::uint32_t> words;
   while (count > 0) {
@@ -237,15 +206,13 @@ void TensorFile::verify(const std::function<void(double)>& progress) const {
     report(format.block_offset(block));
   }
   for (std::size_t k = 0; k < order(); ++k) {
-    if (format.modes[k].numbered) continue;
-    LabelReader reader(impl_->file, format, k);
-    while (reader.has_pieces()) found = TensorFormat::add_to_fingerprint(found, reader.next_piece());
+    impl_->for_label_pieces(k, [&](std::string_view, std::uint64_t checksum) {
+      found = TensorFormat::add_to_fingerprint(found, checksum);
+    });
     report(format.labels_offset(k + 1));
   }
   if (format.finish_fingerprint(found) != fingerprint())
-    throw Error(
-        ErrorKind::input,
-        fmt::format("{}: the contents are not those that the header was written for; convert the data again", path()));
+    throw input_error("{}: the contents are not those that the header was written for; convert the data again", path());
 }
 
 }  // namespace ztp

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/errors.hpp"
 #include "tensor/mode_name.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::uint64_t most_count = std::uint64_t{1} << 62;  // of all counts t
 constexpr std::uint32_t most_name_bytes = 1 << 24;
 
 [[noreturn]] void damaged_header(const std::string& path, const std::string& what) {
-  throw Error(ErrorKind::input, fmt::format("{}: the header is damaged: {}; convert the data again", path, what));
+  throw input_error("{}: the header is damaged: {}; convert the data again", path, what);
 }
 
 template <class T>
@@ -29,7 +29,7 @@ void append_bytes(std::string& text, const T& value) {
 
 TensorFormat::TensorFormat(const std::vector<Mode>& tensor_modes, bool counted, std::size_t ones_per_block) {
   if (ones_per_block == 0 || ones_per_block > most_ones_per_block)
-    throw Error(ErrorKind::usage, fmt::format("ones in a block must be from 1 to {}", most_ones_per_block));
+    throw usage_error("ones in a block must be from 1 to {}", most_ones_per_block);
   std::memcpy(head.magic, tensor_magic, sizeof head.magic);
   head.version = tensor_version;
   head.order = static_cast<std::uint32_t>(tensor_modes.size());
@@ -96,14 +96,11 @@ TensorFormat::TensorFormat(const ReadFile& file) {
   std::memset(&head, 0, sizeof head);
   file.read(0, &head, std::min<std::uint64_t>(length, sizeof head));
   if (length < sizeof head.magic || std::memcmp(head.magic, tensor_magic, sizeof head.magic) != 0)
-    throw Error(
-        ErrorKind::input,
-        fmt::format("{}: not a file made by 'ztp convert', or damaged at its start; convert the data again", path));
+    throw input_error("{}: not a file made by 'ztp convert', or damaged at its start; convert the data again", path);
   if (length < sizeof head) damaged_header(path, "it is cut off");
   if (head.version != tensor_version)
-    throw Error(ErrorKind::input,
-                fmt::format("{}: made by another version of ztp (format {}, this one reads {}); convert the data again",
-                            path, head.version, tensor_version));
+    throw input_error("{}: made by another version of ztp (format {}, this one reads {}); convert the data again", path,
+                      head.version, tensor_version);
   // Sizes first: nothing is allocated for a number that cannot be right.
   if (head.order == 0 || head.order > max_modes || head.name_bytes > most_name_bytes || head.ones > most_ones ||
       head.ones_per_block == 0 || head.ones_per_block > most_ones_per_block || head.counted > 1 ||
@@ -141,8 +138,8 @@ void TensorFormat::check_length(const ReadFile& file) const {
   const std::uint64_t length = file.length(), whole = labels_offset(modes.size());
   if (length == whole) return;
   const auto refuse = [&](const std::string& what) {
-    throw Error(ErrorKind::input, fmt::format("{}: {}: {} bytes instead of {}; copy it, or convert the data, again",
-                                              file.path(), what, length, whole));
+    throw input_error("{}: {}: {} bytes instead of {}; copy it, or convert the data, again", file.path(), what, length,
+                      whole);
   };
   if (length > whole) refuse("longer than its header says");
   if (length < labels_offset(0)) {

@@ -5,8 +5,7 @@
 //             blocks are noticed
 //   labels    for each named mode the lengths of its labels (u32 each), then their characters, in pieces of label_piece
 //             bytes, each followed by its XXH3 (u64)
-// All places follow from the header. Ones are sorted by (shuffle_hash, cell): any stretch of them is a fair sample, and
-// no cell is there twice.
+// All places follow from the header. Ones are distinct, sorted by (shuffle_hash, cell): any stretch is a fair sample.
 #pragma once
 #include <algorithm>
 #include <bit>

@@ -1,12 +1,11 @@
 #include "tensor/tensor_writer.hpp"
 
-#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <cstring>
 #include <limits>
 
-#include "ztp/error.hpp"
+#include "base/errors.hpp"
 
 namespace ztp {
 
@@ -59,7 +58,7 @@ void TensorWriter::write_labels(std::size_t mode) {
   for (std::uint32_t j = 0; j < labels.size(); ++j) {
     const std::size_t size = labels.name(j, scratch).size();
     if (size > std::numeric_limits<std::uint32_t>::max())
-      throw Error(ErrorKind::input, fmt::format("a label of mode {} is longer than 4 GiB", modes_[mode].name));
+      throw input_error("a label of mode {} is longer than 4 GiB", modes_[mode].name);
     const std::uint32_t length = static_cast<std::uint32_t>(size);
     write({reinterpret_cast<const char*>(&length), sizeof length});
   }

@@ -13,8 +13,7 @@ class TensorWriter {
  public:
   // Keeps a reference to the modes until commit().
   TensorWriter(const std::string& path, const std::vector<Mode>& modes, bool counted, std::size_t ones_per_block);
-  // Adds the next one, in the order of the file: by (shuffle_hash, cell), without repetition. `count` is ignored in a
-  // file without counts.
+  // Adds the next one, by (shuffle_hash, cell), without repetition. `count` is ignored in a file without counts.
   void add(const std::uint32_t* cell, std::int64_t count);
   void commit();  // the rest of the file, and its name
 

@@ -11,16 +11,6 @@
 namespace ztp {
 namespace {
 
-TEST(TextWriter, WritesNumbersAsTheyAre) {
-  std::vector<std::uint64_t> numbers = {0, ~std::uint64_t{0}};
-  for (std::uint64_t power = 1; power < 10'000'000'000'000'000'000u; power *= 10)
-    numbers.insert(numbers.end(), {power - 1, power, power + 1, 7 * power / 3});
-  for (const std::uint64_t number : numbers) {
-    char text[max_digits];
-    EXPECT_EQ(std::string(text, format_number(text, number)), std::to_string(number));
-  }
-}
-
 TEST(TextWriter, LeavesNothingBehindWithoutCommit) {
   const test::TempDir directory;
   { TextWriter(directory.path() + "/a").write(std::string(3 << 20, 'x')); }

@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/pool.hpp"
+#include "host_copies.hpp"
 #include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
 #include "run/prepare.hpp"

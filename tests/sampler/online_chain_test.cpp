@@ -9,6 +9,7 @@
 
 #include "checkpoint_bytes.hpp"
 #include "errors.hpp"
+#include "host_copies.hpp"
 #include "online_data.hpp"
 #include "ztp/error.hpp"
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "host_copies.hpp"
 #include "online_data.hpp"
 #include "tensor/records.hpp"
 

@@ -1,5 +1,5 @@
 // Synthetic tensors: exactly the ones that were asked for, from the factors that the truth names, as a function of
-// options and seed; the sorting and sampling they rest on; and files that read back.
+// options and seed; the sampling they rest on; and files that read back.
 #include "ztp/simulate.hpp"
 
 #include <gtest/gtest.h>
@@ -77,20 +77,6 @@ void expect_fit(const std::vector<double>& observed, const std::vector<double>& 
   else
     EXPECT_LT(rest_observed, 40);  // Poisson(5) passes 40 with probability 1e-21
   EXPECT_GT(test::chi_squared_tail(statistic, groups - 1), 1e-6);
-}
-
-// Against std::sort, over sizes on both sides of every threshold, and over narrow and full keys (seed 1).
-TEST(SortKeys, EqualsStandardSort) {
-  std::mt19937_64 engine(1);
-  for (const std::size_t count : {0u, 1u, 2u, 96u, 97u, 5000u, 8192u, 65536u, 65537u, 300000u})
-    for (const unsigned bits : {1u, 5u, 8u, 9u, 17u, 44u, 63u, 64u}) {
-      std::vector<std::uint64_t> keys(count);
-      for (std::uint64_t& key : keys) key = engine() >> (64 - bits);
-      std::vector<std::uint64_t> wanted = keys;
-      std::sort(wanted.begin(), wanted.end());
-      sort_keys(keys.data(), count, bits);
-      EXPECT_EQ(keys, wanted) << count << " keys of " << bits << " bits";
-    }
 }
 
 // Seed 2; 10^6 draws for each of three columns, one of them with weights of very different size and zeros; false alarms

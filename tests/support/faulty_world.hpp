@@ -11,6 +11,7 @@
 
 #include "errors.hpp"
 #include "forwarding_kernel.hpp"
+#include "host_copies.hpp"
 #include "sampler/problem.hpp"
 
 namespace ztp::test {

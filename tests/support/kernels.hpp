@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "elsewhere_kernel.hpp"
+#include "host_copies.hpp"
 #include "kernel/kernel.hpp"
 #include "targets.hpp"
 

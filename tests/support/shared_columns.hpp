@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "host_copies.hpp"
 #include "model/state.hpp"
 
 namespace ztp::test {
