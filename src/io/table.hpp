@@ -72,6 +72,8 @@ class TableReader {
   // fixed.
   std::vector<Mode> take_modes();
   std::uint64_t zero_cells() const;  // cells that were given with the value zero and not yielded
+  // Bytes that it takes for a file of so many cells.
+  static double bytes(double cells, std::size_t order, unsigned threads);
 
  private:
   struct Impl;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -79,18 +78,14 @@ void complete_sampler(FitOptions& complete, const Dataset& data) {
   if (complete.latent == SampleOrMean::automatic) complete.latent = few ? SampleOrMean::mean : SampleOrMean::sample;
   if (complete.parameters == SampleOrMean::automatic)
     complete.parameters = few ? SampleOrMean::sample : SampleOrMean::mean;
-  if (complete.sampler == Sampler::automatic) {
-    const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
-    const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
+  const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
+  const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
+  if (complete.sampler == Sampler::automatic)
     complete.sampler = units <= most_units_collapsed ? Sampler::collapsed : Sampler::plain;
-  }
-  if (complete.sampler == Sampler::collapsed && !tensor.counts.empty()) {
-    const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
-    if (counts > most_units_moved)
-      throw Error(ErrorKind::config,
-                  "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "
-                  "plain");
-  }
+  if (complete.sampler == Sampler::collapsed && counts > most_units_moved)
+    throw Error(ErrorKind::config,
+                "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "
+                "plain");
   complete_weight_priors(complete);
 }
 
