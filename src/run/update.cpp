@@ -100,8 +100,8 @@ void check_ranges(const UpdateOptions& options) {
   check("threads", options.threads);
 }
 
-// find_new_data: of what is given, what is new to the data of the run.
-UpdateSummary update_with(const std::function<NewData(const RunInfo&, Dataset&, UpdateSummary&)>& find_new_data,
+// take: reads what is given, or takes it from memory.
+UpdateSummary update_with(const std::function<IncomingData(const RunInfo&, Dataset& old, Pool&)>& take,
                           const std::string& run_dir, const UpdateOptions& options, const FitCallbacks& callbacks) {
   check_ranges(options);
   const RunInfo before = run_info(run_dir);
@@ -111,7 +111,8 @@ UpdateSummary update_with(const std::function<NewData(const RunInfo&, Dataset&, 
 
   UpdateSummary summary;
   Dataset data = load_data(run_dir, before);
-  const NewData new_data = find_new_data(before, data, summary);
+  Pool pool(options.threads);
+  const NewData new_data = extract_new_data(take(before, data, pool), data, pool, summary);
   if (summary.ones + summary.edges == 0) {
     const std::string message = fmt::format("{}: nothing in it is new to {}", new_data.source, run_dir);
     if (options.require_new_data) throw Error(ErrorKind::input, message);
@@ -150,14 +151,13 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   if (fresh.file.empty() && fresh.networks.empty())
     throw Error(ErrorKind::usage, "update needs a FILE of new ones, or --network MODE=FILE with new edges");
   refuse_missing(!fresh.missing.empty() || !fresh.missing_slices.empty() || !fresh.missing_pairs.empty());
-  const auto find_new_data = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
-    Pool pool(options.threads);
+  const auto read = [&](const RunInfo& before, Dataset& old, Pool& pool) {
     ReadOptions reading = fresh;
     reading.counts = has_counts(before.options);
     reading.threads = options.threads;
-    return extract_new_data(read_incoming(reading, old, pool), old, pool, summary);
+    return read_incoming(reading, old, pool);
   };
-  return update_with(find_new_data, run_dir, options, callbacks);
+  return update_with(read, run_dir, options, callbacks);
 }
 
 UpdateSummary update(const std::string& run_dir, Arrays fresh, const UpdateOptions& options,
@@ -169,12 +169,10 @@ UpdateSummary update(const std::string& run_dir, Arrays fresh, const UpdateOptio
                              [](const Arrays::Edges& edges) { return !edges.missing.empty(); }));
   for (Arrays::Edges& edges : fresh.networks)
     if (edges.source.empty()) edges.source = fmt::format("network {}", &edges - fresh.networks.data() + 1);
-  const auto find_new_data = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
-    Pool pool(options.threads);
-    return extract_new_data(incoming_from_arrays(std::move(fresh), has_counts(before.options), old), old, pool,
-                            summary);
+  const auto take = [&](const RunInfo& before, Dataset& old, Pool&) {
+    return incoming_from_arrays(std::move(fresh), has_counts(before.options), old);
   };
-  return update_with(find_new_data, run_dir, options, callbacks);
+  return update_with(take, run_dir, options, callbacks);
 }
 
 }  // namespace ztp
