@@ -60,6 +60,16 @@ void summarise_learned(const DrawLogReader& log, RunInfo& info) {
   }
 }
 
+// Makes draws.nc and means.nc of the draws so far.
+void write_draws(const OpenRun& run, const DrawLayout& layout) {
+  const DrawLogReader log(run.dir + "/draws.log", layout);
+  summarise_rank(log, run.info);
+  summarise_learned(log, run.info);
+  write_draws_nc(run.dir, run.info, run.data, log);
+  write_means_nc(run.dir, run.info, run.data.tensor.modes, log);
+  add_to_manifest(run.dir, {"draws.nc", "means.nc"});
+}
+
 constexpr std::size_t of_each_kind = 32;
 
 void add(TestCells& cells, const std::uint32_t* cell, std::size_t K, bool one) {
@@ -158,20 +168,6 @@ void write_initial_files(const std::string& run_dir, const RunInfo& info, const 
   }
   add_to_manifest(run_dir, files);
 }
-
-namespace {
-
-// Makes draws.nc and means.nc of the draws so far.
-void write_draws(const OpenRun& run, const DrawLayout& layout) {
-  const DrawLogReader log(run.dir + "/draws.log", layout);
-  summarise_rank(log, run.info);
-  summarise_learned(log, run.info);
-  write_draws_nc(run.dir, run.info, run.data, log);
-  write_means_nc(run.dir, run.info, run.data.tensor.modes, log);
-  add_to_manifest(run.dir, {"draws.nc", "means.nc"});
-}
-
-}  // namespace
 
 FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Checkpoint& from) {
   const auto& [run_dir, data, test, info, callbacks] = run;
