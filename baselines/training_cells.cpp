@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "io/draw_cells.hpp"
-#include "options/amounts.hpp"
+#include "options/options.hpp"
 #include "tensor/records.hpp"
 #include "ztp/error.hpp"
 

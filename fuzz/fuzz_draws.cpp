@@ -14,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.model = choice & 32 ? ztp::Model::logistic : ztp::Model::ztp;  // a rival learns its intercept
   // With the largest mode a record is longer than any file here.
   const std::uint32_t first = choice & 64 ? ztp::max_mode_size : 1 + (choice >> 2 & 3);
-  const ztp::DrawLayout layout(options, {{"a", first}, {"b", 2}}, std::vector<std::size_t>(choice >> 4 & 1, 0));
+  const ztp::DrawLayout layout(ztp::FactorLayout::cp({first, 2}, 1 + (choice & 3)), options, {"a", "b"},
+                               std::vector<std::size_t>(choice >> 4 & 1, 0));
   std::string bytes(input.rest());
   const std::uint64_t record = record_bytes(layout);
   if ((choice & 128) == 0)

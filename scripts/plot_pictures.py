@@ -259,7 +259,7 @@ def sweep(path):
     step(picture, 330, 250, 280, "counts of the ones", ["y and its parts: (M3), (M4), (M24)", "O(ones R K)"])
     step(picture, 330, 150, 280, "counts of missing cells, networks", ["(M17), (M18); (M11), (M12)",
                                                                           "O(listed R K + R N + edges R)"])
-    step(picture, 330, 50, 280, "regroup (collapsed sampler)", ["tokens: (M22); split, merge: (M23)", "O(counts R K), serial"],
+    step(picture, 330, 50, 280, "collapsed moves", ["tokens: (M22); split, merge: (M23)", "O(counts R K), serial"],
          dash="7 4")
     for x, y1, y2 in ((143, 112, 149), (143, 212, 249), (470, 249, 213), (470, 149, 113)):
         picture.line(x, y1, x, y2, LINE, 1.5, arrow=True)

@@ -64,8 +64,9 @@ std::string check_whole(const std::string& text) {
 
 CLI::Validator allowed_range(const std::string& option) {
   const OptionField& field = fit_option_field(option);
-  if (std::holds_alternative<double FitOptions::*>(field.member)) return CLI::Range(field.smallest, field.largest);
-  return CLI::Range(static_cast<std::int64_t>(field.smallest), static_cast<std::int64_t>(field.largest));
+  if (std::holds_alternative<double FitOptions::*>(field.member))
+    return CLI::Range(field.range.smallest, field.range.largest);
+  return CLI::Range(static_cast<std::int64_t>(field.range.smallest), static_cast<std::int64_t>(field.range.largest));
 }
 
 std::vector<const OptionField*> given_options(const CLI::App& command) {

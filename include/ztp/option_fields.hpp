@@ -21,8 +21,11 @@ struct OptionField {
   std::string name;     // "burn_in"; the flag is --burn-in
   std::string help;     // for people, in one sentence
   Member member;        // where its value is
-  double smallest = 0;  // numbers: the allowed range; what stands for "follows from the rest" may be outside of it
-  double largest = 0;
+  // What a number may be. What stands for "follows from the rest" may be outside of it.
+  struct Range {
+    double smallest = 0, largest = 0;
+  };
+  Range range = {};
   std::string default_text = {};             // where the default follows from other options
   std::vector<Model> models = {Model::ztp};  // those that use it; empty: all
   Need needs = Need::nothing;                // without that it is refused

@@ -1,5 +1,6 @@
 // What a run directory says of itself (options.json and status.json).
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -53,9 +54,9 @@ struct RunInfo {
   struct ChainStatus {
     std::uint32_t sweeps = 0;      // done
     double seconds = 0;            // of sampling
-    double log_likelihood = 0;     // of the last sweep for which it was computed; NaN if it never was, as in an update
+    double log_likelihood = NAN;   // of the last sweep for which it was computed; NaN if it never was, as in an update
     std::size_t occupied = 0;      // components that the ones use, of the last sweep
-    double occupied_mean = 0;      // over kept draws; NaN without any
+    double occupied_mean = NAN;    // over kept draws; NaN without any
     std::size_t network_only = 0;  // components that only networks use, of the last sweep
   };
   std::vector<ChainStatus> chains;
@@ -64,7 +65,7 @@ struct RunInfo {
   std::vector<std::pair<std::string, double>> learned;  // hyperparameters that were learned: name and posterior mean
   std::uint64_t draws = 0;                              // kept so far
   std::uint64_t peak_memory = 0;                        // bytes
-  double auc_roc = 0;  // of the held-out cells, posterior mean so far; NaN if not followed
+  double auc_roc = NAN;  // of the held-out cells, posterior mean so far; NaN if not followed
 };
 
 // Reads both files. Error (input), if the directory is not a run or one of them is damaged.

@@ -70,6 +70,10 @@ void throw_io(const std::string& action, const std::string& path) {
   throw io_error("cannot {} {}: {}", action, path, std::strerror(errno));
 }
 
+void throw_damaged(const std::string& path, const std::string& what) {
+  throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, what));
+}
+
 FileDescriptor::~FileDescriptor() {
   const int reason = errno;
   if (number_ >= 0) ::close(number_);

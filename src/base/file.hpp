@@ -11,6 +11,7 @@
 namespace ztp {
 
 [[noreturn]] void throw_io(const std::string& action, const std::string& path);  // with the text of errno
+[[noreturn]] void throw_damaged(const std::string& path, const std::string& what);  // of kind input
 
 // Owns the number of an open file, or has a negative one. Closing it in the destructor leaves errno as it is.
 class FileDescriptor {

@@ -51,6 +51,9 @@ class Matrix {
   std::size_t bytes() const {
     return rows_ * stride_ * sizeof(T);
   }
+  static std::size_t bytes_of(std::size_t rows, std::size_t columns) {
+    return rows * padded(columns) * sizeof(T);
+  }
   void clear() {
     std::memset(static_cast<void*>(data_.get()), 0, bytes());
   }

@@ -1,17 +1,44 @@
 #include "evaluate/convergence.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <numbers>
 #include <numeric>
-
-#include "evaluate/autocovariance.hpp"
 
 namespace ztp {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+constexpr std::size_t direct_lags = 100;  // a transform costs about as much as this many plain sums
+
+using Complex = std::complex<double>;
+
+// In place, without scaling; the size is a power of two. Decimation in time (Cooley and Tukey).
+void fourier(std::vector<Complex>& x) {
+  const std::size_t size = x.size();
+  for (std::size_t i = 1, reversed = 0; i < size; ++i) {
+    std::size_t bit = size >> 1;
+    for (; (reversed & bit) != 0; bit >>= 1) reversed ^= bit;
+    reversed ^= bit;
+    if (i < reversed) std::swap(x[i], x[reversed]);
+  }
+  std::vector<Complex> root(size / 2);
+  for (std::size_t i = 0; i < root.size(); ++i) {
+    const double angle = -2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(size);
+    root[i] = std::polar(1.0, angle);
+  }
+  for (std::size_t half = 1; half < size; half *= 2)
+    for (std::size_t begin = 0; begin < size; begin += 2 * half)
+      for (std::size_t i = 0; i < half; ++i) {
+        const Complex turned = root[i * (root.size() / half)] * x[begin + i + half];
+        x[begin + i + half] = x[begin + i] - turned;
+        x[begin + i] += turned;
+      }
+}
 
 ChainDraws cut_to_shortest(const ChainDraws& draws) {
   std::size_t shortest = draws.empty() ? 0 : draws.front().size();
@@ -164,6 +191,46 @@ double normal_quantile(double p) {
     z -= newton / (1 + 0.5 * z * newton);
   }
   return z;
+}
+
+Autocovariance::Autocovariance(const ChainDraws& chains) : centred_(chains), length_(chains.front().size()) {
+  for (auto& chain : centred_) {
+    // A constant has no rest, whatever the rounding of its mean.
+    const bool constant = std::all_of(chain.begin(), chain.end(), [&](double x) { return x == chain.front(); });
+    const double mean = constant ? chain.front() : mean_of(chain);
+    for (double& x : chain) x -= mean;
+  }
+}
+
+double Autocovariance::operator()(std::size_t lag) {
+  if (lag < direct_lags) return direct(lag);
+  if (all_.empty()) transform();
+  return all_[lag];
+}
+
+double Autocovariance::direct(std::size_t lag) const {
+  double sum = 0;
+  for (const auto& chain : centred_)
+    for (std::size_t i = 0; i + lag < length_; ++i) sum += chain[i] * chain[i + lag];
+  return sum / static_cast<double>(length_ * centred_.size());
+}
+
+// Wiener and Khinchin: autocovariances are the transform of the power spectrum, zeros behind the chain keeping its end
+// from meeting its start. Spectra may be added before the way back, and two real chains travel as one complex one: the
+// real part of its autocovariance is the sum of theirs.
+void Autocovariance::transform() {
+  std::vector<Complex> power(std::bit_ceil(2 * length_)), x(power.size());
+  for (std::size_t c = 0; c < centred_.size(); c += 2) {
+    std::fill(x.begin(), x.end(), Complex{});
+    for (std::size_t i = 0; i < length_; ++i)
+      x[i] = {centred_[c][i], c + 1 < centred_.size() ? centred_[c + 1][i] : 0.0};
+    fourier(x);
+    for (std::size_t i = 0; i < x.size(); ++i) power[i] += std::norm(x[i]);
+  }
+  fourier(power);  // the way back differs by a sign of the angle, which the real part does not see
+  const double scale = static_cast<double>(power.size()) * static_cast<double>(length_ * centred_.size());
+  all_.resize(length_);
+  for (std::size_t lag = 0; lag < length_; ++lag) all_[lag] = power[lag].real() / scale;
 }
 
 Convergence convergence(const ChainDraws& given) {

@@ -15,6 +15,23 @@ using ChainDraws = std::vector<std::vector<double>>;
 // draws it gives an ESS of S, and posterior NA.)
 Convergence convergence(const ChainDraws& draws);
 
+// Autocovariances, averaged over the chains, with divisor N at every lag (biased, as Geyer's truncation wants it). The
+// first lags are plain sums; a chain that mixes so slowly that it needs more gets all of them at once by a Fourier
+// transform. So the cost is N times the lags asked for or N log N, whichever is less.
+class Autocovariance {
+ public:
+  explicit Autocovariance(const ChainDraws& chains);  // of equal lengths, at least one draw each
+  double operator()(std::size_t lag);                 // lag < N
+
+ private:
+  double direct(std::size_t lag) const;
+  void transform();
+
+  ChainDraws centred_;
+  std::size_t length_;       // N
+  std::vector<double> all_;  // every lag, once the Fourier transform was taken
+};
+
 // The z with normal distribution function p, 0 < p < 1, to the precision of a double.
 double normal_quantile(double p);
 

@@ -8,10 +8,6 @@
 namespace ztp {
 namespace {
 
-double probability_of(std::uint64_t key) {
-  return std::bit_cast<double>(key & ~std::uint64_t{1});
-}
-
 // Calls group(begin, end, ones) for each run of equal probabilities in keys[0..size), which are sorted.
 template <class Group>
 void for_groups(const Buffer<std::uint64_t>& keys, Group group) {
@@ -75,7 +71,7 @@ void MetricsCollector::sort() {
 void MetricsCollector::for_ties(const std::function<void(double, std::uint64_t, std::uint64_t)>& use) {
   sort();
   for_groups(keys_, [&](std::size_t begin, std::size_t end, std::uint64_t ones) {
-    use(probability_of(keys_[begin]), ones, end - begin - ones);
+    use(std::bit_cast<double>(keys_[begin] & ~std::uint64_t{1}), ones, end - begin - ones);
   });
 }
 

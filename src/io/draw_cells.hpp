@@ -52,4 +52,10 @@ Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const Buffer<
 Buffer<std::uint32_t> draw_cells_by_rejection(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
                                               std::uint64_t wanted, StreamKey key);
 
+// Bytes that a split takes: a copy of the ones; and of test cells the numbers, and the cells twice.
+inline double split_bytes(const SparseTensor& tensor, double test_cells) {
+  return static_cast<double>(4 * tensor.coords.size() + 8 * tensor.counts.size()) +
+         test_cells * static_cast<double>(8 + 2 * (4 * tensor.order() + 1));
+}
+
 }  // namespace ztp

@@ -193,6 +193,11 @@ std::uint64_t TableReader::zero_cells() const {
   return impl_->zeros;
 }
 
+double TableReader::bytes(double cells, std::size_t order, unsigned threads) {
+  constexpr double of_thread = 13 << 20;  // measured: blocks of text and their cells in flight
+  return std::min(of_thread * threads, 15 * cells * static_cast<double>(order));
+}
+
 std::vector<Mode> read_coords(const TableSpec& spec, Pool& pool, Buffer<std::uint32_t>& to) {
   TableReader reader(spec, pool);
   CellBlock block;

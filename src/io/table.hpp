@@ -68,6 +68,8 @@ class TableReader {
   // After the last block: mode names (from the header, or mode1, ..., modeK) and, unless modes are fixed, labels.
   std::vector<Mode> take_modes();
   std::uint64_t zero_cells() const;  // cells that were given with the value zero and not yielded
+  // Bytes that it takes for a file of so many cells.
+  static double bytes(double cells, std::size_t order, unsigned threads);
 
  private:
   struct Impl;

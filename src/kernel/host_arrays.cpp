@@ -110,4 +110,22 @@ std::size_t HostOnes::bytes() const {
   return sum;
 }
 
+std::size_t array_bytes(const FactorLayout& layout, bool wide) {
+  std::size_t bytes = 0, largest_sums = 0;
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {
+    const auto [rows, columns] = layout.size(f);
+    bytes += Matrix<float>::bytes_of(rows, columns);
+    bytes += wide ? Matrix<std::int64_t>::bytes_of(rows, columns) : Matrix<std::int32_t>::bytes_of(rows, columns);
+    largest_sums = std::max(largest_sums, Matrix<double>::bytes_of(rows / 256, columns));  // blocks of 256 rows
+  }
+  return bytes + largest_sums;
+}
+
+std::size_t index_bytes(std::size_t cells, const FactorLayout& layout) {
+  std::size_t bytes = 0;
+  for (std::size_t f = 0; f < layout.matrices(); ++f) bytes += 8 * layout.size(f).rows;
+  const bool tied = layout.matrices() < layout.modes();  // or the first mode needs no list of its entries
+  return bytes + 4 * cells * (layout.modes() - (tied ? 0 : 1));
+}
+
 }  // namespace ztp

@@ -78,6 +78,11 @@ class HostOnes final : public Ones {
   const std::vector<RowIndex> by_row;  // of each matrix; empty: no index
 };
 
+// Bytes of the factors and counts of a model, with the sums of blocks of the matrix that is being drawn; and of the
+// index of so many cells.
+std::size_t array_bytes(const FactorLayout& layout, bool wide);
+std::size_t index_bytes(std::size_t cells, const FactorLayout& layout);
+
 class HostArrays : public ArrayMaker {
  public:
   std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row = 0) override {

@@ -7,32 +7,21 @@
 namespace ztp {
 namespace {
 
-void read_option(const Json& json, const char* key, std::int64_t& option) {
+std::int64_t signed_number(const Json& json, const char* key) {
   const Json& value = member(json, key);
   const bool fits = value.is_number_integer() &&
                     (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{1} << 62);
   if (!fits) wrong_type(key, "a whole number");
-  option = value.get<std::int64_t>();
+  return value.get<std::int64_t>();
 }
 
-void read_option(const Json& json, const char* key, std::uint64_t& option) {
-  option = whole<std::uint64_t>(json, key);
-}
-
-void read_option(const Json& json, const char* key, double& option) {
-  option = real(json, key);
-}
-
-void read_option(const Json& json, const char* key, std::string& option) {
-  option = text(json, key);
-}
-
-void read_option(const Json& json, const char* key, std::vector<std::string>& option) {
-  option.clear();
+std::vector<std::string> texts(const Json& json, const char* key) {
+  std::vector<std::string> result;
   for (const Json& item : list(json, key)) {
     if (!item.is_string()) wrong_type(key, "a list of texts");
-    option.push_back(item.get<std::string>());
+    result.push_back(item.get<std::string>());
   }
+  return result;
 }
 
 }  // namespace
@@ -41,11 +30,20 @@ FitOptions options_from_object(const Json& json) {
   if (!json.is_object()) throw Error(ErrorKind::input, "the options are not an object");
   FitOptions options;
   for (const OptionField& field : fit_option_fields()) {
+    const char* key = field.name.c_str();
     const auto read = [&]<class Value>(Value FitOptions::*at) {
       if constexpr (std::is_enum_v<Value>)
-        field.choose(options, text(json, field.name.c_str()));
+        field.choose(options, text(json, key));
+      else if constexpr (std::is_same_v<Value, std::int64_t>)
+        options.*at = signed_number(json, key);
+      else if constexpr (std::is_same_v<Value, std::uint64_t>)
+        options.*at = whole<std::uint64_t>(json, key);
+      else if constexpr (std::is_same_v<Value, double>)
+        options.*at = real(json, key);
+      else if constexpr (std::is_same_v<Value, std::string>)
+        options.*at = text(json, key);
       else
-        read_option(json, field.name.c_str(), options.*at);
+        options.*at = texts(json, key);
     };
     if (json.contains(field.name)) std::visit(read, field.member);  // a run may be older than the option
   }

@@ -73,14 +73,11 @@ void CandidateScores::add(const State& state) {
   pool_.for_blocks(blocks.count(), [&](std::size_t block) {
     for (std::size_t b = blocks.begin(block); b < blocks.end(block); ++b) pack_weights(state, rates, b, draw);
   });
-  if (held_ == draws_.size()) flush();
+  if (held_ == draws_.size()) finish();
 }
 
 void CandidateScores::finish() {
-  if (held_ > 0) flush();
-}
-
-void CandidateScores::flush() {
+  if (held_ == 0) return;
   std::vector<cpu::CandidateDraw> held;
   for (std::size_t d = 0; d < held_; ++d)
     held.push_back({draws_[d].panels.row(0), draws_[d].weights.data(), draws_[d].scale.data()});

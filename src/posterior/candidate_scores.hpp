@@ -27,7 +27,7 @@ class CandidateScores {
 
   void begin(const Queries& queries, std::size_t first, std::size_t count);  // a batch: queries first..first+count-1
   void add(const State& state);  // a draw; sums follow when as many as planned are there
-  void finish();                 // after the last
+  void finish();                 // sums of the draws so far; call it after the last
   // Scores of the batch's query b: sums over the draws, which rank as means do. The caller may overwrite them.
   float* of(std::size_t b) { return sums_.row(b); }
 
@@ -38,7 +38,6 @@ class CandidateScores {
   };
   // The weights of query b, once the entities of its other modes are given.
   void pack_weights(const State& state, OpenRates rates, std::size_t b, Draw& draw) const;
-  void flush();
 
   std::size_t P_;  // columns of the matrix of the mode
   Pool& pool_;

@@ -53,9 +53,7 @@ std::vector<double> sum_of_shares(Kernel& kernel, const Rates& rates, const Spar
 }
 
 double mean(const std::vector<float>& values) {
-  double sum = 0;
-  for (const float value : values) sum += static_cast<double>(value);
-  return sum / static_cast<double>(values.size());
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace

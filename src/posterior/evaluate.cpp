@@ -11,10 +11,12 @@ constexpr std::size_t cells_for_means = std::size_t{8} << 20;
 
 }  // namespace
 
-void Posterior::Impl::collect(const std::uint32_t* coords, const std::uint8_t* outcome, std::size_t count,
-                              MetricsCollector& collector) {
-  const std::vector<double> mean = mean_probabilities(coords, count);
-  for (std::size_t e = 0; e < count; ++e) collector.add(mean[e], outcome[e] != 0);
+void Posterior::Impl::collect(const TestCells& cells, MetricsCollector& collector) {
+  for (std::size_t first = 0; first < cells.size(); first += cells_for_means) {
+    const std::size_t count = std::min(cells_for_means, cells.size() - first);
+    const std::vector<double> mean = mean_probabilities(cells.coords.data() + first * modes.size(), count);
+    for (std::size_t e = 0; e < count; ++e) collector.add(mean[e], cells.outcome[first + e] != 0);
+  }
 }
 
 MetricsCollector Posterior::collect(const std::string& file) {
@@ -22,17 +24,14 @@ MetricsCollector Posterior::collect(const std::string& file) {
                      impl_->pool);
   MetricsCollector collector;
   TestCells cells;
-  const auto flush = [&] {
-    impl_->collect(cells.coords.data(), cells.outcome.data(), cells.size(), collector);
-    cells.coords.resize(0);
-    cells.outcome.resize(0);
-  };
   CellBlock block;
   while (reader.next(block)) {
     append_cells(block, cells);
-    if (cells.size() >= cells_for_means) flush();
+    if (cells.size() < cells_for_means) continue;
+    impl_->collect(cells, collector);
+    cells = {};
   }
-  if (cells.size() > 0) flush();
+  impl_->collect(cells, collector);
   return collector;
 }
 
@@ -42,11 +41,8 @@ Metrics Posterior::evaluate(const std::string& file) {
 
 Metrics Posterior::evaluate(const TestCells& cells) {
   impl_->check_cells(cells);
-  const std::size_t order = impl_->modes.size();
   MetricsCollector collector;
-  for (std::size_t first = 0; first < cells.size(); first += cells_for_means)
-    impl_->collect(cells.coords.data() + first * order, cells.outcome.data() + first,
-                   std::min(cells_for_means, cells.size() - first), collector);
+  impl_->collect(cells, collector);
   return collector.finish();
 }
 

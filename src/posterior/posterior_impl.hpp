@@ -29,8 +29,7 @@ struct Posterior::Impl {
   void predict(const std::uint32_t* coords, std::size_t count, Prediction* result);
 
   // Adds the predictions of cells and their outcomes.
-  void collect(const std::uint32_t* coords, const std::uint8_t* outcome, std::size_t count,
-               MetricsCollector& collector);
+  void collect(const TestCells& cells, MetricsCollector& collector);
   // The draws of a chain. Error (config), if there are none.
   std::vector<std::size_t> draws_of(std::size_t chain) const;
   // The weights of these draws, component by component; those of a network, from 1, column by column.
@@ -42,9 +41,6 @@ struct Posterior::Impl {
 
   // Ranks ones, which come from `source`; options that were checked.
   Ranking rank(const Buffer<std::uint32_t>& ones, const std::string& source, const RankingOptions& options);
-  // Calls use(coords, count) for the training ones and then those of some files, block by block.
-  void for_known_ones(const std::vector<std::string>& files,
-                      const std::function<void(const std::uint32_t*, std::size_t)>& use);
   // One mode: batch after batch of its queries, each with a pass over the chosen draws. step(part) tells how much is
   // done.
   RankingSums rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen, const RankingOptions& options,

@@ -36,7 +36,7 @@ Prediction summarise(float* probability, std::size_t draws, double rate) {
 }
 
 unsigned checked_threads(unsigned threads) {
-  const double most = fit_option_field("threads").largest;
+  const double most = fit_option_field("threads").range.largest;
   if (threads > most) throw Error(ErrorKind::usage, fmt::format("{} threads: there can be up to {}", threads, most));
   return threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
 }
@@ -164,23 +164,19 @@ void Posterior::predict_file(
   TableSpec spec = cell_table(file, impl_->modes);
   spec.optional_value = true;
   TableReader reader(spec, impl_->pool);
-  const std::size_t order = impl_->modes.size(), most = cells_at_a_time();
+  const std::size_t order = impl_->modes.size();
   Buffer<std::uint32_t> coords;
-  const auto flush = [&](std::size_t least) {
-    while (coords.size() / order >= least && !coords.empty()) {
-      const std::size_t count = std::min(most, coords.size() / order);
-      const std::vector<Prediction> predictions = predict(coords.data(), count);
-      yield(coords.data(), predictions.data(), count);
-      std::copy(coords.begin() + count * order, coords.end(), coords.begin());
-      coords.resize(coords.size() - count * order);
-    }
+  const auto flush = [&] {
+    const std::vector<Prediction> predictions = predict(coords.data(), coords.size() / order);
+    yield(coords.data(), predictions.data(), predictions.size());
+    coords.resize(0);
   };
   CellBlock block;
   while (reader.next(block)) {
+    if (!coords.empty() && coords.size() + block.coords.size() > cells_at_a_time() * order) flush();
     coords.append(block.coords.data(), block.coords.size());
-    flush(most);
   }
-  flush(1);
+  if (!coords.empty()) flush();
 }
 
 }  // namespace ztp

@@ -47,15 +47,6 @@ void for_listed_ones(const std::string& file, const std::vector<Mode>& modes, Po
 
 }  // namespace
 
-void Posterior::Impl::for_known_ones(const std::vector<std::string>& files,
-                                     const std::function<void(const std::uint32_t*, std::size_t)>& use) {
-  {
-    const Dataset data = load_data(run_dir, info);
-    for_ones(data, [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { use(cells, count); });
-  }
-  for (const std::string& file : files) for_listed_ones(file, modes, pool, use);
-}
-
 RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen,
                                        const RankingOptions& options, const std::function<void(double)>& step) {
   const std::size_t n = layout.size_of_mode(queries.mode()).rows, P = layout.size_of_mode(queries.mode()).columns;
@@ -97,9 +88,12 @@ Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::stri
   }
   std::vector<Queries> queries;
   for (const std::size_t k : result.modes) queries.emplace_back(ones, order, k);
-  for_known_ones(options.filter, [&](const std::uint32_t* cells, std::size_t count) {
+  const auto add_known = [&](const std::uint32_t* cells, std::size_t count) {
     for (Queries& of_mode : queries) of_mode.add_known(cells, count);
-  });
+  };
+  for_ones(load_data(run_dir, info),
+           [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { add_known(cells, count); });
+  for (const std::string& file : options.filter) for_listed_ones(file, modes, pool, add_known);
   for (Queries& of_mode : queries) of_mode.finish_known();
   const std::size_t D = draws.draws().size();
   const std::vector<std::size_t> chosen = evenly_spaced(D, options.draws == 0 ? D : options.draws);

@@ -26,108 +26,92 @@ std::vector<float> largest_values(const Matrix<float>& u, const std::vector<std:
   return largest;
 }
 
-// One query: which entities of the open modes can still be part of the answer, and the rows of factors they need.
-class RecommendQuery {
- public:
-  RecommendQuery(const DrawsFile& draws, const FactorLayout& layout,
-                 const std::vector<std::optional<std::uint32_t>>& given)
-      : draws_(draws), layout_(layout) {
+// All cells that agree with what is given.
+OpenCells open_cells(const DrawsFile& draws, const FactorLayout& layout,
+                     const std::vector<std::optional<std::uint32_t>>& given) {
+  OpenCells cells;
+  for (std::size_t k = 0; k < given.size(); ++k) {
+    cells.cell.push_back(given[k].value_or(0));
+    if (given[k]) continue;
+    OpenMode& mode = cells.open.emplace_back();
+    mode.mode = k;
+    mode.columns = layout.size_of_mode(k).columns;
+    mode.ids.resize(layout.size_of_mode(k).rows);
+    std::iota(mode.ids.begin(), mode.ids.end(), 0u);
+  }
+  Matrix<float> u;
+  for (std::size_t d = 0; d < draws.draws().size(); ++d) {
+    OpenRates& rates = cells.rates.emplace_back(layout, draws.log_weights(d));
     for (std::size_t k = 0; k < given.size(); ++k) {
-      cell_.push_back(given[k].value_or(0));
-      if (given[k]) continue;
-      OpenMode mode;
-      mode.mode = k;
-      mode.columns = layout.size_of_mode(k).columns;
-      mode.ids.resize(layout.size_of_mode(k).rows);
-      std::iota(mode.ids.begin(), mode.ids.end(), 0u);
-      open_.push_back(std::move(mode));
-    }
-    Matrix<float> u;
-    for (std::size_t d = 0; d < draws_.draws().size(); ++d) {
-      rates_.emplace_back(layout, draws_.log_weights(d));
-      for (std::size_t k = 0; k < given.size(); ++k) {
-        if (!given[k]) continue;
-        draws_.load_factor(d, layout.matrix(k), u);
-        rates_[d].give(k, u.row(*given[k]));
-      }
+      if (!given[k]) continue;
+      draws.load_factor(d, layout.matrix(k), u);
+      rates.give(k, u.row(*given[k]));
     }
   }
+  return cells;
+}
 
-  const std::vector<OpenMode>& open() const { return open_; }
-  const std::vector<std::uint32_t>& cell() const { return cell_; }
-
-  // One pass over the draws: for every candidate the upper bound over all cells that it can be part of.
-  std::vector<std::vector<double>> candidate_bounds(Pool& pool) {
-    std::vector<std::vector<double>> bound;
-    for (const OpenMode& mode : open_) bound.emplace_back(mode.ids.size(), 0.0);
-    std::vector<Matrix<float>> u(open_.size());
-    std::vector<std::vector<float>> largest(open_.size());
-    const double draws = static_cast<double>(rates_.size());
-    for (std::size_t d = 0; d < rates_.size(); ++d) {
-      for (std::size_t o = 0; o < open_.size(); ++o) {
-        draws_.load_factor(d, layout_.matrix(open_[o].mode), u[o]);
-        largest[o] = largest_values(u[o], open_[o].ids);
-      }
-      for (std::size_t o = 0; o < open_.size(); ++o) {
-        OpenRates rates = rates_[d];
-        for (std::size_t other = 0; other < open_.size(); ++other)
-          if (other != o) rates.give(open_[other].mode, largest[other].data());
-        const ColumnRates columns = rates.columns(open_[o].mode);
-        const Blocks blocks{open_[o].ids.size(), 1024};
-        pool.for_blocks(blocks.count(), [&](std::size_t b) {
-          for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c)
-            bound[o][c] -= std::expm1(-columns.of(u[o].row(open_[o].ids[c]))) / draws;
-        });
-      }
+// One pass over the draws: for every candidate the upper bound over all cells that it can be part of.
+std::vector<std::vector<double>> candidate_bounds(const OpenCells& cells, const DrawsFile& draws,
+                                                  const FactorLayout& layout, Pool& pool) {
+  const std::vector<OpenMode>& open = cells.open;
+  std::vector<std::vector<double>> bound;
+  for (const OpenMode& mode : open) bound.emplace_back(mode.ids.size(), 0.0);
+  std::vector<Matrix<float>> u(open.size());
+  std::vector<std::vector<float>> largest(open.size());
+  for (std::size_t d = 0; d < cells.rates.size(); ++d) {
+    for (std::size_t o = 0; o < open.size(); ++o) {
+      draws.load_factor(d, layout.matrix(open[o].mode), u[o]);
+      largest[o] = largest_values(u[o], open[o].ids);
     }
-    return bound;
-  }
-
-  // Drops candidates whose bound is below the threshold; true if that was worth another round.
-  bool prune(const std::vector<std::vector<double>>& bound, double threshold) {
-    bool shrunk = false;
-    for (std::size_t o = 0; o < open_.size(); ++o) {
-      std::vector<std::uint32_t> kept;
-      for (std::size_t c = 0; c < open_[o].ids.size(); ++c)
-        if (bound[o][c] * bound_slack >= threshold) kept.push_back(open_[o].ids[c]);
-      shrunk = shrunk || 10 * kept.size() < 9 * open_[o].ids.size();
-      open_[o].ids = std::move(kept);
-    }
-    return shrunk;
-  }
-
-  // The remaining cells, with the rows of their candidates in all draws. Leaves this object empty.
-  OpenCells take() {
-    load_rows();
-    return {std::move(open_), std::move(rates_), std::move(cell_)};
-  }
-
- private:
-  void load_rows() {
-    Matrix<float> u;
-    for (OpenMode& mode : open_) {
-      const std::size_t P = mode.columns, draws = rates_.size();
-      mode.rows.resize(mode.ids.size() * draws * P);
-      for (std::size_t d = 0; d < draws; ++d) {
-        draws_.load_factor(d, layout_.matrix(mode.mode), u);
-        for (std::size_t c = 0; c < mode.ids.size(); ++c)
-          std::copy_n(u.row(mode.ids[c]), P, mode.rows.data() + (c * draws + d) * P);
-        const std::vector<float> largest = largest_values(u, mode.ids);
-        mode.largest.insert(mode.largest.end(), largest.begin(), largest.end());
-      }
+    for (std::size_t o = 0; o < open.size(); ++o) {
+      OpenRates rates = cells.rates[d];
+      for (std::size_t other = 0; other < open.size(); ++other)
+        if (other != o) rates.give(open[other].mode, largest[other].data());
+      const ColumnRates columns = rates.columns(open[o].mode);
+      const Blocks blocks{open[o].ids.size(), 1024};
+      pool.for_blocks(blocks.count(), [&](std::size_t b) {
+        for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c)
+          bound[o][c] -= std::expm1(-columns.of(u[o].row(open[o].ids[c]))) / static_cast<double>(cells.rates.size());
+      });
     }
   }
+  return bound;
+}
 
-  const DrawsFile& draws_;
-  const FactorLayout& layout_;
-  std::vector<OpenMode> open_;
-  std::vector<OpenRates> rates_;  // at each draw, with all modes given that are not open
-  std::vector<std::uint32_t> cell_;
-};
+// Drops candidates whose bound is below the threshold; true if that was worth another round.
+bool prune(OpenCells& cells, const std::vector<std::vector<double>>& bound, double threshold) {
+  bool shrunk = false;
+  for (std::size_t o = 0; o < cells.open.size(); ++o) {
+    std::vector<std::uint32_t>& ids = cells.open[o].ids;
+    std::vector<std::uint32_t> kept;
+    for (std::size_t c = 0; c < ids.size(); ++c)
+      if (bound[o][c] * bound_slack >= threshold) kept.push_back(ids[c]);
+    shrunk = shrunk || 10 * kept.size() < 9 * ids.size();
+    ids = std::move(kept);
+  }
+  return shrunk;
+}
+
+// The rows of the remaining candidates in all draws.
+void load_rows(OpenCells& cells, const DrawsFile& draws, const FactorLayout& layout) {
+  Matrix<float> u;
+  for (OpenMode& mode : cells.open) {
+    const std::size_t P = mode.columns, D = cells.rates.size();
+    mode.rows.resize(mode.ids.size() * D * P);
+    for (std::size_t d = 0; d < D; ++d) {
+      draws.load_factor(d, layout.matrix(mode.mode), u);
+      for (std::size_t c = 0; c < mode.ids.size(); ++c)
+        std::copy_n(u.row(mode.ids[c]), P, mode.rows.data() + (c * D + d) * P);
+      const std::vector<float> largest = largest_values(u, mode.ids);
+      mode.largest.insert(mode.largest.end(), largest.begin(), largest.end());
+    }
+  }
+}
 
 // Some promising cells: all combinations of each open mode's best-bounded candidates.
-Buffer<std::uint32_t> beam(const std::vector<OpenMode>& open, const std::vector<std::vector<double>>& bound,
-                           const std::vector<std::uint32_t>& cell) {
+Buffer<std::uint32_t> beam(const OpenCells& all, const std::vector<std::vector<double>>& bound) {
+  const auto& [open, rates, cell] = all;
   const double side = std::pow(static_cast<double>(beam_cells), 1 / static_cast<double>(open.size()));
   Buffer<std::uint32_t> cells;
   cells.append(cell.data(), cell.size());
@@ -191,24 +175,25 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   check_question(given, impl_->modes, top);
   const std::size_t order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
-  RecommendQuery query(impl_->draws, impl_->layout, given);
+  OpenCells cells = open_cells(impl_->draws, impl_->layout, given);
   double reached = 0;
-  for (int round = 0; round < most_rounds && !query.open().empty(); ++round) {
-    const std::vector<std::vector<double>> bound = query.candidate_bounds(impl_->pool);
-    const Buffer<std::uint32_t> cells = beam(query.open(), bound, query.cell());
+  for (int round = 0; round < most_rounds && !cells.open.empty(); ++round) {
+    const std::vector<std::vector<double>> bound = candidate_bounds(cells, impl_->draws, impl_->layout, impl_->pool);
+    const Buffer<std::uint32_t> tried = beam(cells, bound);
     reached = std::max(reached,
-                       score_reached(impl_->mean_probabilities(cells.data(), cells.size() / order), cells, ones, top));
-    if (!query.prune(bound, reached)) break;
+                       score_reached(impl_->mean_probabilities(tried.data(), tried.size() / order), tried, ones, top));
+    if (!prune(cells, bound, reached)) break;
   }
   double bytes = 0;
-  for (const OpenMode& mode : query.open())
+  for (const OpenMode& mode : cells.open)
     bytes += static_cast<double>(mode.ids.size()) * static_cast<double>(draws() * mode.columns * sizeof(float));
   if (bytes > most_row_bytes)
     throw Error(ErrorKind::config,
                 fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
                             "give another mode, or ask for fewer cells",
                             bytes / 0x1p30));
-  TopSearch search(query.take(), top, impl_->pool);
+  load_rows(cells, impl_->draws, impl_->layout);
+  TopSearch search(std::move(cells), top, impl_->pool);
   const std::vector<ScoredCell> found =
       search.run([&](const std::uint32_t* candidate) { return ones.contains(candidate); });
   // In portions, so that memory stays bounded however many are asked for.

@@ -13,20 +13,15 @@ bool better(const ScoredCell& a, const ScoredCell& b) {
 
 }  // namespace
 
-TopSearch::TopSearch(OpenCells cells, std::size_t top, Pool& pool)
-    : open_(std::move(cells.open)),
-      rates_(std::move(cells.rates)),
-      cell_(std::move(cells.cell)),
-      top_(top),
-      pool_(pool) {
+TopSearch::TopSearch(OpenCells cells, std::size_t top, Pool& pool) : cells_(std::move(cells)), top_(top), pool_(pool) {
   // Few candidates first: the last mode is scored in bulk.
-  std::sort(open_.begin(), open_.end(),
+  std::sort(cells_.open.begin(), cells_.open.end(),
             [](const OpenMode& a, const OpenMode& b) { return a.ids.size() < b.ids.size(); });
 }
 
 std::vector<ScoredCell> TopSearch::run(const std::function<bool(const std::uint32_t*)>& skip) {
   skip_ = &skip;
-  descend(0, rates_);
+  descend(0, cells_.rates);
   std::sort(best_.begin(), best_.end(), better);
   return best_;
 }
@@ -34,13 +29,13 @@ std::vector<ScoredCell> TopSearch::run(const std::function<bool(const std::uint3
 // For each candidate of the mode at this level: an upper bound over all completions, which at the last level is the
 // score.
 std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<OpenRates>& rates) const {
-  const OpenMode& mode = open_[level];
+  const OpenMode& mode = cells_.open[level];
   const std::size_t draws = rates.size(), width = draws * mode.columns;
   std::vector<ColumnRates> columns;
   for (std::size_t d = 0; d < draws; ++d) {
     OpenRates of_draw = rates[d];
-    for (std::size_t later = level + 1; later < open_.size(); ++later)
-      of_draw.give(open_[later].mode, open_[later].largest.data() + d * open_[later].columns);
+    for (std::size_t later = level + 1; later < cells_.open.size(); ++later)
+      of_draw.give(cells_.open[later].mode, cells_.open[later].largest.data() + d * cells_.open[later].columns);
     columns.push_back(of_draw.columns(mode.mode));
   }
   std::vector<double> bound(mode.ids.size());
@@ -57,21 +52,21 @@ std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<OpenR
 }
 
 void TopSearch::descend(std::size_t level, const std::vector<OpenRates>& rates) {
-  if (level == open_.size()) {
+  if (level == cells_.open.size()) {
     double sum = 0;
     for (const OpenRates& of_draw : rates) sum -= std::expm1(-of_draw.rate());
     return offer(sum / static_cast<double>(rates.size()));
   }
-  const OpenMode& mode = open_[level];
+  const OpenMode& mode = cells_.open[level];
   const std::vector<double> bound = bounds(level, rates);
   std::vector<std::size_t> order(mode.ids.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return bound[a] > bound[b]; });
-  const bool last = level + 1 == open_.size();
+  const bool last = level + 1 == cells_.open.size();
   std::vector<OpenRates> given;
   for (const std::size_t c : order) {
     if (best_.size() == top_ && bound[c] * bound_slack < best_.front().score) break;
-    cell_[mode.mode] = mode.ids[c];
+    cells_.cell[mode.mode] = mode.ids[c];
     if (last) {
       offer(bound[c]);
       continue;
@@ -84,9 +79,9 @@ void TopSearch::descend(std::size_t level, const std::vector<OpenRates>& rates) 
 }
 
 void TopSearch::offer(double score) {
-  ScoredCell candidate{score, cell_};
+  ScoredCell candidate{score, cells_.cell};
   if (best_.size() == top_ && !better(candidate, best_.front())) return;
-  if ((*skip_)(cell_.data())) return;
+  if ((*skip_)(cells_.cell.data())) return;
   if (best_.size() == top_) {
     std::pop_heap(best_.begin(), best_.end(), better);
     best_.pop_back();

@@ -47,9 +47,7 @@ class TopSearch {
   std::vector<double> bounds(std::size_t level, const std::vector<OpenRates>& rates) const;
   void offer(double score);
 
-  std::vector<OpenMode> open_;
-  std::vector<OpenRates> rates_;
-  std::vector<std::uint32_t> cell_;  // the given entities, and the chosen ones while descending
+  OpenCells cells_;  // its cell has the chosen entities while descending
   std::size_t top_;
   Pool& pool_;
   const std::function<bool(const std::uint32_t*)>* skip_ = nullptr;

@@ -14,10 +14,6 @@ constexpr double good_r_hat = 1.01, usable_r_hat = 1.05;
 constexpr double good_ess = 400, usable_ess = 100;
 constexpr std::int64_t enough_chains = 4;  // what the paper recommends
 
-Verdict worse(Verdict a, Verdict b) {
-  return std::max(a, b);  // good < usable < poor
-}
-
 Verdict grade_r_hat(double r_hat) {
   return r_hat <= good_r_hat ? Verdict::good : r_hat <= usable_r_hat ? Verdict::usable : Verdict::poor;
 }
@@ -34,7 +30,7 @@ struct WorstCase {
 
   Verdict agreement() const { return unknown ? Verdict::poor : grade_r_hat(r_hat); }
   Verdict precision() const { return unknown ? Verdict::poor : grade_ess(ess); }
-  Verdict grade() const { return worse(agreement(), precision()); }
+  Verdict grade() const { return std::max(agreement(), precision()); }  // good < usable < poor
   // How many times as many sweeps are needed: with their number ESS grows, and R-hat - 1 shrinks if chains agree. ESS
   // also grows with the number of chains.
   double shortfall(double more_chains) const {
@@ -237,7 +233,7 @@ void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis
     diagnosis.verdict = Verdict::one_chain;
     add_sentence(diagnosis, about_one_chain(info));
   }
-  if (!one_chain && worse(diagnosis.predictions, diagnosis.rank) == Verdict::good)
+  if (!one_chain && std::max(diagnosis.predictions, diagnosis.rank) == Verdict::good)
     add_sentence(diagnosis, "Chains agree: predictions and the rank can be used as they are.");
   else
     add_sentence(diagnosis, about_agreement(predictions, rank, one_chain));

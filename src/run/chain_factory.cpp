@@ -13,7 +13,7 @@ std::vector<Minibatches*> OwnedMinibatches::edges_of_networks() const {
 }
 
 OwnedMinibatches make_minibatches(const Dataset& data, const FactorLayout& layout, std::size_t parts,
-                                std::size_t edge_parts, bool counts, Kernel& kernel) {
+                                  std::size_t edge_parts, bool counts, Kernel& kernel) {
   const SparseTensor& tensor = data.tensor;
   OwnedMinibatches result;
   if (data.file != nullptr)

@@ -3,9 +3,9 @@
 #include <memory>
 #include <vector>
 
-#include "sampler/poisson_chain.hpp"
 #include "sampler/minibatches.hpp"
 #include "sampler/online_chain.hpp"
+#include "sampler/poisson_chain.hpp"
 #include "ztp/options.hpp"
 #include "ztp/read.hpp"
 
@@ -21,7 +21,7 @@ struct OwnedMinibatches {
 // `parts`: minibatches of the ones; `edge_parts`: of the edges of a network; `counts`: whether those of a file are
 // used. Refers to the file.
 OwnedMinibatches make_minibatches(const Dataset& data, const FactorLayout& layout, std::size_t parts,
-                                std::size_t edge_parts, bool counts, Kernel& kernel);
+                                  std::size_t edge_parts, bool counts, Kernel& kernel);
 // How many minibatches of `wanted` ones there are in so many.
 std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted);
 

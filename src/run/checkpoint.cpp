@@ -65,7 +65,7 @@ Checkpoint read_checkpoint(const SectionReader& file, const std::string& path, c
   const std::uint64_t test_cells = info.test_ones + info.test_zeros;
   if (checkpoint.chain >= sweeps.size() || sweeps.size() > static_cast<std::size_t>(info.options.chains) ||
       (!sum.empty() && sum.size() != test_cells))
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: its numbers do not fit the run", path));
+    throw_damaged(path, "its numbers do not fit the run");
   return checkpoint;
 }
 
@@ -89,8 +89,7 @@ void write_counts(SectionWriter& file, const std::string& name, const Counts& co
 void read_counts(const SectionReader& file, const std::string& path, const std::string& name, Counts& counts) {
   const std::uint64_t bytes = file.bytes(name);
   if (bytes % row_bytes(counts) != 0 || bytes / row_bytes(counts) > counts.rows())
-    throw Error(ErrorKind::input,
-                fmt::format("{}: damaged: the file has a section \"{}\" of the wrong size", path, name));
+    throw_damaged(path, fmt::format("the file has a section \"{}\" of the wrong size", name));
   std::size_t begin = 0;
   std::vector<std::int64_t> packed;
   file.read_pieces(name, row_bytes(counts), [&](const char* data, std::size_t size) {
@@ -189,11 +188,6 @@ double restore_chain(const std::string& path, const RunInfo& info, Chain& chain)
   }
   chain.restore(checkpoint.sweeps[checkpoint.chain]);
   return checkpoint.seconds;
-}
-
-void remove_checkpoints(const std::string& run_dir) {
-  std::error_code ignored;
-  for (const char* name : names) std::filesystem::remove(run_dir + "/" + name, ignored);
 }
 
 }  // namespace ztp

@@ -42,6 +42,4 @@ double restore_chain(const std::string& file, const RunInfo& info, Chain& chain)
 // Error, if chain-N.bin is not the end of this chain after this many sweeps.
 void check_chain_end(const std::string& run_dir, const RunInfo& info, std::uint32_t chain, std::uint32_t sweeps);
 
-void remove_checkpoints(const std::string& run_dir);  // keeps chain-N.bin
-
 }  // namespace ztp

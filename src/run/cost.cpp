@@ -4,12 +4,19 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "base/memory.hpp"
-#include "kernel/bounded_draw.hpp"
-#include "options/amounts.hpp"
+#include "io/dataset_ones.hpp"
+#include "io/draw_cells.hpp"
+#include "io/table.hpp"
+#include "kernel/cpu/allocate.hpp"
+#include "kernel/draw_columns.hpp"
+#include "options/options.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
+#include "sampler/batch_chain.hpp"
+#include "store/draws_nc.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -19,106 +26,66 @@ namespace {
 constexpr double MiB = 1 << 20;
 constexpr double sampling_code_bytes = 4 * MiB;  // measured: code and small buffers
 constexpr double program_bytes = 12 * MiB;       // measured: the program itself
-constexpr double writing_bytes = 11 * MiB;       // measured: netCDF, HDF5 and their buffers
 
-// The stages of a fit do not overlap: reading, splitting, sampling, and writing draws.nc. Everything of size nnz, n_k R
-// or test cells is counted; the rest is a few MiB.
-double reading_bytes(const Dataset& data, double threads) {
-  const double K = static_cast<double>(data.tensor.order());
-  // Blocks of text and their cells in flight (io/table.cpp): about 13 MiB for each thread, unless the file is smaller.
-  return std::min(13 * MiB * threads, static_cast<double>(data.lines) * K * 15);
-}
-
-// A copy of the training ones; then the numbers of the drawn zeros, and their cells.
-double splitting_bytes(double ones, double K, double one_bytes, double test_cells) {
-  return sampling_code_bytes + ones * one_bytes + test_cells * (8 + 2 * (4 * K + 1));
-}
-
-// The collapsed sampler stores the component of every unit of the latent counts, and lists of units by component.
-double regrouping_bytes(const Dataset& data) {
-  double units = 1.5 * static_cast<double>(data.tensor.nnz());  // a one's latent count is rarely more than one or two
-  for (const std::int64_t count : data.tensor.counts) units += static_cast<double>(count);
-  double bytes = units * 48;
-  for (const Mode& mode : data.tensor.modes) bytes += 24.0 * mode.labels.size();
+double data_bytes(const Dataset& data) {
+  const auto words = [](const auto& list) { return 4 * static_cast<double>(list.size()); };
+  double bytes = words(data.tensor.coords) + 2 * words(data.tensor.counts) + words(data.missing.cells);
+  for (const auto& slices : data.missing.slices) bytes += words(slices);
+  for (const Network& network : data.networks) bytes += words(network.edges) + words(network.missing);
+  for (const Mode& mode : data.tensor.modes) bytes += static_cast<double>(mode.labels.bytes());
   return bytes;
 }
 
-// u and S, norms of the factors, and partial sums.
-double parameter_bytes(const std::vector<Mode>& modes, const FitOptions& options) {
-  const std::size_t R = static_cast<std::size_t>(options.rank);
-  const double count_bytes = is_online(options) ? sizeof(std::int64_t) : sizeof(std::int32_t);  // if they stay narrow
-  const double stride = static_cast<double>(padded(R));
-  double bytes = sampling_code_bytes, largest_partials = 0;
-  for (const Mode& mode : modes) {
-    const double rows = mode.labels.size();
-    bytes += rows * stride * (sizeof(float) + count_bytes);
-    if (R >= least_rank_bounded)  // norms
-      bytes += rows * static_cast<double>(padded(padded(R) / components_per_block)) * sizeof(float);
-    largest_partials = std::max(largest_partials, rows / 256 * stride * sizeof(double));
+std::size_t online_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout) {
+  const std::size_t K = data.tensor.order(), minibatch = static_cast<std::size_t>(options.minibatch);
+  const bool in_file = data.file != nullptr, counts = has_counts(options);
+  std::size_t bytes = OnlineChain::bytes(layout, options.inner_draws, minibatch);
+  bytes += cpu::Allocator::bytes(in_file ? std::min(minibatch, FileMinibatches::usual_chunk) : minibatch, layout);
+  bytes +=
+      in_file ? FileMinibatches::bytes(minibatch, K, counts) : MemoryMinibatches::bytes(data.tensor.nnz(), K, counts);
+  for (const Network& network : data.networks) bytes += MemoryMinibatches::bytes(network.size(), 2, false);
+  return bytes;
+}
+
+std::size_t batch_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout) {
+  const std::size_t ones = data.tensor.nnz();
+  std::size_t bytes = index_bytes(ones, layout) + cpu::Allocator::bytes(ones, layout);
+  for (const Network& network : data.networks) {
+    const auto [rows, columns] = layout.size_of_mode(network.mode);
+    bytes += index_bytes(network.size(), FactorLayout::pairs(rows, columns));
   }
-  return bytes + largest_partials;
-}
-
-// The index of the entries of each row: 4 bytes per entry and mode but the first (or per end of an edge), 8 per row.
-double index_bytes(const Dataset& data) {
-  double bytes = 4 * static_cast<double>(data.tensor.nnz()) * static_cast<double>(data.tensor.order() - 1);
-  for (const Mode& mode : data.tensor.modes) bytes += 8.0 * mode.labels.size();
-  for (const Network& network : data.networks)
-    bytes += 4 * static_cast<double>(network.edges.size()) + 8.0 * data.tensor.modes[network.mode].labels.size();
+  if (options.sampler == Sampler::collapsed) bytes += CollapsedMoves::bytes(data.tensor, layout);
   return bytes;
 }
 
-// Minibatches: a shuffled copy of the ones in memory, which takes 16 more bytes per one to make; or two chunks of a
-// file.
-double minibatch_bytes(const Dataset& data, const FitOptions& options) {
-  const double K = static_cast<double>(data.tensor.order()), in_memory = static_cast<double>(data.tensor.nnz());
-  const double counts = has_counts(options) ? 8 : 0;
-  const double minibatch = static_cast<double>(options.minibatch);
-  const double chunk = std::min(minibatch, static_cast<double>(FileMinibatches::usual_chunk));
-  double bytes = data.file != nullptr ? 2 * chunk * (4 * K + counts) + 4 * chunk
-                                      : in_memory * (4 * K + counts + 16) + 4 * in_memory * (K - 1) + 4 * minibatch;
-  for (const Network& network : data.networks) bytes += 12 * static_cast<double>(network.edges.size());
-  double rows = 0;
-  for (const Mode& mode : data.tensor.modes) rows += mode.labels.size();
-  if (options.inner_draws > 1) bytes += rows * static_cast<double>(padded(static_cast<std::size_t>(options.rank))) * 4;
-  return bytes + (minibatch * K < rows / 2 ? 4 * rows : 0);
-}
-
-double sampling_bytes(const Dataset& data, const FitOptions& options, double test_cells) {
-  const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
-  const double followed = test_cells * (4 * K + 1 + 8 + 8 + 8);  // cells, outcome, sum, probability, sorted keys
-  if (is_rival(options)) return sampling_code_bytes + rival_models(options).chain_bytes(options, data) + followed;
-  double bytes = parameter_bytes(data.tensor.modes, options);
-  if (is_online(options))
-    bytes += minibatch_bytes(data, options);
-  else
-    bytes += index_bytes(data) + 4 * ones;  // and each one's component
-  if (options.sampler == Sampler::collapsed) bytes += regrouping_bytes(data);
-  return bytes + followed;
+double sampling_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout, double test_cells) {
+  const double cell = static_cast<double>(4 * data.tensor.order() + 1);  // and its outcome
+  const double bytes = sampling_code_bytes + test_cells * cell + HeldOut::bytes(test_cells);
+  if (is_rival(options)) return bytes + rival_models(options).chain_bytes(options, data);
+  const auto of_method = is_online(options) ? online_bytes : batch_bytes;
+  return bytes + static_cast<double>(array_bytes(layout, is_online(options)) + of_method(data, options, layout));
 }
 
 FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t cells_of_file = 0) {
   const double held_out = options.holdout * static_cast<double>(data.ones());
   const double test_cells =
       held_out * (1 + static_cast<double>(options.zeros_per_one)) + static_cast<double>(cells_of_file);
-  const double missing_tests = options.holdout_as == HoldoutAs::missing ? test_cells : 0;
-  const DrawLayout layout = draw_layout(options, data.tensor.modes, data.networks);
+  const DrawLayout layout = draw_layout(options, data);
   const Schedule plan = make_schedule(options, layout);
-  const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.tensor.nnz());
+  const std::size_t K = data.tensor.order();
   FitCost cost;
   cost.draws = std::uint64_t{plan.chains} * plan.draws_per_chain();
   cost.draws_file = static_cast<double>(cost.draws) * static_cast<double>(layout.bytes());
-  const double one_bytes = 4 * K + (data.tensor.counts.empty() ? 0 : 8);
-  cost.memory = ones * one_bytes;
-  for (const Network& network : data.networks)
-    cost.memory += 4 * static_cast<double>(network.edges.size() + network.missing.size());
-  cost.memory += 4 * (static_cast<double>(data.missing.cells.size()) + missing_tests * K);
-  for (const auto& slices : data.missing.slices) cost.memory += 4 * static_cast<double>(slices.size());
-  for (const Mode& mode : data.tensor.modes) cost.memory += static_cast<double>(mode.labels.bytes());
-  cost.memory +=
-      std::max({reading_bytes(data, static_cast<double>(options.threads)),
-                sampling_bytes(data, options, test_cells) - (data.file == nullptr ? held_out * one_bytes : 0.0),
-                writing_bytes, held_out > 0 ? splitting_bytes(ones, K, one_bytes, test_cells) : 0.0});
+  cost.memory = data_bytes(data);
+  if (options.holdout_as == HoldoutAs::missing) cost.memory += test_cells * static_cast<double>(4 * K);
+  // Ones in memory that are held out are no longer training ones when the chains begin.
+  const double taken_out =
+      data.file != nullptr ? 0 : held_out * static_cast<double>(4 * K + (data.tensor.counts.empty() ? 0 : 8));
+  // The stages of a fit do not overlap.
+  const double reading = TableReader::bytes(static_cast<double>(data.lines), K, static_cast<unsigned>(options.threads));
+  const double splitting = held_out > 0 ? sampling_code_bytes + split_bytes(data.tensor, test_cells) : 0;
+  const double sampling = sampling_bytes(data, options, layout.factors, test_cells) - taken_out;
+  cost.memory += std::max({reading, splitting, sampling, bytes_for_writing});
   return cost;
 }
 
@@ -151,6 +118,112 @@ void require_memory(const Dataset& data, const FitOptions& options, std::uint64_
   throw Error(ErrorKind::config,
               fmt::format("the fit needs about {} of memory, and {} {}{}", human_bytes(need),
                           options.memory.empty() ? "the machine has" : "--memory allows", human_bytes(limit), remedy));
+}
+
+namespace {
+
+constexpr double timed_products = 1e8;                          // ones times components that are timed
+constexpr std::size_t timed_draws = 4000000;                    // rows times components that are timed
+constexpr std::size_t most_row_bytes = std::size_t{256} << 20;  // of a mode
+
+// A sample of the ones in the order of a sweep: runs of 64 neighbours, which share rows. Of a file, which is shuffled,
+// the first ones.
+Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
+  if (data.file != nullptr) return first_ones_of_file(data, wanted);
+  const SparseTensor& tensor = data.tensor;
+  Buffer<std::uint32_t> coords;
+  const std::size_t step = std::max<std::size_t>(1, tensor.nnz() / wanted);
+  for (std::size_t e = 0; e < tensor.nnz(); ++e)
+    if (e / 64 % step == 0) coords.append(tensor.cell(e), tensor.order());
+  return coords;
+}
+
+// Times a real sweep: the collapsed sampler is for data that are small enough for that.
+double time_collapsed(const Dataset& data, const FitOptions& options, Kernel& kernel) {
+  const Problem problem = make_problem(options, data);
+  BatchChain chain(problem, kernel, 0);
+  chain.start();
+  chain.sweep();
+  const double begin = clock_seconds();
+  chain.sweep();
+  return clock_seconds() - begin;
+}
+
+// Times the factors of some rows of a mode of `entities`, and fills u with them. Returns what all rows would take.
+double time_columns(std::uint32_t entities, const FitOptions& options, Kernel& kernel, Factors& u) {
+  const std::size_t R = u.columns();
+  const std::size_t timed = std::clamp<std::size_t>(timed_draws / R, 1, u.rows());
+  const std::unique_ptr<Counts> counts = kernel.counts(timed, R, is_online(options));
+  const std::unique_ptr<Factors> part = kernel.factors(timed, R);
+  const std::vector<double> totals(R, 1.0);
+  const Columns columns{.S = *counts, .a = 0.1};
+  const double begin = clock_seconds();
+  if (is_online(options) && options.parameters == SampleOrMean::mean)
+    mean_columns(kernel, columns, totals, *part);
+  else
+    draw_columns(kernel, columns, totals, stream_key(1, 0, Purpose::columns), 1, *part);
+  const double seconds = (clock_seconds() - begin) * static_cast<double>(entities) / static_cast<double>(timed);
+  std::vector<float> row(R);
+  for (std::size_t j = 0; j < u.rows(); ++j) {
+    part->read({j % timed, j % timed + 1}, row.data());
+    for (float& value : row) value += 0.01f;
+    u.write({j, j + 1}, row.data());
+  }
+  return seconds;
+}
+
+// Times the latent counts of some ones. Returns what one of them takes.
+double time_counts(const Dataset& data, const FitOptions& options, Kernel& kernel, const State& state) {
+  const FactorLayout& layout = state.layout;
+  const std::size_t K = layout.modes();
+  const double wanted = timed_products / static_cast<double>(layout.components());
+  Buffer<std::uint32_t> coords = some_ones(data, std::max<std::size_t>(4096, static_cast<std::size_t>(wanted)));
+  for (std::size_t i = 0; i < coords.size(); ++i)
+    coords[i] %= static_cast<std::uint32_t>(layout.size_of_mode(i % K).rows);
+  Statistics statistics = make_statistics(layout, {}, is_online(options), kernel);
+  const std::unique_ptr<Ones> ones = kernel.upload({.coords = coords.data(), .count = coords.size() / K}, layout);
+  double best = 1e300;
+  for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
+    const double begin = clock_seconds();
+    kernel.allocate(*ones, tensor_rates(state), stream_key(1, 0, Purpose::counts),
+                    {.t = repeat, .expected = is_online(options) && options.latent == SampleOrMean::mean},
+                    sums_of_tensor(layout, statistics));
+    best = std::min(best, clock_seconds() - begin);
+  }
+  return best / static_cast<double>(ones->count());
+}
+
+// The cost of a sweep in ones: a listed missing cell costs as much as a one, an edge or missing pair as a one of two
+// modes.
+double ones_of_sweep(const Dataset& data, const FitOptions& options) {
+  const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.ones());
+  const double part = is_online(options) ? static_cast<double>(options.minibatch) / ones : 1;
+  double cells = part * ones + static_cast<double>(data.missing.cells.size()) / K;
+  for (const Network& network : data.networks)
+    cells += (part * static_cast<double>(network.edges.size()) + static_cast<double>(network.missing.size())) / K;
+  return cells;
+}
+
+// Times both parts of a sweep (or step), factors and counts, on a part of the data.
+double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel) {
+  const std::size_t R = static_cast<std::size_t>(options.rank);
+  const std::size_t most_rows = std::max<std::size_t>(1, most_row_bytes / (12 * padded(R)));
+  std::vector<std::uint32_t> sizes;
+  for (const Mode& mode : data.tensor.modes)
+    sizes.push_back(static_cast<std::uint32_t>(std::min<std::size_t>(mode.labels.size(), most_rows)));
+  const State state = make_state(FactorLayout::cp(sizes, R), {}, {}, kernel);
+  double seconds = 0;
+  for (std::size_t k = 0; k < sizes.size(); ++k)
+    seconds += time_columns(data.tensor.modes[k].labels.size(), options, kernel, *state.factors[k]);
+  return seconds + time_counts(data, options, kernel, state) * ones_of_sweep(data, options);
+}
+
+}  // namespace
+
+double time_of_sweep(const Dataset& data, const FitOptions& complete) {
+  Pool pool(static_cast<unsigned>(complete.threads));
+  const std::unique_ptr<Kernel> kernel = make_kernel(name_of(complete.kernel), pool);
+  return (complete.sampler == Sampler::collapsed ? time_collapsed : time_plain)(data, complete, *kernel);
 }
 
 }  // namespace ztp

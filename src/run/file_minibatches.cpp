@@ -28,6 +28,10 @@ FileMinibatches::~FileMinibatches() {
   if (reading_.valid()) reading_.wait();
 }
 
+std::size_t FileMinibatches::bytes(std::size_t minibatch, std::size_t order, bool counts) {
+  return 2 * std::min(minibatch, usual_chunk) * (sizeof(std::uint32_t) * order + (counts ? sizeof(std::int64_t) : 0));
+}
+
 bool FileMinibatches::whole() const {
   return (ones_ + count_ - 1) / count_ <= ones_per_chunk_;
 }

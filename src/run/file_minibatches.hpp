@@ -24,6 +24,8 @@ class FileMinibatches final : public Minibatches {
   void read(std::size_t b, std::size_t next, const std::function<void(const Chunk&)>& use) override;
   std::size_t largest_chunk() const override { return std::min(Minibatches::largest_chunk(), ones_per_chunk_); }
   bool whole() const override;
+  // Bytes that minibatches of this size take.
+  static std::size_t bytes(std::size_t minibatch, std::size_t order, bool counts);
 
  private:
   struct Buffered {

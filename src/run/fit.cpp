@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
+#include "base/file.hpp"
 #include "base/memory.hpp"
 #include "io/assemble.hpp"
 #include "io/dataset_ones.hpp"
-#include "options/amounts.hpp"
 #include "options/options.hpp"
 #include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
@@ -30,16 +28,11 @@ namespace {
 
 // Error, if test cells are training ones: their scores would mean nothing.
 void check_not_training_ones(const TestCells& test, const Dataset& data, const std::string& file, Pool& pool) {
-  const std::size_t K = data.tensor.order();
+  Buffer<std::uint32_t> cells;
+  cells.append(test.coords.data(), test.coords.size());
+  sort_and_merge_records(cells, data.tensor.order());
   std::uint64_t shared = 0;
-  if (data.file == nullptr) {
-    for (std::size_t i = 0; i < test.size(); ++i) shared += data.tensor.contains(test.coords.data() + i * K);
-  } else {
-    Buffer<std::uint32_t> cells;
-    cells.append(test.coords.data(), test.coords.size());
-    sort_and_merge_records(cells, K);
-    for (const std::uint8_t one : which_are_ones(data, cells, pool)) shared += one;
-  }
+  for (const std::uint8_t one : which_are_ones(data, cells, pool)) shared += one;
   if (shared > 0)
     throw Error(ErrorKind::config, fmt::format("{}: {} of its cells are ones of the training data; 'ztp split' makes "
                                                "training and test files that are apart",
@@ -135,7 +128,7 @@ void extend_sweeps(RunInfo& info, const std::string& run_dir, std::int64_t sweep
 
 void check_can_resume(const RunInfo& info, const std::string& run_dir) {
   if (info.options.burn_in < 0 || info.options.keep_every < 1 || info.options.threads < 1)
-    throw Error(ErrorKind::input, fmt::format("{}/options.json: damaged: not all options are filled in", run_dir));
+    throw_damaged(run_dir + "/options.json", "not all options are filled in");
   if (info.updates > 0)  // its chains know only the statistics of the old data
     throw Error(ErrorKind::config, fmt::format("{} has been updated: it cannot go on; update it again, or fit "
                                                "everything anew",
@@ -175,10 +168,7 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
       check_chain_end(run_dir, info, c, from.sweeps[c]);
   const Dataset data = load_data(run_dir, info);
   require_memory(data, info.options, info.options.test.empty() ? 0 : info.test_ones + info.test_zeros);
-  TestCells test;
-  if (info.test_ones + info.test_zeros > 0)
-    test = read_test_cells(stored_test_file(run_dir, info), data.tensor.modes,
-                           static_cast<unsigned>(info.options.threads));
+  const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
   remove_partial_files(run_dir);
   restore_draw_log(run_dir, info, from.draw_log_length);
   info.status = "running";

@@ -49,11 +49,7 @@ void take_new_ones(IncomingData& fresh, const Dataset& old, Pool& pool, NewData&
 }
 
 void take_new_edges(IncomingData& fresh, const Dataset& old, NewData& new_data, UpdateSummary& summary) {
-  for (const Network& network : old.networks) {
-    new_data.networks.emplace_back();
-    new_data.networks.back().mode = network.mode;
-    new_data.networks.back().source = network.source;
-  }
+  for (const Network& network : old.networks) new_data.networks.push_back({network.mode, network.source, {}, {}});
   for (IncomingData::Edges& given : fresh.edges) {
     const Network& network = old.networks[given.network];
     Buffer<std::uint32_t>& edges = new_data.networks[given.network].edges;
@@ -69,15 +65,6 @@ void take_new_edges(IncomingData& fresh, const Dataset& old, NewData& new_data, 
   }
 }
 
-// How many ones, edges and entities are new.
-void count_new_data(const NewData& new_data, const Dataset& old, UpdateSummary& summary) {
-  summary.ones = new_data.tensor.nnz();
-  for (const Network& network : new_data.networks) summary.edges += network.size();
-  for (std::size_t k = 0; k < new_data.tensor.order(); ++k)
-    summary.entities.emplace_back(new_data.tensor.modes[k].name,
-                                  new_data.tensor.modes[k].labels.size() - old.tensor.modes[k].labels.size());
-}
-
 }  // namespace
 
 IncomingData read_incoming(const ReadOptions& files, Dataset& old, Pool& pool) {
@@ -91,14 +78,13 @@ IncomingData read_incoming(const ReadOptions& files, Dataset& old, Pool& pool) {
   for (const std::string& item : files.networks) {
     const auto [name, file] = split_assignment(item, "--network");
     const Network& network = network_of_flag(name, "--network " + item, no_network, old);
-    IncomingData::Edges edges;
+    IncomingData::Edges& edges = fresh.edges.emplace_back();
     edges.network = static_cast<std::size_t>(&network - old.networks.data());
     edges.source = file;
     TableSpec spec;
     spec.path = file;
     spec.known = &old.tensor.modes[network.mode].labels;
     edges.found = read_coords(spec, pool, edges.pairs);
-    fresh.edges.push_back(std::move(edges));
   }
   return fresh;
 }
@@ -122,12 +108,9 @@ IncomingData incoming_from_arrays(Arrays arrays, bool counts, Dataset& old) {
   }
   for (Arrays::Edges& given : networks) {
     check_edges(given, fresh.ones.tensor.modes);
-    IncomingData::Edges edges;
     const Network& network = network_of_mode(given.mode, given.which, given.source, no_network, old);
-    edges.network = static_cast<std::size_t>(&network - old.networks.data());
-    edges.source = std::move(given.source);
-    edges.pairs = std::move(given.pairs);
-    fresh.edges.push_back(std::move(edges));
+    const auto number = static_cast<std::size_t>(&network - old.networks.data());
+    fresh.edges.push_back({number, std::move(given.source), {}, std::move(given.pairs)});
   }
   return fresh;
 }
@@ -138,14 +121,18 @@ NewData extract_new_data(IncomingData fresh, const Dataset& old, Pool& pool, Upd
   new_data.tensor.modes = old.tensor.modes;
   take_new_ones(fresh, old, pool, new_data, summary);
   take_new_edges(fresh, old, new_data, summary);
-  count_new_data(new_data, old, summary);
+  summary.ones = new_data.tensor.nnz();
+  for (const Network& network : new_data.networks) summary.edges += network.size();
+  for (std::size_t k = 0; k < new_data.tensor.order(); ++k)
+    summary.entities.emplace_back(new_data.tensor.modes[k].name,
+                                  new_data.tensor.modes[k].labels.size() - old.tensor.modes[k].labels.size());
   return new_data;
 }
 
 std::uint64_t merge_new_data(const NewData& new_data, Dataset& data) {
   const SparseTensor& tensor = new_data.tensor;
-  std::uint64_t found = 0;
   const std::size_t K = tensor.order();
+  std::uint64_t found = 0;
   data.tensor.modes = tensor.modes;
   data.tensor.coords.append(tensor.coords.data(), tensor.coords.size());
   data.tensor.counts.append(tensor.counts.data(), tensor.counts.size());

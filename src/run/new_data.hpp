@@ -11,11 +11,9 @@
 
 namespace ztp {
 
-// The ones and edges that are new to the run. Its modes include the new entities.
-struct NewData {
-  std::string source;             // for messages
-  SparseTensor tensor;            // modes, and the ones that are new
-  std::vector<Network> networks;  // as many as the run has, each with its new edges
+// The ones and edges that are new to the run. Its modes include the new entities; it has as many networks as the run.
+struct NewData : Dataset {
+  std::string source;  // for messages
 };
 
 // Data as they were given, with ids of their own.

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <numeric>
-#include <set>
+#include <optional>
 #include <thread>
 
 #include "io/flags.hpp"
@@ -36,29 +35,21 @@ double dirichlet_value(const std::string& item, const std::string& text) {
   return value;
 }
 
-// One value for each mode.
+// One value for each mode: its own, or else that of all modes.
 std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, const std::vector<Mode>& modes) {
-  std::vector<double> values(modes.size(), 0.1);
-  std::set<std::string> given;
-  const auto once = [&](const std::string& item, const std::string& name) {
-    if (!given.insert(name).second)
-      throw Error(ErrorKind::config, fmt::format("--dirichlet {}: {} given twice", item,
-                                                 name.empty() ? "the value of all modes is" : "mode " + name + " is"));
-  };
-  // A value for one mode overrides the value for all modes, in any order.
-  for (const std::string& item : items)
-    if (item.find('=') == std::string::npos) {
-      once(item, "");
-      std::fill(values.begin(), values.end(), dirichlet_value(item, item));
-    }
+  std::vector<std::optional<double>> given(modes.size() + 1);  // the last is of all modes
   for (const std::string& item : items) {
     const std::size_t equals = item.rfind('=');
-    if (equals == std::string::npos) continue;
-    const std::string name = item.substr(0, equals);
-    const std::size_t k = mode_of_flag(modes, name, "--dirichlet " + item);
-    once(item, name);
-    values[k] = dirichlet_value(item, item.substr(equals + 1));
+    const bool of_all = equals == std::string::npos;
+    const std::string name = item.substr(0, of_all ? 0 : equals);
+    std::optional<double>& value = given[of_all ? modes.size() : mode_of_flag(modes, name, "--dirichlet " + item)];
+    if (value)
+      throw Error(ErrorKind::config, fmt::format("--dirichlet {}: {} given twice", item,
+                                                 of_all ? "the value of all modes is" : "mode " + name + " is"));
+    value = dirichlet_value(item, item.substr(of_all ? 0 : equals + 1));
   }
+  std::vector<double> values;
+  for (std::size_t k = 0; k < modes.size(); ++k) values.push_back(given[k].value_or(given.back().value_or(0.1)));
   return values;
 }
 
@@ -79,18 +70,14 @@ void complete_sampler(FitOptions& complete, const Dataset& data) {
   if (complete.latent == SampleOrMean::automatic) complete.latent = few ? SampleOrMean::mean : SampleOrMean::sample;
   if (complete.parameters == SampleOrMean::automatic)
     complete.parameters = few ? SampleOrMean::sample : SampleOrMean::mean;
-  if (complete.sampler == Sampler::automatic) {
-    const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
-    const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
+  const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
+  const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
+  if (complete.sampler == Sampler::automatic)
     complete.sampler = units <= most_units_collapsed ? Sampler::collapsed : Sampler::plain;
-  }
-  if (complete.sampler == Sampler::collapsed && !tensor.counts.empty()) {
-    const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
-    if (counts > most_units_moved)
-      throw Error(ErrorKind::config,
-                  "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "
-                  "plain");
-  }
+  if (complete.sampler == Sampler::collapsed && counts > most_units_moved)
+    throw Error(ErrorKind::config,
+                "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "
+                "plain");
   complete_weight_priors(complete);
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/clock.hpp"
 #include "base/memory.hpp"
@@ -45,8 +44,8 @@ std::string trace_row(const SweepReport& report) {
 
 }  // namespace
 
-Recorder::Recorder(const std::string& run_dir, RunInfo& info, CallbackGuard& callbacks, const TrackedCells& followed,
-                   const Checkpoint& from)
+Recorder::Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks,
+                   const TrackedCells& followed, const Checkpoint& from)
     : run_dir_(run_dir),
       info_(info),
       callbacks_(callbacks),
@@ -71,7 +70,8 @@ void Recorder::on_sweep(Chain& chain, const SweepReport& report) {
   write_rows(report);
   sweeps_.resize(std::max<std::size_t>(sweeps_.size(), report.chain + 1), 0);
   sweeps_[report.chain] = report.sweep;
-  auto& now = status(report);
+  info_.chains.resize(std::max<std::size_t>(info_.chains.size(), report.chain + 1));
+  RunInfo::ChainStatus& now = info_.chains[report.chain];
   now.sweeps = report.sweep;
   now.seconds = report.seconds;
   if (!std::isnan(report.log_likelihood)) now.log_likelihood = report.log_likelihood;
@@ -80,7 +80,7 @@ void Recorder::on_sweep(Chain& chain, const SweepReport& report) {
   if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
   saved_ = false;
   if (checkpoint_is_due(report)) checkpoint(chain, report);
-  callbacks_.on_sweep(report);
+  if (callbacks_.on_sweep) guarded([&] { callbacks_.on_sweep(report); });
 }
 
 void Recorder::on_end(Chain& chain, const SweepReport& report) {
@@ -99,6 +99,25 @@ void Recorder::on_failure(Chain& chain, const SweepReport& last) {
   }
 }
 
+bool Recorder::stop_requested() {
+  bool stop = false;
+  if (callbacks_.stop_requested) guarded([&] { stop = callbacks_.stop_requested(); });
+  return stop || thrown_ != nullptr;
+}
+
+void Recorder::guarded(const std::function<void()>& call) {
+  if (thrown_) return;
+  try {
+    call();
+  } catch (...) {
+    thrown_ = std::current_exception();
+  }
+}
+
+void Recorder::rethrow() const {
+  if (thrown_) std::rethrow_exception(thrown_);
+}
+
 bool Recorder::checkpoint_is_due(const SweepReport& report) {
   if (interval_.sweeps > 0) return report.sweep % interval_.sweeps == 0;
   return clock_seconds() - last_checkpoint_ >= interval_.seconds;
@@ -110,13 +129,6 @@ void Recorder::write_rows(const SweepReport& report) {
   std::string line = fmt::format("{}\t{}", report.chain, report.sweep);
   for (const double value : report.watched) line += fmt::format("\t{:.6g}", value);
   cells_.append(line + "\n");
-}
-
-RunInfo::ChainStatus& Recorder::status(const SweepReport& report) {
-  while (info_.chains.size() <= report.chain)
-    info_.chains.push_back(
-        {0, 0, std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(), 0});
-  return info_.chains[report.chain];
 }
 
 void Recorder::checkpoint(Chain& chain, const SweepReport& report) {

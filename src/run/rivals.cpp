@@ -34,9 +34,7 @@ void check_rival_data(const FitOptions& options, const Dataset& data) {
                   fmt::format("{} not used by --model {}; --model ztp uses them", what, name_of(options.model)));
   };
   refuse(!data.networks.empty(), "networks are");
-  bool slices = false;
-  for (const auto& of_mode : data.missing.slices) slices = slices || !of_mode.empty();
-  refuse(slices, "missing slices are");
+  for (const auto& slices : data.missing.slices) refuse(!slices.empty(), "missing slices are");
   refuse(data.file != nullptr, "ones that stay in their file are");
 }
 

@@ -19,7 +19,7 @@ struct RivalModels {
   void (*describe)(const Dataset& data, RunInfo& info) = nullptr;
   // The chain refers to the data and the pool.
   std::unique_ptr<Chain> (*make_chain)(const FitOptions& complete, const Dataset& data, Pool& pool,
-                                          std::uint32_t number) = nullptr;
+                                       std::uint32_t number) = nullptr;
 };
 
 void register_rivals(const RivalModels& models);

@@ -28,8 +28,7 @@ namespace {
 TestCells remaining_test(const std::string& run_dir, const RunInfo& info, const NewData& new_data, unsigned threads,
                          UpdateSummary& summary) {
   TestCells kept;
-  if (info.test_ones + info.test_zeros == 0) return kept;
-  const TestCells test = read_test_cells(stored_test_file(run_dir, info), new_data.tensor.modes, threads);
+  const TestCells test = load_test_cells(run_dir, info, new_data.tensor.modes, threads);
   const std::size_t K = new_data.tensor.order();
   for (std::size_t i = 0; i < test.size(); ++i) {
     const std::uint32_t* cell = test.coords.data() + i * K;
@@ -93,7 +92,7 @@ void check_can_update(const std::string& run_dir, const RunInfo& info) {
 void check_ranges(const UpdateOptions& options) {
   const auto check = [](const char* name, auto value) {
     const OptionField& field = fit_option_field(name);
-    check_range(field, static_cast<double>(value), field.largest);
+    check_range(field, static_cast<double>(value), field.range.largest);
   };
   check_range(fit_option_field("sweeps"), static_cast<double>(options.sweeps), static_cast<double>(most_update_sweeps));
   check("draws", options.draws);
@@ -101,17 +100,9 @@ void check_ranges(const UpdateOptions& options) {
   check("threads", options.threads);
 }
 
-// Error, if the counts add up to more than 2^62.
-void check_total(const RunInfo& before, const NewData& new_data) {
-  std::int64_t total = static_cast<std::int64_t>(before.total_count);
-  for (const std::int64_t count : new_data.tensor.counts) add_to_total(total, count, new_data.source);
-}
-
-// Finds what is new to the data of a run.
-using NewDataFinder = std::function<NewData(const RunInfo& before, Dataset& old, UpdateSummary& summary)>;
-
-UpdateSummary update_with(const NewDataFinder& find_new_data, const std::string& run_dir, const UpdateOptions& options,
-                          const FitCallbacks& callbacks) {
+// take: reads what is given, or takes it from memory.
+UpdateSummary update_with(const std::function<IncomingData(const RunInfo&, Dataset& old, Pool&)>& take,
+                          const std::string& run_dir, const UpdateOptions& options, const FitCallbacks& callbacks) {
   check_ranges(options);
   const RunInfo before = run_info(run_dir);
   check_can_update(run_dir, before);
@@ -120,14 +111,16 @@ UpdateSummary update_with(const NewDataFinder& find_new_data, const std::string&
 
   UpdateSummary summary;
   Dataset data = load_data(run_dir, before);
-  NewData new_data = find_new_data(before, data, summary);
+  Pool pool(options.threads);
+  const NewData new_data = extract_new_data(take(before, data, pool), data, pool, summary);
   if (summary.ones + summary.edges == 0) {
     const std::string message = fmt::format("{}: nothing in it is new to {}", new_data.source, run_dir);
     if (options.require_new_data) throw Error(ErrorKind::input, message);
     summary.warnings.push_back(message);
     return summary;
   }
-  check_total(before, new_data);
+  std::int64_t total = static_cast<std::int64_t>(before.total_count);
+  for (const std::int64_t count : new_data.tensor.counts) add_to_total(total, count, new_data.source);
   const std::uint64_t found = merge_new_data(new_data, data);
   if (found > 0)
     summary.warnings.push_back(
@@ -140,11 +133,8 @@ UpdateSummary update_with(const NewDataFinder& find_new_data, const std::string&
   RunInfo info = describe_run(data, complete, test, callbacks.command);
   info.updates = before.updates + 1;
   write_initial_files(made.path(), info, data, test);
-  Dataset added;
-  added.tensor = std::move(new_data.tensor);
-  added.networks = std::move(new_data.networks);
   summary.outcome =
-      sample_update({made.path(), data, test, info, callbacks}, run_dir, before, added, options.minibatch);
+      sample_update({made.path(), data, test, info, callbacks}, run_dir, before, new_data, options.minibatch);
   if (summary.outcome == FitOutcome::complete) made.publish();
   return summary;
 }
@@ -161,14 +151,13 @@ UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const
   if (fresh.file.empty() && fresh.networks.empty())
     throw Error(ErrorKind::usage, "update needs a FILE of new ones, or --network MODE=FILE with new edges");
   refuse_missing(!fresh.missing.empty() || !fresh.missing_slices.empty() || !fresh.missing_pairs.empty());
-  const auto find_new_data = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
-    Pool pool(options.threads);
+  const auto read = [&](const RunInfo& before, Dataset& old, Pool& pool) {
     ReadOptions reading = fresh;
     reading.counts = has_counts(before.options);
     reading.threads = options.threads;
-    return extract_new_data(read_incoming(reading, old, pool), old, pool, summary);
+    return read_incoming(reading, old, pool);
   };
-  return update_with(find_new_data, run_dir, options, callbacks);
+  return update_with(read, run_dir, options, callbacks);
 }
 
 UpdateSummary update(const std::string& run_dir, Arrays fresh, const UpdateOptions& options,
@@ -180,12 +169,10 @@ UpdateSummary update(const std::string& run_dir, Arrays fresh, const UpdateOptio
                              [](const Arrays::Edges& edges) { return !edges.missing.empty(); }));
   for (Arrays::Edges& edges : fresh.networks)
     if (edges.source.empty()) edges.source = fmt::format("network {}", &edges - fresh.networks.data() + 1);
-  const auto find_new_data = [&](const RunInfo& before, Dataset& old, UpdateSummary& summary) {
-    Pool pool(options.threads);
-    return extract_new_data(incoming_from_arrays(std::move(fresh), has_counts(before.options), old), old, pool,
-                            summary);
+  const auto take = [&](const RunInfo& before, Dataset& old, Pool&) {
+    return incoming_from_arrays(std::move(fresh), has_counts(before.options), old);
   };
-  return update_with(find_new_data, run_dir, options, callbacks);
+  return update_with(take, run_dir, options, callbacks);
 }
 
 }  // namespace ztp

@@ -53,6 +53,18 @@ CollapsedMoves::CollapsedMoves(const SparseTensor& tensor, const WeightPrior& pr
   }
 }
 
+std::size_t CollapsedMoves::bytes(const SparseTensor& tensor, const FactorLayout& layout) {
+  // A latent count is rarely more than one or two. Each unit of it is in the allocation and in lists of tokens.
+  std::size_t tokens = tensor.nnz() + tensor.nnz() / 2;
+  for (const std::int64_t count : tensor.counts) tokens += static_cast<std::size_t>(count);
+  std::size_t bytes = 48 * tokens;
+  for (std::size_t k = 0; k < layout.modes(); ++k) {
+    const std::size_t rows = layout.size_of_mode(k).rows;
+    bytes += 24 * rows + Matrix<double>::bytes_of(rows, layout.components());
+  }
+  return bytes;
+}
+
 void CollapsedMoves::run(const Allocation& allocation, const CollapsedInputs& inputs, const Streams& streams,
                          Statistics& statistics) {
   if (too_many(allocation, inputs, statistics)) return;

@@ -20,6 +20,8 @@ class CollapsedMoves {
   // networks, which stay where they are.                                                                 (M22), (M23)
   // Reads the allocation, changes the statistics; serial, O(counts R K).
   void run(const Allocation& allocation, const CollapsedInputs& inputs, const Streams& streams, Statistics& statistics);
+  // Bytes that it takes, with the allocation.
+  static std::size_t bytes(const SparseTensor& tensor, const FactorLayout& layout);
 
  private:
   bool too_many(const Allocation& allocation, const CollapsedInputs& inputs, const Statistics& statistics) const;

@@ -19,6 +19,8 @@ class HeldOut {
 
   std::vector<double>& sum() { return sum_; }
   std::uint64_t& draws() { return draws_; }
+  // Bytes for so many cells: their sums, what they are now, and what the metrics sort.
+  static double bytes(double cells) { return 3 * sizeof(double) * cells; }
 
  private:
   void compute(const Chain& chain);

@@ -50,6 +50,12 @@ MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std:
   }
 }
 
+std::size_t MemoryMinibatches::bytes(std::size_t records, std::size_t order, bool counts) {
+  const std::size_t index = sizeof(std::uint32_t) * (order - 1);  // the first coordinates are in order
+  const std::size_t shuffled = sizeof(std::pair<std::uint64_t, std::uint32_t>);
+  return records * (sizeof(std::uint32_t) * order + (counts ? sizeof(std::int64_t) : 0) + index + shuffled);
+}
+
 void MemoryMinibatches::read(std::size_t b, std::size_t, const std::function<void(const Chunk&)>& use) {
   use({*minibatches_[b], coords_.data() + begin_[b] * order_});
 }

@@ -45,6 +45,8 @@ class MemoryMinibatches final : public Minibatches {
   std::uint64_t size(std::size_t b) const override { return begin_[b + 1] - begin_[b]; }
   void read(std::size_t b, std::size_t next, const std::function<void(const Chunk&)>& use) override;
   bool whole() const override { return true; }
+  // Bytes that so many records take, with what shuffling them needs.
+  static std::size_t bytes(std::size_t records, std::size_t order, bool counts);
 
  private:
   std::size_t order_;

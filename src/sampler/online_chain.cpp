@@ -28,6 +28,15 @@ OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, c
   for (std::size_t f = 0; touches_few(0) && f < met_.size(); ++f) met_[f].assign(layout.size(f).rows, 0);
 }
 
+std::size_t OnlineChain::bytes(const FactorLayout& layout, std::int64_t inner_draws, std::size_t minibatch) {
+  std::size_t sums = 0, rows = 0;
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {
+    if (inner_draws > 1) sums += Matrix<float>::bytes_of(layout.size(f).rows, layout.size(f).columns);
+    rows += layout.size(f).rows;
+  }
+  return sums + (minibatch * layout.modes() < rows / 2 ? sizeof(std::uint32_t) * rows : 0);
+}
+
 std::size_t OnlineChain::minibatch(std::uint32_t t) const {
   return minibatch_of_step(counts_.key(Purpose::minibatches), ones_.count(), t);
 }

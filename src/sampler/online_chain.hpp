@@ -35,6 +35,8 @@ class OnlineChain : public PoissonChain {
   double step(bool likelihood) override;
   const char* step_name() const override { return "step"; }
   void draw_state() override { draw_parameters(t_ + 1); }
+  // Bytes that it takes beside parameters and minibatches of so many ones.
+  static std::size_t bytes(const FactorLayout& layout, std::int64_t inner_draws, std::size_t minibatch);
 
  protected:
   // Draws or means of the parameters given the statistics, or the average of several draws; of u these rows alone,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/file.hpp"
 #include "base/section_file.hpp"
 #include "io/assemble.hpp"
 #include "io/dataset_ones.hpp"
@@ -30,22 +31,18 @@ Buffer<std::uint32_t> load_ids(const SectionReader& file, const std::string& nam
   return file.has(name) ? file.values<std::uint32_t>(name) : Buffer<std::uint32_t>();
 }
 
-[[noreturn]] void damaged(const std::string& path, const std::string& what) {
-  throw Error(ErrorKind::input, fmt::format("{}: damaged: {}", path, what));
-}
-
 // Complete records with ids below the sizes, sorted and distinct.
 void check_records(std::span<const std::uint32_t> ids, const std::vector<std::uint32_t>& sizes, const std::string& what,
                    const std::string& path) {
   const std::size_t width = sizes.size();
-  if (ids.size() % width != 0) damaged(path, fmt::format("the {} are cut off", what));
+  if (ids.size() % width != 0) throw_damaged(path, fmt::format("the {} are cut off", what));
   for (std::size_t i = 0; i < ids.size(); i += width) {
     const std::uint32_t* record = ids.data() + i;
     for (std::size_t k = 0; k < width; ++k)
       if (record[k] >= sizes[k])
-        damaged(path, fmt::format("the {} have entity {} where there are {}", what, record[k], sizes[k]));
+        throw_damaged(path, fmt::format("the {} have entity {} where there are {}", what, record[k], sizes[k]));
     if (i > 0 && !std::lexicographical_compare(record - width, record, record, record + width))
-      damaged(path, fmt::format("the {} are not in order", what));
+      throw_damaged(path, fmt::format("the {} are not in order", what));
   }
 }
 
@@ -53,15 +50,15 @@ void check_pairs(std::span<const std::uint32_t> ids, std::uint32_t size, const s
                  const std::string& path) {
   check_records(ids, {size, size}, what, path);
   for (std::size_t i = 0; i < ids.size(); i += 2)
-    if (ids[i] >= ids[i + 1]) damaged(path, fmt::format("the {} have a pair that is not in order", what));
+    if (ids[i] >= ids[i + 1]) throw_damaged(path, fmt::format("the {} have a pair that is not in order", what));
 }
 
 void check_counts(const SparseTensor& tensor, const std::string& path) {
   if (!tensor.counts.empty() && tensor.counts.size() != tensor.nnz())
-    damaged(path, fmt::format("{} counts of {} ones", tensor.counts.size(), tensor.nnz()));
+    throw_damaged(path, fmt::format("{} counts of {} ones", tensor.counts.size(), tensor.nnz()));
   std::int64_t total = 0;
   for (const std::int64_t count : tensor.counts) {
-    if (count <= 0) damaged(path, fmt::format("a count of {}", count));
+    if (count <= 0) throw_damaged(path, fmt::format("a count of {}", count));
     add_to_total(total, count, path);
   }
 }
@@ -117,8 +114,7 @@ std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info) {
     const std::string path = run_dir + "/" + label_file(mode.name);
     LabelTable labels = read_label_file(path);
     if (labels.size() != mode.size)
-      throw Error(ErrorKind::input,
-                  fmt::format("{}: damaged: {} labels, but the run has {}", path, labels.size(), mode.size));
+      throw_damaged(path, fmt::format("{} labels, but the run has {}", labels.size(), mode.size));
     modes.push_back({mode.name, std::move(labels)});
   }
   return modes;
@@ -184,6 +180,12 @@ std::string stored_test_file(const std::string& run_dir, const RunInfo& info) {
                 fmt::format("{} has no held-out cells (--holdout, --test): give cells of your own", run_dir));
   check_manifest(run_dir, "test.tsv");
   return run_dir + "/test.tsv";
+}
+
+TestCells load_test_cells(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
+                          unsigned threads) {
+  if (info.test_ones + info.test_zeros == 0) return {};
+  return read_test_cells(stored_test_file(run_dir, info), modes, threads);
 }
 
 SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std::size_t count) {

@@ -23,6 +23,9 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info);
 
 // The path of test.tsv, the held-out cells, compared with the manifest. Error (config), if the run has none.
 std::string stored_test_file(const std::string& run_dir, const RunInfo& info);
+// The held-out cells, if there are any.
+TestCells load_test_cells(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
+                          unsigned threads);
 
 // At least `count` training ones, if there are that many. All of them, if no tensor file is involved.
 SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std::size_t count);

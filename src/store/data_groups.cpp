@@ -15,7 +15,6 @@ namespace ztp {
 namespace {
 
 using Type = NetcdfFile::Type;
-using Rows = std::span<const std::uint32_t>;
 
 constexpr std::size_t rows_at_a_time = 1 << 16;
 
@@ -41,22 +40,16 @@ class ConstantGroup {
   void number(const std::string& name, double value) {
     file_.put(file_.add_variable(group_, name, Type::doubles, {}), {}, &value);
   }
-  void number(const std::string& name, std::uint64_t value) {
-    const std::int64_t whole = static_cast<std::int64_t>(value);
-    file_.put(file_.add_variable(group_, name, Type::integers, {}), {}, &whole);
+  void number(const std::string& name, std::int64_t value) {
+    file_.put(file_.add_variable(group_, name, Type::integers, {}), {}, &value);
   }
   int dimension(const std::string& name, std::size_t size) { return file_.add_dimension(group_, name, size); }
-  void list(const std::string& name, int dimension, const std::vector<std::string>& values) {
-    file_.put_all(file_.add_variable(group_, name, Type::strings, {dimension}), values);
-  }
-  void list(const std::string& name, int dimension, const std::vector<std::int64_t>& values) {
-    file_.put_all(file_.add_variable(group_, name, Type::integers, {dimension}), values);
-  }
-  void list(const std::string& name, int dimension, const std::vector<double>& values) {
-    file_.put(file_.add_variable(group_, name, Type::doubles, {dimension}), {{0}, {values.size()}}, values.data());
+  template <class Value>
+  void list(const std::string& name, int dimension, const std::vector<Value>& values) {
+    file_.add_list(group_, name, dimension, values);
   }
   // Row indices, with the dimensions NAME_row and `columns` (of size `width`). An empty table is not written.
-  void table(const std::string& name, Rows values, int columns, std::size_t width) {
+  void table(const std::string& name, std::span<const std::uint32_t> values, int columns, std::size_t width) {
     const std::size_t rows = values.size() / width;
     if (rows > most_stored_rows) return leave_out(file_, group_, name, rows);
     if (rows == 0) return;
@@ -64,9 +57,7 @@ class ConstantGroup {
     const NetcdfFile::Variable variable = file_.add_variable(group_, name, Type::indices, {along, columns});
     for (std::size_t first = 0; first < rows; first += rows_at_a_time) {
       const std::size_t count = std::min(rows_at_a_time, rows - first);
-      const Rows block = values.subspan(first * width, count * width);
-      const std::vector<std::int64_t> numbers(block.begin(), block.end());
-      file_.put(variable, {{first, 0}, {count, width}}, numbers.data());
+      file_.put(variable, {{first, 0}, {count, width}}, values.data() + first * width);
     }
   }
 
@@ -141,7 +132,7 @@ void write_observed_data(NetcdfFile& file, int group, const RunInfo& info, const
     for (std::size_t b = 0; b < blocks.count(); ++b) {
       const std::size_t first = blocks.begin(b), count = blocks.end(b) - first;
       const NetcdfFile::Slab slab{{written}, {count}};
-      std::vector<std::int64_t> column(count);
+      std::vector<std::uint32_t> column(count);
       for (std::size_t k = 0; k < K; ++k) {
         for (std::size_t e = 0; e < count; ++e) column[e] = coords[(first + e) * K + k];
         file.put(rows[k], slab, column.data());
@@ -173,21 +164,10 @@ void write_constant_data(NetcdfFile& file, int group, const RunInfo& info, const
   constants.list("mode", mode, names);
   constants.list("mode_name", mode, written);
   constants.list("entities", mode, sizes);
-  constants.number("ones", data.ones());
+  constants.number("ones", static_cast<std::int64_t>(data.ones()));
   write_hyperparameters(constants, info, mode);
   write_networks(constants, data.networks, names);
   write_missing(constants, data.missing, mode, names.size());
-}
-
-std::uint64_t data_group_bytes(const Dataset& data) {
-  const auto stored = [](std::uint64_t rows, std::uint64_t row_bytes) {
-    return rows > most_stored_rows ? 0 : rows * row_bytes;
-  };
-  const std::uint64_t K = data.tensor.order();
-  std::uint64_t bytes = (1 << 16) + stored(data.ones(), 4 * K + (data.tensor.counts.empty() ? 0 : 8));
-  for (const Network& network : data.networks)
-    bytes += stored(network.size(), 8) + stored(network.missing.size() / 2, 8);
-  return bytes + stored(data.missing.cells.size() / K, 4 * K);
 }
 
 }  // namespace ztp

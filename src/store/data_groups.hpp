@@ -19,7 +19,4 @@ void write_observed_data(NetcdfFile& file, int group, const RunInfo& info, const
 // constant_data: sizes, fixed hyperparameters, networks, what is missing. The table is in docs/commands.md.
 void write_constant_data(NetcdfFile& file, int group, const RunInfo& info, const Dataset& data);
 
-// About how many bytes the two groups take in the file.
-std::uint64_t data_group_bytes(const Dataset& data);
-
 }  // namespace ztp

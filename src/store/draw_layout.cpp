@@ -11,18 +11,6 @@ namespace {
 
 using Kind = DrawVariable::Kind;
 
-std::vector<std::string> names_of(const std::vector<DrawLayout::ModeSize>& modes) {
-  std::vector<std::string> names;
-  for (const DrawLayout::ModeSize& mode : modes) names.push_back(mode.name);
-  return names;
-}
-
-FactorLayout factor_layout(const FitOptions& complete, const std::vector<DrawLayout::ModeSize>& modes) {
-  std::vector<std::uint32_t> sizes;
-  for (const DrawLayout::ModeSize& mode : modes) sizes.push_back(mode.size);
-  return FactorLayout::cp(sizes, static_cast<std::size_t>(complete.rank));
-}
-
 std::vector<std::string> learned_names(const FitOptions& complete, const FactorLayout& factors,
                                        const std::vector<std::string>& modes, std::size_t networks) {
   if (is_rival(complete)) return {"intercept"};
@@ -42,10 +30,6 @@ std::vector<std::size_t> DrawVariable::shape() const {
   if (kind == Kind::factor) return {rows, columns};
   return {columns};
 }
-
-DrawLayout::DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& modes,
-                       const std::vector<std::size_t>& networks)
-    : DrawLayout(factor_layout(complete, modes), complete, names_of(modes), networks) {}
 
 DrawLayout::DrawLayout(FactorLayout of_model, const FitOptions& complete, const std::vector<std::string>& names,
                        const std::vector<std::size_t>& networks)
@@ -77,20 +61,24 @@ const DrawVariable& DrawLayout::variable(Kind kind, std::size_t index) const {
                        [&](const DrawVariable& v) { return v.kind == kind && v.index == index; });
 }
 
-DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::span<const Network> networks) {
-  std::vector<DrawLayout::ModeSize> sizes;
-  for (const Mode& mode : modes) sizes.push_back({mode.name, mode.labels.size()});
-  std::vector<std::size_t> network_modes;
-  for (const Network& network : networks) network_modes.push_back(network.mode);
-  return DrawLayout(complete, sizes, network_modes);
+DrawLayout draw_layout(const FitOptions& complete, const Dataset& data) {
+  std::vector<std::string> names;
+  for (const Mode& mode : data.tensor.modes) names.push_back(mode.name);
+  std::vector<std::size_t> networks;
+  for (const Network& network : data.networks) networks.push_back(network.mode);
+  return {FactorLayout::cp(data.tensor.sizes(), static_cast<std::size_t>(complete.rank)), complete, names, networks};
 }
 
 DrawLayout draw_layout(const RunInfo& info) {
-  std::vector<DrawLayout::ModeSize> sizes;
-  for (const RunInfo::ModeInfo& mode : info.modes) sizes.push_back({mode.name, mode.size});
+  std::vector<std::string> names;
+  std::vector<std::uint32_t> sizes;
+  for (const RunInfo::ModeInfo& mode : info.modes) {
+    names.push_back(mode.name);
+    sizes.push_back(mode.size);
+  }
   std::vector<std::size_t> networks;
   for (const RunInfo::NetworkInfo& network : info.networks) networks.push_back(network.mode);
-  return DrawLayout(info.options, sizes, networks);
+  return {FactorLayout::cp(sizes, static_cast<std::size_t>(info.options.rank)), info.options, names, networks};
 }
 
 std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes) {

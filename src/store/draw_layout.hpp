@@ -2,15 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "model/factor_layout.hpp"
-#include "ztp/labels.hpp"
 #include "ztp/options.hpp"
+#include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
-#include "ztp/tensor.hpp"
 
 namespace ztp {
 
@@ -33,15 +31,9 @@ struct DrawVariable {
 
 class DrawLayout {
  public:
-  struct ModeSize {
-    std::string name;
-    std::uint32_t size = 0;  // n_k
-  };
-  // Of a model of these factors. names: of the modes; networks: the mode of each.
+  // names: of the modes; networks: the mode of each.
   DrawLayout(FactorLayout of_model, const FitOptions& complete, const std::vector<std::string>& names,
              const std::vector<std::size_t>& networks);
-  // Of CP.
-  DrawLayout(const FitOptions& complete, const std::vector<ModeSize>& modes, const std::vector<std::size_t>& networks);
 
   FactorLayout factors;                 // of the model
   std::size_t chains = 0;               // at most
@@ -60,7 +52,8 @@ class DrawLayout {
            std::optional<std::size_t> matrix = std::nullopt);
 };
 
-DrawLayout draw_layout(const FitOptions& complete, const std::vector<Mode>& modes, std::span<const Network> networks);
+// Of CP.
+DrawLayout draw_layout(const FitOptions& complete, const Dataset& data);
 DrawLayout draw_layout(const RunInfo& info);
 
 // Valid and distinct netCDF names for these names. Names of modes also avoid the names of variables.

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/file.hpp"
+#include "base/pool.hpp"
 #include "store/draw_log.hpp"
 #include "store/manifest.hpp"
 #include "ztp/error.hpp"
@@ -31,26 +32,12 @@ NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const s
   return NetcdfFile::open(path);
 }
 
-void check_shape(const NetcdfFile& file, NetcdfFile::Variable variable, const std::vector<std::size_t>& expected) {
-  if (file.shape(variable) != expected)
-    throw Error(ErrorKind::input,
-                fmt::format("{}: damaged: a variable has not the size that options.json says", file.path()));
-}
-
 // A small file can announce any sizes, since chunks that were never written take no room. One draw must fit into the
 // file before memory is allocated for it.
-void check_room(const NetcdfFile& file, double floats) {
+void check_room(const NetcdfFile& file, std::uint64_t floats) {
   std::error_code no_access;
   const std::uintmax_t bytes = std::filesystem::file_size(file.path(), no_access);
-  if (no_access || 4 * floats > static_cast<double>(bytes))
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: shorter than one of its draws", file.path()));
-}
-
-double factor_floats(const DrawLayout& layout) {
-  double floats = 0;
-  for (const DrawVariable& variable : layout.variables)
-    if (variable.kind == Kind::factor) floats += static_cast<double>(variable.floats());
-  return floats;
+  if (no_access || floats > bytes / sizeof(float)) throw_damaged(file.path(), "shorter than one of its draws");
 }
 
 constexpr std::size_t most_draws = 4'000'000;  // several times what --draws allows
@@ -73,18 +60,14 @@ struct FactorFormat {
 // Calls use(rows, values) for one block of rows after another.
 void read_factor(const NetcdfFile& file, const StoredVariable& stored, const std::vector<std::size_t>& lead,
                  const FactorFormat& form, const std::function<void(Range, const float*)>& use) {
-  const std::size_t n = stored.variable.rows, P = stored.variable.columns;
-  const std::size_t step = std::max<std::size_t>(1, (4 << 20) / (4 * P));
   std::vector<float> values;
-  for (std::size_t first = 0; first < n; first += step) {
-    const Range rows{first, std::min(first + step, n)};
-    values.resize(rows.size() * P);
-    file.get(stored.in_file, slab_of(stored.variable, lead, first, rows.size()), values.data());
-    if (!form.allows(values))
-      throw Error(ErrorKind::input, fmt::format("{}: damaged: factors that cannot be", file.path()));
+  for_slabs(stored.variable, lead, [&](const NetcdfFile::Slab& slab, Range rows) {
+    values.resize(rows.size() * stored.variable.columns);
+    file.get(stored.in_file, slab, values.data());
+    if (!form.allows(values)) throw_damaged(file.path(), "factors that cannot be");
     for (float& value : values) value *= form.scale;
     use(rows, values.data());
-  }
+  });
 }
 
 // Into a matrix of that size.
@@ -105,31 +88,44 @@ DrawHead read_head(const NetcdfFile& file, std::size_t c, std::size_t d) {
   DrawHead head{static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(whole), {}};
   for (std::size_t s = 0; s < draw_stats.size() && head.sweep != 0; ++s) {
     const NetcdfFile::Variable variable = file.variable(group, std::string(draw_stats[s].stat_name));
-    double real = 0;
-    if (draw_stats[s].stat == TraceColumn::Stat::whole)
+    if (draw_stats[s].stat == TraceColumn::Stat::whole) {
       file.get(variable, here, &whole);
-    else
+      head.stats[s] = static_cast<std::uint64_t>(whole);
+    } else {
+      double real = 0;
       file.get(variable, here, &real);
-    head.stats[s] = draw_stats[s].stat == TraceColumn::Stat::whole ? static_cast<std::uint64_t>(whole)
-                                                                   : std::bit_cast<std::uint64_t>(real);
+      head.stats[s] = std::bit_cast<std::uint64_t>(real);
+    }
   }
   return head;
 }
 
 }  // namespace
 
-NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& leading, std::size_t first,
-                         std::size_t rows) {
+NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& leading, Range rows) {
   NetcdfFile::Slab slab{leading, std::vector<std::size_t>(leading.size(), 1)};
   for (const std::size_t size : variable.shape()) {
     slab.start.push_back(0);
     slab.count.push_back(size);
   }
   if (variable.kind == Kind::factor) {
-    slab.start[leading.size()] = first;
-    slab.count[leading.size()] = rows;
+    slab.start[leading.size()] = rows.begin;
+    slab.count[leading.size()] = rows.size();
   }
   return slab;
+}
+
+std::size_t rows_of_a_slab(const DrawVariable& variable) {
+  return std::clamp<std::size_t>((4 << 20) / (4 * variable.columns), 1, std::max<std::size_t>(variable.rows, 1));
+}
+
+void for_slabs(const DrawVariable& variable, const std::vector<std::size_t>& leading,
+               const std::function<void(const NetcdfFile::Slab&, Range)>& use) {
+  const Blocks blocks{variable.rows, rows_of_a_slab(variable)};
+  for (std::size_t b = 0; b < blocks.count(); ++b) {
+    const Range rows{blocks.begin(b), blocks.end(b)};
+    use(slab_of(variable, leading, rows), rows);
+  }
 }
 
 DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
@@ -140,13 +136,14 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
   const NetcdfFile::Variable sweep = file_.variable(stats, "sweep");
   const std::vector<std::size_t> grid = file_.shape(sweep);
   if (grid.size() != 2 || grid[0] > most_draws || grid[1] > most_draws || grid[0] * grid[1] > most_draws)
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: sample_stats/sweep", file_.path()));
+    throw_damaged(file_.path(), "sample_stats/sweep");
   const auto stored = [&](Kind kind, std::size_t index) {
     const DrawVariable& variable = layout_.variable(kind, index);
     const NetcdfFile::Variable in_file = file_.variable(group, variable.name);
     std::vector<std::size_t> shape = grid;
     for (const std::size_t size : variable.shape()) shape.push_back(size);
-    check_shape(file_, in_file, shape);
+    if (file_.shape(in_file) != shape)
+      throw_damaged(file_.path(), "a variable has not the size that options.json says");
     return StoredVariable{variable, in_file};
   };
   for (std::size_t m = 0; m <= info.networks.size(); ++m) weights_.push_back(stored(Kind::weight, m));
@@ -157,17 +154,16 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
   for (std::size_t c = 0; c < grid[0]; ++c)
     for (std::size_t d = 0; d < grid[1]; ++d)
       if (sweeps[c * grid[1] + d] > 0) draws_.push_back({c, d});
-  if (draws_.empty()) throw Error(ErrorKind::input, fmt::format("{}: damaged: no draws", file_.path()));
-  check_room(file_, factor_floats(layout_));
+  if (draws_.empty()) throw_damaged(file_.path(), "no draws");
+  check_room(file_, layout_.floats());
 }
 
 std::vector<double> DrawsFile::log_weights(std::size_t i, std::size_t network) const {
   const StoredVariable& weights = weights_[network];
   std::vector<double> values(weights.variable.columns);
-  file_.get(weights.in_file, slab_of(weights.variable, leading(i), 0, 1), values.data());
+  file_.get(weights.in_file, slab_of(weights.variable, leading(i), {0, 1}), values.data());
   for (double& value : values) {
-    if (!(value >= 0 && std::isfinite(value)))
-      throw Error(ErrorKind::input, fmt::format("{}: damaged: a weight", file_.path()));
+    if (!(value >= 0 && std::isfinite(value))) throw_damaged(file_.path(), "a weight");
     value = std::log(value);
   }
   return values;
@@ -175,8 +171,8 @@ std::vector<double> DrawsFile::log_weights(std::size_t i, std::size_t network) c
 
 double DrawsFile::intercept(std::size_t i) const {
   double value = 0;
-  file_.get(intercept_.in_file, slab_of(intercept_.variable, leading(i), 0, 1), &value);
-  if (!std::isfinite(value)) throw Error(ErrorKind::input, fmt::format("{}: damaged: an intercept", file_.path()));
+  file_.get(intercept_.in_file, slab_of(intercept_.variable, leading(i), {0, 1}), &value);
+  if (!std::isfinite(value)) throw_damaged(file_.path(), "an intercept");
   return value;
 }
 
@@ -215,7 +211,7 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint
       const DrawHead head = read_head(file, c, d);
       if (head.sweep == 0) continue;
       for (const DrawVariable& variable : layout.variables)
-        file.get(file.variable(group, variable.name), slab_of(variable, {c, d}, 0, variable.rows),
+        file.get(file.variable(group, variable.name), slab_of(variable, {c, d}, {0, variable.rows}),
                  values.data() + variable.offset);
       log.append(head, values);
     }
@@ -233,10 +229,10 @@ MeansFile::MeansFile(const std::string& run_dir, const RunInfo& info)
 Matrix<float> MeansFile::factor(std::size_t chain, std::size_t f) const {
   const DrawVariable& variable = layout_.variable(Kind::factor, f);
   const StoredVariable stored{variable, file_.variable(file_.group("posterior_mean"), variable.name)};
-  check_room(file_, static_cast<double>(variable.floats()));
+  check_room(file_, variable.floats());
   const std::vector<std::size_t> shape = file_.shape(stored.in_file);
   if (shape.size() != 3 || shape[1] != variable.rows || shape[2] != variable.columns || chain >= shape[0])
-    throw Error(ErrorKind::input, fmt::format("{}: damaged: sizes differ from options.json", file_.path()));
+    throw_damaged(file_.path(), "sizes differ from options.json");
   Matrix<float> u;
   read_factor(file_, stored, {chain}, {1.0f, !rival_}, into(u, variable));
   return u;

@@ -17,10 +17,13 @@ struct StoredVariable {
   NetcdfFile::Variable in_file;
 };
 
-// Rows first..first+rows-1 of a variable. `leading`: the indices before the rows, chain and draw in draws.nc, chain in
-// means.nc.
-NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& leading, std::size_t first,
-                         std::size_t rows);
+// Some rows of a variable. `leading`: the indices before the rows, chain and draw in draws.nc, chain in means.nc.
+NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& leading, Range rows);
+// Variables are written and read so many rows at a time: some 4 MiB, and in draws.nc a chunk.
+std::size_t rows_of_a_slab(const DrawVariable& variable);
+// Calls use(slab, rows) for one block of rows after another.
+void for_slabs(const DrawVariable& variable, const std::vector<std::size_t>& leading,
+               const std::function<void(const NetcdfFile::Slab&, Range)>& use);
 
 class DrawsFile {
  public:
@@ -33,7 +36,7 @@ class DrawsFile {
   const std::vector<Index>& draws() const { return draws_; }  // all there are, chain after chain
   State make_state(ArrayMaker& arrays) const;                 // for draws to be loaded into
   void load(std::size_t i, State& state) const;               // fills factors (times n) and the weights; p is not read
-  void load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const;  // of matrix f, times n, on the host
+  void load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const;         // of matrix f, times n, on the host
   std::vector<double> log_weights(std::size_t i, std::size_t network = 0) const;  // log lambda; from 1, log beta of it
   double intercept(std::size_t i) const;                                          // of a rival
 

@@ -16,49 +16,22 @@ namespace {
 using Kind = DrawVariable::Kind;
 using Type = NetcdfFile::Type;
 
-constexpr std::size_t bytes_at_a_time = 4 << 20;
 // netCDF strings are slow: larger modes have no label coordinates.
 constexpr std::uint32_t most_label_coordinates = 100000;
 
-std::size_t rows_of_a_slab(const DrawVariable& variable) {
-  return std::clamp<std::size_t>(bytes_at_a_time / (4 * variable.columns), 1, std::max<std::size_t>(variable.rows, 1));
-}
-
-// Calls use(slab, first, count) for each block of rows: its slab in the file after the indices `leading`, and its range
-// of numbers in the record of a draw.
-template <class Use>
-void for_blocks(const DrawVariable& variable, const std::vector<std::size_t>& leading, const Use& use) {
-  const std::size_t step = rows_of_a_slab(variable);
-  for (std::size_t j = 0; j < variable.rows; j += step) {
-    const std::size_t rows = std::min(step, variable.rows - j);
-    use(slab_of(variable, leading, j, rows), variable.offset + j * variable.columns, rows * variable.columns);
-  }
-}
-
-struct GridCell {
-  std::size_t chain, draw;
-};
-
-// The place of each record of draws.log in draws.nc. Chains are numbered from 0 without gaps.
+// Where each record of draws.log is in draws.nc. Chains are numbered from 0 without gaps.
 struct DrawGrid {
-  std::vector<GridCell> cells;
-  // Record numbers, chain by chain, so that the file does not depend on the order of drawing.
-  std::vector<std::size_t> order;
-  std::size_t chains = 0, draws = 0;
+  std::vector<std::vector<std::size_t>> records;  // of each chain, in the order of drawing
+  std::size_t draws = 0;                          // of the longest chain
   explicit DrawGrid(const DrawLogReader& log) {
-    std::vector<std::size_t> used;
     for (std::size_t i = 0; i < log.draws(); ++i) {
       const std::size_t chain = log.head(i).chain;
-      used.resize(std::max(used.size(), chain + 1), 0);
-      cells.push_back({chain, used[chain]++});
+      records.resize(std::max(records.size(), chain + 1));
+      records[chain].push_back(i);
+      draws = std::max(draws, records[chain].size());
     }
-    order.resize(log.draws());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return cells[a].chain < cells[b].chain; });
-    chains = used.size();
-    for (const std::size_t count : used) draws = std::max(draws, count);
   }
+  std::size_t chains() const { return records.size(); }
 };
 
 // A group of a file and its dimensions.
@@ -96,7 +69,7 @@ Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const s
   for (std::size_t i = 0; i < sizes.size(); ++i)
     group.leading.push_back(file.add_dimension(group.id, names[i], sizes[i]));
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    file.put_all(file.add_variable(group.id, names[i], Type::integers, {group.leading[i]}), numbers_from(0, sizes[i]));
+    file.add_list(group.id, names[i], group.leading[i], numbers_from(0, sizes[i]));
   return group;
 }
 
@@ -105,20 +78,18 @@ Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const s
 void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const std::vector<Mode>& modes) {
   const FactorLayout& factors = layout.factors;
   group.component = file.add_dimension(group.id, "component", factors.components());
-  file.put_all(file.add_variable(group.id, "component", Type::integers, {group.component}),
-               numbers_from(1, factors.components()));
+  file.add_list(group.id, "component", group.component, numbers_from(1, factors.components()));
   std::vector<int> of_modes;
   for (std::size_t k = 0; k < modes.size(); ++k) {
     const LabelTable& table = modes[k].labels;
     const std::string& name = layout.dimensions[k];
     of_modes.push_back(file.add_dimension(group.id, name, table.size()));
     if (table.is_numbered()) {
-      file.put_all(file.add_variable(group.id, name, Type::integers, {of_modes[k]}),
-                   numbers_from(table.first_number(), table.size()));
+      file.add_list(group.id, name, of_modes[k], numbers_from(table.first_number(), table.size()));
     } else if (table.size() <= most_label_coordinates) {
       std::vector<std::string> labels;
       for (std::uint32_t j = 0; j < table.size(); ++j) labels.push_back(table[j]);
-      file.put_all(file.add_variable(group.id, name, Type::strings, {of_modes[k]}), labels);
+      file.add_list(group.id, name, of_modes[k], labels);
     }
   }
   for (std::size_t f = 0; f < factors.matrices(); ++f) {
@@ -134,15 +105,16 @@ void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const st
 // A number for each place of the grid, from the head of its draw; `none` where there is no draw.
 template <class Number, class Value>
 std::vector<Number> on_grid(const DrawGrid& grid, const DrawLogReader& log, Number none, const Value& value) {
-  std::vector<Number> numbers(grid.chains * grid.draws, none);
-  for (std::size_t i = 0; i < log.draws(); ++i)
-    numbers[grid.cells[i].chain * grid.draws + grid.cells[i].draw] = value(log.head(i));
+  std::vector<Number> numbers(grid.chains() * grid.draws, none);
+  for (std::size_t c = 0; c < grid.chains(); ++c)
+    for (std::size_t d = 0; d < grid.records[c].size(); ++d)
+      numbers[c * grid.draws + d] = value(log.head(grid.records[c][d]));
   return numbers;
 }
 
 void write_sample_stats(NetcdfFile& file, const RunInfo& info, const DrawGrid& grid, const DrawLogReader& log) {
-  const Group group = add_group(file, "sample_stats", info, {grid.chains, grid.draws});
-  const NetcdfFile::Slab all = {{0, 0}, {grid.chains, grid.draws}};
+  const Group group = add_group(file, "sample_stats", info, {grid.chains(), grid.draws});
+  const NetcdfFile::Slab all = {{0, 0}, {grid.chains(), grid.draws}};
   const auto whole = [&](std::string_view name, const auto& value) {
     const std::vector<std::int64_t> numbers = on_grid(grid, log, std::int64_t{0}, value);
     file.put(file.add_variable(group.id, std::string(name), Type::integers, group.leading), all, numbers.data());
@@ -160,50 +132,37 @@ void write_sample_stats(NetcdfFile& file, const RunInfo& info, const DrawGrid& g
   whole("sweep", [](const DrawHead& head) { return std::int64_t{head.sweep}; });
 }
 
-// At least what a file needs, and little more: `copies` of the numbers of a draw, and names. Chunks are written whole.
-std::uint64_t file_bytes(const DrawLayout& layout, const std::vector<Mode>& modes, std::size_t copies, bool in_chunks) {
-  std::uint64_t bytes = 1 << 16, floats = 0;
-  for (const Mode& mode : modes) bytes += mode.labels.is_numbered() ? 8 * std::uint64_t{mode.labels.size()} : 0;
-  for (const DrawVariable& variable : layout.variables) {
-    const std::uint64_t step = in_chunks ? rows_of_a_slab(variable) : 1;
-    floats += (variable.rows + step - 1) / step * step * variable.columns;
-  }
-  return bytes + copies * sizeof(float) * floats;
-}
-
-// The order in which variables are made in a file, on which its bytes depend: what is learned comes last.
-std::vector<const DrawVariable*> in_order_of_file(const DrawLayout& layout) {
-  std::vector<const DrawVariable*> order;
-  for (const DrawVariable& variable : layout.variables) order.push_back(&variable);
-  std::stable_partition(order.begin(), order.end(), [](const DrawVariable* v) { return v->kind != Kind::learned; });
-  return order;
-}
-
 // The variables of a group of draws, each draw in chunks of its own.
 std::vector<StoredVariable> add_variables(NetcdfFile& file, const Group& group, const DrawLayout& layout) {
+  // The bytes of the file depend on the order in which variables are made: what is learned comes last.
+  std::vector<DrawVariable> variables = layout.variables;
+  std::stable_partition(variables.begin(), variables.end(),
+                        [](const DrawVariable& variable) { return variable.kind != Kind::learned; });
   std::vector<StoredVariable> result;
-  for (const DrawVariable* variable : in_order_of_file(layout)) {
+  for (const DrawVariable& variable : variables) {
     std::vector<std::size_t> chunk;
-    if (variable->kind != Kind::learned) chunk = slab_of(*variable, {0, 0}, 0, rows_of_a_slab(*variable)).count;
+    if (variable.kind != Kind::learned) chunk = slab_of(variable, {0, 0}, {0, rows_of_a_slab(variable)}).count;
     result.push_back(
-        {*variable, file.add_variable(group.id, variable->name, Type::floats, group.dimensions(*variable), chunk)});
+        {variable, file.add_variable(group.id, variable.name, Type::floats, group.dimensions(variable), chunk)});
   }
   return result;
 }
 
-// The mean over the draws of one chain of `count` numbers from `first` on.
-std::vector<float> mean_of(const DrawLogReader& log, std::size_t chain, std::uint64_t first, std::size_t count) {
-  std::vector<double> mean(count, 0.0);
-  std::vector<float> values(count);
-  double draws = 0;
-  for (std::size_t i = 0; i < log.draws(); ++i) {
-    if (log.head(i).chain != chain) continue;
-    log.read(i, first, count, values.data());
-    for (std::size_t x = 0; x < count; ++x) mean[x] += static_cast<double>(values[x]);
-    draws += 1;
-  }
-  for (std::size_t x = 0; x < count; ++x) values[x] = static_cast<float>(mean[x] / draws);
+// Some rows of a variable: of one record, and the mean of several.
+std::vector<float> read_rows(const DrawLogReader& log, std::size_t record, const DrawVariable& variable, Range rows) {
+  std::vector<float> values(rows.size() * variable.columns);
+  log.read(record, variable.offset + rows.begin * variable.columns, values.size(), values.data());
   return values;
+}
+
+std::vector<float> mean_rows(const DrawLogReader& log, const std::vector<std::size_t>& records,
+                             const DrawVariable& variable, Range rows) {
+  std::vector<double> sum(rows.size() * variable.columns, 0.0);
+  for (const std::size_t i : records)
+    std::ranges::transform(sum, read_rows(log, i, variable, rows), sum.begin(), std::plus<>());
+  std::vector<float> mean;
+  for (const double value : sum) mean.push_back(static_cast<float>(value / static_cast<double>(records.size())));
+  return mean;
 }
 
 }  // namespace
@@ -213,26 +172,24 @@ void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Datas
   const DrawLayout& layout = log.layout();
   const DrawGrid grid(log);
   const std::string path = run_dir + "/draws.nc", partial = path + ".partial";
-  require_disk_space(partial, file_bytes(layout, modes, grid.chains * grid.draws, true) + data_group_bytes(data));
+  require_disk_space(partial, log.draws() * layout.bytes());  // at the least
   NetcdfFile file = NetcdfFile::create(partial);
   add_attributes(file, -1, info);
-  Group group = add_group(file, "posterior", info, {grid.chains, grid.draws});
+  Group group = add_group(file, "posterior", info, {grid.chains(), grid.draws});
   add_axes(file, group, layout, modes);
-  std::vector<float> buffer;
   std::vector<StoredVariable> variables = add_variables(file, group, layout);
   // HDF5 gives room in the order of writing, and so the bytes depend on that, too: what is learned comes first.
   std::stable_partition(variables.begin(), variables.end(),
                         [](const StoredVariable& stored) { return stored.variable.kind == Kind::learned; });
-  for (const std::size_t i : grid.order) {
-    log.verify(i);
-    for (const StoredVariable& stored : variables)
-      for_blocks(stored.variable, {grid.cells[i].chain, grid.cells[i].draw},
-                 [&](const NetcdfFile::Slab& slab, std::uint64_t first, std::size_t count) {
-                   buffer.resize(count);
-                   log.read(i, first, count, buffer.data());
-                   file.put(stored.in_file, slab, buffer.data());
-                 });
-  }
+  for (std::size_t c = 0; c < grid.chains(); ++c)
+    for (std::size_t d = 0; d < grid.records[c].size(); ++d) {
+      const std::size_t record = grid.records[c][d];
+      log.verify(record);
+      for (const StoredVariable& stored : variables)
+        for_slabs(stored.variable, {c, d}, [&](const NetcdfFile::Slab& slab, Range rows) {
+          file.put(stored.in_file, slab, read_rows(log, record, stored.variable, rows).data());
+        });
+    }
   write_sample_stats(file, info, grid, log);
   write_observed_data(file, add_group(file, "observed_data", info, {}).id, info, data);
   write_constant_data(file, add_group(file, "constant_data", info, {}).id, info, data);
@@ -245,18 +202,18 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
   const DrawLayout& layout = log.layout();
   const DrawGrid grid(log);
   const std::string path = run_dir + "/means.nc", partial = path + ".partial";
-  require_disk_space(partial, file_bytes(layout, modes, grid.chains, false));
+  require_disk_space(partial, grid.chains() * layout.bytes());
   NetcdfFile file = NetcdfFile::create(partial);
   add_attributes(file, -1, info);
-  Group group = add_group(file, "posterior_mean", info, {grid.chains});
+  Group group = add_group(file, "posterior_mean", info, {grid.chains()});
   add_axes(file, group, layout, modes);
   for (const DrawVariable& variable : layout.variables) {
     if (variable.kind == Kind::learned) continue;  // status.json has their means
     const NetcdfFile::Variable in_file =
         file.add_variable(group.id, variable.name, Type::floats, group.dimensions(variable));
-    for (std::size_t c = 0; c < grid.chains; ++c)
-      for_blocks(variable, {c}, [&](const NetcdfFile::Slab& slab, std::uint64_t first, std::size_t count) {
-        file.put(in_file, slab, mean_of(log, c, first, count).data());
+    for (std::size_t c = 0; c < grid.chains(); ++c)
+      for_slabs(variable, {c}, [&](const NetcdfFile::Slab& slab, Range rows) {
+        file.put(in_file, slab, mean_rows(log, grid.records[c], variable, rows).data());
       });
   }
   file.close();

@@ -15,5 +15,6 @@ namespace ztp {
 void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log);
 void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
                     const DrawLogReader& log);
+inline constexpr double bytes_for_writing = 11 << 20;  // measured: netCDF, HDF5 and their buffers
 
 }  // namespace ztp

@@ -9,14 +9,12 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 #include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
-
-using Slab = NetcdfFile::Slab;
-using Variable = NetcdfFile::Variable;
 
 std::mutex one_at_a_time;
 
@@ -51,57 +49,26 @@ class NetcdfLock {
   throw Error(ErrorKind::io, fmt::format("cannot write {}: {}", path, nc_strerror(status)));
 }
 
-// Chunks are written and read once, as a whole: a cache would only waste memory.
-void disable_chunk_cache() {
-  nc_set_chunk_cache(1 << 16, 1009, 0.75f);
-}
-
 constexpr nc_type types_in_file[] = {NC_FLOAT, NC_DOUBLE, NC_INT64, NC_INT, NC_STRING};  // as NetcdfFile::Type
-
-// Overloads for the functions of the library, which has one name per type.
-int put_numbers(Variable v, const Slab& slab, const float* values) {
-  return nc_put_vara_float(v.group, v.id, slab.start.data(), slab.count.data(), values);
-}
-int put_numbers(Variable v, const Slab& slab, const double* values) {
-  return nc_put_vara_double(v.group, v.id, slab.start.data(), slab.count.data(), values);
-}
-int put_numbers(Variable v, const Slab& slab, const std::int64_t* values) {
-  return nc_put_vara_longlong(v.group, v.id, slab.start.data(), slab.count.data(),
-                              reinterpret_cast<const long long*>(values));
-}
-int get_numbers(Variable v, const Slab& slab, float* values) {
-  return nc_get_vara_float(v.group, v.id, slab.start.data(), slab.count.data(), values);
-}
-int get_numbers(Variable v, const Slab& slab, double* values) {
-  return nc_get_vara_double(v.group, v.id, slab.start.data(), slab.count.data(), values);
-}
-int get_numbers(Variable v, const Slab& slab, std::int64_t* values) {
-  return nc_get_vara_longlong(v.group, v.id, slab.start.data(), slab.count.data(),
-                              reinterpret_cast<long long*>(values));
-}
 
 }  // namespace
 
-NetcdfFile NetcdfFile::create(const std::string& path) {
+template <class Function, class... Arguments>
+void NetcdfFile::call(Function function, Arguments... arguments) const {
   const NetcdfLock lock;
-  disable_chunk_cache();
-  int id = -1;
-  if (const int status = nc_create(path.c_str(), NC_NETCDF4 | NC_CLOBBER, &id); status != NC_NOERR)
-    fail_writing(path, status);
-  return NetcdfFile(path, id, true);
+  const int status = function(arguments...);
+  if (status == NC_NOERR) return;
+  if (writes_) fail_writing(path_, status);
+  fail(path_, status);
 }
 
-NetcdfFile NetcdfFile::open(const std::string& path) {
-  const NetcdfLock lock;
-  disable_chunk_cache();
-  int id = -1;
-  if (const int status = nc_open(path.c_str(), NC_NOWRITE, &id); status != NC_NOERR) fail(path, status);
-  return NetcdfFile(path, id, false);
-}
-
-NetcdfFile::NetcdfFile(NetcdfFile&& other) noexcept
-    : path_(std::move(other.path_)), id_(other.id_), writes_(other.writes_) {
-  other.id_ = -1;
+NetcdfFile::NetcdfFile(std::string path, bool writes) : path_(std::move(path)), writes_(writes) {
+  // Chunks are written and read once, as a whole: a cache would only waste memory.
+  call(nc_set_chunk_cache, std::size_t{1} << 16, std::size_t{1009}, 0.75f);
+  if (writes)
+    call(nc_create, path_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_);
+  else
+    call(nc_open, path_.c_str(), NC_NOWRITE, &id_);
 }
 
 NetcdfFile::~NetcdfFile() {
@@ -111,113 +78,98 @@ NetcdfFile::~NetcdfFile() {
 }
 
 void NetcdfFile::close() {
-  const NetcdfLock lock;
-  const int id = id_;
-  id_ = -1;
-  check(nc_close(id));
-}
-
-void NetcdfFile::check(int status) const {
-  if (status == NC_NOERR) return;
-  if (writes_) fail_writing(path_, status);
-  fail(path_, status);
+  call(nc_close, std::exchange(id_, -1));
 }
 
 int NetcdfFile::add_group(const std::string& name) {
-  const NetcdfLock lock;
   int group = -1;
-  check(nc_def_grp(id_, name.c_str(), &group));
+  call(nc_def_grp, id_, name.c_str(), &group);
   return group;
 }
 
 int NetcdfFile::add_dimension(int group, const std::string& name, std::size_t size) {
-  const NetcdfLock lock;
   int dimension = -1;
-  check(nc_def_dim(group, name.c_str(), size, &dimension));
+  call(nc_def_dim, group, name.c_str(), size, &dimension);
   return dimension;
 }
 
 NetcdfFile::Variable NetcdfFile::add_variable(int group, const std::string& name, Type type,
                                               const std::vector<int>& dimensions,
                                               const std::vector<std::size_t>& chunk) {
-  const NetcdfLock lock;
   Variable variable{group, -1};
-  const int count = static_cast<int>(dimensions.size());
   const nc_type type_in_file = types_in_file[static_cast<std::size_t>(type)];
-  check(nc_def_var(group, name.c_str(), type_in_file, count, dimensions.data(), &variable.id));
-  if (!chunk.empty()) check(nc_def_var_chunking(group, variable.id, NC_CHUNKED, chunk.data()));
+  call(nc_def_var, group, name.c_str(), type_in_file, static_cast<int>(dimensions.size()), dimensions.data(),
+       &variable.id);
+  if (!chunk.empty()) call(nc_def_var_chunking, group, variable.id, NC_CHUNKED, chunk.data());
   const float none = std::numeric_limits<float>::quiet_NaN();
-  if (type == Type::floats) check(nc_def_var_fill(group, variable.id, NC_FILL, &none));
+  if (type == Type::floats) call(nc_def_var_fill, group, variable.id, NC_FILL, &none);
   return variable;
 }
 
 void NetcdfFile::add_attribute(int group, const std::string& name, const std::string& text) {
-  const NetcdfLock lock;
-  check(nc_put_att_text(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), text.size(), text.data()));
+  call(nc_put_att_text, group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), text.size(), text.data());
 }
 
 void NetcdfFile::add_attribute(int group, const std::string& name, std::uint64_t number) {
-  const NetcdfLock lock;
   const unsigned long long value = number;
-  check(nc_put_att_ulonglong(group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), NC_UINT64, 1, &value));
+  call(nc_put_att_ulonglong, group < 0 ? id_ : group, NC_GLOBAL, name.c_str(), NC_UINT64, std::size_t{1}, &value);
 }
 
-template <class Number>
-void NetcdfFile::put(Variable variable, const Slab& slab, const Number* values) {
-  const NetcdfLock lock;
-  check(put_numbers(variable, slab, values));
+void NetcdfFile::put(Variable variable, const Slab& slab, const float* values) {
+  call(nc_put_vara_float, variable.group, variable.id, slab.start.data(), slab.count.data(), values);
 }
-template void NetcdfFile::put(Variable, const Slab&, const float*);
-template void NetcdfFile::put(Variable, const Slab&, const double*);
-template void NetcdfFile::put(Variable, const Slab&, const std::int64_t*);
-
-void NetcdfFile::put_all(Variable variable, const std::vector<std::int64_t>& values) {
-  put(variable, {{0}, {values.size()}}, values.data());
+void NetcdfFile::put(Variable variable, const Slab& slab, const double* values) {
+  call(nc_put_vara_double, variable.group, variable.id, slab.start.data(), slab.count.data(), values);
+}
+void NetcdfFile::put(Variable variable, const Slab& slab, const std::int64_t* values) {
+  call(nc_put_vara_long, variable.group, variable.id, slab.start.data(), slab.count.data(), values);
+}
+void NetcdfFile::put(Variable variable, const Slab& slab, const std::uint32_t* values) {
+  call(nc_put_vara_uint, variable.group, variable.id, slab.start.data(), slab.count.data(), values);
 }
 
-void NetcdfFile::put_all(Variable variable, const std::vector<std::string>& values) {
-  const NetcdfLock lock;
+void NetcdfFile::add_list(int group, const std::string& name, int dimension, const std::vector<std::int64_t>& values) {
+  put(add_variable(group, name, Type::integers, {dimension}), {{0}, {values.size()}}, values.data());
+}
+void NetcdfFile::add_list(int group, const std::string& name, int dimension, const std::vector<double>& values) {
+  put(add_variable(group, name, Type::doubles, {dimension}), {{0}, {values.size()}}, values.data());
+}
+void NetcdfFile::add_list(int group, const std::string& name, int dimension, const std::vector<std::string>& values) {
   std::vector<const char*> pointers;
   for (const std::string& value : values) pointers.push_back(value.c_str());
-  check(nc_put_var_string(variable.group, variable.id, pointers.data()));
+  call(nc_put_var_string, group, add_variable(group, name, Type::strings, {dimension}).id, pointers.data());
 }
 
 int NetcdfFile::group(const std::string& name) const {
-  const NetcdfLock lock;
   int group = -1;
-  check(nc_inq_grp_ncid(id_, name.c_str(), &group));
+  call(nc_inq_grp_ncid, id_, name.c_str(), &group);
   return group;
 }
 
 NetcdfFile::Variable NetcdfFile::variable(int group, const std::string& name) const {
-  const NetcdfLock lock;
   Variable variable{group, -1};
-  check(nc_inq_varid(group, name.c_str(), &variable.id));
+  call(nc_inq_varid, group, name.c_str(), &variable.id);
   return variable;
 }
 
 std::vector<std::size_t> NetcdfFile::shape(Variable variable) const {
-  const NetcdfLock lock;
   int count = 0;
-  check(nc_inq_varndims(variable.group, variable.id, &count));
+  call(nc_inq_varndims, variable.group, variable.id, &count);
   std::vector<int> dimensions(static_cast<std::size_t>(count));
-  check(nc_inq_vardimid(variable.group, variable.id, dimensions.data()));
-  std::vector<std::size_t> sizes;
-  for (const int dimension : dimensions) {
-    std::size_t size = 0;
-    check(nc_inq_dimlen(variable.group, dimension, &size));
-    sizes.push_back(size);
-  }
+  call(nc_inq_vardimid, variable.group, variable.id, dimensions.data());
+  std::vector<std::size_t> sizes(dimensions.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) call(nc_inq_dimlen, variable.group, dimensions[i], &sizes[i]);
   return sizes;
 }
 
-template <class Number>
-void NetcdfFile::get(Variable variable, const Slab& slab, Number* values) const {
-  const NetcdfLock lock;
-  check(get_numbers(variable, slab, values));
+void NetcdfFile::get(Variable variable, const Slab& slab, float* values) const {
+  call(nc_get_vara_float, variable.group, variable.id, slab.start.data(), slab.count.data(), values);
 }
-template void NetcdfFile::get(Variable, const Slab&, float*) const;
-template void NetcdfFile::get(Variable, const Slab&, double*) const;
-template void NetcdfFile::get(Variable, const Slab&, std::int64_t*) const;
+void NetcdfFile::get(Variable variable, const Slab& slab, double* values) const {
+  call(nc_get_vara_double, variable.group, variable.id, slab.start.data(), slab.count.data(), values);
+}
+void NetcdfFile::get(Variable variable, const Slab& slab, std::int64_t* values) const {
+  call(nc_get_vara_long, variable.group, variable.id, slab.start.data(), slab.count.data(), values);
+}
 
 }  // namespace ztp

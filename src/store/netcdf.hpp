@@ -8,12 +8,10 @@ namespace ztp {
 
 class NetcdfFile {
  public:
-  static NetcdfFile create(const std::string& path);  // netCDF-4
-  static NetcdfFile open(const std::string& path);    // for reading
-  NetcdfFile(NetcdfFile&& other) noexcept;
+  static NetcdfFile create(const std::string& path) { return NetcdfFile(path, true); }  // netCDF-4
+  static NetcdfFile open(const std::string& path) { return NetcdfFile(path, false); }   // for reading
   NetcdfFile(const NetcdfFile&) = delete;
   NetcdfFile& operator=(const NetcdfFile&) = delete;
-  NetcdfFile& operator=(NetcdfFile&&) = delete;
   ~NetcdfFile();
   void close();
   const std::string& path() const { return path_; }
@@ -36,25 +34,32 @@ class NetcdfFile {
   void add_attribute(int group, const std::string& name, const std::string& text);  // group -1: of the file
   void add_attribute(int group, const std::string& name, std::uint64_t number);
 
-  // Numbers are float, double or std::int64_t; the library converts them to and from the type of the variable.
-  template <class Number>
-  void put(Variable variable, const Slab& slab, const Number* values);
-  void put_all(Variable variable, const std::vector<std::int64_t>& values);  // of one dimension
-  void put_all(Variable variable, const std::vector<std::string>& values);
+  // The library converts numbers to and from the type of the variable.
+  void put(Variable variable, const Slab& slab, const float* values);
+  void put(Variable variable, const Slab& slab, const double* values);
+  void put(Variable variable, const Slab& slab, const std::int64_t* values);
+  void put(Variable variable, const Slab& slab, const std::uint32_t* values);
+  // A variable of one dimension, with its values.
+  void add_list(int group, const std::string& name, int dimension, const std::vector<std::int64_t>& values);
+  void add_list(int group, const std::string& name, int dimension, const std::vector<double>& values);
+  void add_list(int group, const std::string& name, int dimension, const std::vector<std::string>& values);
 
   int group(const std::string& name) const;
   Variable variable(int group, const std::string& name) const;
   std::vector<std::size_t> shape(Variable variable) const;
-  template <class Number>
-  void get(Variable variable, const Slab& slab, Number* values) const;
+  void get(Variable variable, const Slab& slab, float* values) const;
+  void get(Variable variable, const Slab& slab, double* values) const;
+  void get(Variable variable, const Slab& slab, std::int64_t* values) const;
 
  private:
-  NetcdfFile(std::string path, int id, bool writes) : path_(std::move(path)), id_(id), writes_(writes) {}
-  void check(int status) const;
+  NetcdfFile(std::string path, bool writes);
+  // Calls a function of the library, and checks what it returns.
+  template <class Function, class... Arguments>
+  void call(Function function, Arguments... arguments) const;
 
   std::string path_;
   int id_ = -1;
-  bool writes_ = false;
+  bool writes_;
 };
 
 }  // namespace ztp

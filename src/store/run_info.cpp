@@ -183,8 +183,7 @@ void read_json_file(const std::string& path, RunInfo& info, const Read& read) {
   try {
     read(parse_json(contents), info);
   } catch (const Error& error) {
-    throw Error(ErrorKind::input,
-                fmt::format("{}: damaged: {}; take it from a copy, or fit again", path, error.what()));
+    throw_damaged(path, fmt::format("{}; take it from a copy, or fit again", error.what()));
   }
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "evaluate/autocovariance.hpp"
 #include "statistics.hpp"
 
 namespace ztp {

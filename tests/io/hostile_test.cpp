@@ -258,7 +258,7 @@ TEST(HostileDraws, ChainAndRankOfARecordAreChecked) {
   FitOptions options;
   options.rank = 1;
   options.chains = 2;
-  const DrawLayout layout(options, {{"a", 1}, {"b", 1}}, {});
+  const DrawLayout layout(FactorLayout::cp({1, 1}, 1), options, {"a", "b"}, {});
   const auto written = [&](std::uint32_t chain, std::uint64_t occupied) {
     const DrawHead head{chain, 1, {0, occupied}};
     std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);

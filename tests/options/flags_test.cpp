@@ -45,14 +45,14 @@ TEST(FitFlags, RefuseWhatIsOutsideOfTheirRange) {
   for (const OptionField& field : fit_option_fields()) {
     std::vector<std::string> outside;
     if (holds<std::int64_t>(field))
-      outside = {fmt::format("{:.0f}", field.smallest - 1), fmt::format("{:.0f}", field.largest + 1)};
+      outside = {fmt::format("{:.0f}", field.range.smallest - 1), fmt::format("{:.0f}", field.range.largest + 1)};
     if (holds<double>(field))
-      outside = {fmt::format("{}", std::nextafter(field.smallest, -1)),
-                 fmt::format("{}", std::nextafter(field.largest, 1e300)), "nan", "inf", "-inf"};
+      outside = {fmt::format("{}", std::nextafter(field.range.smallest, -1)),
+                 fmt::format("{}", std::nextafter(field.range.largest, 1e300)), "nan", "inf", "-inf"};
     for (const std::string& value : outside)
-      expect_refused(
-          field, value, 4,
-          fmt::format("ztp: {} {}: must be between {} and {}\n", field.flag(), value, field.smallest, field.largest));
+      expect_refused(field, value, 4,
+                     fmt::format("ztp: {} {}: must be between {} and {}\n", field.flag(), value, field.range.smallest,
+                                 field.range.largest));
     numbers += outside.empty() ? 0 : 1;
   }
   EXPECT_GT(numbers, 20);
@@ -86,7 +86,7 @@ TEST(FitFlags, RefuseWhatHasNoEffect) {
   };
   for (const OptionField& field : fit_option_fields()) {
     const bool number = holds<double>(field) || holds<std::int64_t>(field);
-    const std::string value = number ? fmt::format("{}", field.largest) : field.text({});
+    const std::string value = number ? fmt::format("{}", field.range.largest) : field.text({});
     const std::string given = fmt::format("{} {}", field.flag(), value.empty() ? "x" : value);
     std::vector<std::string> users;
     for (const Model user : field.models) users.push_back(name_of(user));

@@ -21,8 +21,9 @@ TEST(Options, RoundTripThroughJson) {
   const auto change = [&](const OptionField& field, auto& value) {
     using Value = std::decay_t<decltype(value)>;
     if constexpr (std::is_same_v<Value, std::uint64_t>) value = 18446744073709551615ull;
-    if constexpr (std::is_same_v<Value, std::int64_t>) value = static_cast<std::int64_t>(field.smallest) + 1;
-    if constexpr (std::is_same_v<Value, double>) value = field.smallest + 0.1 * (field.largest - field.smallest);
+    if constexpr (std::is_same_v<Value, std::int64_t>) value = static_cast<std::int64_t>(field.range.smallest) + 1;
+    if constexpr (std::is_same_v<Value, double>)
+      value = field.range.smallest + 0.1 * (field.range.largest - field.range.smallest);
     if constexpr (std::is_same_v<Value, std::string>) value = "\"x\"";
     if constexpr (std::is_enum_v<Value>) field.choose(options, field.choices().back());
     if constexpr (std::is_same_v<Value, std::vector<std::string>>) value = {"0.2", "user=0.01"};

@@ -170,7 +170,7 @@ TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
   FitOptions o = completed(tensor_of(9), 9, [](FitOptions& options) { options.keep_every = 1; });
   const auto draws = [&](std::uint32_t rows) {
     o.rank = 1024;
-    const DrawLayout layout(o, {{"a", rows}, {"b", 1}}, {});
+    const DrawLayout layout(FactorLayout::cp({rows, 1}, 1024), o, {"a", "b"}, {});
     return std::pair{make_schedule(o, layout).draws_per_chain(), layout.bytes()};
   };
   EXPECT_EQ(draws(100).first, 100u);
@@ -182,7 +182,7 @@ TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
 }
 
 TEST(ScheduleOf, CellsAreWatchedAtMostTwoThousandTimes) {
-  const DrawLayout layout({}, {{"a", 3}, {"b", 3}}, {});
+  const DrawLayout layout(FactorLayout::cp({3, 3}, 2), {}, {"a", "b"}, {});
   const auto every = [&](std::int64_t sweeps, Method method) {
     return make_schedule(completed(tensor_of(9), 9,
                                    [&](FitOptions& o) {

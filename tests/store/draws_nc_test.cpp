@@ -82,7 +82,7 @@ class DrawsNc : public testing::Test {
  protected:
   void write_small(const RunInfo& info) {
     write(dir_.path(), info, data_);
-    file_ = std::make_unique<NetcdfFile>(NetcdfFile::open(dir_ / "draws.nc"));
+    file_.reset(new NetcdfFile(NetcdfFile::open(dir_ / "draws.nc")));
   }
   std::vector<std::size_t> shape(const std::string& group, const std::string& name) {
     return file_->shape(file_->variable(file_->group(group), name));
@@ -191,7 +191,7 @@ TEST_F(DrawsNc, HasNoNumbersWhereAChainIsShorter) {
       writer.append(head, std::vector<float>(layout.floats(), 0.5f));
   }
   write_draws_nc(dir_.path(), info, data_, DrawLogReader(dir_ / "draws.log", layout));
-  file_ = std::make_unique<NetcdfFile>(NetcdfFile::open(dir_ / "draws.nc"));
+  file_.reset(new NetcdfFile(NetcdfFile::open(dir_ / "draws.nc")));
   EXPECT_EQ(numbers("sample_stats", "sweep"), (Numbers{1, 2, 1, 0}));
   for (const char* name : {"lambda", "u_one"}) {
     const std::vector<double> values = numbers<double>("posterior", name);

@@ -23,7 +23,7 @@ TEST(DrawLog, IgnoresAHalfRecordAndSeesDamage) {
   FitOptions options;
   options.rank = 2;
   options.chains = 2;
-  const DrawLayout layout(options, {{"a", 3}, {"b", 1}}, {0});
+  const DrawLayout layout(FactorLayout::cp({3, 1}, 2), options, {"a", "b"}, {0});
   EXPECT_EQ(layout.floats(), 4u + 4u + 6u + 2u);
   HostArrays arrays;
   State state = make_state(layout.factors, {0}, {}, arrays);

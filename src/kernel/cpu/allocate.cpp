@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernel/bounded_draw.hpp"
 #include "kernel/cpu/bounds.hpp"
 #include "kernel/cpu/draw_block.hpp"
 #include "kernel/cpu/score.hpp"
@@ -226,6 +227,14 @@ void Allocator::reserve(std::size_t entries) {
   const std::size_t before = component_.size();
   component_.resize(std::max(before, entries));
   std::fill(component_.begin() + before, component_.end(), 0u);  // memory is only there when it has been written to
+}
+
+std::size_t Allocator::bytes(std::size_t entries, const FactorLayout& layout) {
+  std::size_t sum = sizeof(std::uint32_t) * entries;
+  const bool bounded = layout.components() >= least_rank_bounded;
+  for (std::size_t f = 0; bounded && f < layout.matrices(); ++f)
+    sum += Matrix<float>::bytes_of(layout.size(f).rows, padded(layout.components()) / components_per_block);
+  return sum;
 }
 
 std::vector<Drawn> Allocator::blocks_of(std::size_t count) {

@@ -15,6 +15,8 @@ class Allocator {
   double allocate(const HostOnes& ones, const HostRates& rates, const Streams& streams, const DrawSettings& settings,
                   const CountSums& sums);
   void allocate_at_random(const HostOnes& ones, const Streams& streams, const CountSums& sums);
+  // Bytes that it takes for so many entries, with the bounds on their rates.
+  static std::size_t bytes(std::size_t entries, const FactorLayout& layout);
 
  private:
   std::vector<Drawn> blocks_of(std::size_t count);
