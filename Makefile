@@ -1,10 +1,12 @@
 # Two commands do everything on a fresh Debian 12 machine: `make demo` and `make test`.
 BUILD := build/release
 PREFIX ?= /usr/local
-# The Python tests have their module built in build/dev, too. Where their virtual environment is gone, the module is left out again.
+# The Python tests have their module built in build/dev, too. Where their virtual environment is gone, the module is
+# left out again.
 CONFIGURE_DEV := cmake --preset dev $(if $(wildcard build/venv/made-from),,-DZTP_PYTHON=OFF) >/dev/null
 
-.PHONY: all setup demo test python wheel fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize reliability install clean
+.PHONY: all setup demo test python wheel fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize \
+        reliability install clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -24,7 +26,8 @@ test:
 	@$(MAKE) --no-print-directory fuzz-test
 	@scripts/python_tests.sh dev
 
-# The Python package: a release build, installed into a fresh virtual environment, and its tests. PYTHON says which interpreter.
+# The Python package: a release build, installed into a fresh virtual environment, and its tests. PYTHON says which
+# interpreter.
 python: all
 	@scripts/setup.sh python
 	@scripts/python_tests.sh release
@@ -34,7 +37,8 @@ wheel:
 	@scripts/setup.sh python
 	@scripts/wheel.sh
 
-# Hostile files for every reader, for an hour in all or as long as FUZZ_SECONDS says (fuzz/README.md). Needs clang++ with libFuzzer.
+# Hostile files for every reader, for an hour in all or as long as FUZZ_SECONDS says (fuzz/README.md). Needs clang++
+# with libFuzzer.
 FUZZ_SECONDS ?= 3600
 FUZZ_OUT ?= build/fuzz-out
 fuzz:
@@ -61,8 +65,8 @@ build-bench:
 	@cmake --preset release >/dev/null
 	@cmake --build $(BUILD) --target ztp_program ztp_bench
 
-# The calibration tests in full: about half an hour on one core. Results go to build/calibration, plots to docs/images, the
-# tables to docs/tables (docs/correctness.md).
+# The calibration tests in full: about half an hour on one core. Results go to build/calibration, plots to docs/images,
+# the tables to docs/tables (docs/correctness.md).
 calibration:
 	@scripts/setup.sh calibration
 	@$(CONFIGURE_DEV)
@@ -73,8 +77,9 @@ calibration:
 	  ctest --test-dir build/dev --output-on-failure --no-tests=error -L calibration
 	@/usr/bin/python3 scripts/plot_calibration.py build/calibration docs/images
 
-# The experiments of the paper (docs/results.md): many hours, so it can be stopped at any time and goes on where it was when started again.
-# Needs the data sets under $ZTP_DATA. PAPER takes options of all the scripts, as --quick or --report; rows are in build/paper.
+# The experiments of the paper (docs/results.md): many hours, so it can be stopped at any time and goes on where it was
+# when started again. Needs the data sets under $ZTP_DATA. PAPER takes options of all the scripts, as --quick or
+# --report; rows are in build/paper.
 paper: all
 	@scripts/setup.sh paper
 	@experiments/paper/run.sh $(PAPER)
@@ -90,8 +95,9 @@ sanitize:
 	    -LE '^(measures|dist|calibration|recovery)$$' $(SANITIZE) || exit 1; \
 	done
 
-# The figures of docs/reliability.md: kills, full disks, a million sweeps, eight threads under the thread sanitizer, bad inputs and ten
-# million executions of the fuzz targets. About an hour on two cores; root, or user namespaces, for the full disks.
+# The figures of docs/reliability.md: kills, full disks, a million sweeps, eight threads under the thread sanitizer, bad
+# inputs and ten million executions of the fuzz targets. About an hour on two cores; root, or user namespaces, for the
+# full disks.
 reliability: all
 	@scripts/setup.sh test
 	@experiments/reliability.py kills --count 200 --record

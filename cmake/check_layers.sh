@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fails if a file of src/ or baselines/ includes a layer that is not before its own in this list: the order in which data
-# flow (docs/architecture.md). Behind the colon: the layers before it that a layer must do without. What reads a run knows
-# nothing of what made it, and nothing in src/ knows baselines.
+# Fails if a file of src/ or baselines/ includes a layer that is not before its own in this list: the order in which
+# data flow (docs/architecture.md). Behind the colon: the layers before it that a layer must do without. What reads a
+# run knows nothing of what made it, and nothing in src/ knows baselines.
 set -eu
 cd "$1/src"
 bad=0

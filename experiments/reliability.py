@@ -6,7 +6,7 @@
   experiments/reliability.py sweeps --count 1000000    memory of a tiny model in a million sweeps
   experiments/reliability.py threads           tests/cli/threads.sh: eight threads; --program of the thread sanitizer
   experiments/reliability.py inputs            tests/bad_inputs: how many, and that each gets its message
-  experiments/reliability.py report            the figures of docs/reliability.md, from build/reliability, build/fuzz-out
+  experiments/reliability.py report           the figures of docs/reliability.md, from build/reliability, build/fuzz-out
 
 Each prints a line for a trial that went wrong and exits with 1 if there was one. --program names the ztp to try. Exit
 77: cannot be done on this machine.

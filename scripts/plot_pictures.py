@@ -30,7 +30,8 @@ class Picture:
 
     def text(self, x, y, words, size=13, color=INK, anchor="start", style="", raised=""):
         """`raised` is written after the words, small and above the line."""
-        more = f'<tspan font-size="{size * 0.7:.0f}" dy="-{size * 0.35:.1f}">{html.escape(raised)}</tspan>' if raised else ""
+        style = f'font-size="{size * 0.7:.0f}" dy="-{size * 0.35:.1f}"'
+        more = f"<tspan {style}>{html.escape(raised)}</tspan>" if raised else ""
         self.parts.append(f'<text x="{self.number(x)}" y="{self.number(y)}" font-size="{size}" fill="{color}" '
                           f'text-anchor="{anchor}"{style and " " + style}>{html.escape(words)}{more}</text>')
 
@@ -38,7 +39,8 @@ class Picture:
         more = {"marker_end": "url(#tip)"} if arrow else {}
         if dash:
             more["stroke_dasharray"] = dash
-        self.add("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), stroke=color, stroke_width=width, **more)
+        ends = {"x1": float(x1), "y1": float(y1), "x2": float(x2), "y2": float(y2)}
+        self.add("line", **ends, stroke=color, stroke_width=width, **more)
 
     def path(self, d, color=LINE, width=1.2, arrow=False, dash="", fill="none"):
         more = {"marker_end": "url(#tip)"} if arrow else {}
@@ -61,8 +63,10 @@ class Picture:
     def cylinder(self, x, y, width, height, words, size=12):
         """A file or folder; x, y is its upper left corner."""
         r = 6
-        self.path(f"M{x} {y + r}v{height - 2 * r}a{width / 2:.0f} {r} 0 0 0 {width} 0v-{height - 2 * r}", LINE, 1.2, fill="#fff8e6")
-        self.add("ellipse", cx=x + width / 2, cy=float(y + r), rx=width / 2, ry=r, fill="#fff8e6", stroke=LINE, stroke_width=1.2)
+        side = height - 2 * r
+        self.path(f"M{x} {y + r}v{side}a{width / 2:.0f} {r} 0 0 0 {width} 0v-{side}", LINE, 1.2, fill="#fff8e6")
+        ellipse = {"cx": x + width / 2, "cy": float(y + r), "rx": width / 2, "ry": r}
+        self.add("ellipse", **ellipse, fill="#fff8e6", stroke=LINE, stroke_width=1.2)
         self.lines(x + width / 2, y + height / 2 + 8 - 8 * (len(words) - 1), words, size)
 
     def save(self, path):
@@ -204,8 +208,8 @@ def plates(path):
     plate(picture, 390, 70, 354, 108, "cells i")
     plate(picture, 404, 82, 72, 86, "r")
     plate(picture, 390, 334, 290, 100, "pairs i < j of a mode")
-    for start, end in ((p, lam), (a, u), (lam, y_ir), (u, y_ir), (y_ir, y_i), (y_i, b), (h, beta), (beta, x_ij), (u, x_ij),
-                       (x_ij, a_ij)):
+    for start, end in ((p, lam), (a, u), (lam, y_ir), (u, y_ir), (y_ir, y_i), (y_i, b), (h, beta), (beta, x_ij),
+                       (u, x_ij), (x_ij, a_ij)):
         between(picture, start, end)
     between(picture, g, lam, 16)
     between(picture, f, beta, 16)
@@ -267,19 +271,24 @@ def sweep(path):
     picture.line(330, 80, 267, 80, LINE, 1.5, arrow=True)
     picture.text(298, 70, "S, s", 14, RED, "middle", 'font-style="italic"')
     picture.lines(20, 340, ["From sweep to sweep, and into a checkpoint, go the statistics: S, latent counts",
-                            "by row and component, and s, their totals. Kept draws are of u, p, λ, h, β."], 12, SOFT, "start")
+                            "by row and component, and s, their totals. Kept draws are of u, p, λ, h, β."],
+                 12, SOFT, "start")
     picture.line(630, 20, 630, 376, GREY, 1.2)
     picture.text(650, 28, "online: a step, one minibatch", 15, BLUE)
     step(picture, 672, 50, 272, "parameters", ["from s: drawn, averaged or means (M28);", "of touched rows only (M27)",
                                                "O(minibatch R K), or O(R N)"])
     step(picture, 672, 170, 272, "counts of the minibatch", ["drawn, or expectations (M26)", "O(minibatch R K)"])
-    step(picture, 672, 270, 272, "statistics move part of the way", ["s ← (1 − ρ) s + ρ · counts, scaled up", "ρ falls with t: (M25)"])
+    step(picture, 672, 270, 272, "statistics move part of the way",
+         ["s ← (1 − ρ) s + ρ · counts, scaled up", "ρ falls with t: (M25)"])
     picture.line(808, 130, 808, 169, LINE, 1.5, arrow=True)
     picture.line(808, 232, 808, 269, LINE, 1.5, arrow=True)
     picture.path("M672 300H652V90H670", LINE, 1.5, arrow=True)
     picture.lines(808, 350, ["An approximation: s averages over", "many states."], 12, SOFT)
-    picture.text(20, 404, "N: entities of all modes; listed: missing cells of the list; counts: the latent counts of all ones together", 12, SOFT)
-    picture.text(20, 424, "dotted: with --learn; dashed: with --sampler collapsed, the default for up to 50,000 ones", 12, SOFT)
+    sizes = ("N: entities of all modes; listed: missing cells of the list; "
+             "counts: the latent counts of all ones together")
+    picture.text(20, 404, sizes, 12, SOFT)
+    lines = "dotted: with --learn; dashed: with --sampler collapsed, the default for up to 50,000 ones"
+    picture.text(20, 424, lines, 12, SOFT)
     picture.save(path)
 
 

@@ -163,12 +163,11 @@ double time_columns(std::uint32_t entities, const FitOptions& options, Kernel& k
   else
     draw_columns(kernel, columns, totals, stream_key(1, 0, Purpose::columns), 1, *part);
   const double seconds = (clock_seconds() - begin) * static_cast<double>(entities) / static_cast<double>(timed);
-  std::vector<float> row(R);
-  for (std::size_t j = 0; j < u.rows(); ++j) {
-    part->read({j % timed, j % timed + 1}, row.data());
-    for (float& value : row) value += 0.01f;
-    u.write({j, j + 1}, row.data());
-  }
+  std::vector<float> drawn(timed * R);
+  part->read({0, timed}, drawn.data());
+  write_rows(u, [&](std::size_t j, float* row) {
+    for (std::size_t q = 0; q < R; ++q) row[q] = drawn[j % timed * R + q] + 0.01f;
+  });
   return seconds;
 }
 
@@ -222,7 +221,7 @@ double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel
 
 double time_of_sweep(const Dataset& data, const FitOptions& complete) {
   Pool pool(static_cast<unsigned>(complete.threads));
-  const std::unique_ptr<Kernel> kernel = make_kernel(name_of(complete.kernel), pool);
+  const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
   return (complete.sampler == Sampler::collapsed ? time_collapsed : time_plain)(data, complete, *kernel);
 }
 
