@@ -1,6 +1,6 @@
 // What a chain carries from step to step, and the parameters it has drawn, as bytes: equal if every bit is.
 #pragma once
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -45,7 +45,7 @@ inline std::string checkpoint_bytes(Chain& chain) {
 inline void restore(Chain& chain, const std::string& bytes, std::uint32_t steps) {
   const char* at = bytes.data();
   const auto take = [&](void* to, std::size_t size) {
-    std::memcpy(to, at, size);
+    std::copy_n(at, size, static_cast<char*>(to));
     at += size;
   };
   for (const CheckpointField& field : chain.checkpoint_fields()) {
