@@ -27,7 +27,8 @@ CASES = {
     "facebook R = 20, online": (FACEBOOK, "--rank 20 --method online", 200),
     "facebook R = 20, online by means": (FACEBOOK, "--rank 20 --method online --latent mean --parameters mean", 200),
     "small R = 25, collapsed": (SMALL, "--rank 25 --sampler collapsed", 60),
-    "small R = 25, network": (SMALL, "--rank 25 --sampler plain --network mode1={data}/network-mode1.tsv", 400),
+    "small R = 25, network": (SMALL, "--rank 25 --sampler plain --labels mode1={data}/labels/mode1.txt "
+                              "--network mode1={data}/network-mode1.tsv", 400),
     "small R = 10, plain": (SMALL, "--rank 10 --sampler plain", 1000),
 }
 

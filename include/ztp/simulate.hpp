@@ -36,11 +36,11 @@ struct SimulateOptions {
 
 // The truth, column by column: u^(k)[., r] over the entities of the block (planted) or all of them (model). A pure
 // function of the options.
-struct SimulatedColumn {
+struct TrueFactorColumn {
   Buffer<std::uint32_t> ids;  // ascending
   Buffer<double> u;           // adds up to one
 };
-SimulatedColumn simulated_column(const SimulateOptions& options, std::size_t mode, std::size_t component);
+TrueFactorColumn true_factor_column(const SimulateOptions& options, std::size_t mode, std::size_t component);
 
 // A simulated data set.
 struct Simulated {

@@ -215,7 +215,7 @@ Dict simulate_data(const SimulateOptions& options) {
     const std::size_t n = options.dims[k];
     std::vector<double> u(n * R, 0.0);
     for (std::size_t r = 0; r < R; ++r) {
-      const SimulatedColumn column = simulated_column(options, k, r);
+      const TrueFactorColumn column = true_factor_column(options, k, r);
       for (std::size_t i = 0; i < column.ids.size(); ++i) u[column.ids[i] * R + r] = column.u[i];
     }
     factors.append(owned_array<double>(std::move(u), {n, R}));

@@ -48,7 +48,7 @@ class MissingCells {
 };
 
 AliasTable table_of(const Matrix<float>& u, std::size_t q) {
-  SimulatedColumn column{Buffer<std::uint32_t>(u.rows()), Buffer<double>(u.rows())};
+  TrueFactorColumn column{Buffer<std::uint32_t>(u.rows()), Buffer<double>(u.rows())};
   double sum = 0;
   for (std::size_t j = 0; j < u.rows(); ++j) sum += static_cast<double>(u.row(j)[q]);
   for (std::size_t j = 0; j < u.rows(); ++j) {

@@ -108,7 +108,7 @@ void describe_modes(const Dataset& data, CheckReport& report) {
 CheckReport check(const ReadOptions& read, const FitOptions& given) {
   check_options(given);                      // before anything is read
   const double program = resident_memory();  // before any data
-  const ReadOptions reading = read_options_for_fit(read, given);
+  const ReadOptions reading = complete_read_options(read, given);
   const Dataset data = read_dataset(reading);
   const FitOptions options = complete_options(given, data);
   CheckReport report;

@@ -77,7 +77,7 @@ FitOutcome sample(const OpenRun& run, const Checkpoint& from = {}) {
 }  // namespace
 
 Dataset read_dataset(const ReadOptions& read, const FitOptions& options) {
-  ReadOptions reading = read_options_for_fit(read, options);
+  ReadOptions reading = complete_read_options(read, options);
   reading.memory = options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
   return read_dataset(reading);
 }

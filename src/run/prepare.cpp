@@ -116,7 +116,7 @@ FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data) {
   return complete;
 }
 
-ReadOptions read_options_for_fit(const ReadOptions& read, const FitOptions& options) {
+ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& options) {
   ReadOptions reading = read;
   reading.counts = has_counts(options);
   reading.stream = is_online(options);

@@ -15,7 +15,7 @@ FitOptions complete_options(const FitOptions& options, const Dataset& data);
 FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data);
 
 // How data are read for a fit with these options.
-ReadOptions read_options_for_fit(const ReadOptions& read, const FitOptions& options);
+ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& options);
 
 // What a chain samples. Keeps references to the data, which must outlive it.
 Problem make_problem(const FitOptions& complete, const Dataset& data);

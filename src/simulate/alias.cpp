@@ -5,7 +5,7 @@
 
 namespace ztp {
 
-AliasTable::AliasTable(const SimulatedColumn& column) : slots_(column.ids.size()) {
+AliasTable::AliasTable(const TrueFactorColumn& column) : slots_(column.ids.size()) {
   const std::size_t size = slots_.size();
   Buffer<double> left(size);            // what of size * u has not found its slot yet
   Buffer<std::uint32_t> pending(size);  // those below one from the front, the others from the back

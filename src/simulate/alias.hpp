@@ -12,7 +12,7 @@ namespace ztp {
 class AliasTable {
  public:
   AliasTable() = default;
-  explicit AliasTable(const SimulatedColumn& column);
+  explicit AliasTable(const TrueFactorColumn& column);
 
   static constexpr std::size_t slot_bytes = 12;
   std::size_t size() const { return slots_.size(); }

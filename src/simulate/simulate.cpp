@@ -117,7 +117,7 @@ class Output {
     file.write(fmt::format("#{}\tcomponent\tu\n", names_[k]));
     for (std::size_t r = 0; r < truth.shares().size(); ++r) {
       drawer_.report("writing the truth", static_cast<double>(r) / static_cast<double>(truth.shares().size()));
-      const SimulatedColumn column = truth.column(k, r);
+      const TrueFactorColumn column = truth.column(k, r);
       for (std::size_t i = 0; i < column.ids.size(); ++i) {
         if (column.u[i] <= least) continue;
         char* out = format_number(file.room(3 * max_digits), std::uint64_t{column.ids[i]} + 1);

@@ -168,8 +168,8 @@ Buffer<std::uint32_t> Truth::block(std::size_t k, std::size_t r) const {
   return ids;
 }
 
-SimulatedColumn Truth::column(std::size_t k, std::size_t r) const {
-  SimulatedColumn column;
+TrueFactorColumn Truth::column(std::size_t k, std::size_t r) const {
+  TrueFactorColumn column;
   column.u = Buffer<double>(support_[k]);
   const StreamKey columns = key(simulate_stream::columns + static_cast<std::uint32_t>(k));
   if (options_.kind == SimulateKind::planted) {
@@ -189,7 +189,7 @@ SimulateKind simulate_kind_named(const std::string& name) {
   throw usage_error("--kind \"{}\" is neither planted nor model", name);
 }
 
-SimulatedColumn simulated_column(const SimulateOptions& options, std::size_t mode, std::size_t component) {
+TrueFactorColumn true_factor_column(const SimulateOptions& options, std::size_t mode, std::size_t component) {
   return Truth(options).column(mode, component);
 }
 

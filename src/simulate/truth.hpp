@@ -29,7 +29,7 @@ class Truth {
   const std::vector<double>& shares() const { return shares_; }  // of the components; they add up to one
   // Entities with positive weight in a column of mode k. The same for all components.
   std::uint64_t support(std::size_t k) const { return support_[k]; }
-  SimulatedColumn column(std::size_t k, std::size_t r) const;
+  TrueFactorColumn column(std::size_t k, std::size_t r) const;
 
  private:
   Buffer<std::uint32_t> block(std::size_t k, std::size_t r) const;

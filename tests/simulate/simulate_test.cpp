@@ -84,7 +84,7 @@ void expect_fit(const std::vector<double>& observed, const std::vector<double>& 
 TEST(AliasTable, DrawsTheColumn) {
   std::mt19937_64 engine(2);
   for (const std::size_t size : {1u, 7u, 1000u}) {
-    SimulatedColumn column;
+    TrueFactorColumn column;
     double sum = 0;
     for (std::size_t i = 0; i < size; ++i) {
       column.ids.push_back(static_cast<std::uint32_t>(3 * i + 5));
@@ -156,7 +156,7 @@ std::vector<std::vector<std::map<std::uint32_t, double>>> truth_of(const Simulat
   std::vector<std::vector<std::map<std::uint32_t, double>>> truth(options.dims.size());  // [k][r]
   for (std::size_t k = 0; k < options.dims.size(); ++k)
     for (std::size_t r = 0; r < options.rank; ++r) {
-      const SimulatedColumn column = simulated_column(options, k, r);
+      const TrueFactorColumn column = true_factor_column(options, k, r);
       auto& entries = truth[k].emplace_back();
       double sum = 0;
       for (std::size_t i = 0; i < column.ids.size(); ++i) sum += entries[column.ids[i]] = column.u[i];

@@ -18,7 +18,7 @@ class Truth {
     for (std::size_t k = 0; k < options.dims.size(); ++k) {
       factors_.emplace_back(options.dims[k], std::vector<double>(options.rank, 0.0));
       for (std::size_t r = 0; r < options.rank; ++r) {
-        const SimulatedColumn column = simulated_column(options, k, r);
+        const TrueFactorColumn column = true_factor_column(options, k, r);
         for (std::size_t i = 0; i < column.ids.size(); ++i) factors_[k][column.ids[i]][r] = column.u[i];
       }
     }
