@@ -22,7 +22,7 @@ test:
 	@scripts/setup.sh test
 	@$(CONFIGURE_DEV)
 	@cmake --build build/dev
-	@ctest --test-dir build/dev --output-on-failure --no-tests=error -j 2
+	@ctest --test-dir build/dev --output-on-failure --no-tests=error -j 3
 	@$(MAKE) --no-print-directory fuzz-test
 	@scripts/python_tests.sh dev
 
@@ -49,7 +49,7 @@ fuzz:
 # Half a minute of it, where that compiler is there.
 fuzz-test:
 	@if fuzz/available.sh; then \
-	  rm -rf build/fuzz-test && $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=30 FUZZ_OUT=build/fuzz-test; \
+	  rm -rf build/fuzz-test && $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=20 FUZZ_OUT=build/fuzz-test; \
 	else echo "fuzzing skipped: there is no clang++ with libFuzzer (Debian: clang and libclang-rt-14-dev)"; fi
 
 # How fast the sampler is on this machine: tables, and build/bench.json. BENCH takes options of `ztp bench`.
@@ -91,7 +91,7 @@ sanitize:
 	@scripts/setup.sh test
 	@for preset in asan tsan; do \
 	  cmake --preset $$preset >/dev/null && cmake --build build/$$preset && \
-	  ctest --test-dir build/$$preset --output-on-failure --no-tests=error -j 2 \
+	  ctest --test-dir build/$$preset --output-on-failure --no-tests=error -j $$(nproc) \
 	    -LE '^(measures|dist|calibration|recovery)$$' $(SANITIZE) || exit 1; \
 	done
 

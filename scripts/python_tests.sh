@@ -68,4 +68,4 @@ CMAKE_GENERATOR=Ninja install --no-build-isolation $settings '.[test]' ||
 echo "$made_from" >"$venv/made-from"
 
 # shellcheck disable=SC2086
-"$venv/bin/python" -m pytest -q -n 2 --dist worksteal ${PYTEST:-} $tests
+"$venv/bin/python" -m pytest -q -n 3 --dist worksteal ${PYTEST:-} $tests

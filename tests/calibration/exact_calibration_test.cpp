@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t batches = 200;
 constexpr double limit = 4;
-const std::size_t sweeps = full_form() ? 2'000'000 : 100'000;
+const std::size_t sweeps = full_form() ? 2'000'000 : 50'000;
 constexpr std::size_t twin_sweeps = 50'000;  // a bug must be seen in the short form
 constexpr std::size_t burn_in = 500;
 

@@ -76,7 +76,7 @@ const std::vector<JointTest>& joint_tests() {
 // ---- the test -------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t batches = 200;
-const std::size_t draws = full_form() ? 1'000'000 : 80'000;
+const std::size_t draws = full_form() ? 1'000'000 : 40'000;
 constexpr std::size_t twin_draws = 25'000;  // a bug must be seen in the short form
 
 std::vector<std::string> names_of(const Model& model) {

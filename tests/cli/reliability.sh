@@ -5,7 +5,7 @@
 reliability() {
   python3 "$source_dir/experiments/reliability.py" "$@" --program "$ztp"
 }
-kills=16 full=8
+kills=8 full=4
 [ -z "${ZTP_SANITIZE:-}" ] || kills=4 full=2  # each takes many times as long
 expect 0 ', 0 of the fits not the same in the end' reliability kills --count $kills
 # Sanitizers keep memory of their own.

@@ -25,7 +25,7 @@ constexpr std::uint64_t seed = 20150713;
 Alarms* const alarms = new Alarms(1e-3, 3000);
 const auto* const registered = testing::AddGlobalTestEnvironment(alarms);
 
-INSTANTIATE_TEST_SUITE_P(Each, KernelDraws, testing::ValuesIn(kernel_names()),
+INSTANTIATE_TEST_SUITE_P(Each, KernelDraws, testing::ValuesIn(drawing_kernel_names()),
                          [](const auto& one) { return one.param; });
 
 // ---- allocate -------------------------------------------------------------------------------------------------------

@@ -21,6 +21,12 @@ inline const std::vector<std::string>& kernel_names() {
   return names;
 }
 
+// Those whose draws are tested by their distribution. Not `elsewhere`, which lets cpu draw: bit for bit the same, as
+// elsewhere_test says.
+inline std::vector<std::string> drawing_kernel_names() {
+  return {"cpu", "reference"};
+}
+
 inline std::unique_ptr<Kernel> make_test_kernel(const std::string& name, Pool& pool) {
   if (name == "elsewhere") return std::make_unique<ElsewhereKernel>(make_kernel(KernelName::cpu, pool));
   return make_kernel(choice_named<KernelName>(name).value(), pool);

@@ -88,9 +88,15 @@ class RowSums {
     return rows[j] == place ? j : j - 1;
   }
 
-  std::size_t column(std::size_t r) const { return columns_ == nullptr ? r : columns_[r]; }
+  void add_entries(std::uint64_t begin, std::uint64_t end, T* row) const {
+    if (columns_ == nullptr)
+      add_to_columns(begin, end, row, [](std::uint32_t r) { return r; });
+    else
+      add_to_columns(begin, end, row, [columns = columns_](std::uint32_t r) { return columns[r]; });
+  }
 
-  void add_entries(std::uint64_t i, std::uint64_t end, T* row) const {
+  template <class Column>
+  void add_to_columns(std::uint64_t i, std::uint64_t end, T* row, const Column& column) const {
     constexpr std::uint64_t ahead = 24;  // components are all over memory, and asked for in time
     const T unit = static_cast<T>(added_.unit);
     const std::uint64_t fetch_end =

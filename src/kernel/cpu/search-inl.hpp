@@ -105,7 +105,7 @@ class BatchSearch {
   std::uint32_t find(std::size_t i, double uniform) const {
     const double target = uniform * total(i);
     const std::size_t lane = find_lane(i, target);
-    const double rest = target - before_lane(i, lane);
+    const double rest = lane == 0 ? target : target - running_[i][lane - 1];
     double sum = 0;
     for (std::size_t r = lane; r < stride(); r += lanes)
       if ((sum += static_cast<double>(product_.row(i)[r])) > rest) return static_cast<std::uint32_t>(r);
