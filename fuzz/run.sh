@@ -1,7 +1,8 @@
 #!/bin/bash
 # Runs every fuzz target for an equal part of the time:  fuzz/run.sh SECONDS_IN_ALL [FOLDER [TARGET...]] FOLDER
 # (build/fuzz-out) gets corpus/TARGET, which the next run goes on from, crashes/, logs/ and figures.tsv. Fails if any
-# target crashed, leaked, hung, or asked for more than 1 GiB at once.
+# target crashed, leaked, hung, or asked for more than 1 GiB at once. FUZZ_SEED, if set, makes a run repeat another one,
+# as far as the machine is as fast.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 seconds=${1:?usage: fuzz/run.sh SECONDS_IN_ALL [FOLDER [TARGET...]]}
@@ -39,8 +40,8 @@ run_target() {
     if [ "$folder" = "$out/corpus/$target" ]; then mkdir -p "$folder"; fi
     if [ -d "$folder" ]; then folders+=("$folder"); fi
   done
-  local options=(-max_total_time="$each" -max_len="$(longest "$target")" -rss_limit_mb=2048 -malloc_limit_mb=1024
-    -timeout=20 -print_funcs=0 -print_final_stats=1 -artifact_prefix="$out/crashes/$target-")
+  local options=(-max_total_time="$each" -seed="${FUZZ_SEED:-0}" -max_len="$(longest "$target")" -rss_limit_mb=2048
+    -malloc_limit_mb=1024 -timeout=20 -print_funcs=0 -print_final_stats=1 -artifact_prefix="$out/crashes/$target-")
   if [ -f "fuzz/dictionaries/$target" ]; then options+=(-dict="fuzz/dictionaries/$target"); fi
   nice "$programs/$target" "${options[@]}" "${folders[@]}" >"$out/logs/$target" 2>&1
   echo $? >"$out/logs/$target.status"

@@ -131,19 +131,33 @@ class GzipDecoder : public ByteSource::Decoder {
   bool padding_ = false;
 };
 
+// Decodes into a buffer of its own. How zstd reads a frame, and what it says of a bad one, depends on the room it is
+// given; an error may not depend on the block size of the caller.
 class ZstdDecoder : public ByteSource::Decoder {
  public:
-  explicit ZstdDecoder(RawInput input) : Decoder(std::move(input)), stream_(ZSTD_createDStream()) {
+  explicit ZstdDecoder(RawInput input)
+      : Decoder(std::move(input)), stream_(ZSTD_createDStream()), decoded_(ZSTD_DStreamOutSize()) {
     if (stream_ == nullptr) throw std::bad_alloc();
   }
   ~ZstdDecoder() override { ZSTD_freeDStream(stream_); }
 
   std::size_t read(char* out, std::size_t size) override {
-    ZSTD_outBuffer output{out, size, 0};
+    if (begin_ == end_) decode();
+    const std::size_t count = std::min(size, end_ - begin_);
+    std::memcpy(out, decoded_.data() + begin_, count);
+    begin_ += count;
+    return count;
+  }
+
+ private:
+  // Fills the buffer with at least one byte, unless the file has ended.
+  void decode() {
+    begin_ = end_ = 0;
+    ZSTD_outBuffer output{decoded_.data(), decoded_.size(), 0};
     while (output.pos == 0) {
       if (failure_ != nullptr) corrupt("zstd", failure_);
       const bool more = input_.refill();
-      if (!more && frame_done_) return 0;
+      if (!more && frame_done_) return;
       ZSTD_inBuffer source{input_.data(), input_.size(), 0};
       const std::size_t code = ZSTD_decompressStream(stream_, &output, &source);
       input_.begin += source.pos;
@@ -154,11 +168,12 @@ class ZstdDecoder : public ByteSource::Decoder {
       else
         frame_done_ = code == 0;
     }
-    return output.pos;
+    end_ = output.pos;
   }
 
- private:
   ZSTD_DStream* stream_;
+  Buffer<char> decoded_;
+  std::size_t begin_ = 0, end_ = 0;  // of what was decoded and not yet read
   const char* failure_ = nullptr;
   bool frame_done_ = true;
 };

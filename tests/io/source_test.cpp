@@ -100,6 +100,19 @@ TEST_F(IoTest, NothingDependsOnThreadsOrBlocks) {
   }
 }
 
+// A frame of zstd whose only block is bad. With room for all of it zstd decodes it in another way, and used to say
+// something else of it.
+TEST_F(IoTest, WhatIsSaidOfABadFrameDoesNotDependOnBlocks) {
+  TableSpec table = spec("a.zst", std::string("\x28\xb5\x2f\xfd\x20\x61\xfb\x31\x03\x74\x24\x0a\x24\x72", 14));
+  std::set<std::string> messages;
+  for (const std::size_t block_bytes : {1u, 64u, 256u, 1u << 20}) {
+    table.block_bytes = block_bytes;
+    messages.insert(error_of([&] { read_all(table); }));
+  }
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_NE(messages.begin()->find("corrupt zstd data"), std::string::npos) << *messages.begin();
+}
+
 TEST_F(IoTest, IdsAreThoseOfANaiveReader) {
   const std::string text = random_tsv(4000);
   TableSpec table = spec("a.tsv", text);
