@@ -54,8 +54,12 @@ def test_runs(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name, data in NOTEBOOKS.items() if data is not None])
 def test_says_what_it_needs(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ZTP_DATA", str(tmp_path))
-    with pytest.raises(nbclient.exceptions.CellExecutionError, match=f"python -m ztp.datasets fetch {NOTEBOOKS[name]}"):
-        execute(read(name))
+    monkeypatch.chdir(EXAMPLES)
+    names: dict[str, Any] = {}
+    with pytest.raises(OSError, match=f"python -m ztp.datasets fetch {NOTEBOOKS[name]}"):
+        for cell in read(name).cells:
+            if cell.cell_type == "code":
+                exec(cell.source, names)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

@@ -1,5 +1,10 @@
 #include "base/pool.hpp"
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+#include <algorithm>
 #include <system_error>
 
 #include "base/errors.hpp"
@@ -21,6 +26,14 @@ void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old)
 
 }  // namespace
 
+unsigned available_cores() {
+#if defined(__linux__)
+  cpu_set_t cores;  // has room for 1,024; the call fails where there are more
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return static_cast<unsigned>(std::max(1, CPU_COUNT(&cores)));
+#endif
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
 Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads) {
   try {
     for (unsigned i = 1; i < threads_; ++i) team_.emplace_back([this] { serve(); });
@@ -41,10 +54,11 @@ void Pool::stop() {
 void Pool::serve() {
   for (std::uint32_t seen = 0;;) {
     wait_for_change(call_, seen);
-    ++seen;  // the next call comes only after all threads have finished this one
+    seen = call_;
     if (quit_) return;
-    work();
-    if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) working_.notify_one();
+    ++working_;  // before the look at open_: either it is closed already, or for_blocks sees this thread and waits
+    if (open_) work();
+    if (--working_ == 0) working_.notify_one();
   }
 }
 
@@ -63,13 +77,14 @@ void Pool::for_blocks(std::size_t blocks, const std::function<void(std::size_t)>
   blocks_ = blocks;
   next_ = 0;
   failure_ = nullptr;
-  if (threads_ == 1) {
+  if (threads_ == 1 || blocks <= 1) {
     work();
   } else {
-    working_.store(threads_ - 1, std::memory_order_relaxed);
-    call_.fetch_add(1, std::memory_order_release);
+    open_ = true;
+    ++call_;
     call_.notify_all();
     work();
+    open_ = false;
     for (std::uint32_t left = working_.load(); left != 0; left = working_.load()) wait_for_change(working_, left);
   }
   if (failure_) std::rethrow_exception(failure_);

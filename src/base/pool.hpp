@@ -1,5 +1,6 @@
 // A fixed team of threads, the calling thread included. A sweep uses it about ten times, a millisecond apart: threads
-// spin for a moment before they sleep, since waking up takes longer.
+// spin for a moment before they sleep, since waking up takes longer. A call waits only for threads that have begun
+// with a block: where other programs have the cores, the rest of the team does not hold it up.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -12,6 +13,9 @@
 
 namespace ztp {
 
+// Those this process may run on: what a batch system or `taskset` gave it.
+unsigned available_cores();
+
 class Pool {
  public:
   explicit Pool(unsigned threads);
@@ -21,7 +25,7 @@ class Pool {
 
   unsigned threads() const { return threads_; }
   // Calls body(block) once for every block in 0..blocks-1, in any order, on any thread. The first exception thrown by a
-  // body is rethrown here, after all threads have stopped.
+  // body is rethrown here, after all threads have stopped. A single block is called on this thread.
   void for_blocks(std::size_t blocks, const std::function<void(std::size_t)>& body);
 
  private:
@@ -31,7 +35,8 @@ class Pool {
 
   unsigned threads_;
   std::atomic<std::uint32_t> call_ = 0;     // changes with every call of for_blocks
-  std::atomic<std::uint32_t> working_ = 0;  // threads that have not finished
+  std::atomic<bool> open_ = false;          // whether a thread may still begin with the blocks of this call
+  std::atomic<std::uint32_t> working_ = 0;  // threads that have begun and not finished
   std::atomic<bool> quit_ = false;
   const std::function<void(std::size_t)>* body_ = nullptr;
   std::size_t blocks_ = 0;

@@ -43,6 +43,10 @@ enum class Purpose : std::uint32_t {
   rival_rows = 24,       // its factors, mode = k, index = row; mode = K: weights and intercept
   rival_weights = 25,    // its shrinkage
   replicates = 26,       // data drawn from the posterior, sweep = replicate, mode = k or K, index = (component, points)
+  column_start = 27,     // first columns of components that share them, mode = k, index = component
+  empty_columns = 28,    // columns of components without counts, mode = k, index = component, R: their shares
+  self_cells = 29,       // imputed counts of cells (i, i), index = component
+  column_moves = 30,     // moves of counts and components between columns, index = its steps
 };
 
 struct StreamKey {

@@ -20,6 +20,7 @@ using test::as_dataset, test::TempDir, test::Truth;
 // With 300 sweeps of a batch fit.
 double cold_start_auc(const std::string& run, bool with_network, bool as_missing, std::int64_t bound) {
   FitOptions options;
+  options.threads = 1;
   options.rank = bound;
   options.sweeps = 300;
   return test::cold_start_auc(run, with_network, as_missing, options);
@@ -37,6 +38,7 @@ TEST(Recovery, RanksHeldOutCellsAsWellAsTheTruth) {
   Simulated simulated = simulate(options);
   const Truth truth(options, simulated);
   FitOptions fit_options;
+  fit_options.threads = 1;
   fit_options.rank = 12;
   fit_options.sweeps = 300;
   fit_options.holdout = 0.1;
@@ -69,6 +71,7 @@ TEST(Recovery, IntervalsHoldTheTruthAsOftenAsTheySay) {
     Simulated simulated = simulate(options);
     const Truth truth(options, simulated);
     FitOptions fit_options;
+    fit_options.threads = 1;
     fit_options.rank = 3;
     fit_options.dirichlet = {"0.5"};
     fit_options.gamma_shape = 1;
@@ -123,6 +126,7 @@ TEST(Recovery, RankIsFoundFromAnyStart) {
       options.seed = 41;
       Simulated simulated = simulate(options);
       FitOptions fit_options;
+      fit_options.threads = 1;
       fit_options.rank = bound;
       fit_options.sweeps = 500;
       fit_options.start = start;
@@ -146,6 +150,7 @@ TEST(Recovery, SuperfluousComponentsStaySmall) {
     options.seed = 31;
     Simulated simulated = simulate(options);
     FitOptions fit_options;
+    fit_options.threads = 1;
     fit_options.rank = bound;
     fit_options.sweeps = 1000;
     const std::string run = dir / std::to_string(bound);
