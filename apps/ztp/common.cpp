@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/json.hpp"
+#include "base/pool.hpp"
 #include "ztp/option_fields.hpp"
 
 namespace ztp::app {
@@ -79,7 +79,7 @@ std::vector<const OptionField*> given_options(const CLI::App& command) {
 }
 
 void add_threads_flag(CLI::App& command, unsigned& threads) {
-  threads = std::max(1u, std::thread::hardware_concurrency());
+  threads = available_cores();
   command.add_option("--threads", threads, "threads")->check(allowed_range("threads"));
 }
 

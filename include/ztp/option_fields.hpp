@@ -17,10 +17,10 @@ struct OptionField {
   template <class... Values>
   using MemberOf = std::variant<Values FitOptions::*...>;
   using Member = MemberOf<std::int64_t, std::uint64_t, double, std::string, std::vector<std::string>, Model, Likelihood,
-                          Method, Sampler, Start, SampleOrMean, HoldoutAs, KernelName>;
-  std::string name;     // "burn_in"; the flag is --burn-in
-  std::string help;     // for people, in one sentence
-  Member member;        // where its value is
+                          Method, Sampler, Start, SampleOrMean, HoldoutAs, SelfCells, KernelName>;
+  std::string name;  // "burn_in"; the flag is --burn-in
+  std::string help;  // for people, in one sentence
+  Member member;     // where its value is
   // What a number may be. What stands for "follows from the rest" may be outside of it.
   struct Range {
     double smallest = 0, largest = 0;

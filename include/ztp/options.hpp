@@ -17,6 +17,7 @@ enum class Sampler { automatic, plain, collapsed };
 enum class Start { allocation, prior };
 enum class SampleOrMean { automatic, sample, mean };
 enum class HoldoutAs { zero, missing };
+enum class SelfCells { automatic, missing, zero };
 enum class KernelName { cpu, reference };
 template <>
 inline constexpr auto choice_names<Model> = std::array{"ztp", "logistic", "quad", "pwquad"};
@@ -33,16 +34,24 @@ inline constexpr auto choice_names<SampleOrMean> = std::array{"auto", "sample", 
 template <>
 inline constexpr auto choice_names<HoldoutAs> = std::array{"zero", "missing"};
 template <>
+inline constexpr auto choice_names<SelfCells> = std::array{"auto", "missing", "zero"};
+template <>
 inline constexpr auto choice_names<KernelName> = std::array{"cpu", "reference"};
 
 // Where -1, 0 or an empty text stands for "follows from the rest", the comment says so. The letters are those of
 // docs/model.md.
 struct FitOptions {
   // The model
-  Model model = Model::ztp;                    // or a rival of it
-  std::int64_t rank = 20;                      // R, the most components; a prior empties those that are not needed
+  Model model = Model::ztp;  // or a rival of it
+  // R, the most components; a prior empties those that are not needed. -1: 20, or with `columns` 20 times the columns
+  std::int64_t rank = -1;
   Likelihood likelihood = Likelihood::binary;  // or count: the data have counts instead of ones
   Method method = Method::batch;               // or online: a minibatch a step, approximate
+  // Columns of the factor matrices, which components share: "P" for all modes, "MODE=P" for one; "MODE=own" for a
+  // column for each entity; "auto". Empty: CP, where each component has columns of its own.
+  std::vector<std::string> columns;
+  std::vector<std::string> tie;           // "MODE=MODE": two modes with the same entities share one matrix
+  SelfCells self = SelfCells::automatic;  // cells (i, i) of tied modes: missing, or zeros that were observed
 
   // The schedule
   std::int64_t sweeps = 1000;    // of each chain, burn-in included; online: minibatches
@@ -51,7 +60,7 @@ struct FitOptions {
   std::int64_t draws = 100;      // most draws to keep, of all chains together
   std::int64_t chains = 1;       // independent ones, run one after the other
   std::uint64_t seed = 1;        // every draw is a function of it
-  std::int64_t threads = 0;      // 0: all cores; the draws do not depend on it
+  std::int64_t threads = 0;      // 0: as many cores as are of use; no draw depends on it
 
   // The sampler (batch)
   Sampler sampler = Sampler::automatic;  // plain, collapsed, or automatic: collapsed for up to 50000 ones
@@ -69,13 +78,15 @@ struct FitOptions {
   std::int64_t inner_draws = 1;  // draws that are averaged for a minibatch, where parameters are a sample
 
   // The prior
-  std::vector<std::string> dirichlet = {"0.1"};  // a of the factor columns: "A" for all modes, "MODE=A" for one
-  double gamma_shape = 0.1;                      // g of the weights
-  double beta_concentration = 1;                 // c of p ~ Beta(c eps, c (1 - eps))
-  double beta_mean = -1;                         // eps; -1: 1/R, at most 1/2
-  double network_gamma_shape = 0.1;              // f of a network's weights
-  double network_beta_concentration = 1;         // d of h ~ Beta(d alpha, d (1 - alpha))
-  double network_beta_mean = -1;                 // alpha; -1: 1/R, at most 1/2
+  // a of the factor columns: "A" for all modes, "MODE=A" for one; empty: 0.1, or with `columns` 0.05 and for modes of
+  // more than 10000 entities 0.015
+  std::vector<std::string> dirichlet;
+  double gamma_shape = 0.1;               // g of the weights
+  double beta_concentration = 1;          // c of p ~ Beta(c eps, c (1 - eps))
+  double beta_mean = -1;                  // eps; -1: 1/R, at most 1/2; with `columns` 1/2
+  double network_gamma_shape = 0.1;       // f of a network's weights
+  double network_beta_concentration = 1;  // d of h ~ Beta(d alpha, d (1 - alpha))
+  double network_beta_mean = -1;          // alpha; -1: 1/R, at most 1/2; with `columns` 1/P
 
   // What is held out, and followed while the chains run
   double holdout = 0;                      // share of the ones
@@ -97,6 +108,7 @@ struct FitOptions {
 bool is_online(const FitOptions& options);          // method online
 bool has_counts(const FitOptions& options);         // likelihood count
 bool is_rival(const FitOptions& options);           // any model but ztp
+bool shares_columns(const FitOptions& options);     // of complete options: not CP
 bool is_point_estimate(const FitOptions& options);  // fitted by minimising: one point, no posterior
 
 // Throws an Error that names the flag, the value and what is allowed: usage, if an option that is not at its default

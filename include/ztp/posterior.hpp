@@ -45,6 +45,23 @@ struct Component {
   std::vector<std::vector<Entity>> top;  // for each mode, largest first
 };
 
+// A column of a factor matrix of one chain, where components share columns: a community of entities.
+struct Column {
+  std::size_t number = 0;  // from 1; draws.nc counts from 0
+  double weight = 0;       // expected latent count of all components that use it, posterior mean
+  double weight_q05 = 0;   // its posterior quantiles
+  double weight_q95 = 0;
+  std::vector<Component::Entity> top;  // largest first
+};
+
+// An entry of the core of one chain: all components that have the same columns, taken together.
+struct CoreEntry {
+  std::vector<std::size_t> columns;  // of each mode, from 1; of a mode with own columns that is the entity
+  double weight = 0;                 // expected latent count, posterior mean
+  double weight_q05 = 0;             // its posterior quantiles
+  double weight_q95 = 0;
+};
+
 // Where a number of the factors is: u of an entity of a mode in a component, from 0.
 struct FactorPlace {
   std::size_t mode = 0;
@@ -117,8 +134,15 @@ class Posterior {
   // takes the time and memory of match_chains.
   std::vector<Component> components(std::size_t top, std::size_t chain = 0);
 
+  // Where components share columns: the columns of a mode and the entries of the core, of one chain (from 0), largest
+  // weight first. Entries with a weight below weight_of_empty are left out. Errors as of components; Error (config), if
+  // components have columns of their own.
+  std::vector<Column> columns(std::size_t mode, std::size_t top, std::size_t chain = 0);
+  std::vector<CoreEntry> core(std::size_t chain = 0);
+
   // Posterior means of one chain (from 0): of u, entities of the mode x columns of its factor matrix, row after row,
-  // where column r is component r; and of lambda. In the order of draws.nc. Errors as of components.
+  // where column r is component r unless components share columns; and of lambda. In the order of draws.nc. Errors as
+  // of components.
   std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
   std::vector<double> mean_weights(std::size_t chain = 0);
   // How certain numbers of the factors are, over the draws of one chain. Takes a pass over them for every 256 MiB of

@@ -80,6 +80,42 @@ RankingOptions ranking_options(std::vector<std::size_t> modes, std::vector<std::
   return options;
 }
 
+nb::list as_list(const std::vector<Component::Entity>& entities) {
+  nb::list list;
+  for (const Component::Entity& entity : entities) list.append(nb::make_tuple(entity.id, entity.value));
+  return list;
+}
+
+template <class Item>
+Dict with_weight(const Item& item) {
+  Dict dict;
+  dict["weight"] = item.weight;
+  dict["weight_q05"] = item.weight_q05;
+  dict["weight_q95"] = item.weight_q95;
+  return dict;
+}
+
+Dicts columns(SharedPosterior& self, std::size_t mode, std::size_t top, std::size_t chain) {
+  Dicts result;
+  for (const Column& column : self.call([&](Posterior& p) { return p.columns(mode, top, chain); })) {
+    Dict dict = with_weight(column);
+    dict["column"] = column.number;
+    dict["top"] = as_list(column.top);
+    result.append(dict);
+  }
+  return result;
+}
+
+Dicts core(SharedPosterior& self, std::size_t chain) {
+  Dicts result;
+  for (const CoreEntry& entry : self.call([&](Posterior& p) { return p.core(chain); })) {
+    Dict dict = with_weight(entry);
+    dict["columns"] = entry.columns;
+    result.append(dict);
+  }
+  return result;
+}
+
 Dicts components(SharedPosterior& self, std::size_t top, std::size_t chain) {
   Dicts list;
   for (const Component& component : self.call([&](Posterior& p) { return p.components(top, chain); })) {
@@ -91,11 +127,7 @@ Dicts components(SharedPosterior& self, std::size_t top, std::size_t chain) {
     dict["share"] = component.share;
     dict["stability"] = component.stability;
     nb::list modes;
-    for (const auto& entities : component.top) {
-      nb::list pairs;
-      for (const Component::Entity& entity : entities) pairs.append(nb::make_tuple(entity.id, entity.value));
-      modes.append(pairs);
-    }
+    for (const auto& entities : component.top) modes.append(as_list(entities));
     dict["top"] = modes;
     list.append(dict);
   }
@@ -236,6 +268,8 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
           },
           nb::arg("cells"), nb::arg("outcome"), nb::arg("modes"), nb::arg("at"), nb::arg("filter"), nb::arg("draws"))
       .def("components", &components, nb::arg("top"), nb::arg("chain"))
+      .def("columns", &columns, nb::arg("mode"), nb::arg("top"), nb::arg("chain"))
+      .def("core", &core, nb::arg("chain"))
       .def("recommend", &recommend, nb::arg("given"), nb::arg("top"),
            nb::sig("def recommend(self, given: collections.abc.Sequence[int | None], top: int) -> "
                    "list[tuple[list[int], tuple[float, ...], list[tuple[int, float]]]]"))

@@ -66,16 +66,14 @@ def test_further_checks(check: Any) -> None:
 
 def test_parameters_are_the_options() -> None:
     signature = inspect.signature(ztp.TensorFactorization.__init__).parameters
-    names = {"seed": "random_state", "threads": "n_jobs"}
+    names = {"seed": "random_state", "threads": "n_jobs", "self": "self_cells"}
     fields = {names.get(field["name"], field["name"]): field for field in _core.option_fields()}
     assert set(signature) - {"self"} == set(fields) | {"run_dir", "overwrite", "progress"}
     for name, field in fields.items():
         default = signature[name].default
         if name == "n_jobs":
             assert default == -1  # all cores, as 0 is for the library
-        elif name == "dirichlet":
-            assert [str(default)] == field["default"]
-        elif field["default"] in (-1, ""):
+        elif field["default"] in (-1, "", []):
             assert default is None, name
         else:
             assert default == field["default"], name
@@ -208,7 +206,7 @@ def test_n_jobs(planted: ztp.Simulation) -> None:
         {"rank": 0},
         {"rank": 2.5},
         {"rank": "two"},
-        {"rank": None},
+        {"sweeps": None},
         {"sweeps": -1},
         {"chains": None},
         {"rank": float("nan")},

@@ -16,7 +16,10 @@ from . import _core
 from ._run import threads
 
 # scikit-learn's names for two of the options.
-SKLEARN_NAMES = {"seed": "random_state", "threads": "n_jobs"}
+SKLEARN_NAMES = {"seed": "random_state", "threads": "n_jobs", "self": "self_cells"}
+
+# Options with a value for each mode: one for all of them, or a dict.
+BY_MODE = ("columns", "tie", "dirichlet")
 
 
 class Parameters(BaseEstimator):
@@ -24,11 +27,14 @@ class Parameters(BaseEstimator):
 
     def __init__(
         self,
-        rank: int = 20,
+        rank: int | None = None,
         *,
         method: str = "batch",
         model: str = "ztp",
         likelihood: str = "binary",
+        columns: int | str | Mapping[str, int | str] | None = None,
+        tie: Mapping[str, str] | None = None,
+        self_cells: str = "auto",
         sweeps: int = 1000,
         burn_in: int | None = None,
         keep_every: int | None = None,
@@ -43,7 +49,7 @@ class Parameters(BaseEstimator):
         latent: str = "auto",
         parameters: str = "auto",
         inner_draws: int = 1,
-        dirichlet: float | Mapping[str, float] = 0.1,
+        dirichlet: float | Mapping[str, float] | None = None,
         gamma_shape: float = 0.1,
         beta_concentration: float = 1,
         beta_mean: float | None = None,
@@ -70,6 +76,9 @@ class Parameters(BaseEstimator):
         self.method = method
         self.model = model
         self.likelihood = likelihood
+        self.columns = columns
+        self.tie = tie
+        self.self_cells = self_cells
         self.sweeps = sweeps
         self.burn_in = burn_in
         self.keep_every = keep_every
@@ -108,11 +117,11 @@ class Parameters(BaseEstimator):
         self.progress = progress
 
 
-def _dirichlet(value: Any) -> list[str]:
-    """A number for all modes, or a dict with one for some of them."""
+def _by_mode(value: Any) -> list[str] | None:
+    """A value for all modes, or a dict with one for some of them."""
     if isinstance(value, Mapping):
-        return [f"{mode}={number}" for mode, number in value.items()]
-    return [str(value)]
+        return [f"{mode}={of_mode}" for mode, of_mode in value.items()]
+    return None if value is None else [str(value)]
 
 
 def options_json(model: Any) -> str:
@@ -124,16 +133,16 @@ def options_json(model: Any) -> str:
         if name == "seed":
             value = seed_of(value)
         elif name == "threads":
-            value = threads(value)
-        elif name == "dirichlet":
-            value = _dirichlet(value)
+            value = 0 if value == -1 else threads(value)  # 0: the default of ztp fit
+        elif name in BY_MODE:
+            value = _by_mode(value)
         elif isinstance(value, np.generic):
             value = value.item()
         elif isinstance(value, os.PathLike):
             value = os.fspath(value)
         if value is not None:
             options[name] = value
-        elif field["default"] not in (-1, ""):
+        elif field["default"] not in (-1, "", []):
             raise ValueError(f"{name} is None; expected a value, as {field['default']}")
     return json.dumps(options, default=_refuse)
 
@@ -145,7 +154,8 @@ def _refuse(value: Any) -> None:
 def parameters_of(options: Mapping[str, Any], n_jobs: int | None) -> dict[str, Any]:
     """From options.json of a run back to parameters."""
     parameters = {SKLEARN_NAMES.get(n, n): None if value == "" else value for n, value in options.items()}
-    return parameters | {"n_jobs": n_jobs, "dirichlet": _dirichlet_of(options["dirichlet"])}
+    by_mode = {name: _from_texts(options[name]) for name in BY_MODE if name in options}
+    return parameters | {"n_jobs": n_jobs} | by_mode
 
 
 def seed_of(random_state: Any) -> int:
@@ -155,11 +165,22 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def _dirichlet_of(texts: Sequence[str]) -> float | dict[str, float]:
+def _from_texts(texts: Sequence[str]) -> Any:
     """From options.json back to the parameter."""
+    if not texts:
+        return None
     if len(texts) == 1 and "=" not in texts[0]:
-        return float(texts[0])
-    return {mode: float(number) for mode, _, number in (text.rpartition("=") for text in texts)}
+        return _number_or_text(texts[0])
+    return {mode: _number_or_text(value) for mode, _, value in (text.rpartition("=") for text in texts)}
+
+
+def _number_or_text(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
 
 
 def _parameter_text() -> str:

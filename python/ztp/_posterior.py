@@ -249,6 +249,31 @@ class Posterior:
             rows.append(component)
         return pd.DataFrame(rows).set_index("component")
 
+    def columns(self, mode: Mode, top: int = 5, chain: int = 0) -> pd.DataFrame:
+        """Where components share columns, a row for each column of a mode, largest weight first: its number (from 1), the
+        weight of the components of a chain (from 0) that use it, with 5 % and 95 % posterior quantiles, and its `top`
+        entities. Tied modes have the same columns."""
+        k = mode_number(mode, self.mode_names)
+        self._refuse_names("column", "weight", "weight_q05", "weight_q95")
+        rows = []
+        for column in self._core.columns(k, whole_number(top, "top", 0), self._chain(chain)):
+            entities = "; ".join(str(self._label(k, i)) for i, _ in column.pop("top"))
+            rows.append(column | {self.mode_names[k]: entities})
+        return pd.DataFrame(rows).set_index("column")
+
+    def core(self, chain: int = 0) -> pd.DataFrame:
+        """A row for each entry of the core, where components share columns, largest weight first: the column of each
+        mode (from 1; of a mode with own columns, the entity), and the weight of the components of a chain (from 0) that
+        have these columns, with 5 % and 95 % posterior quantiles. Entries of less than half a count are left out."""
+        self._refuse_names("weight", "weight_q05", "weight_q95")
+        own = [str(item).endswith("=own") for item in self.info["options"]["columns"]]
+        rows = []
+        for entry in self._core.core(self._chain(chain)):
+            columns = enumerate(entry.pop("columns"))
+            shown = [self._label(k, column - 1) if own[k] else column for k, column in columns]
+            rows.append(dict(zip(self.mode_names, shown)) | entry)
+        return pd.DataFrame(rows, columns=[*self.mode_names, "weight", "weight_q05", "weight_q95"])
+
     def top_entities(self, mode: Mode, top: int = 10, chain: int = 0) -> pd.DataFrame:
         """The entities with the largest part of each component: component, place (from 1), entity and value (its part
         of the component, posterior mean)."""

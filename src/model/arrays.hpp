@@ -66,62 +66,54 @@ class ArrayMaker {
                                          std::uint64_t first_row = 0) = 0;
 };
 
-// Calls body(rows) for each run of neighbours in a list of rows in ascending order.
-template <class Body>
-void for_runs(const std::vector<std::uint32_t>& list, const Body& body) {
-  for (std::size_t begin = 0, end; begin < list.size(); begin = end) {
-    for (end = begin + 1; end < list.size() && list[end] == list[end - 1] + 1;) ++end;
-    body(Range{list[begin], std::size_t{list[end - 1]} + 1});
+// Calls body(rows) for rows that go to or from the host in one call: blocks of some 100 KiB, or, of a list of rows in
+// ascending order, each run of neighbours.
+template <class T, class Body>
+void for_row_ranges(const RowArray<T>& array, const std::vector<std::uint32_t>* list, const Body& body) {
+  const std::size_t block = std::max<std::size_t>(1, 16384 / std::max<std::size_t>(array.columns(), 1));
+  for (std::size_t begin = 0; list == nullptr && begin < array.rows(); begin += block)
+    body(Range{begin, std::min(begin + block, array.rows())});
+  for (std::size_t begin = 0, end; list != nullptr && begin < list->size(); begin = end) {
+    for (end = begin + 1; end < list->size() && (*list)[end] == (*list)[end - 1] + 1;) ++end;
+    body(Range{(*list)[begin], std::size_t{(*list)[end - 1]} + 1});
   }
 }
 
-// Blocks are of some 100 KiB.
-template <class T>
-std::size_t rows_per_block(const RowArray<T>& array) {
-  return std::max<std::size_t>(1, 16384 / std::max<std::size_t>(array.columns(), 1));
-}
-
-// Calls body(rows, values) for one block of rows after another, with their values on the host, packed.
+// Calls body(rows, values) with the values of these rows on the host, packed. list: the rows, in ascending order; null:
+// all of them.
 template <class T, class Body>
-void for_blocks_of_rows(const RowArray<T>& array, const Body& body) {
+void for_blocks_of_rows(const RowArray<T>& array, const Body& body, const std::vector<std::uint32_t>* list = nullptr) {
   std::vector<T> values;
-  for (std::size_t first = 0; first < array.rows(); first += rows_per_block(array)) {
-    const Range rows{first, std::min(first + rows_per_block(array), array.rows())};
-    values.resize(rows.size() * array.columns());
-    array.read(rows, values.data());
-    body(rows, values.data());
-  }
-}
-
-// The same for rows of a list in ascending order, a run of neighbours at a time.
-template <class T, class Body>
-void for_listed_rows(const RowArray<T>& array, const std::vector<std::uint32_t>& list, const Body& body) {
-  std::vector<T> values;
-  for_runs(list, [&](Range rows) {
+  for_row_ranges(array, list, [&](Range rows) {
     values.resize(rows.size() * array.columns());
     array.read(rows, values.data());
     body(rows, values.data());
   });
 }
 
-// Writes all rows, block by block: fill(j, row) sets the values of row j.
+// Writes rows: fill(j, row) sets the values of row j. list: as above.
 template <class T, class Fill>
-void write_rows(RowArray<T>& array, const Fill& fill) {
-  std::vector<T> values(rows_per_block(array) * array.columns());
-  for (std::size_t first = 0; first < array.rows(); first += rows_per_block(array)) {
-    const Range rows{first, std::min(first + rows_per_block(array), array.rows())};
-    for (std::size_t j = rows.begin; j < rows.end; ++j) fill(j, values.data() + (j - rows.begin) * array.columns());
-    array.write(rows, values.data());
-  }
-}
-// The same for rows of a list in ascending order, a run of neighbours at a time.
-template <class T, class Fill>
-void write_listed_rows(RowArray<T>& array, const std::vector<std::uint32_t>& list, const Fill& fill) {
+void write_rows(RowArray<T>& array, const Fill& fill, const std::vector<std::uint32_t>* list = nullptr) {
   std::vector<T> values;
-  for_runs(list, [&](Range rows) {
+  for_row_ranges(array, list, [&](Range rows) {
     values.resize(rows.size() * array.columns());
     for (std::size_t j = rows.begin; j < rows.end; ++j) fill(j, values.data() + (j - rows.begin) * array.columns());
     array.write(rows, values.data());
+  });
+}
+
+// All values to a matrix of that size on the host, and back.
+template <class T, class Number>
+void copy_to_host(const RowArray<T>& from, Matrix<Number>& to) {
+  for_blocks_of_rows(from, [&](Range rows, const T* values) {
+    for (std::size_t j = rows.begin; j < rows.end; ++j, values += from.columns())
+      std::copy(values, values + from.columns(), to.row(j));
+  });
+}
+template <class T, class Number>
+void copy_from_host(const Matrix<Number>& from, RowArray<T>& to) {
+  write_rows(to, [&](std::size_t j, T* row) {
+    std::transform(from.row(j), from.row(j) + from.columns(), row, [](Number value) { return static_cast<T>(value); });
   });
 }
 

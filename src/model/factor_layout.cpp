@@ -43,6 +43,26 @@ FactorLayout FactorLayout::pairs(std::size_t rows, std::size_t columns) {
   return FactorLayout({0, 0}, {{rows, columns}}, columns);
 }
 
+void FactorLayout::make_one_hot(std::size_t k) {
+  const Size& size = size_of_mode(k);
+  if (size.rows != size.columns || tied_mode(k) != k || columns_are_components())
+    throw Error(ErrorKind::config, fmt::format("factor layout: mode {} cannot be one-hot", k + 1));
+  one_hot_.resize(matrices(), false);
+  one_hot_[matrix(k)] = true;
+}
+
+std::size_t FactorLayout::one_hot_mode() const {
+  std::size_t k = 0;
+  while (k < modes() && !is_one_hot(matrix(k))) ++k;
+  return k;
+}
+
+std::size_t FactorLayout::tied_mode(std::size_t k) const {
+  for (std::size_t other = 0; other < modes(); ++other)
+    if (other != k && matrix(other) == matrix(k)) return other;
+  return k;
+}
+
 std::size_t FactorLayout::first_mode(std::size_t f) const {
   return static_cast<std::size_t>(std::find(matrix_of_mode_.begin(), matrix_of_mode_.end(), f) -
                                   matrix_of_mode_.begin());

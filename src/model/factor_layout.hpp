@@ -3,6 +3,7 @@
 //   CP            a matrix for each mode, as many columns as components, component r uses column r: nothing is stored
 //   tied modes    two modes that use one matrix, as both ends of the edges of a network do
 //   shared columns   components that use the same column of a matrix (a sparse Tucker core)
+//   one-hot mode  its matrix is the identity: a component belongs to one entity of it
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -46,13 +47,23 @@ class FactorLayout {
   std::span<const std::uint32_t> columns_of_mode(std::size_t k) const { return column_[k]; }
   // For each column of the matrix of mode k, the sum of these numbers over the components that use it.
   std::vector<double> column_sums(std::size_t k, const std::vector<double>& of_components) const;
-  void set_column(std::size_t k, std::size_t r, std::size_t q) { column_[k][r] = static_cast<std::uint32_t>(q); }
+  // The same, to be changed. Each must stay below the number of columns.
+  std::span<std::uint32_t> columns_of_mode(std::size_t k) { return column_[k]; }
+
+  // Makes the matrix of mode k the identity; no other mode may use it.
+  void make_one_hot(std::size_t k);
+  bool is_one_hot(std::size_t f) const { return !one_hot_.empty() && one_hot_[f]; }  // matrix f
+  // The first mode whose matrix is the identity; modes(), if there is none.
+  std::size_t one_hot_mode() const;
+  // The other mode that uses the matrix of mode k; k itself, if there is none.
+  std::size_t tied_mode(std::size_t k) const;
 
  private:
   std::size_t components_ = 0;
   std::vector<std::size_t> matrix_of_mode_;
   std::vector<Size> sizes_;
   std::vector<std::vector<std::uint32_t>> column_;  // [k][r]; empty for CP
+  std::vector<bool> one_hot_;                       // of each matrix; empty: none is
 };
 
 }  // namespace ztp

@@ -28,6 +28,14 @@ State make_state(const FactorLayout& layout, const std::vector<std::size_t>& net
   state.shapes = {hyper.dirichlet, hyper.tensor.shape, std::vector<double>(networks.size(), hyper.network.shape)};
   for (std::size_t f = 0; f < layout.matrices(); ++f)
     state.factors.push_back(arrays.factors(layout.size(f).rows, layout.size(f).columns));
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {
+    if (!layout.is_one_hot(f)) continue;
+    const std::size_t n = layout.size(f).rows;  // the identity, times n as all factors
+    write_rows(*state.factors[f], [n](std::size_t j, float* row) {
+      std::fill(row, row + n, 0.0f);
+      row[j] = static_cast<float>(n);
+    });
+  }
   state.tensor = Weights(layout.components());
   for (const std::size_t f : networks) state.networks.emplace_back(layout.size(f).columns);
   return state;
@@ -36,17 +44,24 @@ State make_state(const FactorLayout& layout, const std::vector<std::size_t>& net
 Statistics make_statistics(const FactorLayout& layout, const std::vector<std::size_t>& networks, bool wide,
                            ArrayMaker& arrays) {
   Statistics statistics;
-  for (std::size_t f = 0; f < layout.matrices(); ++f)
-    statistics.rows.push_back(arrays.counts(layout.size(f).rows, layout.size(f).columns, wide));
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {  // of a one-hot matrix nothing is drawn, so nothing is counted
+    const bool one_hot = layout.is_one_hot(f);
+    statistics.rows.push_back(
+        arrays.counts(one_hot ? 1 : layout.size(f).rows, one_hot ? 1 : layout.size(f).columns, wide));
+  }
   for (auto* of_tensor : {&statistics.tensor, &statistics.from_ones, &statistics.from_edges})
     of_tensor->assign(layout.components(), 0);
+  for (const std::size_t f : networks)
+    statistics.from_edges.resize(std::max(statistics.from_edges.size(), layout.size(f).columns), 0);
   for (const std::size_t f : networks) statistics.networks.emplace_back(layout.size(f).columns, 0);
   return statistics;
 }
 
-std::vector<double> learned_values(const PriorShapes& shapes, const Hyperparameters& hyper) {
+std::vector<double> learned_values(const State& state, const Hyperparameters& hyper) {
+  const PriorShapes& shapes = state.shapes;
   std::vector<double> values;
-  if (hyper.learn_dirichlet) values = shapes.dirichlet;
+  for (std::size_t f = 0; hyper.learn_dirichlet && f < shapes.dirichlet.size(); ++f)
+    if (!state.layout.is_one_hot(f)) values.push_back(shapes.dirichlet[f]);
   if (!hyper.learn_shapes) return values;
   values.push_back(shapes.tensor);
   values.insert(values.end(), shapes.networks.begin(), shapes.networks.end());

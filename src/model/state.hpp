@@ -66,8 +66,8 @@ State make_state(const FactorLayout& layout, const std::vector<std::size_t>& net
 Statistics make_statistics(const FactorLayout& layout, const std::vector<std::size_t>& networks, bool wide,
                            ArrayMaker& arrays);
 
-// Those of the shapes that are learned: a of each matrix, g, f_1, ....
-std::vector<double> learned_values(const PriorShapes& shapes, const Hyperparameters& hyper);
+// Those of the shapes that are learned: a of each matrix that is drawn, g, f_1, ....
+std::vector<double> learned_values(const State& state, const Hyperparameters& hyper);
 
 // Components with at least half a count from the ones of the tensor: imputed counts occupy nothing.
 std::size_t occupied(const Statistics& statistics);

@@ -2,6 +2,7 @@
 // conditionals that sweeps draw from, their means, and what is left of it when the weights are integrated out. Nothing
 // else in the code knows this prior.
 //   lambda_r ~ Gamma(g, scale p_r / (1 - p_r)),   p_r ~ Beta(c eps, c (1 - eps))
+// Where components share columns, all of them have the same p.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,8 +18,9 @@ struct WeightPrior {
   double shape;          // g (tensor) or f (network); where it is learned, the median of its prior or the value in use
   double concentration;  // c or d
   double mean;           // eps or alpha
+  bool shared = false;   // one p for all components
 
-  WeightPrior with_shape(double in_use) const { return {in_use, concentration, mean}; }
+  WeightPrior with_shape(double in_use) const { return {in_use, concentration, mean, shared}; }
 };
 
 // The R weights of the tensor (lambda, p) or of a network (beta, h), in logs: an empty component's weight underflows.
@@ -34,10 +36,12 @@ struct WeightPriors {
   WeightPrior network;  // f, d, alpha; the same for every network
 };
 WeightPriors weight_priors(const FitOptions& complete);
-void complete_weight_priors(FitOptions& options);
+// network_columns: of the matrices that networks are on.
+void complete_weight_priors(FitOptions& options, std::size_t network_columns);
 
 // p_r ~ Beta(c eps + s_r, c (1 - eps) + g), lambda_r ~ Gamma(g + s_r, scale p_r)        (M6), (M7); of a network (M13),
-// (M14) Reads the totals, each `scale` counts, writes the weights, O(R). prior.shape is the g in use.
+// (M14). A shared p ~ Beta(c eps + sum_r s_r, c (1 - eps) + R g)                                              (M54)
+// Reads the totals, each `scale` counts, writes the weights, O(R). prior.shape is the g in use.
 void draw_weights(const WeightPrior& prior, std::span<const std::int64_t> totals, double scale, const Streams& streams,
                   Weights& weights);
 

@@ -103,6 +103,10 @@ bool is_rival(const FitOptions& options) {
   return options.model != Model::ztp;
 }
 
+bool shares_columns(const FitOptions& options) {
+  return !options.columns.empty();
+}
+
 bool is_point_estimate(const FitOptions& options) {
   return options.model == Model::quad || options.model == Model::pwquad;
 }

@@ -15,18 +15,6 @@ constexpr std::size_t draws_for_shares = 10;
 constexpr std::size_t ones_for_shares = 200000;
 constexpr std::size_t floats_for_intervals = std::size_t{64} << 20;
 
-std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t q, std::size_t top) {
-  std::vector<std::uint32_t> ids(u.rows());
-  std::iota(ids.begin(), ids.end(), 0u);
-  const std::size_t count = std::min(top, ids.size());
-  std::partial_sort(
-      ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
-      [&](std::uint32_t a, std::uint32_t b) { return u.row(a)[q] != u.row(b)[q] ? u.row(a)[q] > u.row(b)[q] : a < b; });
-  std::vector<Component::Entity> result;
-  for (std::size_t i = 0; i < count; ++i) result.push_back({ids[i], static_cast<double>(u.row(ids[i])[q])});
-  return result;
-}
-
 // The part of the rate of each of these ones that each component has, summed over the ones.
 std::vector<double> sum_of_shares(Kernel& kernel, const Rates& rates, const SparseTensor& tensor,
                                   const std::vector<std::size_t>& ones) {
@@ -57,6 +45,18 @@ double mean(const std::vector<float>& values) {
 }
 
 }  // namespace
+
+std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t q, std::size_t top) {
+  std::vector<std::uint32_t> ids(u.rows());
+  std::iota(ids.begin(), ids.end(), 0u);
+  const std::size_t count = std::min(top, ids.size());
+  std::partial_sort(
+      ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
+      [&](std::uint32_t a, std::uint32_t b) { return u.row(a)[q] != u.row(b)[q] ? u.row(a)[q] > u.row(b)[q] : a < b; });
+  std::vector<Component::Entity> result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back({ids[i], static_cast<double>(u.row(ids[i])[q])});
+  return result;
+}
 
 std::vector<std::size_t> Posterior::Impl::draws_of(std::size_t chain) const {
   std::vector<std::size_t> mine;
@@ -106,7 +106,7 @@ std::vector<double> Posterior::mean_weights(std::size_t chain) {
 }
 
 std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain) {
-  impl_->require_rates("factor_intervals");
+  impl_->require_components("factor_intervals");
   const FactorLayout& layout = impl_->layout;
   for (const FactorPlace& place : places)
     if (place.mode >= layout.modes() || place.entity >= layout.size_of_mode(place.mode).rows ||
@@ -144,7 +144,7 @@ std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>
 }
 
 std::vector<std::vector<float>> Posterior::network_weights(std::size_t network, std::size_t chain) {
-  impl_->require_rates("network_weights");
+  impl_->require_components("network_weights");
   if (network >= impl_->info.networks.size())
     throw Error(ErrorKind::usage, fmt::format("network_weights: there is no network {} (from 0)", network));
   return impl_->weights(impl_->draws_of(chain), network + 1);
@@ -162,7 +162,7 @@ std::size_t Posterior::draws_of(std::size_t chain) const {
 }
 
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
-  impl_->require_rates("components");
+  impl_->require_components("components");
   const std::size_t R = impl_->layout.components();
   const std::vector<std::size_t> mine = impl_->draws_of(chain);
   std::vector<std::vector<float>> weights = impl_->weights(mine);

@@ -134,8 +134,8 @@ Matrix<float> Posterior::Impl::roots(std::size_t chain, std::size_t k) {
 }
 
 std::vector<ComponentMatch> Posterior::match_components(std::size_t chain, Posterior& other, std::size_t other_chain) {
-  impl_->require_rates("a comparison");
-  other.impl_->require_rates("a comparison");
+  impl_->require_components("a comparison");
+  other.impl_->require_components("a comparison");
   const std::vector<std::size_t> same = same_modes(modes(), other.modes());
   const std::vector<double> weights = mean_weights(chain), other_weights = other.mean_weights(other_chain);
   Matrix<double> overlap = all_ones(weights.size(), other_weights.size());
@@ -149,7 +149,7 @@ std::vector<ComponentMatch> Posterior::match_components(std::size_t chain, Poste
 }
 
 Matching Posterior::match_chains(std::size_t reference) {
-  impl_->require_rates("match_chains");
+  impl_->require_components("match_chains");
   Matching result;
   result.reference = reference;
   const std::vector<double> weights = mean_weights(reference);
@@ -200,7 +200,7 @@ std::vector<float> Posterior::matched_mean_factor(const Matching& matching, std:
 
 std::vector<double> Posterior::parts_of_rates(const Matching& matching, const std::uint32_t* coords,
                                               std::size_t count) {
-  impl_->require_rates("parts_of_rates");
+  impl_->require_components("parts_of_rates");
   impl_->check_cells(coords, count);
   const FactorLayout& layout = impl_->layout;
   State& state = impl_->state;

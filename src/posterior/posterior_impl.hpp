@@ -13,6 +13,9 @@
 
 namespace ztp {
 
+// The entities with the most of column q, largest first.
+std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t q, std::size_t top);
+
 struct Posterior::Impl {
   Impl(const std::string& dir, unsigned threads);
   // Loads draw i, and the rates z of cells at it; of a rival their logits.
@@ -24,6 +27,9 @@ struct Posterior::Impl {
   void check_cells(const TestCells& cells) const;
   // Error (config), if the run is of a rival, whose factors have either sign.
   void require_rates(const char* what) const;
+  // Likewise, if components share columns; if they do not.
+  void require_components(const char* what) const;
+  void require_shared_columns(const char* what) const;
   std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
   // Posterior::predict for as many cells as one pass over the draws has memory for.
   void predict(const std::uint32_t* coords, std::size_t count, Prediction* result);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "kernel/host_arrays.hpp"
 #include "kernel/logits.hpp"
@@ -38,7 +37,7 @@ Prediction summarise(float* probability, std::size_t draws, double rate) {
 unsigned checked_threads(unsigned threads) {
   const double most = fit_option_field("threads").range.largest;
   if (threads > most) throw Error(ErrorKind::usage, fmt::format("{} threads: there can be up to {}", threads, most));
-  return threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency());
+  return threads > 0 ? threads : available_cores();
 }
 
 // Where draws are scored: by the kernel, or on the host where logits are computed.
@@ -93,6 +92,23 @@ void Posterior::Impl::require_rates(const char* what) const {
   if (rival)
     throw Error(ErrorKind::config, fmt::format("{}: {} needs factors that are not negative, and --model {} has others",
                                                run_dir, what, name_of(info.options.model)));
+}
+
+void Posterior::Impl::require_components(const char* what) const {
+  require_rates(what);
+  if (!layout.columns_are_components())
+    throw Error(ErrorKind::config, fmt::format("{}: {} is for models whose components have columns of their own; this "
+                                               "one was fitted with --columns",
+                                               run_dir, what));
+}
+
+void Posterior::Impl::require_shared_columns(const char* what) const {
+  require_rates(what);
+  if (layout.columns_are_components())
+    throw Error(ErrorKind::config,
+                fmt::format("{}: {} is for runs with --columns; in this one, components have columns "
+                            "of their own",
+                            run_dir, what));
 }
 
 std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coords, std::size_t count) {

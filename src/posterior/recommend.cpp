@@ -171,7 +171,7 @@ void check_question(const std::vector<std::optional<std::uint32_t>>& given, cons
 
 void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                           const std::function<bool(const Recommendation&)>& yield) {
-  impl_->require_rates("recommend");
+  impl_->require_components("recommend");
   check_question(given, impl_->modes, top);
   const std::size_t order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
@@ -209,7 +209,7 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
 }
 
 std::vector<std::vector<Recommendation::Part>> Posterior::explain(const std::uint32_t* coords, std::size_t count) {
-  impl_->require_rates("explain");
+  impl_->require_components("explain");
   impl_->check_cells(coords, count);
   const std::size_t R = impl_->layout.components();
   Buffer<double> sum(count * R), parts(count * R);  // of the rate that each component has, over the draws and of one

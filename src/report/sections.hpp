@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <optional>
-#include <thread>
 
 #include "base/json.hpp"
 #include "base/pool.hpp"
@@ -20,7 +19,7 @@ struct ReportSource {
   Posterior posterior;
   ShownEntities shown;
   std::vector<std::string> notes;  // what was left out
-  Pool pool{options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())};
+  Pool pool{options.threads > 0 ? options.threads : available_cores()};
 
   // The data of the fit, loaded when first used: several sections read all of it.
   const Dataset& data() {

@@ -19,6 +19,7 @@
 #include "store/run_info.hpp"
 #include "tensor/missing.hpp"
 #include "tensor/records.hpp"
+#include "tensor/tie_modes.hpp"
 #include "ztp/error.hpp"
 #include "ztp/split.hpp"
 #include "ztp/version.hpp"
@@ -84,6 +85,10 @@ Dataset read_dataset(const ReadOptions& read, const FitOptions& options) {
 
 FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir, const FitCallbacks& callbacks,
                bool replace) {
+  if (!given.tie.empty()) {
+    const auto [k, l] = tied_pair(given, data);
+    tie_modes(data, k, l);
+  }
   const FitOptions options = complete_options(given, data);
   if (data.ones() == 0) throw Error(ErrorKind::config, "the tensor has no ones to fit");
   if (is_rival(options)) {
@@ -98,6 +103,10 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   require_memory(data, options);
   TestCells test = test_cells(options, data);
   if (!options.test.empty()) require_memory(data, options, test.size());
+  if (options.self == SelfCells::missing) {
+    const auto [k, l] = tied_pair(options, data);
+    remove_self_cells(k, l, data.tensor.order(), test, data.missing);
+  }
   if (options.holdout_as == HoldoutAs::missing) add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);
   if (is_rival(options)) rival_models(options).describe(data, info);

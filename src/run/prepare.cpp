@@ -6,8 +6,8 @@
 #include <charconv>
 #include <numeric>
 #include <optional>
-#include <thread>
 
+#include "base/pool.hpp"
 #include "io/flags.hpp"
 #include "kernel/bounded_draw.hpp"
 #include "options/options.hpp"
@@ -23,8 +23,14 @@ constexpr std::int64_t many_ones = 10000000;                      // for these t
 constexpr std::int64_t few_ones_in_minibatch = 50000;
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
 
-unsigned cores() {
-  return std::max(1u, std::thread::hardware_concurrency());
+// All cores, but where there is little to do threads would wait for each other more than they work: with 1,000 ones two
+// are slower than one, with 3,000 they are faster.
+constexpr std::uint64_t ones_for_a_thread = 2000;
+
+std::int64_t useful_threads(const Dataset& data) {
+  std::uint64_t entries = data.ones();
+  for (const Network& network : data.networks) entries += network.size();
+  return static_cast<std::int64_t>(std::clamp<std::uint64_t>(entries / ones_for_a_thread, 1, available_cores()));
 }
 
 double dirichlet_value(const std::string& item, const std::string& text) {
@@ -53,6 +59,34 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
   return values;
 }
 
+// What cells (i, i) of tied modes are.
+void complete_self_cells(FitOptions& complete, const Dataset& data) {
+  if (complete.tie.empty()) return;
+  const auto [k, l] = tied_pair(complete, data);
+  bool any = false;
+  for (std::size_t e = 0; e < data.tensor.nnz(); ++e) any = any || data.tensor.cell(e)[k] == data.tensor.cell(e)[l];
+  if (any && complete.self == SelfCells::missing)
+    throw Error(ErrorKind::config, "--self missing: the data have ones whose entities in the tied modes are the same");
+  if (complete.self != SelfCells::automatic) return;
+  if (!any)
+    throw Error(
+        ErrorKind::config,
+        fmt::format("--tie {}: none of the ones has the same entity in both modes; say --self missing if none can, or "
+                    "--self zero if that was looked for",
+                    complete.tie.front()));
+  complete.self = SelfCells::zero;
+}
+
+void complete_dirichlet(FitOptions& complete, const Dataset& data) {
+  if (!complete.dirichlet.empty()) return;
+  if (!shares_columns(complete)) {
+    complete.dirichlet = {"0.1"};
+    return;
+  }
+  for (const Mode& mode : data.tensor.modes)
+    complete.dirichlet.push_back(fmt::format("{}={}", mode.name, mode.labels.size() > 10000 ? "0.015" : "0.05"));
+}
+
 // Options of the model that follow from others or from the data.
 void complete_sampler(FitOptions& complete, const Dataset& data) {
   const SparseTensor& tensor = data.tensor;
@@ -78,7 +112,22 @@ void complete_sampler(FitOptions& complete, const Dataset& data) {
     throw Error(ErrorKind::config,
                 "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "
                 "plain");
-  complete_weight_priors(complete);
+  complete_weight_priors(complete, layout_of(complete, sizes_of_modes(data)).most_columns());
+}
+
+// What is not there yet, or makes no sense, where components share columns.
+void check_shared(const FitOptions& complete, const Dataset& data) {
+  if (is_rival(complete))
+    throw Error(ErrorKind::config, fmt::format("--columns is for --model ztp, not {}", name_of(complete.model)));
+  if (is_online(complete)) throw Error(ErrorKind::config, "--columns is for --method batch alone");
+  const FactorLayout layout = layout_of(complete, sizes_of_modes(data));
+  for (const Network& network : data.networks)
+    if (layout.is_one_hot(layout.matrix(network.mode)))
+      throw Error(ErrorKind::config, fmt::format("--columns {0}=own: mode {0} has a network, which needs columns that "
+                                                 "entities share",
+                                                 data.tensor.modes[network.mode].name));
+  if (complete.start == Start::prior && layout.one_hot_mode() < layout.modes())
+    throw Error(ErrorKind::config, "--start prior: not with a mode of own columns, whose ones would have no component");
 }
 
 void complete_schedule(FitOptions& complete) {
@@ -97,15 +146,27 @@ void complete_schedule(FitOptions& complete) {
 
 }  // namespace
 
+std::pair<std::size_t, std::size_t> tied_pair(const FitOptions& options, const Dataset& data) {
+  const std::vector<std::size_t> tied = tied_modes(options, sizes_of_modes(data));
+  std::size_t k = 0;
+  while (tied[k] == k) ++k;
+  return {k, tied[k]};
+}
+
 FitOptions complete_options(const FitOptions& options, const Dataset& data) {
   check_options(options, !data.networks.empty());
   dirichlet_of_modes(options.dirichlet, data.tensor.modes);
-  return fill_in_defaults(options, data);
+  FitOptions complete = fill_in_defaults(options, data);
+  if (shares_columns(complete)) check_shared(complete, data);
+  return complete;
 }
 
 FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data) {
   FitOptions complete = options;
-  if (complete.threads == 0) complete.threads = cores();
+  if (complete.threads == 0) complete.threads = useful_threads(data);
+  complete_layout(complete, sizes_of_modes(data), data.ones());
+  complete_self_cells(complete, data);
+  complete_dirichlet(complete, data);
   if (is_point_estimate(complete)) {  // the last iteration is the one draw
     complete.burn_in = complete.sweeps - 1;
     complete.keep_every = complete.draws = 1;
@@ -120,14 +181,21 @@ ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& opt
   ReadOptions reading = read;
   reading.counts = has_counts(options);
   reading.stream = is_online(options);
-  reading.threads = options.threads > 0 ? static_cast<unsigned>(options.threads) : cores();
+  reading.threads = options.threads > 0 ? static_cast<unsigned>(options.threads) : available_cores();
   return reading;
 }
 
-Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes) {
+Hyperparameters hyperparameters(const FitOptions& complete, const FactorLayout& layout,
+                                const std::vector<Mode>& modes) {
   const WeightPriors priors = weight_priors(complete);
-  return {dirichlet_of_modes(complete.dirichlet, modes), priors.tensor, priors.network, learned(complete).dirichlet,
-          learned(complete).gamma_shape};
+  const std::vector<double> of_modes = dirichlet_of_modes(complete.dirichlet, modes);
+  std::vector<double> of_matrices;
+  for (std::size_t f = 0; f < layout.matrices(); ++f) of_matrices.push_back(of_modes[layout.first_mode(f)]);
+  for (std::size_t k = 0; k < modes.size(); ++k)
+    if (of_modes[k] != of_matrices[layout.matrix(k)])
+      throw Error(ErrorKind::config, fmt::format("--dirichlet: the tied modes {} and {} have one value", modes[k].name,
+                                                 modes[layout.tied_mode(k)].name));
+  return {of_matrices, priors.tensor, priors.network, learned(complete).dirichlet, learned(complete).gamma_shape};
 }
 
 Problem make_problem(const FitOptions& complete, const Dataset& data) {
@@ -136,11 +204,15 @@ Problem make_problem(const FitOptions& complete, const Dataset& data) {
   problem.options = complete;
   problem.networks = data.networks;
   problem.missing = data.missing.empty() ? nullptr : &data.missing;
-  problem.hyper = hyperparameters(complete, data.tensor.modes);
-  problem.layout = FactorLayout::cp(data.tensor.sizes(), static_cast<std::size_t>(complete.rank));
+  problem.layout = layout_of(complete, sizes_of_modes(data));
+  problem.hyper = hyperparameters(complete, problem.layout, data.tensor.modes);
   problem.seed = complete.seed;
   problem.learn_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
-  problem.bounded = problem.layout.components() >= least_rank_bounded;
+  // At first components are all alike, and with many ones they would pile up in few columns.
+  if (data.ones() > static_cast<std::uint64_t>(most_units_collapsed))
+    problem.columns_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
+  problem.self_missing = complete.self == SelfCells::missing;
+  problem.bounded = problem.layout.columns_are_components() && problem.layout.components() >= least_rank_bounded;
   problem.collapsed = complete.sampler == Sampler::collapsed;
   return problem;
 }

@@ -19,7 +19,9 @@ ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& opt
 
 // What a chain samples. Keeps references to the data, which must outlive it.
 Problem make_problem(const FitOptions& complete, const Dataset& data);
-Hyperparameters hyperparameters(const FitOptions& complete, const std::vector<Mode>& modes);
+Hyperparameters hyperparameters(const FitOptions& complete, const FactorLayout& layout, const std::vector<Mode>& modes);
+// The modes that share a matrix; where there are such.
+std::pair<std::size_t, std::size_t> tied_pair(const FitOptions& options, const Dataset& data);
 OnlineOptions online_options(const FitOptions& complete);
 
 // The schedule of a new run: at most as many draws as asked for, and at most 4 GiB of them.

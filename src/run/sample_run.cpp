@@ -124,11 +124,12 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   info.created = time_of_creation();
   info.fingerprint = fingerprint_of(data);
   info.options = options;
-  const Hyperparameters hyper = hyperparameters(options, data.tensor.modes);
+  const FactorLayout layout = layout_of(options, sizes_of_modes(data));
+  const Hyperparameters hyper = hyperparameters(options, layout, data.tensor.modes);
   for (std::size_t k = 0; k < data.tensor.order(); ++k) {
     const LabelTable& labels = data.tensor.modes[k].labels;
-    info.modes.push_back(
-        {data.tensor.modes[k].name, labels.size(), labels.is_numbered(), labels.first_number(), hyper.dirichlet[k]});
+    info.modes.push_back({data.tensor.modes[k].name, labels.size(), labels.is_numbered(), labels.first_number(),
+                          hyper.dirichlet[layout.matrix(k)]});
     if (k < data.missing.slices.size())
       info.modes.back().missing_entities = static_cast<std::uint32_t>(data.missing.slices[k].size());
   }

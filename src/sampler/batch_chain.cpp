@@ -25,7 +25,8 @@ bool needs_wide_counts(const Problem& problem) {
 BatchChain::BatchChain(const Problem& problem, Kernel& kernel, std::uint32_t number)
     : PoissonChain(problem, kernel, number, needs_wide_counts(problem)) {
   data_changed();
-  if (problem.collapsed) collapsed_moves_.emplace(*problem.tensor, problem.hyper.tensor, problem.layout);
+  if (problem.collapsed && problem.layout.columns_are_components())
+    collapsed_moves_.emplace(*problem.tensor, problem.hyper.tensor, problem.layout);
 }
 
 void BatchChain::data_changed() {
@@ -60,6 +61,7 @@ void BatchChain::start() {
 double BatchChain::sweep(bool likelihood) {
   Step step(*this);
   if (t_ > problem_.learn_after) learn();
+  draw_structure();
   draw_parameters(t_);
   step.begin_counts();
   const double log_likelihood = draw_counts(likelihood);
@@ -72,7 +74,7 @@ double BatchChain::draw_counts(bool likelihood) {
   double log_likelihood = draw_tensor_counts(likelihood);
   for (const NetworkPart& network : networks_)
     log_likelihood += network.draw_counts(state_, settings(likelihood), statistics_);
-  if (collapsed_moves_) run_collapsed_moves();
+  move_counts();
   check_invariants();
   return log_likelihood;
 }
@@ -87,6 +89,7 @@ void BatchChain::learn() {
     value = draw_gamma_shape(stream, value, prior, totals);
   };
   for (std::size_t f = 0; hyper.learn_dirichlet && f < state_.factors.size(); ++f) {
+    if (state_.layout.is_one_hot(f)) continue;
     Stream stream(counts_.key(Purpose::learn_dirichlet, f), t_, 0);
     double& a = state_.shapes.dirichlet[f];
     a = draw_dirichlet_parameter(stream, a, hyper.dirichlet[f],
@@ -116,7 +119,8 @@ double BatchChain::draw_tensor_counts(bool likelihood) {
 
 // Redraws the components of the ones' counts, given all counts, parameters integrated out.              (M22), (M23)
 // Reads the allocation, changes the statistics; serial, O(counts R K).
-void BatchChain::run_collapsed_moves() {
+void BatchChain::move_counts() {
+  if (!collapsed_moves_) return;
   const bool only_tokens = problem_.missing == nullptr && problem_.networks.empty();
   collapsed_moves_->run(allocation_, {state_.shapes, network_ends(), only_tokens},
                         {counts_.key(Purpose::collapsed), t_}, statistics_);
@@ -133,6 +137,7 @@ std::vector<std::vector<std::int64_t>> BatchChain::network_ends() const {
 void BatchChain::check_invariants() const {
 #ifdef ZTP_ASSERTIONS
   for (std::size_t f = 0; f < statistics_.rows.size(); ++f) {
+    if (state_.layout.is_one_hot(f)) continue;
     const std::vector<std::int64_t> expected = stored_column_totals(f);
     std::vector<std::int64_t> sums(expected.size(), 0);
     for_blocks_of_rows(*statistics_.rows[f], [&](Range rows, const std::int64_t* values) {

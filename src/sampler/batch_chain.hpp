@@ -8,7 +8,7 @@
 
 namespace ztp {
 
-class BatchChain final : public PoissonChain {
+class BatchChain : public PoissonChain {
  public:
   BatchChain(const Problem& problem, Kernel& kernel, std::uint32_t number);
 
@@ -22,19 +22,25 @@ class BatchChain final : public PoissonChain {
   double step(bool likelihood) override { return sweep(likelihood); }
   void draw_state() override {}  // a sweep leaves one
   // Says that the ones or the edges are others than before, as joint tests of the sampler change them: O(nnz K).
-  void data_changed();
+  virtual void data_changed();
   // The second half of a sweep alone: all latent counts anew, at the parameters of the last sweep. For data that have
   // changed since then.
   double draw_counts(bool likelihood = true);
 
+ protected:
+  bool starts_from_prior() const { return problem_.options.start == Start::prior; }
+  DrawSettings settings(bool likelihood) const;
+  std::vector<std::vector<std::int64_t>> network_ends() const;
+  // What of the model is drawn before the parameters.
+  virtual void draw_structure() {}
+  // Latent counts of the tensor's cells. Returns their log-likelihood.
+  virtual double draw_tensor_counts(bool likelihood);
+  // Moves of counts with the parameters integrated out, at the end of a sweep.
+  virtual void move_counts();
+
  private:
   double observed_counts() const override { return observed_counts_; }
-  bool starts_from_prior() const { return problem_.options.start == Start::prior; }
   void learn();
-  double draw_tensor_counts(bool likelihood);
-  DrawSettings settings(bool likelihood) const;
-  void run_collapsed_moves();
-  std::vector<std::vector<std::int64_t>> network_ends() const;
   void check_invariants() const;
 
   double observed_counts_ = 0;

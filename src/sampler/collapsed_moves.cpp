@@ -16,20 +16,6 @@ std::int64_t units(const Allocation& allocation) {
   return sum;
 }
 
-void read(const Counts& from, Matrix<double>& to) {
-  for_blocks_of_rows(from, [&](Range rows, const std::int64_t* values) {
-    for (std::size_t j = rows.begin; j < rows.end; ++j, values += from.columns())
-      std::copy(values, values + from.columns(), to.row(j));
-  });
-}
-
-void write(const Matrix<double>& from, Counts& to) {
-  write_rows(to, [&](std::size_t j, std::int64_t* row) {
-    std::transform(from.row(j), from.row(j) + from.columns(), row,
-                   [](double count) { return static_cast<std::int64_t>(count); });
-  });
-}
-
 }  // namespace
 
 CollapsedMoves::CollapsedMoves(const SparseTensor& tensor, const WeightPrior& prior, const FactorLayout& layout)
@@ -70,11 +56,11 @@ void CollapsedMoves::run(const Allocation& allocation, const CollapsedInputs& in
   if (too_many(allocation, inputs, statistics)) return;
   const WeightPrior prior = prior_.with_shape(inputs.shapes.tensor);
   load_tokens(allocation, streams.at(0));
-  for (std::size_t k = 0; k < K_; ++k) read(*statistics.rows[k], S_[k]);
+  for (std::size_t k = 0; k < K_; ++k) copy_to_host(*statistics.rows[k], S_[k]);
   TokenCounts counts{tensor_, inputs, tokens_, S_, statistics};
   scan(counts, prior, streams.at(1));
   split_merge_.run(counts, prior, streams.at(2));
-  for (std::size_t k = 0; k < K_; ++k) write(S_[k], *statistics.rows[k]);
+  for (std::size_t k = 0; k < K_; ++k) copy_from_host(S_[k], *statistics.rows[k]);
 }
 
 // More tokens than there is room for; or so many imputed counts that doubles would not tell one more from them. No move

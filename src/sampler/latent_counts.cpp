@@ -12,14 +12,19 @@ CountSums sums_of_tensor(const FactorLayout& layout, Statistics& statistics) {
   return sums;
 }
 
-LatentCounts::LatentCounts(const Problem& problem, Kernel& kernel, std::uint32_t chain)
-    : problem_(problem), kernel_(kernel), chain_(chain), in_slice_(problem.layout.modes()) {
-  if (problem.missing == nullptr) return;
-  for (std::size_t k = 0; k < problem.missing->slices.size(); ++k) {
+std::vector<std::vector<std::uint8_t>> slice_masks(const Problem& problem) {
+  std::vector<std::vector<std::uint8_t>> masks(problem.layout.modes());
+  for (std::size_t k = 0; problem.missing != nullptr && k < problem.missing->slices.size(); ++k) {
     if (problem.missing->slices[k].empty()) continue;
-    in_slice_[k].assign(problem.layout.size_of_mode(k).rows, 0);
-    for (const std::uint32_t j : problem.missing->slices[k]) in_slice_[k][j] = 1;
+    masks[k].assign(problem.layout.size_of_mode(k).rows, 0);
+    for (const std::uint32_t j : problem.missing->slices[k]) masks[k][j] = 1;
   }
+  return masks;
+}
+
+LatentCounts::LatentCounts(const Problem& problem, Kernel& kernel, std::uint32_t chain)
+    : problem_(problem), kernel_(kernel), chain_(chain), in_slice_(slice_masks(problem)) {
+  if (problem.missing == nullptr) return;
   const Buffer<std::uint32_t>& cells = problem.missing->cells;
   missing_ = kernel.upload({.coords = cells.data(), .count = cells.size() / problem.layout.modes(), .missing = true},
                            problem.layout);

@@ -39,6 +39,8 @@ class LatentCounts {
   std::unique_ptr<Ones> missing_;                    // the list of missing cells; null: every cell is observed
 };
 
+// For each mode with missing slices, one for each missing entity; empty for the others.
+std::vector<std::vector<std::uint8_t>> slice_masks(const Problem& problem);
 // What counts of the tensor's cells are added to.
 CountSums sums_of_tensor(const FactorLayout& layout, Statistics& statistics);
 

@@ -151,10 +151,7 @@ void OnlineChain::add_inner_draw(std::uint32_t draw, const RowLists* rows) {
         for (std::size_t q = 0; q < u.columns(); ++q) sum[q] = (draw == 0 ? 0 : sum[q]) + values[q];
       }
     };
-    if (rows == nullptr)
-      for_blocks_of_rows(u, add);
-    else
-      for_listed_rows(u, (*rows)[f], add);
+    for_blocks_of_rows(u, add, rows == nullptr ? nullptr : &(*rows)[f]);
   }
   const auto add = [&](const std::vector<double>& log_weight, std::vector<double>& log_sum) {
     log_sum.resize(log_weight.size());
@@ -173,10 +170,7 @@ void OnlineChain::average_inner_draws(const RowLists* rows) {
     const auto mean = [&](std::size_t j, float* row) {
       for (std::size_t q = 0; q < u.columns(); ++q) row[q] = factor_sums_[f].row(j)[q] / static_cast<float>(M);
     };
-    if (rows == nullptr)
-      write_rows(u, mean);
-    else
-      write_listed_rows(u, (*rows)[f], mean);
+    write_rows(u, mean, rows == nullptr ? nullptr : &(*rows)[f]);
   }
   const auto average = [&](const std::vector<double>& log_sum, std::vector<double>& log_weight) {
     for (std::size_t r = 0; r < log_sum.size(); ++r) log_weight[r] = log_sum[r] - std::log(M);

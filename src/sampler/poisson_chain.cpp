@@ -7,7 +7,6 @@
 #include <span>
 
 #include "kernel/draw_columns.hpp"
-#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -49,15 +48,18 @@ void PoissonChain::restore(std::uint32_t t) {
     for_blocks_of_rows(*of_matrix, [&](Range rows, const std::int64_t* values) {
       sound = sound && std::all_of(values, values + rows.size() * of_matrix->columns(), is_count);
     });
-  if (!sound)
-    throw Error(ErrorKind::input, fmt::format("the checkpoint is damaged: chain {} carries numbers that cannot be; fit "
-                                              "again",
-                                              number_ + 1));
+  if (!sound) throw damaged_checkpoint();
+}
+
+Error PoissonChain::damaged_checkpoint() const {
+  return Error(ErrorKind::input, fmt::format("the checkpoint is damaged: chain {} carries numbers that cannot be; fit "
+                                             "again",
+                                             number_ + 1));
 }
 
 void PoissonChain::describe(SweepReport& report) const {
   report.occupied = occupied(statistics_);
-  report.network_only = network_only(statistics_);
+  report.network_only = state_.layout.columns_are_components() ? network_only(statistics_) : 0;
   report.total_weight = rates().total;
 }
 
@@ -89,7 +91,8 @@ void PoissonChain::Step::end() {
 void PoissonChain::set_parameters(const ParameterRequest& request) {
   const double scale = statistics_.scale;
   check_shapes(state_.shapes, scale, context(request.t));
-  for (std::size_t f = 0; f < state_.factors.size(); ++f) set_columns(f, request);
+  for (std::size_t f = 0; f < state_.factors.size(); ++f)
+    if (!state_.layout.is_one_hot(f)) set_columns(f, request);
   const auto set_weights = [&](const WeightPrior& prior, std::span<const std::int64_t> totals, StreamKey key,
                                Weights& weights) {
     if (request.means)
@@ -131,7 +134,7 @@ std::vector<std::int64_t> PoissonChain::stored_network_ends(std::size_t f) const
 }
 
 std::vector<std::int64_t> PoissonChain::stored_column_totals(std::size_t f) const {
-  const FactorLayout& layout = state_.layout;
+  const FactorLayout& layout = layout_of_counts();
   std::vector<std::int64_t> totals = stored_network_ends(f);
   for (std::size_t k = 0; k < layout.modes(); ++k)
     for (std::size_t r = 0; layout.matrix(k) == f && r < layout.components(); ++r)

@@ -9,6 +9,7 @@
 #include "sampler/latent_counts.hpp"
 #include "sampler/network_part.hpp"
 #include "sampler/problem.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 
@@ -21,7 +22,7 @@ class PoissonChain : public Chain {
 
   std::vector<CheckpointField> checkpoint_fields() override;
   void restore(std::uint32_t t) override;
-  std::vector<double> learned() const override { return learned_values(state_.shapes, problem_.hyper); }
+  std::vector<double> learned() const override { return learned_values(state_, problem_.hyper); }
   void describe(SweepReport& report) const override;
   void probabilities(const std::uint32_t* cells, std::size_t count, double* probability) const override;  // (M16)
 
@@ -65,6 +66,11 @@ class PoissonChain : public Chain {
   // The same as they are stored, and those of the networks alone.
   std::vector<std::int64_t> stored_column_totals(std::size_t f) const;
   std::vector<std::int64_t> stored_network_ends(std::size_t f) const;
+
+  // The columns that the statistics are added up by. They may be others than those of the parameters, which came
+  // before.
+  virtual const FactorLayout& layout_of_counts() const { return state_.layout; }
+  Error damaged_checkpoint() const;
 
   StepContext context(std::uint32_t t) const { return {problem_, step_name(), t}; }
   virtual double observed_counts() const { return 0; }  // of the ones, where they are observed and stored one by one

@@ -30,8 +30,12 @@ struct Problem {
   bool bounded = false;
   // redraw the components of counts with the parameters integrated out (sampler/collapsed_moves.hpp)
   bool collapsed = false;
-  std::uint32_t update = 0;  // how many updates the run has had: a coordinate of its random streams
-  FitOptions options = {};   // for choices that one place of the sampler looks at, as where a chain starts
+  // Where components share columns (sampler/shared_chain.hpp):
+  bool move_columns = true;         // components move between columns
+  std::uint32_t columns_after = 0;  // they begin to do so after this sweep: at first, components are all alike
+  bool self_missing = false;        // cells (i, i) of two modes that share a matrix are not data
+  std::uint32_t update = 0;         // how many updates the run has had: a coordinate of its random streams
+  FitOptions options = {};          // for choices that one place of the sampler looks at, as where a chain starts
 };
 
 }  // namespace ztp

@@ -16,7 +16,7 @@ std::vector<std::string> learned_names(const FitOptions& complete, const FactorL
   if (is_rival(complete)) return {"intercept"};
   std::vector<std::string> names;
   for (std::size_t f = 0; ztp::learned(complete).dirichlet && f < factors.matrices(); ++f)
-    names.push_back("dirichlet_" + modes[factors.first_mode(f)]);
+    if (!factors.is_one_hot(f)) names.push_back("dirichlet_" + modes[factors.first_mode(f)]);
   if (!ztp::learned(complete).gamma_shape) return names;
   names.push_back("gamma_shape");
   for (std::size_t m = 1; m <= networks; ++m) names.push_back(fmt::format("gamma_shape_network_{}", m));
@@ -40,6 +40,8 @@ DrawLayout::DrawLayout(FactorLayout of_model, const FitOptions& complete, const 
   const std::size_t R = factors.components();
   add(Kind::weight, 0, "lambda", 1, R);
   add(Kind::p, 0, is_rival(complete) ? "tau" : "p", 1, R);
+  for (std::size_t k = 0; k < factors.modes() && !factors.columns_are_components(); ++k)
+    add(Kind::column, k, "column_" + dimensions[k], 1, R);
   for (std::size_t m = 1; m <= networks.size(); ++m) {
     const std::size_t f = factors.matrix(networks[m - 1]), columns = factors.size(f).columns;
     add(Kind::weight, m, fmt::format("beta_{}", m), 1, columns, f);
@@ -61,24 +63,30 @@ const DrawVariable& DrawLayout::variable(Kind kind, std::size_t index) const {
                        [&](const DrawVariable& v) { return v.kind == kind && v.index == index; });
 }
 
+std::vector<ModeSize> sizes_of_modes(const Dataset& data) {
+  std::vector<ModeSize> sizes;
+  for (const Mode& mode : data.tensor.modes) sizes.push_back({mode.name, mode.labels.size()});
+  return sizes;
+}
+
 DrawLayout draw_layout(const FitOptions& complete, const Dataset& data) {
   std::vector<std::string> names;
   for (const Mode& mode : data.tensor.modes) names.push_back(mode.name);
   std::vector<std::size_t> networks;
   for (const Network& network : data.networks) networks.push_back(network.mode);
-  return {FactorLayout::cp(data.tensor.sizes(), static_cast<std::size_t>(complete.rank)), complete, names, networks};
+  return {layout_of(complete, sizes_of_modes(data)), complete, names, networks};
 }
 
 DrawLayout draw_layout(const RunInfo& info) {
   std::vector<std::string> names;
-  std::vector<std::uint32_t> sizes;
+  std::vector<ModeSize> sizes;
   for (const RunInfo::ModeInfo& mode : info.modes) {
     names.push_back(mode.name);
-    sizes.push_back(mode.size);
+    sizes.push_back({mode.name, mode.size});
   }
   std::vector<std::size_t> networks;
   for (const RunInfo::NetworkInfo& network : info.networks) networks.push_back(network.mode);
-  return {FactorLayout::cp(sizes, static_cast<std::size_t>(info.options.rank)), info.options, names, networks};
+  return {layout_of(info.options, sizes), info.options, names, networks};
 }
 
 std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bool of_modes) {
@@ -92,7 +100,7 @@ std::vector<std::string> netcdf_names(const std::vector<std::string>& wanted, bo
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) name = "mode_" + name;
     for (const char* taken : {"chain", "draw", "component", "lambda", "p", "tau", "intercept"})
       if (of_modes && name == taken) name = "mode_" + name;
-    for (const char* begin : {"u_", "beta_", "h_", "dirichlet_", "gamma_shape"})
+    for (const char* begin : {"u_", "column_", "beta_", "h_", "dirichlet_", "gamma_shape"})
       if (of_modes && name.starts_with(begin)) name = "mode_" + name;
     while (std::find(names.begin(), names.end(), name) != names.end()) name += fmt::format("_{}", names.size() + 1);
     names.push_back(name);

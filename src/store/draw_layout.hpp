@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/factor_layout.hpp"
+#include "model/layout_options.hpp"
 #include "ztp/options.hpp"
 #include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
@@ -14,9 +14,10 @@ namespace ztp {
 
 // A variable of draws.nc, and its place in the record of a draw, which is all float32.
 struct DrawVariable {
-  enum class Kind { weight, p, learned, factor };
+  enum class Kind { weight, p, column, learned, factor };
   Kind kind = Kind::weight;
-  // Of weight and p 0 of the tensor, m of network m from 1; of what is learned, which one; of a factor its matrix.
+  // Of weight and p 0 of the tensor, m of network m from 1; of columns of components the mode; of what is learned,
+  // which one; of a factor its matrix.
   std::size_t index = 0;
   std::string name;          // in draws.nc
   std::uint64_t offset = 0;  // of its first number
@@ -39,7 +40,8 @@ class DrawLayout {
   std::size_t chains = 0;               // at most
   std::vector<std::string> learned;     // names of the learned hyperparameters, in the order of learned_values
   std::vector<std::string> dimensions;  // of draws.nc: the modes
-  // In the order of draws.log: lambda and p (of a rival the prior's precision, tau), beta and h of each network,
+  // In the order of draws.log: lambda and p (of a rival the prior's precision, tau), columns of components in each mode
+  // (from 0; none in CP), beta and h of each network,
   // learned hyperparameters, u of each factor matrix, by the name of the first mode that uses it.
   std::vector<DrawVariable> variables;
 
@@ -52,7 +54,7 @@ class DrawLayout {
            std::optional<std::size_t> matrix = std::nullopt);
 };
 
-// Of CP.
+std::vector<ModeSize> sizes_of_modes(const Dataset& data);
 DrawLayout draw_layout(const FitOptions& complete, const Dataset& data);
 DrawLayout draw_layout(const RunInfo& info);
 

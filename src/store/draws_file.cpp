@@ -148,6 +148,8 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
   };
   for (std::size_t m = 0; m <= info.networks.size(); ++m) weights_.push_back(stored(Kind::weight, m));
   for (std::size_t f = 0; f < layout_.factors.matrices(); ++f) factors_.push_back(stored(Kind::factor, f));
+  for (std::size_t k = 0; k < layout_.factors.modes() && !layout_.factors.columns_are_components(); ++k)
+    columns_.push_back(stored(Kind::column, k));
   if (!probabilities_) intercept_ = stored(Kind::learned, 0);
   std::vector<std::int64_t> sweeps(grid[0] * grid[1]);
   file_.get(sweep, {{0, 0}, grid}, sweeps.data());
@@ -193,6 +195,23 @@ void DrawsFile::load(std::size_t i, State& state) const {
   for (std::size_t f = 0; f < factors_.size(); ++f)
     read_factor(i, f, [&](Range rows, const float* values) { state.factors[f]->write(rows, values); });
   state.tensor.log_weight = log_weights(i);
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    const std::vector<std::uint32_t> of_mode = columns(i, k);
+    std::copy(of_mode.begin(), of_mode.end(), state.layout.columns_of_mode(k).begin());
+  }
+}
+
+std::vector<std::uint32_t> DrawsFile::columns(std::size_t i, std::size_t k) const {
+  const StoredVariable& stored = columns_.at(k);
+  std::vector<float> values(stored.variable.columns);
+  file_.get(stored.in_file, slab_of(stored.variable, leading(i), {0, 1}), values.data());
+  std::vector<std::uint32_t> columns;
+  for (const float value : values) {
+    if (!(value >= 0 && value < static_cast<float>(layout_.factors.size_of_mode(k).columns)))
+      throw_damaged(file_.path(), "a column");
+    columns.push_back(static_cast<std::uint32_t>(value));
+  }
+  return columns;
 }
 
 void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length) {

@@ -35,9 +35,10 @@ class DrawsFile {
   };
   const std::vector<Index>& draws() const { return draws_; }  // all there are, chain after chain
   State make_state(ArrayMaker& arrays) const;                 // for draws to be loaded into
-  void load(std::size_t i, State& state) const;               // fills factors (times n) and the weights; p is not read
+  void load(std::size_t i, State& state) const;               // fills factors (times n), weights and columns; not p
   void load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const;         // of matrix f, times n, on the host
   std::vector<double> log_weights(std::size_t i, std::size_t network = 0) const;  // log lambda; from 1, log beta of it
+  std::vector<std::uint32_t> columns(std::size_t i, std::size_t k) const;         // of components in mode k; not of CP
   double intercept(std::size_t i) const;                                          // of a rival
 
  private:
@@ -48,6 +49,7 @@ class DrawsFile {
   NetcdfFile file_;
   DrawLayout layout_;
   std::vector<StoredVariable> weights_;  // of the tensor, and of each network
+  std::vector<StoredVariable> columns_;  // of components in each mode; none in CP
   StoredVariable intercept_;
   std::vector<StoredVariable> factors_;
   std::vector<Index> draws_;

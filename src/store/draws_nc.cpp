@@ -208,7 +208,8 @@ void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::
   Group group = add_group(file, "posterior_mean", info, {grid.chains()});
   add_axes(file, group, layout, modes);
   for (const DrawVariable& variable : layout.variables) {
-    if (variable.kind == Kind::learned) continue;  // status.json has their means
+    // Means of learned values are in status.json, and columns have none.
+    if (variable.kind == Kind::learned || variable.kind == Kind::column) continue;
     const NetcdfFile::Variable in_file =
         file.add_variable(group.id, variable.name, Type::floats, group.dimensions(variable));
     for (std::size_t c = 0; c < grid.chains(); ++c)

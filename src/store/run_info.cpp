@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "base/json.hpp"
+#include "model/layout_options.hpp"
 #include "options/options_json.hpp"
 #include "store/manifest.hpp"
 #include "store/run_dir.hpp"
@@ -148,6 +149,10 @@ void read_options_part(const Json& json, RunInfo& info) {
     list_network_fields(JsonReader{item}, network);
     if (info.networks.size() > most_networks) refuse("too many networks");
   }
+  if (info.options.rank < 1) refuse("no rank");
+  std::vector<ModeSize> sizes;
+  for (const RunInfo::ModeInfo& mode : info.modes) sizes.push_back({mode.name, mode.size});
+  if (shares_columns(info.options)) layout_of(info.options, sizes);  // an error, if there is no such layout
 }
 
 Json status_part(const RunInfo& info) {

@@ -69,6 +69,22 @@ const std::vector<JointTest>& joint_tests() {
       {bounded(without(base("bounded_network_and_missing", {4, 3}, {0}), {{1}, {}}, {2, 9}, {{0, 5}})),
        {Bug::missing_as_zeros, Bug::no_diagonal}},
       {bounded(many_components(base("bounded_many", {2, 2}))), {Bug::no_truncation}},
+      // Components that share columns: without moves, with each kind of move alone, and with both.
+      {moves(shared(base("shared_plain", {2, 3, 2}), 3, {2, 2, 2}), false, false), {Bug::p_not_shared}},
+      {moves(shared(base("shared_columns", {2, 3, 2}), 3, {2, 2, 2}), false, true), {Bug::p_not_shared}},
+      {moves(shared(base("shared_scan", {2, 3, 2}), 4, {2, 3, 2}), true, false), {Bug::lowest_empty}},
+      {moves(few_entities(tied(shared(base("tied_scan", {3, 3, 2}), 3, {2, 2}), true)), true, false),
+       {Bug::no_self_cells, Bug::no_tie_correction, Bug::lowest_empty}},
+      {moves(tied(shared(base("tied_columns", {3, 3, 2}), 3, {2, 2}), true), false, true), {Bug::no_self_cells}},
+      {moves(one_hot(shared(base("one_hot_both", {2, 3, 2}), 4, {2, 2, 2}), 2), true, true), {Bug::lowest_empty}},
+      {moves(without(one_hot(tied(shared(base("tied_one_hot_missing", {3, 3, 2}), 4, {2, 2}), true), 2), {{0}, {}, {}},
+                     {7, 11}),
+             true, true),
+       {Bug::no_self_cells, Bug::missing_as_zeros}},
+      {moves(without(learned(counts(tied(shared(base("tied_everything", {3, 3, 2}, {0}), 3, {2, 2}), true))),
+                     {{}, {2}, {1}}, {3, 6}, {{1}}),
+             true, true),
+       {Bug::no_self_cells, Bug::missing_as_zeros}},
   };
   return tests;
 }
@@ -124,6 +140,9 @@ std::vector<BatchMeans> successive_conditional(const Model& model, std::size_t l
   Data data = simulate(generator, model, start);
   set(data.sums, sampler.statistics());
   sampler.shapes() = start.shapes;
+  if constexpr (requires { sampler.columns(); })
+    for (std::size_t k = 0; k < start.c.size(); ++k)
+      std::copy(start.c[k].begin(), start.c[k].end(), sampler.columns().columns_of_mode(k).begin());
   sampler.restore(0);
   std::vector<BatchMeans> means(names_of(model).size(), BatchMeans(length, batches));
   Functionals functionals;
@@ -168,12 +187,15 @@ TEST_P(Joint, AgreesAndSeesBugs) {
   Results results("joint-" + model.name, "model\tbug\tfunctional\tprior\tchain\tz\tlimit");
   const std::vector<BatchMeans> prior = marginal_conditional(model);
   ASSERT_GE(prior.size(), 20u);
-  const Worst worst = compare(model, prior, draws, MakeChain{}, results);
+  const bool shared = model.shares_columns();
+  const Worst worst = shared ? compare(model, prior, draws, MakeSharedChain{}, results)
+                             : compare(model, prior, draws, MakeChain{}, results);
   fmt::print("  {} functionals, limit {:.2f}, largest |z| {:.2f} ({})\n", prior.size(), limit(), std::abs(worst.z),
              worst.name);
   EXPECT_LT(std::abs(worst.z), limit()) << worst.name;
   for (const Bug bug : bugs) {
-    const Worst caught = compare(model, prior, twin_draws, MakeTwin{bug}, results);
+    const Worst caught = shared ? compare(model, prior, twin_draws, MakeSharedTwin{bug}, results)
+                                : compare(model, prior, twin_draws, MakeTwin{bug}, results);
     fmt::print("  {}: largest |z| {:.2f} ({})\n", name_of(bug), std::abs(caught.z), caught.name);
     EXPECT_GT(std::abs(caught.z), limit()) << name_of(bug) << " went unseen";
   }
@@ -187,6 +209,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Joint, testing::Range(std::size_t{0}, joint_tes
 // A twin without a bug is the chain bit by bit, so what the tests catch is the bug.
 TEST(Twins, WithoutABugEqualTheChain) {
   for (const JointTest& test : joint_tests()) {
+    if (test.model.shares_columns()) continue;  // their twins are the chain itself
     Generator generator(3);
     Observed observed(test.model, 1);
     observed.set(simulate(generator, test.model, draw_prior(generator, test.model)));

@@ -81,6 +81,10 @@ TEST(HostileJson, NumbersOutOfRangeAreRefused) {
   const std::pair<const char*, const char*> changes[] = {
       {"\"rank\": 3", "\"rank\": -1"},
       {"\"rank\": 3", "\"rank\": 1e300"},
+      {"\"rank\": 3", "\"rank\": 3, \"columns\": [\"a=2\"]"},
+      {"\"rank\": 3", "\"rank\": 3, \"columns\": [\"a=2\", \"b=3\"]"},
+      {"\"rank\": 3", "\"rank\": 3, \"columns\": [\"a=2\", \"b=x\"]"},
+      {"\"rank\": 3", "\"rank\": 3, \"columns\": [\"a=2\", \"b=2\"], \"tie\": [\"a\"]"},
       {"\"rank\": 3", "\"rank\": 100001"},
       {"\"chains\": 2", "\"chains\": 18446744073709551615"},
       {"\"chains\": 2", "\"chains\": 0"},

@@ -21,6 +21,7 @@ TEST_F(MissingRun, RunDirectoryKeepsAll) {
   options_.missing = write("cells.tsv", "bob\tz\nann\tz\n");
   const Dataset data = read();
   RunInfo info;
+  info.options.rank = 3;
   info.modes = {{.name = "user", .size = 4, .dirichlet = 0.1, .missing_entities = 1},
                 {.name = "item", .size = 3, .dirichlet = 0.1}};
   info.networks = {{.source = "a.tsv", .edges = 1}, {.source = "b.tsv", .edges = 1, .missing_pairs = 2}};

@@ -200,7 +200,9 @@ TEST(ScheduleOf, CellsAreWatchedAtMostTwoThousandTimes) {
 TEST(HyperparametersOf, DirichletOfAllModesAndOfOne) {
   const SparseTensor tensor = tensor_of(9);
   const auto dirichlet = [&](const std::vector<std::string>& given) {
-    return hyperparameters(completed(tensor, 9, [&](FitOptions& o) { o.dirichlet = given; }), tensor.modes).dirichlet;
+    return hyperparameters(completed(tensor, 9, [&](FitOptions& o) { o.dirichlet = given; }),
+                           FactorLayout::cp(tensor.sizes(), 9), tensor.modes)
+        .dirichlet;
   };
   EXPECT_EQ(dirichlet({"0.1"}), (std::vector<double>{0.1, 0.1}));
   EXPECT_EQ(dirichlet({"0.3"}), (std::vector<double>{0.3, 0.3}));
@@ -227,7 +229,7 @@ TEST(HyperparametersOf, WhatIsLearnedAndFromWhere) {
       options.network_beta_concentration = 5;
       options.network_beta_mean = 0.7;
     });
-    const Hyperparameters hyper = hyperparameters(o, tensor.modes);
+    const Hyperparameters hyper = hyperparameters(o, FactorLayout::cp(tensor.sizes(), 3), tensor.modes);
     EXPECT_EQ(hyper.learn_dirichlet, c.dirichlet) << c.learn;
     EXPECT_EQ(hyper.learn_shapes, c.shapes) << c.learn;
     EXPECT_EQ(hyper.tensor.shape, 0.2);

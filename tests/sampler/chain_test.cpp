@@ -11,6 +11,7 @@
 #include "checkpoint_bytes.hpp"
 #include "online_data.hpp"
 #include "sampler/batch_chain.hpp"
+#include "sampler/shared_chain.hpp"
 
 namespace ztp::test {
 namespace {
@@ -24,11 +25,21 @@ struct Setting {
   bool collapsed = false;
   std::optional<OnlineOptions> online = {};
   std::size_t minibatches = 5;
+  bool shared = false;  // components share columns, and the last mode is one-hot
 };
 
 std::vector<Setting> all_settings() {
   std::vector<Setting> settings = {
       {"Plain", false}, {"Everything", true}, {"Collapsed", false, true}, {"EverythingCollapsed", true, true}};
+  for (const bool everything : {false, true})
+    for (const bool collapsed : {false, true})
+      settings.push_back(
+          {fmt::format("SharedColumns{}{}", everything ? "Everything" : "", collapsed ? "Collapsed" : ""),
+           everything,
+           collapsed,
+           {},
+           5,
+           true});
   for (const bool counts : {false, true})
     for (const bool parameters : {false, true})
       for (const std::uint32_t draws : {1u, 3u}) {
@@ -74,10 +85,16 @@ void fill(const Setting& setting, OnlineData& data) {
   data.problem.hyper.learn_dirichlet = data.problem.hyper.learn_shapes = setting.everything && !setting.online;
   data.problem.learn_after = 1;
   data.problem.collapsed = setting.collapsed;
+  if (!setting.shared) return;
+  const std::vector<std::vector<std::uint32_t>> columns(3, std::vector<std::uint32_t>(R, 0));
+  data.problem.layout = FactorLayout({0, 1, 2}, {{sizes[0], 5}, {sizes[1], 6}, {sizes[2], sizes[2]}}, R, columns);
+  data.problem.layout.make_one_hot(2);
+  data.problem.hyper.tensor.shared = true;
 }
 
 std::unique_ptr<PoissonChain> make_chain(OnlineData& data, const Setting& setting, Kernel& kernel,
                                          std::uint32_t number = 0) {
+  if (setting.shared) return std::make_unique<SharedChain>(data.problem, kernel, number);
   if (!setting.online) return std::make_unique<BatchChain>(data.problem, kernel, number);
   return std::unique_ptr<PoissonChain>(new OnlineChain(data.chain(*setting.online, kernel, number)));
 }
@@ -171,21 +188,24 @@ TEST_P(ChainTest, RowSumsAreTotals) {
   for (int t = 0; t < 5; ++t) {
     chain->step(false);
     const Statistics& statistics = chain->statistics();
+    const FactorLayout& layout =
+        GetParam().shared ? dynamic_cast<SharedChain&>(*chain).columns() : data_.problem.layout;
+    for (std::size_t r = 0; r < R; ++r) ASSERT_LE(statistics.from_ones[r], statistics.tensor[r]);
     for (std::size_t k = 0; k < 3; ++k) {
-      std::vector<std::int64_t> columns(R, 0);
+      if (layout.is_one_hot(k)) continue;
+      const std::size_t P = layout.size(k).columns;
+      std::vector<std::int64_t> columns(P, 0), expected(P, 0);
       for_blocks_of_rows(*statistics.rows[k], [&](Range rows, const std::int64_t* values) {
-        for (std::size_t i = 0; i < rows.size() * R; ++i) columns[i % R] += values[i];
+        for (std::size_t i = 0; i < rows.size() * P; ++i) columns[i % P] += values[i];
       });
-      for (std::size_t r = 0; r < R; ++r) {
-        std::int64_t expected = statistics.tensor[r];
-        for (std::size_t m = 0; m < data_.networks.size(); ++m)
-          if (data_.networks[m].mode == k) expected += 2 * statistics.networks[m][r];
-        ASSERT_LE(statistics.from_ones[r], statistics.tensor[r]);
+      for (std::size_t r = 0; r < R; ++r) expected[layout.column(k, r)] += statistics.tensor[r];
+      for (std::size_t m = 0; m < data_.networks.size(); ++m)
+        for (std::size_t q = 0; data_.networks[m].mode == k && q < P; ++q) expected[q] += 2 * statistics.networks[m][q];
+      for (std::size_t q = 0; q < P; ++q)
         if (rounded)
-          ASSERT_NEAR(statistics.scale * static_cast<double>(columns[r] - expected), 0, 1e-2);
+          ASSERT_NEAR(statistics.scale * static_cast<double>(columns[q] - expected[q]), 0, 1e-2);
         else
-          ASSERT_EQ(columns[r], expected);
-      }
+          ASSERT_EQ(columns[q], expected[q]);
     }
     const double ones = static_cast<double>(data_.tensor.nnz());  // online, weights are rounded to a unit
     EXPECT_GE(statistics.scale * static_cast<double>(sum(statistics.from_ones)), ones * (1 - 1e-4));
@@ -213,6 +233,25 @@ TEST(BatchChain, CollapsedMovesAndMissingCellsMatter) {
   const auto plain = totals(false, &data.missing);
   EXPECT_NE(plain, totals(true, &data.missing));
   EXPECT_NE(plain, totals(false, nullptr));
+}
+
+// CP is the layout in which component r has column r, whether that is stored or not.
+TEST(BatchChain, StoredColumnsOfCpMakeTheSameDraws) {
+  Pool pool(2);
+  const auto kernel = make_kernel(KernelName::cpu, pool);
+  OnlineData data;
+  fill({"", true}, data);
+  Problem stored = data.problem;
+  std::vector<std::uint32_t> column(R);
+  std::iota(column.begin(), column.end(), 0u);
+  std::vector<FactorLayout::Size> sizes;
+  for (std::size_t f = 0; f < 3; ++f) sizes.push_back(data.problem.layout.size(f));
+  stored.layout = FactorLayout({0, 1, 2}, sizes, R, {column, column, column});
+  BatchChain expected(data.problem, *kernel, 0), chain(stored, *kernel, 0);
+  expected.start();
+  chain.start();
+  EXPECT_EQ(bytes_of(run(chain, 6)), bytes_of(run(expected, 6)));
+  expect_same(chain, expected, "stored columns");
 }
 
 // Lists that are there and empty are the same as none at all, with networks and without.

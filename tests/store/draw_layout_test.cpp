@@ -8,6 +8,7 @@
 #include "store/draws_nc.hpp"
 #include "store/netcdf.hpp"
 #include "temp_dir.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp::test {
 namespace {
@@ -23,11 +24,11 @@ TEST(DrawLayout, OfSharedColumns) {
   std::vector<std::pair<std::string, Shape>> shapes;
   for (const DrawVariable& variable : layout.variables)
     if (variable.kind != DrawVariable::Kind::learned) shapes.emplace_back(variable.name, variable.shape());
-  const std::vector<std::pair<std::string, Shape>> expected = {{"lambda", {6}},    {"p", {6}},        {"beta_1", {3}},
-                                                               {"h_1", {3}},       {"beta_2", {4}},   {"h_2", {4}},
-                                                               {"u_from", {7, 3}}, {"u_kind", {5, 4}}};
+  const std::vector<std::pair<std::string, Shape>> expected = {
+      {"lambda", {6}}, {"p", {6}},      {"column_from", {6}}, {"column_to", {6}}, {"column_kind", {6}}, {"beta_1", {3}},
+      {"h_1", {3}},    {"beta_2", {4}}, {"h_2", {4}},         {"u_from", {7, 3}}, {"u_kind", {5, 4}}};
   EXPECT_EQ(shapes, expected);
-  EXPECT_EQ(layout.floats(), 6u + 6 + 2 * 3 + 2 * 4 + 5 + 7 * 3 + 5 * 4);
+  EXPECT_EQ(layout.floats(), 6u + 6 + 3 * 6 + 2 * 3 + 2 * 4 + 5 + 7 * 3 + 5 * 4);
 }
 
 TEST(DrawLayout, OfSharedColumnsInDrawsNc) {
@@ -52,15 +53,19 @@ TEST(DrawLayout, OfSharedColumnsInDrawsNc) {
 
   const NetcdfFile draws = NetcdfFile::open(dir / "draws.nc"), means = NetcdfFile::open(dir / "means.nc");
   for (const DrawVariable& variable : layout.variables) {
-    const NetcdfFile::Variable in_draws = draws.variable(draws.group("posterior"), variable.name),
-                               in_means = means.variable(means.group("posterior_mean"), variable.name);
+    const NetcdfFile::Variable in_draws = draws.variable(draws.group("posterior"), variable.name);
     Shape shape = variable.shape();
     shape.insert(shape.begin(), 1);
-    EXPECT_EQ(means.shape(in_means), shape) << variable.name;
     std::vector<float> values(variable.floats());
-    means.get(in_means, {Shape(shape.size(), 0), shape}, values.data());
-    EXPECT_EQ(values.front(), static_cast<float>(variable.offset)) << variable.name;
-    EXPECT_EQ(values.back(), static_cast<float>(variable.offset + variable.floats() - 1)) << variable.name;
+    if (variable.kind == DrawVariable::Kind::column) {
+      EXPECT_THROW(means.variable(means.group("posterior_mean"), variable.name), Error) << "columns have no means";
+    } else {
+      const NetcdfFile::Variable in_means = means.variable(means.group("posterior_mean"), variable.name);
+      EXPECT_EQ(means.shape(in_means), shape) << variable.name;
+      means.get(in_means, {Shape(shape.size(), 0), shape}, values.data());
+      EXPECT_EQ(values.front(), static_cast<float>(variable.offset)) << variable.name;
+      EXPECT_EQ(values.back(), static_cast<float>(variable.offset + variable.floats() - 1)) << variable.name;
+    }
     shape.insert(shape.begin(), 1);
     EXPECT_EQ(draws.shape(in_draws), shape) << variable.name;
     values.assign(values.size(), -1);

@@ -51,6 +51,37 @@ inline Model many_components(Model model) {
   model.hyper.tensor.shape = 0.05;
   return model;
 }
+// Components that share columns: so many of each matrix.
+inline Model shared(Model model, std::size_t R, std::vector<std::size_t> columns) {
+  model.R = R;
+  model.columns = std::move(columns);
+  model.hyper.tensor.shared = true;
+  model.hyper.tensor.shape = 0.5;
+  return model;
+}
+inline Model tied(Model model, bool self_missing) {
+  model.tied = true;
+  model.self_missing = self_missing;
+  model.hyper.dirichlet.pop_back();
+  return model;
+}
+// Columns with few entities each: a second count in a row says much.
+inline Model few_entities(Model model) {
+  std::fill(model.hyper.dirichlet.begin(), model.hyper.dirichlet.end(), 0.2);
+  return model;
+}
+inline Model one_hot(Model model, std::size_t mode) {
+  model.one_hot = mode;
+  return model;
+}
+// Which of the moves there are: steps hide each other's bugs.
+inline Model moves(Model model, bool scan, bool columns) {
+  model.configure = [scan, columns](Problem& problem) {
+    problem.collapsed = scan;
+    problem.move_columns = columns;
+  };
+  return model;
+}
 // A network with many more counts than the tensor.
 inline Model heavy_network(Model model) {
   model.hyper.dirichlet[model.network_modes[0]] = 0.3;

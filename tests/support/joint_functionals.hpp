@@ -28,11 +28,14 @@ class Functionals {
     of_ = "";
     double ones = tensor(model, q, data, s);
     components(q, s, ones);
-    for (std::size_t k = 0; k < model.K(); ++k) factors(q, s, k);
+    for (std::size_t f = 0; f < model.matrices(); ++f)
+      if (!model.is_one_hot(f)) factors(q, s, f);
+    for (std::size_t k = 0; model.shares_columns() && k < model.K(); ++k) shared_columns(model, q, s, ones, k);
     if (model.first_missing() < model.cells()) missing(model, q, s, ones);
     for (std::size_t m = 0; m < data.x.size(); ++m) network(model, q, data, s, m);
     if (model.hyper.learn_dirichlet)
-      for (std::size_t k = 0; k < model.K(); ++k) learned_dirichlet(model, q, s, ones, k);
+      for (std::size_t f = 0; f < model.matrices(); ++f)
+        if (!model.is_one_hot(f)) learned_dirichlet(model, q, s, ones, f);
     if (model.hyper.learn_shapes) learned_shape(model, q, s, ones);
   }
 
@@ -129,6 +132,44 @@ class Functionals {
     add("u_11 log(1 + S_11)", count * u);
   }
 
+  // Which components share a column of mode k, and how that goes with counts, parameters and data.
+  void shared_columns(const Model& model, const Parameters& q, const LatentSums& s, double ones, std::size_t k) {
+    const std::vector<std::uint32_t>& c = q.c[k];
+    const double same = c[0] == c[1] ? 1 : 0, both = s.tensor[0] > 0 && s.tensor[1] > 0 ? 1 : 0;
+    std::vector<double> used(model.columns_of(model.matrix(k)), 0.0);
+    double pairs = 0, weight = 0;
+    for (std::size_t r = 0; r < model.R; ++r) {
+      if (s.tensor[r] > 0) used[c[r]] = 1;
+      for (std::size_t other = 0; other < r; ++other) {
+        if (c[r] != c[other]) continue;
+        weight += 1;
+        pairs += s.tensor[r] > 0 && s.tensor[other] > 0 ? 1 : 0;
+      }
+    }
+    speak_of("columns of mode", k);
+    add("c_1 = c_2", same);
+    add("c_1 = c_2, both with counts", same * both);
+    add("columns used", sum(used));
+    add("pairs in one column", weight);
+    add("pairs with counts in one column", pairs);
+    add("(pairs with counts in one column)^2", pairs * pairs);
+    add("pairs with counts in one column * ones", pairs * ones);
+    add("pairs with counts in one column * log sum lambda", pairs * log_of(sum(q.lambda)));
+    add("c_1 = c_2 * log lambda_1", same * log_of(q.lambda[0]));
+    add("c_1 = 1", c[0] == 0 ? 1 : 0);
+    add("c_1 = 1 * log(1 + s_1)", (c[0] == 0 ? 1 : 0) * log_count(s.tensor[0]));
+    if (k != 1 || !model.tied) return;
+    double in_both = 0, with_counts = 0;
+    for (std::size_t r = 0; r < model.R; ++r) {
+      const double both_modes = c[r] == q.c[0][r] ? 1 : 0;
+      in_both += both_modes;
+      with_counts += s.tensor[r] > 0 ? both_modes : 0;
+    }
+    add("components with one column for tied modes", in_both);
+    add("the same with counts", with_counts);
+    add("the same with counts * ones", with_counts * ones);
+  }
+
   // What the missing cells add to the statistics, and how it goes with the parameters and with the data.
   void missing(const Model& model, const Parameters& q, const LatentSums& s, double ones) {
     const std::size_t i = model.first_missing();
@@ -144,7 +185,7 @@ class Functionals {
     for (std::size_t k = 0; k < model.missing_slices.size(); ++k) {
       if (model.missing_slices[k].empty()) continue;
       const std::uint32_t j = model.missing_slices[k][0];
-      const double count = log_count(s.rows[k][j][0]), u = q.u[k][j][0];
+      const double count = log_count(s.rows[model.matrix(k)][j][0]), u = q.u[model.matrix(k)][j][0];
       speak_of("missing slice of mode", k);
       add("u", u);
       add("log(1 + S)", count);
@@ -171,7 +212,7 @@ class Functionals {
     add("edges^2", edges * edges);
     add("edges * log sum beta", edges * log_beta);
     add("first edge * P(first edge)", first_edge * probability(model.pair_rate(q, m, first)));
-    add("first edge * u_11", first_edge * q.u[model.network_modes[m]][0][0]);
+    add("first edge * u_11", first_edge * q.u[model.matrix(model.network_modes[m])][0][0]);
     add("log(1 + v_1)", log_v);
     add("log(1 + v_1) edges", log_v * edges);
     add("log(1 + v_1) log beta_1", log_v * log_of(q.beta[m][0]));

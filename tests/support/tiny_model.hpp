@@ -24,17 +24,20 @@ inline double sum(const std::vector<double>& values) {
 
 // All unknowns as the specification has them: columns sum to one, nothing in logs.
 struct Parameters {
-  PriorShapes shapes;  // a, g, f
-  std::vector<Table> u;
+  PriorShapes shapes;    // a, g, f
+  std::vector<Table> u;  // of each factor matrix
   std::vector<double> lambda, p;
-  Table beta, h;  // [network][component]
+  Table beta, h;                              // [network][component]
+  std::vector<std::vector<std::uint32_t>> c;  // [mode][component]: columns; empty: component r has column r
+
+  std::size_t column(std::size_t k, std::size_t r) const { return c.empty() ? r : c[k][r]; }
 };
 
 using CountTable = std::vector<std::vector<std::int64_t>>;
 
 // Latent counts summed up, as the sampler's Statistics have them.
 struct LatentSums {
-  std::vector<CountTable> rows;  // [mode][row][component]
+  std::vector<CountTable> rows;  // [matrix][row][column]
   std::vector<std::int64_t> tensor, from_ones, from_edges;
   CountTable networks;
 };
@@ -57,8 +60,31 @@ struct Model {
   std::vector<std::size_t> missing_cells;               // cell numbers; those in a slice are missing once all the same
   std::vector<std::vector<std::size_t>> missing_pairs;  // by network, numbers of pairs
   std::function<void(Problem&)> configure;              // sets what else a Problem has, for the sampler under test
+  // Where components share columns: how many each matrix has; empty: CP.
+  std::vector<std::size_t> columns;
+  bool tied = false;  // the first two modes share a matrix
+  std::size_t one_hot = no_mode;
+  bool self_missing = false;  // cells (i, i) of the first two modes are not data
+  static constexpr std::size_t no_mode = 99;
 
   std::size_t K() const { return sizes.size(); }
+  bool shares_columns() const { return !columns.empty(); }
+  std::size_t matrix(std::size_t k) const { return tied && k > 0 ? k - 1 : k; }
+  std::size_t matrices() const { return K() - (tied ? 1 : 0); }
+  std::size_t rows_of(std::size_t f) const { return sizes[tied && f > 0 ? f + 1 : f]; }
+  std::size_t columns_of(std::size_t f) const { return shares_columns() ? columns[f] : R; }
+  bool is_one_hot(std::size_t f) const { return one_hot != no_mode && matrix(one_hot) == f; }
+  FactorLayout layout() const {
+    if (!shares_columns()) return FactorLayout::cp(sizes, R);
+    std::vector<std::size_t> matrix_of_mode;
+    std::vector<FactorLayout::Size> matrix_sizes;
+    for (std::size_t k = 0; k < K(); ++k) matrix_of_mode.push_back(matrix(k));
+    for (std::size_t f = 0; f < matrices(); ++f) matrix_sizes.push_back({rows_of(f), columns_of(f)});
+    FactorLayout result(matrix_of_mode, matrix_sizes, R,
+                        std::vector<std::vector<std::uint32_t>>(K(), std::vector<std::uint32_t>(R, 0)));
+    if (one_hot != no_mode) result.make_one_hot(one_hot);
+    return result;
+  }
   std::size_t cells() const {
     std::size_t product = 1;
     for (const std::uint32_t n : sizes) product *= n;
@@ -86,7 +112,11 @@ struct Model {
         return true;
     return false;
   }
-  bool is_observed(std::size_t i) const { return !contains(missing_cells, i) && !in_missing_slice(i); }
+  bool is_self(std::size_t i) const {
+    const std::vector<std::uint32_t> coords = cell(i);
+    return self_missing && coords[0] == coords[1];
+  }
+  bool is_observed(std::size_t i) const { return !contains(missing_cells, i) && !in_missing_slice(i) && !is_self(i); }
   bool pair_is_observed(std::size_t m, std::size_t pair) const {
     return m >= missing_pairs.size() || !contains(missing_pairs[m], pair);
   }
@@ -99,7 +129,7 @@ struct Model {
   // z_ir of cell i.
   double rate(const Parameters& q, std::size_t i, std::size_t r) const {
     double product = q.lambda[r];
-    for (std::size_t k = K(); k-- > 0; i /= sizes[k]) product *= q.u[k][i % sizes[k]][r];
+    for (std::size_t k = K(); k-- > 0; i /= sizes[k]) product *= q.u[matrix(k)][i % sizes[k]][q.column(k, r)];
     return product;
   }
   double rate(const Parameters& q, std::size_t i) const {
@@ -108,10 +138,10 @@ struct Model {
     return total;
   }
   double pair_rate(const Parameters& q, std::size_t m, std::size_t pair) const {
-    const Table& u = q.u[network_modes[m]];
+    const Table& u = q.u[matrix(network_modes[m])];
     const auto [i, j] = ends(m, pair);
     double total = 0;
-    for (std::size_t r = 0; r < R; ++r) total += 2 * q.beta[m][r] * u[i][r] * u[j][r];
+    for (std::size_t r = 0; r < q.beta[m].size(); ++r) total += 2 * q.beta[m][r] * u[i][r] * u[j][r];
     return total;
   }
 
@@ -141,11 +171,14 @@ inline void draw_prior_weights(Generator& generator, const WeightPrior& prior, d
                                std::vector<double>& weight, std::vector<double>& p) {
   weight.resize(R);
   p.resize(R);
+  double log_odds = 0;
   for (std::size_t r = 0; r < R; ++r) {
     const double a = simulate_log_gamma(generator, prior.concentration * prior.mean);
     const double b = simulate_log_gamma(generator, prior.concentration * (1 - prior.mean));
     p[r] = 1 / (1 + std::exp(b - a));
-    weight[r] = std::exp(simulate_log_gamma(generator, shape) + a - b);
+    if (prior.shared) p[r] = p[0];
+    weight[r] = std::exp(simulate_log_gamma(generator, shape) + (prior.shared && r > 0 ? log_odds : a - b));
+    if (r == 0) log_odds = a - b;
   }
 }
 
@@ -163,9 +196,26 @@ inline Table draw_prior_columns(Generator& generator, std::size_t n, std::size_t
 inline Parameters draw_prior(Generator& generator, const Model& model) {
   const Hyperparameters& hyper = model.hyper;
   Parameters q;
-  for (std::size_t k = 0; k < model.K(); ++k) {
-    q.shapes.dirichlet.push_back(draw_prior_shape(generator, hyper.dirichlet[k], hyper.learn_dirichlet));
-    q.u.push_back(draw_prior_columns(generator, model.sizes[k], model.R, q.shapes.dirichlet[k]));
+  for (std::size_t f = 0; f < model.matrices(); ++f) {
+    const std::size_t n = model.rows_of(f);
+    q.shapes.dirichlet.push_back(
+        draw_prior_shape(generator, hyper.dirichlet[f], hyper.learn_dirichlet && !model.is_one_hot(f)));
+    if (!model.is_one_hot(f)) {
+      q.u.push_back(draw_prior_columns(generator, n, model.columns_of(f), q.shapes.dirichlet[f]));
+      continue;
+    }
+    q.u.emplace_back(n, std::vector<double>(n, 0.0));
+    for (std::size_t j = 0; j < n; ++j) q.u.back()[j][j] = 1;
+  }
+  for (std::size_t k = 0; model.shares_columns() && k < model.K(); ++k) {
+    // Shares from a uniform law, and each component's column from them.
+    const std::size_t P = model.columns_of(model.matrix(k));
+    const Table pi = draw_prior_columns(generator, P, 1, 1.0);
+    std::vector<double> share;
+    for (const auto& row : pi) share.push_back(row[0]);
+    std::discrete_distribution<std::uint32_t> law(share.begin(), share.end());
+    std::vector<std::uint32_t>& of_mode = q.c.emplace_back();
+    for (std::size_t r = 0; r < model.R; ++r) of_mode.push_back(law(generator));
   }
   q.shapes.tensor = draw_prior_shape(generator, hyper.tensor.shape, hyper.learn_shapes);
   draw_prior_weights(generator, hyper.tensor, q.shapes.tensor, model.R, q.lambda, q.p);
@@ -173,7 +223,8 @@ inline Parameters draw_prior(Generator& generator, const Model& model) {
   q.h.resize(model.network_modes.size());
   for (std::size_t m = 0; m < q.beta.size(); ++m) {
     q.shapes.networks.push_back(draw_prior_shape(generator, hyper.network.shape, hyper.learn_shapes));
-    draw_prior_weights(generator, hyper.network, q.shapes.networks[m], model.R, q.beta[m], q.h[m]);
+    draw_prior_weights(generator, hyper.network, q.shapes.networks[m],
+                       model.columns_of(model.matrix(model.network_modes[m])), q.beta[m], q.h[m]);
   }
   return q;
 }
@@ -185,13 +236,14 @@ inline std::int64_t poisson(Generator& generator, double mean) {
 // Pairs and diagonal of network m, straight from section 3 of the specification.
 inline void simulate_network(Generator& generator, const Model& model, const Parameters& q, std::size_t m, Data& data) {
   const std::size_t mode = model.network_modes[m];
-  CountTable& rows = data.sums.rows[mode];
+  const std::size_t f = model.matrix(mode);
+  CountTable& rows = data.sums.rows[f];
   for (std::size_t i = 0; i < model.sizes[mode]; ++i)
     for (std::size_t j = i; j < model.sizes[mode]; ++j) {
       const bool counted = i != j && model.pair_is_observed(m, data.x[m].size());
       std::int64_t total = 0;
-      for (std::size_t r = 0; r < model.R; ++r) {
-        const double mean = (i == j ? 1 : 2) * q.beta[m][r] * q.u[mode][i][r] * q.u[mode][j][r];
+      for (std::size_t r = 0; r < q.beta[m].size(); ++r) {
+        const double mean = (i == j ? 1 : 2) * q.beta[m][r] * q.u[f][i][r] * q.u[f][j][r];
         const std::int64_t x = poisson(generator, mean);
         rows[i][r] += x;
         rows[j][r] += x;
@@ -207,16 +259,25 @@ inline void simulate_network(Generator& generator, const Model& model, const Par
 inline Data simulate(Generator& generator, const Model& model, const Parameters& q) {
   Data data;
   const std::vector<std::int64_t> none(model.R, 0);
-  for (const std::uint32_t n : model.sizes) data.sums.rows.emplace_back(n, none);
+  for (std::size_t f = 0; f < model.matrices(); ++f) {
+    const bool one_hot = model.is_one_hot(f);  // nothing is counted
+    data.sums.rows.emplace_back(one_hot ? 1 : model.rows_of(f),
+                                std::vector<std::int64_t>(one_hot ? 1 : model.columns_of(f), 0));
+  }
   data.sums.tensor = data.sums.from_ones = data.sums.from_edges = none;
-  data.sums.networks.assign(model.network_modes.size(), none);
+  for (const std::size_t mode : model.network_modes) {
+    const std::size_t P = model.columns_of(model.matrix(mode));
+    data.sums.networks.emplace_back(P, 0);
+    data.sums.from_edges.resize(std::max(data.sums.from_edges.size(), P), 0);
+  }
   for (std::size_t i = 0; i < model.cells(); ++i) {
     const std::vector<std::uint32_t> cell = model.cell(i);
     const bool counted = model.is_observed(i);
     data.y.push_back(0);
     for (std::size_t r = 0; r < model.R; ++r) {
       const std::int64_t y = poisson(generator, model.rate(q, i, r));
-      for (std::size_t k = 0; k < model.K(); ++k) data.sums.rows[k][cell[k]][r] += y;
+      for (std::size_t k = 0; k < model.K(); ++k)
+        if (!model.is_one_hot(model.matrix(k))) data.sums.rows[model.matrix(k)][cell[k]][q.column(k, r)] += y;
       data.sums.tensor[r] += y;
       if (counted) data.sums.from_ones[r] += y;
       data.y.back() += y;
@@ -241,13 +302,14 @@ class Observed {
     }
     missing_.slices = missing_twice_.slices = model.missing_slices;
     for (const std::size_t i : model.missing_cells) {
-      if (!model.in_missing_slice(i)) missing_.cells.append(model.cell(i).data(), model.K());
+      if (!model.in_missing_slice(i) && !model.is_self(i)) missing_.cells.append(model.cell(i).data(), model.K());
       missing_twice_.cells.append(model.cell(i).data(), model.K());
     }
     problem_.tensor = &tensor_;
     problem_.networks = networks_;
     problem_.hyper = model.hyper;
-    problem_.layout = FactorLayout::cp(model.sizes, model.R);
+    problem_.layout = model.layout();
+    problem_.self_missing = model.self_missing;
     problem_.seed = seed;
     if (!missing_.empty()) problem_.missing = &missing_;
     if (model.configure) model.configure(problem_);
@@ -320,6 +382,8 @@ inline Parameters parameters_of(const State& state) {
     for (double& value : logs) value = std::exp(value);
     return logs;
   };
+  for (std::size_t k = 0; k < state.layout.modes() && !state.layout.columns_are_components(); ++k)
+    q.c.emplace_back(state.layout.columns_of_mode(k).begin(), state.layout.columns_of_mode(k).end());
   q.lambda = exponential(state.tensor.log_weight);
   q.p = exponential(state.tensor.log_p);
   for (const Weights& network : state.networks) {

@@ -9,6 +9,7 @@
 #include "model/distributions.hpp"
 #include "model/learn.hpp"
 #include "sampler/batch_chain.hpp"
+#include "sampler/shared_chain.hpp"
 #include "tiny_model.hpp"
 
 namespace ztp::test {
@@ -30,6 +31,10 @@ enum class Bug {
   collapsed_wrong_g,        // collapsed moves by another g than the weights
   collapsed_no_ends,        // collapsed moves that forget that columns hold counts of networks
   proposals_as_components,  // as many runs of splits and merges as components are occupied before them
+  no_self_cells,            // cells (i, i), which cannot be, taken for observed zeros
+  no_tie_correction,        // a count of two tied modes in one column predicted as if they were two
+  lowest_empty,             // a new component is the first without counts, not any of them
+  p_not_shared,             // each component draws a p of its own
 };
 
 inline const char* name_of(Bug bug) {
@@ -48,7 +53,11 @@ inline const char* name_of(Bug bug) {
                                           "collapsed sees ones alone",
                                           "collapsed by a wrong g",
                                           "collapsed forgets networks",
-                                          "proposals as components"};
+                                          "proposals as components",
+                                          "no self cells",
+                                          "no tie correction",
+                                          "lowest empty component",
+                                          "p not shared"};
   return names[static_cast<int>(bug)];
 }
 
@@ -292,6 +301,52 @@ struct MakeChain {
 struct MakeTwin {
   Bug bug;
   Twin operator()(const Observed& observed, Kernel& kernel) const { return Twin(observed, kernel, bug); }
+};
+
+// Where components share columns, bugs are planted in the chain itself: by another problem, or by other moves.
+class FaultyMoves final : public ColumnMoves {
+ public:
+  FaultyMoves(const Problem& problem, Bug bug) : ColumnMoves(problem), bug_(bug) {}
+
+ private:
+  void set_tied_predictives(const std::uint32_t* cell, std::vector<double>& tied) const override {
+    ColumnMoves::set_tied_predictives(cell, tied);
+    if (bug_ == Bug::no_tie_correction) tied = predictives()[second_tied()];
+  }
+  std::size_t pick_empty(const std::vector<std::uint32_t>& empty, Stream& stream) const override {
+    return bug_ == Bug::lowest_empty ? *std::min_element(empty.begin(), empty.end())
+                                     : ColumnMoves::pick_empty(empty, stream);
+  }
+  Bug bug_;
+};
+
+inline Problem faulty(Problem problem, Bug bug) {
+  if (bug == Bug::no_self_cells) problem.self_missing = false;
+  if (bug == Bug::p_not_shared) problem.hyper.tensor.shared = false;
+  if (bug == Bug::missing_as_zeros) problem.missing = nullptr;
+  return problem;
+}
+
+struct FaultyProblem {
+  Problem problem;
+};
+class SharedTwin final : private FaultyProblem, public SharedChain {
+ public:
+  SharedTwin(const Problem& right, Kernel& kernel, Bug bug)
+      : FaultyProblem{faulty(right, bug)},
+        SharedChain(problem, kernel, 0, std::make_unique<FaultyMoves>(problem, bug)) {}
+};
+struct MakeSharedTwin {
+  Bug bug;
+  SharedTwin operator()(const Observed& observed, Kernel& kernel) const {
+    return SharedTwin(observed.problem(), kernel, bug);
+  }
+};
+struct MakeSharedChain {
+  static constexpr Bug bug = Bug::none;
+  SharedChain operator()(const Observed& observed, Kernel& kernel) const {
+    return SharedChain(observed.problem(), kernel, 0);
+  }
 };
 
 // A sampler with a bug may run away to infinity; there is nothing to be learned from following it.

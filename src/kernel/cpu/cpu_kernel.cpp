@@ -7,6 +7,7 @@
 #include "kernel/cpu/instruction_set.hpp"
 #include "kernel/cpu/place.hpp"
 #include "kernel/cpu/score.hpp"
+#include "model/entity_model.hpp"
 
 namespace ztp {
 namespace {
@@ -74,7 +75,20 @@ class CpuKernel final : public Kernel {
   }
   Tally tally(const Counts& S) override { return cpu::tally(pool_, on_this_host(S)); }
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
-    cpu::score(pool_, coords, count, HostRates(rates), z);
+    if (rates.layout->one_hot_mode() == rates.modes()) return cpu::score(pool_, coords, count, HostRates(rates), z);
+    // Entity by entity of the one-hot mode, each with its own components alone.
+    const CellsByEntity by_entity(coords, count, *rates.layout);
+    const std::vector<EntityModel> models = entity_models(*rates.layout);
+    std::vector<double> of_entity;
+    for (std::size_t entity = 0; entity < models.size(); ++entity) {
+      const EntityModel& model = models[entity];
+      const std::size_t begin = by_entity.begin[entity], cells = by_entity.begin[entity + 1] - begin;
+      of_entity.assign(cells, 0.0);
+      if (cells > 0 && !model.components.empty())
+        cpu::score(pool_, by_entity.coords.data() + begin * model.layout.modes(), cells,
+                   HostRates(model.rates(rates.factors, rates.log_weight)), of_entity.data());
+      for (std::size_t e = 0; e < cells; ++e) z[by_entity.order[begin + e]] = of_entity[e];
+    }
   }
   void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) override {
     const HostRates on_host(rates);

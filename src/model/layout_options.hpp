@@ -1,0 +1,25 @@
+// The layout of factors that the options of a fit ask for: --columns, --tie and --rank.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/factor_layout.hpp"
+#include "ztp/options.hpp"
+
+namespace ztp {
+
+struct ModeSize {
+  std::string name;
+  std::uint32_t entities;
+};
+
+// Fills in columns, self and rank: afterwards `columns` is empty for CP, or has "MODE=P" or "MODE=own" for every mode.
+// ones: of the data. Throws Error (config) that names the flag.
+void complete_layout(FitOptions& options, const std::vector<ModeSize>& modes, std::uint64_t ones);
+// For each mode, the one it is tied to; itself, if it is to none.
+std::vector<std::size_t> tied_modes(const FitOptions& options, const std::vector<ModeSize>& modes);
+// Of complete options. All components in the first column, where they share them.
+FactorLayout layout_of(const FitOptions& complete, const std::vector<ModeSize>& modes);
+
+}  // namespace ztp

@@ -1,0 +1,78 @@
+#include "tensor/tie_modes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/errors.hpp"
+#include "tensor/records.hpp"
+
+namespace ztp {
+namespace {
+
+bool same_labels(const LabelTable& a, const LabelTable& b) {
+  if (a.size() != b.size()) return false;
+  if (a.is_numbered() && b.is_numbered()) return a.first_number() == b.first_number();
+  std::string first, second;
+  for (std::uint32_t j = 0; j < a.size(); ++j)
+    if (a.name(j, first) != b.name(j, second)) return false;
+  return true;
+}
+
+}  // namespace
+
+void tie_modes(Dataset& data, std::size_t k, std::size_t l) {
+  SparseTensor& tensor = data.tensor;
+  LabelTable& first = tensor.modes[k].labels;
+  LabelTable& second = tensor.modes[l].labels;
+  if (same_labels(first, second)) return;
+  if (data.file != nullptr)
+    throw config_error(
+        "--tie {}={}: the modes of a tensor file must have the same entities in the same order; give "
+        "'ztp convert' the same --labels for both",
+        tensor.modes[k].name, tensor.modes[l].name);
+  LabelTable both;
+  std::vector<std::uint32_t> id_of_first, id_of_second;
+  std::string scratch;
+  for (std::uint32_t j = 0; j < first.size(); ++j) id_of_first.push_back(both.add(first.name(j, scratch)));
+  for (std::uint32_t j = 0; j < second.size(); ++j) id_of_second.push_back(both.add(second.name(j, scratch)));
+  const std::size_t K = tensor.order();
+  const auto rename = [&](Buffer<std::uint32_t>& cells) {
+    for (std::size_t i = 0; i < cells.size(); i += K) cells[i + l] = id_of_second[cells[i + l]];
+  };
+  rename(tensor.coords);
+  tensor.sort_and_merge();
+  rename(data.missing.cells);
+  sort_and_merge_records(data.missing.cells, K);
+  if (l < data.missing.slices.size()) {
+    for (std::uint32_t& j : data.missing.slices[l]) j = id_of_second[j];
+    std::sort(data.missing.slices[l].begin(), data.missing.slices[l].end());
+  }
+  for (Network& network : data.networks) {
+    if (network.mode != l) continue;
+    for (Buffer<std::uint32_t>* pairs : {&network.edges, &network.missing}) {
+      for (std::size_t i = 0; i < pairs->size(); i += 2) {
+        const std::uint32_t a = id_of_second[(*pairs)[i]], b = id_of_second[(*pairs)[i + 1]];
+        (*pairs)[i] = std::min(a, b);
+        (*pairs)[i + 1] = std::max(a, b);
+      }
+      sort_and_merge_records(*pairs, 2);
+    }
+  }
+  first = both;
+  second = std::move(both);
+}
+
+void remove_self_cells(std::size_t k, std::size_t l, std::size_t K, TestCells& test, Missing& missing) {
+  const auto is_self = [&](const Buffer<std::uint32_t>& cells, std::size_t i) {
+    return cells[i * K + k] == cells[i * K + l];
+  };
+  remove_records(missing.cells, K, [&](std::size_t i) { return is_self(missing.cells, i); });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < test.size(); ++i)
+    if (!is_self(test.coords, i)) test.outcome[kept++] = test.outcome[i];
+  remove_records(test.coords, K, [&](std::size_t i) { return is_self(test.coords, i); });
+  test.outcome.resize(kept);
+}
+
+}  // namespace ztp

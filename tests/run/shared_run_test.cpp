@@ -1,0 +1,200 @@
+// Runs in which components share columns: the whole way from options to predictions, columns and the core. Data have
+// the seed 7 and fits the seed 1: deterministic.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/file.hpp"
+#include "base/random.hpp"
+#include "errors.hpp"
+#include "temp_dir.hpp"
+#include "ztp/fit.hpp"
+#include "ztp/posterior.hpp"
+#include "ztp/update.hpp"
+
+namespace ztp {
+namespace {
+
+using test::TempDir;
+
+constexpr std::uint32_t people = 24, relations = 4;
+
+// Who is of which of three groups, and which group relates to which: relation l leads from group g to g + l. Subjects
+// and objects are the same people; "p0" is never an object, "p1" never a subject, and both modes have them in orders of
+// their own.
+Dataset groups(bool self = false) {
+  Dataset data;
+  data.tensor.modes = {{"subject", {}}, {"relation", LabelTable::numbered(1, relations)}, {"object", {}}};
+  std::vector<std::uint32_t> subject(people), object(people);
+  for (std::uint32_t i = 0; i < people; ++i)
+    if (i != 1) subject[i] = data.tensor.modes[0].labels.add("p" + std::to_string(i));
+  for (std::uint32_t i = people; i-- > 1;) object[i] = data.tensor.modes[2].labels.add("p" + std::to_string(i));
+  Stream stream(stream_key(7, 0, Purpose::simulate), 0, 0);
+  for (std::uint32_t i = 0; i < people; ++i)
+    for (std::uint32_t l = 0; l < relations; ++l)
+      for (std::uint32_t j = 0; j < people; ++j) {
+        const bool related = (i + l) % 3 == j % 3, one = stream.uniform() < (related ? 0.8 : 0.02);
+        if (!one || i == 1 || j == 0 || (i == j && !self)) continue;
+        for (const std::uint32_t id : {subject[i], l, object[j]}) data.tensor.coords.push_back(id);
+      }
+  data.tensor.sort_and_merge();
+  return data;
+}
+
+FitOptions tied() {
+  FitOptions options;
+  options.columns = {"subject=6", "relation=own"};
+  options.tie = {"subject=object"};
+  options.self = SelfCells::missing;
+  options.rank = 60;
+  options.sweeps = 120;
+  options.draws = 30;
+  options.threads = 1;
+  return options;
+}
+
+std::vector<double> predictions_of(const std::string& run, const std::vector<std::uint32_t>& cells) {
+  Posterior posterior(run, 1);
+  std::vector<double> values;
+  for (const Prediction& p : posterior.predict(cells.data(), cells.size() / 3)) values.push_back(p.probability);
+  return values;
+}
+
+TEST(SharedColumns, TiedModesHaveTheSameEntities) {
+  const TempDir dir;
+  ASSERT_EQ(fit(groups(), tied(), dir / "run"), FitOutcome::complete);
+  Posterior posterior(dir / "run", 1);
+  const LabelTable& subjects = posterior.modes()[0].labels;
+  const LabelTable& objects = posterior.modes()[2].labels;
+  ASSERT_EQ(subjects.size(), people);
+  ASSERT_EQ(objects.size(), people);
+  for (std::uint32_t j = 0; j < people; ++j) EXPECT_EQ(subjects[j], objects[j]);
+  // Of the cells of groups that are related, most are likely, and of the others none; also those of "p1", which no one
+  // has as a subject: its group is known from the ones that it is the object of.
+  std::vector<std::uint32_t> likely, unlikely;
+  for (std::uint32_t a = 0; a < people; ++a)
+    for (std::uint32_t l = 0; l < relations; ++l)
+      for (std::uint32_t b = 0; b < people; ++b) {
+        const auto i = std::stoul(subjects[a].substr(1)), j = std::stoul(objects[b].substr(1));
+        if (i == j || i == 1 || j == 0) continue;
+        for (const std::uint32_t id : {a, l, b}) ((i + l) % 3 == j % 3 ? likely : unlikely).push_back(id);
+      }
+  const auto mean = [](const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  };
+  EXPECT_NEAR(mean(predictions_of(dir / "run", likely)), 0.8, 0.05);
+  EXPECT_NEAR(mean(predictions_of(dir / "run", unlikely)), 0.02, 0.02);
+}
+
+TEST(SharedColumns, AnInterruptedRunEndsAsIfItWereNot) {
+  const TempDir dir;
+  FitOptions options = tied();
+  options.learn = "dirichlet,gamma-shape";
+  options.holdout = 0.1;
+  options.holdout_as = HoldoutAs::missing;
+  options.chains = 2;
+  ASSERT_EQ(fit(groups(), options, dir / "whole"), FitOutcome::complete);
+  for (const int when : {1, 70, 121, 200}) {
+    const std::string run = dir / std::to_string(when);
+    int sweeps = 0;
+    FitCallbacks stop;
+    stop.on_sweep = [&](const SweepReport&) { ++sweeps; };
+    stop.stop_requested = [&] { return sweeps >= when; };
+    ASSERT_EQ(fit(groups(), options, run, stop), FitOutcome::interrupted);
+    ResumeOptions more;
+    more.threads = 3;
+    ASSERT_EQ(resume(run, {}, more), FitOutcome::complete);
+    EXPECT_TRUE(read_text(run + "/draws.nc") == read_text(dir / "whole" + "/draws.nc")) << when;
+  }
+}
+
+// The weights of columns and of core entries add up to those of all components.
+TEST(SharedColumns, WeightsOfColumnsAndCoreAddUp) {
+  const TempDir dir;
+  fit(groups(), tied(), dir / "run");
+  Posterior posterior(dir / "run", 1);
+  double all = 0, of_core = 0;
+  for (const double weight : posterior.mean_weights()) all += weight;
+  for (const std::size_t mode : {0, 1}) {
+    double sum = 0;
+    for (const Column& column : posterior.columns(mode, 3)) {
+      sum += column.weight;
+      EXPECT_LE(column.weight_q05, column.weight_q95);
+      EXPECT_EQ(column.top.size(), 3u);
+    }
+    EXPECT_NEAR(sum, mode == 0 ? 2 * all : all, 1e-3 * all);  // the first is that of two modes
+  }
+  for (const CoreEntry& entry : posterior.core()) {
+    of_core += entry.weight;
+    EXPECT_GE(entry.weight, weight_of_empty);
+    ASSERT_EQ(entry.columns.size(), 3u);
+    EXPECT_GE(entry.columns[1], 1u);
+    EXPECT_LE(entry.columns[1], relations);
+  }
+  EXPECT_GT(of_core, 0.95 * all);
+  EXPECT_LE(of_core, 1.001 * all);
+  EXPECT_THROW(posterior.components(3), Error);
+}
+
+TEST(SharedColumns, WhatCannotBeIsRefused) {
+  const TempDir dir;
+  const auto message = [&](const auto& change, Dataset data = groups()) {
+    FitOptions options = tied();
+    change(options);
+    return test::error_of([&] { fit(std::move(data), options, dir / "refused"); });
+  };
+  using O = FitOptions&;
+  EXPECT_EQ(message([](O o) { o.columns = {"subject=25"}; }),
+            "--columns subject=25: mode subject has 24 entities, and more columns than that are of no use");
+  EXPECT_EQ(message([](O o) { o.columns = {"0"}; }), "--columns subject=0: must be a number from 1 on, own or auto");
+  EXPECT_EQ(message([](O o) { o.columns = {"person=3"}; }),
+            "--columns person=3: no mode \"person\"; the modes are subject, relation, object");
+  EXPECT_EQ(message([](O o) {
+              o.columns = {"subject=5", "object=6"};
+            }),
+            "--columns object=6: mode object has 5 already; tied modes have the same columns");
+  EXPECT_EQ(message([](O o) { o.columns = {"subject=own"}; }),
+            "--columns subject=own: the mode is tied, and then columns are shared");
+  EXPECT_EQ(message([](O o) { o.rank = 3; }),
+            "--rank 3: each of the 4 entities of mode relation, which has own columns, needs a component");
+  EXPECT_EQ(message([](O o) { o.tie = {"subject=person"}; }),
+            "--tie subject=person: no mode \"person\"; the modes are subject, relation, object");
+  EXPECT_EQ(message([](O o) { o.tie = {"subject"}; }), "--tie subject: expected MODE=MODE");
+  EXPECT_EQ(
+      message([](O o) { o.self = SelfCells::automatic; }),
+      "--tie subject=object: none of the ones has the same entity in both modes; say --self missing if none can, or "
+      "--self zero if that was looked for");
+  EXPECT_EQ(message([](O) {}, groups(true)),
+            "--self missing: the data have ones whose entities in the tied modes are the same");
+  EXPECT_EQ(message([](O o) { o.tie = {}; }), "--self has no effect without --tie");
+  EXPECT_EQ(message([](O o) { o.method = Method::online; }), "--columns is for --method batch alone");
+  EXPECT_EQ(message([](O o) { o.start = Start::prior; }),
+            "--start prior: not with a mode of own columns, whose ones would have no component");
+}
+
+// What is left out follows from the data, and one column is enough for a model.
+TEST(SharedColumns, DefaultsFollowFromTheData) {
+  const TempDir dir;
+  FitOptions options = tied();
+  options.columns = {};
+  options.rank = -1;
+  options.sweeps = 4;
+  fit(groups(), options, dir / "auto");
+  const FitOptions filled = run_info(dir / "auto").options;
+  EXPECT_EQ(filled.columns, (std::vector<std::string>{"subject=24", "relation=own", "object=24"}));
+  EXPECT_EQ(filled.rank, 480);
+  EXPECT_EQ(filled.beta_mean, 0.5);
+  options.columns = {"1"};
+  fit(groups(), options, dir / "one");
+  EXPECT_EQ(run_info(dir / "one").options.rank, 20);
+  options.columns = {"auto"};
+  options.tie = {};
+  options.self = SelfCells::automatic;
+  fit(groups(), options, dir / "cp");
+  EXPECT_TRUE(run_info(dir / "cp").options.columns.empty());
+  EXPECT_EQ(run_info(dir / "cp").options.rank, 20);
+}
+
+}  // namespace
+}  // namespace ztp
