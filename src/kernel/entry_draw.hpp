@@ -46,7 +46,7 @@ class LogShares {
     for (std::size_t i = 0; i < order_.size(); ++i) {
       double log_rate = rates_.log_weight[order_[i]] - rates_.log_volume;
       for (std::size_t k = 0; k < rates_.u.size(); ++k)
-        log_rate += std::log(static_cast<double>(rates_.u[k]->row(cell[k])[order_[i]]));
+        log_rate += std::log(static_cast<double>(rates_.factor(k, cell[k], order_[i])));
       if (std::isnan(log_rate)) return log_rate;  // std::max would pass over it
       shares_[i] = log_rate;
       largest = std::max(largest, log_rate);

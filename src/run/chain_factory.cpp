@@ -36,7 +36,7 @@ std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted) {
 }
 
 ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool)
-    : problem_(make_problem(complete, data)),
+    : problem_(make_problem(complete, data, &pool)),
       online_(online_options(complete)),
       kernel_(make_kernel(complete.kernel, pool)) {
   if (!is_online(complete)) return;

@@ -198,8 +198,9 @@ Hyperparameters hyperparameters(const FitOptions& complete, const FactorLayout& 
   return {of_matrices, priors.tensor, priors.network, learned(complete).dirichlet, learned(complete).gamma_shape};
 }
 
-Problem make_problem(const FitOptions& complete, const Dataset& data) {
+Problem make_problem(const FitOptions& complete, const Dataset& data, Pool* pool) {
   Problem problem;
+  problem.pool = pool;
   problem.tensor = &data.tensor;
   problem.options = complete;
   problem.networks = data.networks;

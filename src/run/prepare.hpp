@@ -18,7 +18,7 @@ FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data);
 ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& options);
 
 // What a chain samples. Keeps references to the data, which must outlive it.
-Problem make_problem(const FitOptions& complete, const Dataset& data);
+Problem make_problem(const FitOptions& complete, const Dataset& data, Pool* pool = nullptr);
 Hyperparameters hyperparameters(const FitOptions& complete, const FactorLayout& layout, const std::vector<Mode>& modes);
 // The modes that share a matrix; where there are such.
 std::pair<std::size_t, std::size_t> tied_pair(const FitOptions& options, const Dataset& data);

@@ -22,20 +22,21 @@ bool needs_wide_counts(const Problem& problem) {
 
 }  // namespace
 
-BatchChain::BatchChain(const Problem& problem, Kernel& kernel, std::uint32_t number)
-    : PoissonChain(problem, kernel, number, needs_wide_counts(problem)) {
-  data_changed();
+BatchChain::BatchChain(const Problem& problem, Kernel& kernel, std::uint32_t number, bool uploads_ones)
+    : PoissonChain(problem, kernel, number, needs_wide_counts(problem)), uploads_ones_(uploads_ones) {
+  upload();
   if (problem.collapsed && problem.layout.columns_are_components())
     collapsed_moves_.emplace(*problem.tensor, problem.hyper.tensor, problem.layout);
 }
 
-void BatchChain::data_changed() {
+void BatchChain::upload() {
   const SparseTensor& tensor = *problem_.tensor;
-  ones_ = kernel_.upload({.coords = tensor.coords.data(),
-                          .observed = tensor.counts.empty() ? nullptr : tensor.counts.data(),
-                          .count = tensor.nnz(),
-                          .indexed = true},
-                         problem_.layout);
+  if (uploads_ones_)
+    ones_ = kernel_.upload({.coords = tensor.coords.data(),
+                            .observed = tensor.counts.empty() ? nullptr : tensor.counts.data(),
+                            .count = tensor.nnz(),
+                            .indexed = true},
+                           problem_.layout);
   observed_counts_ = 0;
   for (const std::int64_t count : tensor.counts) observed_counts_ += static_cast<double>(count);
   for (NetworkPart& network : networks_) network.upload_edges();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/pool.hpp"
 #include "model/state.hpp"
 #include "ztp/options.hpp"
 #include "ztp/tensor.hpp"
@@ -33,6 +34,7 @@ struct Problem {
   // Where components share columns (sampler/shared_chain.hpp):
   bool move_columns = true;         // components move between columns
   std::uint32_t columns_after = 0;  // they begin to do so after this sweep: at first, components are all alike
+  Pool* pool = nullptr;             // of the host, for these moves; null: one thread
   bool self_missing = false;        // cells (i, i) of two modes that share a matrix are not data
   std::uint32_t update = 0;         // how many updates the run has had: a coordinate of its random streams
   FitOptions options = {};          // for choices that one place of the sampler looks at, as where a chain starts

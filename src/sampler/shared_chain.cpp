@@ -14,7 +14,10 @@ SharedChain::SharedChain(const Problem& problem, Kernel& kernel, std::uint32_t n
 
 SharedChain::SharedChain(const Problem& problem, Kernel& kernel, std::uint32_t number,
                          std::unique_ptr<ColumnMoves> moves)
-    : BatchChain(problem, kernel, number), unlisted_(problem), moves_(std::move(moves)), columns_(problem.layout) {
+    : BatchChain(problem, kernel, number, false),
+      unlisted_(problem),
+      moves_(std::move(moves)),
+      columns_(problem.layout) {
   parts_.K = problem.layout.modes();
   if (problem.missing != nullptr)
     missing_.emplace(HostCells{.coords = problem.missing->cells.data(),

@@ -304,18 +304,16 @@ struct MakeTwin {
 };
 
 // Where components share columns, bugs are planted in the chain itself: by another problem, or by other moves.
-class FaultyMoves final : public ColumnMoves {
+class FaultyScan final : public TokenScan {
  public:
-  FaultyMoves(const Problem& problem, Bug bug) : ColumnMoves(problem), bug_(bug) {}
+  FaultyScan(const Problem& problem, Bug bug) : TokenScan(problem), bug_(bug) {
+    corrects_ties_ = bug != Bug::no_tie_correction;
+  }
 
  private:
-  void set_tied_predictives(const std::uint32_t* cell, std::vector<double>& tied) const override {
-    ColumnMoves::set_tied_predictives(cell, tied);
-    if (bug_ == Bug::no_tie_correction) tied = predictives()[second_tied()];
-  }
   std::size_t pick_empty(const std::vector<std::uint32_t>& empty, Stream& stream) const override {
     return bug_ == Bug::lowest_empty ? *std::min_element(empty.begin(), empty.end())
-                                     : ColumnMoves::pick_empty(empty, stream);
+                                     : TokenScan::pick_empty(empty, stream);
   }
   Bug bug_;
 };
@@ -334,7 +332,8 @@ class SharedTwin final : private FaultyProblem, public SharedChain {
  public:
   SharedTwin(const Problem& right, Kernel& kernel, Bug bug)
       : FaultyProblem{faulty(right, bug)},
-        SharedChain(problem, kernel, 0, std::make_unique<FaultyMoves>(problem, bug)) {}
+        SharedChain(problem, kernel, 0,
+                    std::make_unique<ColumnMoves>(problem, std::make_unique<FaultyScan>(problem, bug))) {}
 };
 struct MakeSharedTwin {
   Bug bug;

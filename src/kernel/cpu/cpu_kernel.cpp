@@ -28,7 +28,7 @@ class CpuKernel final : public Kernel {
   void reserve(std::size_t ones) override { allocator_.reserve(ones); }
   double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
                   const CountSums& sums) override {
-    const HostRates on_host(rates);
+    const HostRates on_host(rates, settings.bounded);  // bounds are of neighbouring columns
     const HostOnes& cells = on_this_host(ones);
     if (settings.expected) return cpu::expect(pool_, {cells.cells, on_host, {key, settings.t}, settings}, sums);
     return allocator_.allocate(cells, on_host, {key, settings.t}, settings, sums);

@@ -27,7 +27,7 @@ bool draw_within_bounds(Stream& stream, const CountTask& task, std::size_t e, co
   const std::uint32_t* cell = task.cell(e);
   const auto product = [&](std::size_t r) {
     double value = rates.scale * static_cast<double>(rates.weight[r]);
-    for (std::size_t k = 0; k < K && r < rates.R; ++k) value *= static_cast<double>(rates.u[k]->row(cell[k])[r]);
+    for (std::size_t k = 0; k < K && r < rates.R; ++k) value *= static_cast<double>(rates.factor(k, cell[k], r));
     return value;
   };
   const auto sum_of_block = [&](std::size_t block) {
@@ -41,7 +41,7 @@ bool draw_within_bounds(Stream& stream, const CountTask& task, std::size_t e, co
       double sum = 0;
       for (std::size_t r = b * components_per_block; r < std::min(rates.R, (b + 1) * components_per_block); ++r)
         sum += std::pow(static_cast<double>(rates.weight[r]), 2.0 / static_cast<double>(K)) *
-               std::pow(static_cast<double>(rates.u[k]->row(cell[k])[r]), 2.0);
+               std::pow(static_cast<double>(rates.factor(k, cell[k], r)), 2.0);
       bounds[b] *= std::sqrt(sum) * static_cast<double>(bound_margin);
     }
   std::vector<double> unknown = bounds;
