@@ -1,7 +1,6 @@
 #include "sampler/token_scan.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "sampler/draw_place.hpp"
 
@@ -36,26 +35,6 @@ bool same_cell(const LatentParts& parts, std::size_t i, std::size_t j) {
   return std::equal(parts.cell(i), parts.cell(i) + parts.K, parts.cell(j));
 }
 
-// The same counts, those of ones unit by unit. The units of a cell are shuffled: which comes first must not depend on
-// where they are.
-LatentParts in_units(const LatentParts& parts, Stream& stream) {
-  LatentParts units;
-  units.K = parts.K;
-  std::size_t first = 0;  // unit of the cell at hand
-  for (std::size_t i = 0; i < parts.of_ones; ++i) {
-    if (i > 0 && !same_cell(parts, i, i - 1)) first = units.size();
-    for (std::int64_t unit = 0; unit < parts.count[i]; ++unit) {
-      units.add(parts.cell(i), parts.component[i], 1);
-      const std::size_t now = units.size() - 1;
-      if (now > first) std::swap(units.component[now], units.component[first + stream.below(now - first + 1)]);
-    }
-  }
-  units.of_ones = units.size();
-  for (std::size_t i = parts.of_ones; i < parts.size(); ++i)
-    units.add(parts.cell(i), parts.component[i], parts.count[i]);
-  return units;
-}
-
 }  // namespace
 
 TokenScan::TokenScan(const Problem& problem) {
@@ -65,24 +44,31 @@ TokenScan::TokenScan(const Problem& problem) {
   row_.resize(layout.modes());
 }
 
+// All units of a cell are alike, and which of them moves is drawn without a look at their components.
 void TokenScan::run(LatentParts& parts, Stream stream, ColumnState& state) {
-  const std::int64_t units = std::accumulate(
-      parts.count.begin(), parts.count.begin() + static_cast<std::ptrdiff_t>(parts.of_ones), std::int64_t{0});
-  // Latent counts have no upper limit where every cell is a one. A sweep with more is left as it is: no move changes
-  // their number.
-  if (units > std::max<std::int64_t>(1'000'000, 16 * static_cast<std::int64_t>(parts.of_ones))) return;
-  LatentParts after = in_units(parts, stream);
   begin(state);
-  for (std::size_t i = 0; i < after.of_ones; ++i) {
-    const std::uint32_t* cell = after.cell(i);
-    open_rows(cell);
-    move_unit(after.component[i], -1);
-    const std::size_t r = draw_component(cell, stream);
+  std::vector<std::uint32_t> cell(state.K);
+  for (std::size_t i = 0, end; i < parts.of_ones; i = end) {
+    std::int64_t units = 0;
+    for (end = i; end < parts.of_ones && same_cell(parts, i, end); ++end) units += parts.count[end];
+    std::int64_t place = static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(units)));
+    std::size_t part = i;
+    while (place >= parts.count[part]) place -= parts.count[part++];
+    std::copy(parts.cell(i), parts.cell(i) + state.K, cell.begin());  // parts may move when one is added
+    open_rows(cell.data());
+    const std::size_t before = parts.component[part];
+    move_unit(before, -1);
+    const std::size_t r = draw_component(cell.data(), stream);
     move_unit(r, 1);
-    after.component[i] = static_cast<std::uint32_t>(r);
+    if (r == before) continue;
+    if (parts.count[part] == 1) {
+      parts.component[part] = static_cast<std::uint32_t>(r);
+    } else {
+      --parts.count[part];
+      parts.add(cell.data(), r, 1);
+    }
   }
   for (OpenRow& slot : slot_) slot.close();
-  parts = std::move(after);
 }
 
 void TokenScan::begin(ColumnState& state) {

@@ -1,5 +1,5 @@
-// A Gibbs scan over the latent counts of the ones, unit by unit: to another component, with u, lambda, p, the shares of
-// the columns and the columns of empty components integrated out.                                                (M52)
+// A Gibbs scan over the ones: a unit of the latent counts of each, any of them, moves to another component, with u,
+// lambda, p, the shares of the columns and the columns of empty components integrated out.                       (M52)
 #pragma once
 #include <vector>
 
@@ -36,7 +36,8 @@ class TokenScan {
   explicit TokenScan(const Problem& problem);
   virtual ~TokenScan() = default;
 
-  // Changes the parts of ones and the state. Serial: O(units (components of a cell + columns in use by its rows)).
+  // Changes the parts of ones and the state; afterwards those of ones are not in front of the others any more. Serial:
+  // O(ones (components of a cell + columns in use by its rows)).
   void run(LatentParts& parts, Stream stream, ColumnState& state);
 
  protected:  // for tests that plant bugs
