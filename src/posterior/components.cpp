@@ -106,13 +106,13 @@ std::vector<double> Posterior::mean_weights(std::size_t chain) {
 }
 
 std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain) {
-  impl_->require_components("factor_intervals");
+  impl_->require_rates("factor_intervals");
   const FactorLayout& layout = impl_->layout;
   for (const FactorPlace& place : places)
     if (place.mode >= layout.modes() || place.entity >= layout.size_of_mode(place.mode).rows ||
-        place.component >= layout.components())
-      throw Error(ErrorKind::usage, fmt::format("factor_intervals: there is no entity {} in component {} of mode {}",
-                                                place.entity, place.component, place.mode));
+        place.column >= layout.size_of_mode(place.mode).columns)
+      throw Error(ErrorKind::usage, fmt::format("factor_intervals: there is no entity {} in column {} of mode {}",
+                                                place.entity, place.column, place.mode));
   const std::vector<std::size_t> mine = impl_->draws_of(chain);
   std::vector<Interval> result(places.size());
   const std::size_t D = mine.size(), at_a_time = std::max<std::size_t>(1, floats_for_intervals / D);
@@ -129,7 +129,7 @@ std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>
         impl_->draws.load_factor(mine[d], layout.matrix(k), u);  // times n
         for (std::size_t i = 0; i < count; ++i)
           if (const FactorPlace& place = places[first + i]; place.mode == k)
-            values[i * D + d] = u.row(place.entity)[layout.column(k, place.component)] / static_cast<float>(u.rows());
+            values[i * D + d] = u.row(place.entity)[place.column] / static_cast<float>(u.rows());
       }
     const Blocks blocks{count, 1024};
     impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
@@ -144,7 +144,7 @@ std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>
 }
 
 std::vector<std::vector<float>> Posterior::network_weights(std::size_t network, std::size_t chain) {
-  impl_->require_components("network_weights");
+  impl_->require_rates("network_weights");
   if (network >= impl_->info.networks.size())
     throw Error(ErrorKind::usage, fmt::format("network_weights: there is no network {} (from 0)", network));
   return impl_->weights(impl_->draws_of(chain), network + 1);

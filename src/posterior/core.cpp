@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -12,6 +13,8 @@
 
 namespace ztp {
 namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct WeightSummary {
   double mean, q05, q95;
@@ -53,7 +56,7 @@ std::vector<Column> Posterior::columns(std::size_t mode, std::size_t top, std::s
   std::vector<Column> result;
   for (std::size_t q = 0; q < weights.size(); ++q) {
     const WeightSummary weight = summary_of(std::move(weights[q]), mine.size());
-    result.push_back({q + 1, weight.mean, weight.q05, weight.q95, top_entities(u, q, top)});
+    result.push_back({q + 1, weight.mean, weight.q05, weight.q95, none, top_entities(u, q, top)});
   }
   sort_by_weight(result);
   return result;
@@ -79,7 +82,7 @@ std::vector<CoreEntry> Posterior::core(std::size_t chain) {
   std::vector<CoreEntry> result;
   for (auto& [entry, of_draws] : weights) {
     const WeightSummary weight = summary_of(std::move(of_draws), mine.size());
-    if (weight.mean >= weight_of_empty) result.push_back({entry, weight.mean, weight.q05, weight.q95});
+    if (weight.mean >= weight_of_empty) result.push_back({entry, weight.mean, weight.q05, weight.q95, none});
   }
   sort_by_weight(result);
   return result;
