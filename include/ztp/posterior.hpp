@@ -194,7 +194,8 @@ class Posterior {
                  const std::function<bool(const Recommendation&)>& yield);
   // Why cells are as probable as they are: the parts of recommend, for any cells. One pass over the draws of the first
   // chain that has any: components of different chains do not correspond. Memory: 8 bytes for each cell and component;
-  // 64 MiB and the parts, where components share columns. Error (config) for a rival.
+  // where components share columns, one draw and the entries of the core that the cells have a part in. Error (config)
+  // for a rival.
   std::vector<std::vector<Recommendation::Part>> explain(const std::uint32_t* coords, std::size_t count);
 
  private:

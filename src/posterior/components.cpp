@@ -87,8 +87,7 @@ Matrix<float> Posterior::Impl::mean_factor(std::size_t chain, std::size_t k) {
 
 std::vector<float> Posterior::mean_factor(std::size_t mode, std::size_t chain) {
   impl_->require_rates("mean_factor");
-  if (mode >= impl_->modes.size())
-    throw Error(ErrorKind::usage, fmt::format("mean_factor: there is no mode {} (from 0)", mode));
+  impl_->require_mode("mean_factor", mode);
   impl_->draws_of(chain);
   const Matrix<float> u = impl_->mean_factor(chain, mode);
   std::vector<float> rows;
@@ -162,7 +161,7 @@ std::size_t Posterior::draws_of(std::size_t chain) const {
 }
 
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
-  impl_->require_components("components");
+  impl_->require_components("components", "has columns and a core");
   const std::size_t R = impl_->layout.components();
   const std::vector<std::size_t> mine = impl_->draws_of(chain);
   std::vector<std::vector<float>> weights = impl_->weights(mine);

@@ -195,10 +195,7 @@ void DrawsFile::load(std::size_t i, State& state) const {
   for (std::size_t f = 0; f < factors_.size(); ++f)
     read_factor(i, f, [&](Range rows, const float* values) { state.factors[f]->write(rows, values); });
   state.tensor.log_weight = log_weights(i);
-  for (std::size_t k = 0; k < columns_.size(); ++k) {
-    const std::vector<std::uint32_t> of_mode = columns(i, k);
-    std::copy(of_mode.begin(), of_mode.end(), state.layout.columns_of_mode(k).begin());
-  }
+  if (!columns_.empty()) state.layout = layout(i);
 }
 
 std::vector<std::uint32_t> DrawsFile::columns(std::size_t i, std::size_t k) const {
@@ -212,6 +209,15 @@ std::vector<std::uint32_t> DrawsFile::columns(std::size_t i, std::size_t k) cons
     columns.push_back(static_cast<std::uint32_t>(value));
   }
   return columns;
+}
+
+FactorLayout DrawsFile::layout(std::size_t i) const {
+  FactorLayout result = layout_.factors;
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    const std::vector<std::uint32_t> of_mode = columns(i, k);
+    std::copy(of_mode.begin(), of_mode.end(), result.columns_of_mode(k).begin());
+  }
+  return result;
 }
 
 void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length) {
