@@ -32,14 +32,12 @@ void add_numbers(const Item& item, nlohmann::ordered_json& json) {
 
 // The modes that use each matrix whose columns are drawn.
 std::vector<std::vector<std::size_t>> modes_of_matrices(const RunInfo& info) {
-  std::vector<ModeSize> sizes;
-  for (const RunInfo::ModeInfo& mode : info.modes) sizes.push_back({mode.name, mode.size});
-  const std::vector<std::size_t> tied = tied_modes(info.options, sizes);
   std::vector<std::vector<std::size_t>> result;
-  for (std::size_t k = 0; k < tied.size(); ++k) {
-    if (tied[k] < k || has_own_columns(info, k)) continue;  // its columns are those of the other mode, or entities
+  for (std::size_t k = 0; k < info.modes.size(); ++k) {
+    const std::size_t tied = tied_mode(info, k);
+    if (tied < k || has_own_columns(info, k)) continue;  // its columns are those of the other mode, or entities
     result.push_back({k});
-    if (tied[k] > k) result.back().push_back(tied[k]);
+    if (tied > k) result.back().push_back(tied);
   }
   return result;
 }
@@ -59,6 +57,12 @@ std::string stability_text(double stability, const RunInfo& info) {
 
 bool has_own_columns(const RunInfo& info, std::size_t mode) {
   return info.options.columns[mode] == info.modes[mode].name + "=own";
+}
+
+std::size_t tied_mode(const RunInfo& info, std::size_t mode) {
+  std::vector<ModeSize> sizes;
+  for (const RunInfo::ModeInfo& other : info.modes) sizes.push_back({other.name, other.size});
+  return tied_modes(info.options, sizes)[mode];
 }
 
 nlohmann::ordered_json entry_json(const std::vector<std::size_t>& columns, const Posterior& posterior) {

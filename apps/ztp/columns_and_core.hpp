@@ -14,6 +14,8 @@ std::string stability_text(double stability, const RunInfo& info);
 
 // Whether each entity of a mode has a column of its own.
 bool has_own_columns(const RunInfo& info, std::size_t mode);
+// The mode that has the same columns; the mode itself, if there is none.
+std::size_t tied_mode(const RunInfo& info, std::size_t mode);
 
 // An entry of the core: of each mode its column, or the label of the entity that has its own.
 nlohmann::ordered_json entry_json(const std::vector<std::size_t>& columns, const Posterior& posterior);
