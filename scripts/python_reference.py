@@ -102,8 +102,9 @@ def fields(kind: type) -> Iterator[str]:
 
 
 def members(kind: type) -> Iterator[str]:
-    """Properties and methods, in the order of the source."""
-    for name, member in vars(kind).items():
+    """Properties and methods, in the order of the source; then those of bases that are not public."""
+    bases = [base for base in kind.__mro__[1:] if base.__module__.startswith("ztp.") and base.__name__.startswith("_")]
+    for name, member in [item for owner in (kind, *bases) for item in vars(owner).items()]:
         if name.startswith("_"):
             continue
         if isinstance(member, property):

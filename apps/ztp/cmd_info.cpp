@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "columns_and_core.hpp"
 #include "commands.hpp"
 #include "common.hpp"
 #include "options/options.hpp"
@@ -70,6 +71,21 @@ void print_point(const RunInfo& info) {
   for (const auto& [name, value] : info.learned) fmt::print("{:<12} {:.4g}\n", name, value);
 }
 
+// What a mode has of columns and prior.
+std::string factors_text(const RunInfo& info, std::size_t k) {
+  if (is_rival(info.options)) return "";
+  if (shares_columns(info.options) && has_own_columns(info, k)) return ", own columns";
+  std::string text;
+  if (shares_columns(info.options)) {
+    const std::string columns = info.options.columns[k];
+    text = fmt::format(", {} columns", columns.substr(columns.rfind('=') + 1));
+    if (const std::size_t twin = tied_mode(info, k); twin != k)
+      text += fmt::format(" (those of {})", info.modes[twin].name);
+  }
+  return text + fmt::format(", dirichlet {}{}", info.modes[k].dirichlet,
+                            ztp::learned(info.options).dirichlet ? " (median of its prior)" : "");
+}
+
 void print_data(const RunInfo& info) {
   const auto missing = [](std::uint64_t count, const char* what) {
     return count == 0 ? "" : fmt::format(", {} {} missing", human_count(static_cast<double>(count)), what);
@@ -77,12 +93,11 @@ void print_data(const RunInfo& info) {
   fmt::print("data         {} ones, fingerprint {}\n", human_count(static_cast<double>(info.ones)), info.fingerprint);
   if (info.ones_in_file > 0)
     fmt::print("             {} of them in {}\n", human_count(static_cast<double>(info.ones_in_file)), info.ones_file);
-  const bool learned = ztp::learned(info.options).dirichlet;
-  for (const auto& mode : info.modes)
-    fmt::print("mode         {}: {} entities{}{}{}\n", mode.name, human_count(mode.size),
-               missing(mode.missing_entities, "of them"),
-               is_rival(info.options) ? "" : fmt::format(", dirichlet {}", mode.dirichlet),
-               learned ? " (median of its prior)" : "");
+  for (std::size_t k = 0; k < info.modes.size(); ++k)
+    fmt::print("mode         {}: {} entities{}{}\n", info.modes[k].name, human_count(info.modes[k].size),
+               missing(info.modes[k].missing_entities, "of them"), factors_text(info, k));
+  if (info.options.self == SelfCells::missing)
+    fmt::print("missing      cells with the same entity in both tied modes\n");
   for (const auto& network : info.networks)
     fmt::print("network      {}: {} edges from {}{}\n", info.modes[network.mode].name,
                human_count(static_cast<double>(network.edges)), network.source,
@@ -104,8 +119,8 @@ void print_model(const RunInfo& info) {
                                  ? fmt::format("online, minibatches of {} (latent {}, parameters {})",
                                                options.minibatch, name_of(options.latent), name_of(options.parameters))
                                  : name_of(options.sampler) + " sampler";
-  fmt::print("model        {} likelihood, rank at most {}, {}, seed {}\n", name_of(options.likelihood), options.rank,
-             method, options.seed);
+  fmt::print("model        {} likelihood, rank at most {}{}, {}, seed {}\n", name_of(options.likelihood), options.rank,
+             shares_columns(options) ? " (entries of the core)" : "", method, options.seed);
 }
 
 // A model that is sampled.

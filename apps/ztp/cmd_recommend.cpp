@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "columns_and_core.hpp"
 #include "commands.hpp"
 #include "common.hpp"
 #include "ztp/error.hpp"
@@ -39,7 +40,8 @@ std::vector<std::optional<std::uint32_t>> fixed_entities(const RecommendFlags& f
   return entities;
 }
 
-nlohmann::ordered_json as_json(const Recommendation& item, const std::vector<Mode>& modes) {
+nlohmann::ordered_json as_json(const Recommendation& item, const Posterior& posterior) {
+  const std::vector<Mode>& modes = posterior.modes();
   nlohmann::ordered_json json;
   for (std::size_t k = 0; k < modes.size(); ++k) json["cell"][modes[k].name] = modes[k].labels[item.cell[k]];
   json["probability"] = item.prediction.probability;
@@ -47,17 +49,28 @@ nlohmann::ordered_json as_json(const Recommendation& item, const std::vector<Mod
   json["q05"] = item.prediction.q05;
   json["q95"] = item.prediction.q95;
   json["why"] = nlohmann::ordered_json::array();
-  for (const auto& part : item.parts) json["why"].push_back({{"component", part.component}, {"share", part.share}});
+  for (const auto& part : item.parts)
+    if (part.columns.empty())
+      json["why"].push_back({{"component", part.component}, {"share", part.share}});
+    else
+      json["why"].push_back({{"columns", entry_json(part.columns, posterior)}, {"share", part.share}});
   return json;
 }
 
-std::string as_line(const Recommendation& item, const std::vector<Mode>& modes) {
+constexpr std::size_t parts_in_a_line = 5;
+
+std::string as_line(const Recommendation& item, const Posterior& posterior) {
+  const std::vector<Mode>& modes = posterior.modes();
   std::string line;
   for (std::size_t k = 0; k < modes.size(); ++k) line += modes[k].labels[item.cell[k]] + "\t";
   const Prediction& p = item.prediction;
   line += fmt::format("{:.6g}\t{:.6g}\t{:.6g}\t{:.6g}\t", p.probability, p.sd, p.q05, p.q95);
-  for (std::size_t i = 0; i < item.parts.size() && i < 5; ++i)
-    line += fmt::format("{}{}:{:.0f}%", i == 0 ? "" : " ", item.parts[i].component, 100 * item.parts[i].share);
+  for (std::size_t i = 0; i < item.parts.size() && i < parts_in_a_line; ++i) {
+    const Recommendation::Part& part = item.parts[i];
+    const std::string name =
+        part.columns.empty() ? fmt::format("{}", part.component) : entry_text(part.columns, posterior);
+    line += fmt::format("{}{}:{:.0f}%", i == 0 ? "" : " ", name, 100 * part.share);
+  }
   return line;
 }
 
@@ -70,13 +83,17 @@ void run_recommend(const RecommendFlags& flags) {
     for (const Mode& mode : posterior.modes()) header += mode.name + "\t";
     header += "probability\tsd\tq05\tq95\twhy\n";
   }
+  MentionedColumns columns(posterior);
   // A search that fails prints nothing, not even the header.
   posterior.recommend(fixed, flags.top, [&](const Recommendation& item) {
     fmt::print("{}{}\n", std::exchange(header, ""),
-               flags.json ? json_text(as_json(item, posterior.modes())) : as_line(item, posterior.modes()));
+               flags.json ? json_text(as_json(item, posterior)) : as_line(item, posterior));
+    for (std::size_t i = 0; i < item.parts.size() && i < parts_in_a_line; ++i)
+      if (!item.parts[i].columns.empty()) columns.add(item.parts[i].columns);
     return true;
   });
   fmt::print("{}", header);
+  if (!flags.json) columns.print();
 }
 
 }  // namespace
@@ -91,6 +108,8 @@ void add_recommend(CLI::App& app) {
   command->add_flag("--json", flags->json, "one JSON object a line");
   command->footer(
       "The last column says which components (of the first chain) make up the rate of the cell.\n"
+      "Of a run with --columns: which entries of the core, (3, brother, 1) by its columns; who is in these columns is\n"
+      "said below.\n"
       "The search is exact, whatever is left open; training ones are left out.\n"
       "Example:\n  ztp recommend run user=alice --top 5");
   command->callback([flags] { run_recommend(*flags); });

@@ -19,6 +19,17 @@ struct ComponentMatch {
   double partner_weight_share = 0;
 };
 
+// An entry of the core of a chain, where components share columns, and the one of another chain in the columns that its
+// columns are matched with.
+struct CoreMatch {
+  std::vector<std::size_t> columns;  // of each mode, from 1, as in CoreEntry
+  std::vector<std::size_t> partner;  // likewise; empty, where a column has no partner, and the numbers are 0 then
+  double overlap = 0;                // of their distributions over cells: the product of those of the columns
+  double agreement = 0;              // the overlap, and less where their weight shares differ; 0 if the other has none
+  double weight_share = 0;           // of all weight of the chain
+  double partner_weight_share = 0;
+};
+
 // The chains of a run, matched with one of them, and what they say together.
 struct Matching {
   std::size_t reference = 0;                         // the chain whose components the others' are matched with, from 0

@@ -45,12 +45,14 @@ struct Component {
   std::vector<std::vector<Entity>> top;  // for each mode, largest first
 };
 
-// A column of a factor matrix of one chain, where components share columns: a community of entities.
+// A column of a factor matrix of one chain, where components share columns: a community of entities. Chains have them
+// in an order of their own: Posterior::match_columns tells which is which.
 struct Column {
-  std::size_t number = 0;  // from 1; draws.nc counts from 0
+  std::size_t number = 0;  // from 1, as in draws.nc; of a mode with own columns, the entity's id is one less
   double weight = 0;       // expected latent count of all components that use it, posterior mean
   double weight_q05 = 0;   // its posterior quantiles
   double weight_q95 = 0;
+  double stability = 0;  // how far the other chains have it, too: 0 to 1; NaN with one chain, and if it is empty
   std::vector<Component::Entity> top;  // largest first
 };
 
@@ -60,13 +62,15 @@ struct CoreEntry {
   double weight = 0;                 // expected latent count, posterior mean
   double weight_q05 = 0;             // its posterior quantiles
   double weight_q95 = 0;
+  double stability = 0;  // how far the others have it, too, in the columns matched with its own; NaN with one chain
 };
 
-// Where a number of the factors is: u of an entity of a mode in a component, from 0.
+// Where a number of the factors is: u of an entity of a mode in a column of its factor matrix, all from 0. Column r is
+// component r unless components share columns.
 struct FactorPlace {
   std::size_t mode = 0;
   std::uint32_t entity = 0;
-  std::size_t component = 0;
+  std::size_t column = 0;
 };
 
 // The 5 % and 95 % quantiles of something.
@@ -79,10 +83,11 @@ struct Interval {
 struct Recommendation {
   std::vector<std::uint32_t> cell;  // an entity for each mode
   Prediction prediction;
-  // What a component contributes to the cell's rate.
+  // What a component contributes to the cell's rate; where components share columns, an entry of the core.
   struct Part {
-    std::size_t component = 0;  // from 1
-    double share = 0;           // of the cell's rate, posterior mean within the chain shown
+    std::size_t component = 0;              // from 1; 0, where components share columns
+    double share = 0;                       // of the cell's rate, posterior mean within the chain shown
+    std::vector<std::size_t> columns = {};  // of an entry of the core, as in CoreEntry; empty, if it is a component
   };
   std::vector<Part> parts;  // those with at least a hundredth of it, largest first
 };
@@ -135,47 +140,62 @@ class Posterior {
   std::vector<Component> components(std::size_t top, std::size_t chain = 0);
 
   // Where components share columns: the columns of a mode and the entries of the core, of one chain (from 0), largest
-  // weight first. Entries with a weight below weight_of_empty are left out. Errors as of components; Error (config), if
-  // components have columns of their own.
+  // weight first. Entries with a weight below weight_of_empty are left out. Tied modes have the same columns. Errors as
+  // of components; Error (config), if components have columns of their own. With several chains, columns takes the time
+  // and memory of match_columns, and core that of all modes.
   std::vector<Column> columns(std::size_t mode, std::size_t top, std::size_t chain = 0);
   std::vector<CoreEntry> core(std::size_t chain = 0);
 
   // Posterior means of one chain (from 0): of u, entities of the mode x columns of its factor matrix, row after row,
-  // where column r is component r unless components share columns; and of lambda. In the order of draws.nc. Errors as
-  // of components.
+  // where column r is component r unless components share columns; and of lambda. In the order of draws.nc. Error
+  // (config), if there are no draws of that chain; also for a rival.
   std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
   std::vector<double> mean_weights(std::size_t chain = 0);
   // How certain numbers of the factors are, over the draws of one chain. Takes a pass over them for every 256 MiB of
-  // values. Errors as of components; usage, if a place is none.
+  // values. Errors as of mean_factor; usage, if a place is none.
   std::vector<Interval> factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain = 0);
   // beta of a network (from 0) in the draws of one chain, for each column of the mean_factor of its mode. Errors as of
-  // components; usage, if there is no such network.
+  // mean_factor; usage, if there is no such network.
   std::vector<std::vector<float>> network_weights(std::size_t network, std::size_t chain = 0);
 
   // Which component of a chain of another run (or of this one) each component of a chain is. Modes are matched by name
   // and entities by label; those that one run alone has count as zeros in the other. Error (config), if the modes have
-  // other names, there are no draws of a chain, or a run is of a rival. Memory: two mean factors of the largest mode.
+  // other names, there are no draws of a chain, a run is of a rival, or components of a run share columns: those have
+  // match_columns and match_core. Memory: two mean factors of the largest mode.
   std::vector<ComponentMatch> match_components(std::size_t chain, Posterior& other, std::size_t other_chain);
   // All chains that have draws, matched with one of them; the first is as good as any other, and the one that
   // components() shows. Errors as there. Memory: two mean factors of the largest mode, and 8 bytes for each pair of
   // components of each chain.
   Matching match_chains(std::size_t reference = 0);
+  // Where components share columns, the same for the columns of a mode: `component` and `partner` of a match are
+  // columns of mean_factor then, and weights those of columns(). Which column of a chain of another run (or of this
+  // one) each column of a chain is; and all chains that have draws, matched with one of them. Error (config) also if
+  // components of a run have columns of their own.
+  std::vector<ComponentMatch> match_columns(std::size_t mode, std::size_t chain, Posterior& other,
+                                            std::size_t other_chain);
+  Matching match_columns(std::size_t mode, std::size_t reference = 0);
+  // Each entry of core(chain), and the one of a chain of another run (or of this one) that has the columns matched with
+  // its columns. Errors as of match_columns.
+  std::vector<CoreMatch> match_core(std::size_t chain, Posterior& other, std::size_t other_chain);
   // The mean factor of a mode over all chains, in the order of the reference: as large as its mean_factor. Each chain
-  // counts as much as it has of the component, so that one that does not have it changes nothing. Error (usage), if the
-  // matching does not fit this run.
+  // counts as much as it has of the component, so that one that does not have it changes nothing. The matching is one
+  // of match_chains, or of match_columns of that mode. Error (usage), if the matching does not fit this run.
   std::vector<float> matched_mean_factor(const Matching& matching, std::size_t mode);
   // The part that each component of the reference has in the rate of each cell, cells x components, at these means of
-  // all chains. Error (usage) as there; Error (config) for a rival.
+  // all chains. Error (usage) as there; Error (config) for a rival, and where components share columns: explain tells
+  // the parts of core entries.
   std::vector<double> parts_of_rates(const Matching& matching, const std::uint32_t* coords, std::size_t count);
 
   // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed
-  // and nothing for each mode left open. Exact; yield returns false to stop early. Error
-  // (config), if the search would need more than 8 GiB; also for a rival.
+  // and nothing for each mode left open. Cells (i, i) of tied modes are left out where the fit took them for missing:
+  // they cannot be. Exact; yield returns false to stop early. Error (config), if the search would need more than 8 GiB;
+  // also for a rival.
   void recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                  const std::function<bool(const Recommendation&)>& yield);
   // Why cells are as probable as they are: the parts of recommend, for any cells. One pass over the draws of the first
-  // chain that has any: components of different chains do not correspond. Memory: 8 bytes for each cell and component.
-  // Error (config) for a rival.
+  // chain that has any: components of different chains do not correspond. Memory: 8 bytes for each cell and component;
+  // where components share columns, one draw and the entries of the core that the cells have a part in. Error (config)
+  // for a rival.
   std::vector<std::vector<Recommendation::Part>> explain(const std::uint32_t* coords, std::size_t count);
 
  private:

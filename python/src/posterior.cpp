@@ -80,120 +80,6 @@ RankingOptions ranking_options(std::vector<std::size_t> modes, std::vector<std::
   return options;
 }
 
-nb::list as_list(const std::vector<Component::Entity>& entities) {
-  nb::list list;
-  for (const Component::Entity& entity : entities) list.append(nb::make_tuple(entity.id, entity.value));
-  return list;
-}
-
-template <class Item>
-Dict with_weight(const Item& item) {
-  Dict dict;
-  dict["weight"] = item.weight;
-  dict["weight_q05"] = item.weight_q05;
-  dict["weight_q95"] = item.weight_q95;
-  return dict;
-}
-
-Dicts columns(SharedPosterior& self, std::size_t mode, std::size_t top, std::size_t chain) {
-  Dicts result;
-  for (const Column& column : self.call([&](Posterior& p) { return p.columns(mode, top, chain); })) {
-    Dict dict = with_weight(column);
-    dict["column"] = column.number;
-    dict["top"] = as_list(column.top);
-    result.append(dict);
-  }
-  return result;
-}
-
-Dicts core(SharedPosterior& self, std::size_t chain) {
-  Dicts result;
-  for (const CoreEntry& entry : self.call([&](Posterior& p) { return p.core(chain); })) {
-    Dict dict = with_weight(entry);
-    dict["columns"] = entry.columns;
-    result.append(dict);
-  }
-  return result;
-}
-
-Dicts components(SharedPosterior& self, std::size_t top, std::size_t chain) {
-  Dicts list;
-  for (const Component& component : self.call([&](Posterior& p) { return p.components(top, chain); })) {
-    Dict dict;
-    dict["component"] = component.number;
-    dict["weight"] = component.weight;
-    dict["weight_q05"] = component.weight_q05;
-    dict["weight_q95"] = component.weight_q95;
-    dict["share"] = component.share;
-    dict["stability"] = component.stability;
-    nb::list modes;
-    for (const auto& entities : component.top) modes.append(as_list(entities));
-    dict["top"] = modes;
-    list.append(dict);
-  }
-  return list;
-}
-
-// Cells as lists of ids, their predictions, and the parts of their rates.
-nb::list recommend(SharedPosterior& self, const std::vector<std::optional<std::uint32_t>>& given, std::size_t top) {
-  std::vector<Recommendation> found;
-  self.call([&](Posterior& posterior) {
-    posterior.recommend(given, top, [&](const Recommendation& recommendation) {
-      found.push_back(recommendation);
-      return true;
-    });
-    return 0;
-  });
-  nb::list list;
-  for (const Recommendation& r : found) {
-    nb::list parts;
-    for (const Recommendation::Part& part : r.parts) parts.append(nb::make_tuple(part.component, part.share));
-    const Prediction& p = r.prediction;
-    list.append(nb::make_tuple(r.cell, nb::make_tuple(p.probability, p.sd, p.q05, p.q95, p.rate), parts));
-  }
-  return list;
-}
-
-Dicts as_list(const std::vector<ComponentMatch>& matches) {
-  Dicts list;
-  for (const ComponentMatch& match : matches) {
-    Dict dict;
-    dict["component"] = match.component + 1;
-    dict["partner"] = match.partner ? nb::cast(*match.partner + 1) : nb::none();
-    dict["overlap"] = match.overlap;
-    dict["agreement"] = match.agreement;
-    dict["weight_share"] = match.weight_share;
-    dict["partner_weight_share"] = match.partner_weight_share;
-    list.append(dict);
-  }
-  return list;
-}
-
-// The components of a reference chain with those of the others: pairs of chain and matches; and summaries over chains.
-Dict match_chains(SharedPosterior& self, std::size_t reference) {
-  const Matching matching = self.call_matched(reference, [](Posterior&, const Matching& found) { return found; });
-  nb::list chains, components;
-  for (std::size_t i = 0; i < matching.others.size(); ++i)
-    chains.append(nb::make_tuple(matching.others[i], as_list(matching.matches[i])));
-  for (const Matching::Summary& summary : matching.components)
-    components.append(nb::make_tuple(summary.stability, summary.weight_mean, summary.weight_sd));
-  Dict dict;
-  dict["chains"] = chains;
-  dict["components"] = components;
-  return dict;
-}
-
-// At the means of all chains: a row for each cell, a column for each component of the first.
-nb::ndarray<nb::numpy, double> parts_of_rates(SharedPosterior& self, const Ids& cells) {
-  self.require_columns(cells);
-  std::size_t R = 0;
-  std::vector<double> parts = self.call_matched(0, [&](Posterior& posterior, const Matching& matching) {
-    R = matching.components.size();
-    return posterior.parts_of_rates(matching, cells.data(), cells.rows());
-  });
-  return owned_array<double>(std::move(parts), {cells.rows(), R});
-}
-
 Dict as_dict(const Quantity& q) {
   Dict dict;
   dict["name"] = q.name;
@@ -266,41 +152,7 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
             const RankingOptions options = ranking_options(std::move(modes), std::move(at), std::move(filter), draws);
             return as_dict(self.call([&](Posterior& p) { return p.rank(test, options); }));
           },
-          nb::arg("cells"), nb::arg("outcome"), nb::arg("modes"), nb::arg("at"), nb::arg("filter"), nb::arg("draws"))
-      .def("components", &components, nb::arg("top"), nb::arg("chain"))
-      .def("columns", &columns, nb::arg("mode"), nb::arg("top"), nb::arg("chain"))
-      .def("core", &core, nb::arg("chain"))
-      .def("recommend", &recommend, nb::arg("given"), nb::arg("top"),
-           nb::sig("def recommend(self, given: collections.abc.Sequence[int | None], top: int) -> "
-                   "list[tuple[list[int], tuple[float, ...], list[tuple[int, float]]]]"))
-      .def("match_chains", &match_chains, nb::arg("reference"))
-      .def(
-          "match_components",
-          [](SharedPosterior& self, std::size_t chain, SharedPosterior& other, std::size_t other_chain) {
-            return as_list(self.call_with(
-                other, [&](Posterior& a, Posterior& b) { return a.match_components(chain, b, other_chain); }));
-          },
-          nb::arg("chain"), nb::arg("other"), nb::arg("other_chain"))
-      .def(
-          "mean_factor",
-          [](SharedPosterior& self, std::size_t mode, std::optional<std::size_t> chain) {
-            std::vector<float> u = chain ? self.call([&](Posterior& p) { return p.mean_factor(mode, *chain); })
-                                         : self.call_matched(0, [&](Posterior& p, const Matching& matching) {
-                                             return p.matched_mean_factor(matching, mode);
-                                           });
-            const std::size_t n = self.constant().modes().at(mode).labels.size(), columns = u.size() / n;
-            return owned_array<float>(std::move(u), {n, columns});
-          },
-          nb::arg("mode"), nb::arg("chain").none())
-      .def(
-          "mean_weights",
-          [](SharedPosterior& self, std::size_t chain) {
-            std::vector<double> weights = self.call([&](Posterior& p) { return p.mean_weights(chain); });
-            const std::size_t R = weights.size();
-            return owned_array<double>(std::move(weights), {R});
-          },
-          nb::arg("chain"))
-      .def("parts_of_rates", &parts_of_rates, nb::arg("cells"));
+          nb::arg("cells"), nb::arg("outcome"), nb::arg("modes"), nb::arg("at"), nb::arg("filter"), nb::arg("draws"));
 }
 
 }  // namespace
@@ -319,6 +171,7 @@ void bind_posterior(nb::module_& module) {
           },
           nb::arg("mode"), nb::rv_policy::reference_internal);
   bind_questions(type);
+  bind_components(type);
   module.def(
       "run_info_json", [](const std::string& run_dir) { return run_info_as_json(run_info(run_dir)); },
       nb::arg("run_dir"));

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <compare>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -34,15 +36,30 @@ class SharedPosterior {
     const std::lock_guard one_at_a_time(opened.mutex);
     return use(opened.posterior);
   }
+  // What is matched: the components of all chains with those of a reference, or the columns of a mode.
+  struct Matched {
+    std::size_t reference = 0;
+    std::optional<std::size_t> mode = std::nullopt;
+    auto operator<=>(const Matched&) const = default;
+  };
+  // The mode whose columns are matched, if components share columns.
+  std::optional<std::size_t> mode_matched(std::size_t mode) const {
+    return shares_columns(constant().info().options) ? std::optional(mode) : std::nullopt;
+  }
   // The same with the matching of its chains, which is computed once.
   template <class Use>
-  auto call_matched(std::size_t reference, const Use& use) {
+  auto call_matched(const Matched& what, const Use& use) {
     Opened& opened = of_this_process();
     nb::gil_scoped_release released;
     const std::lock_guard one_at_a_time(opened.mutex);
-    auto found = opened.matchings.find(reference);
-    if (found == opened.matchings.end())
-      found = opened.matchings.emplace(reference, opened.posterior.match_chains(reference)).first;
+    auto found = opened.matchings.find(what);
+    if (found == opened.matchings.end()) {
+      Posterior& p = opened.posterior;
+      found =
+          opened.matchings
+              .emplace(what, what.mode ? p.match_columns(*what.mode, what.reference) : p.match_chains(what.reference))
+              .first;
+    }
     return use(opened.posterior, std::as_const(found->second));
   }
   // The same with two posteriors, which may be the same.
@@ -64,7 +81,7 @@ class SharedPosterior {
   struct Opened {
     Opened(const std::string& run_dir, unsigned threads) : posterior(run_dir, threads) {}
     Posterior posterior;
-    std::map<std::size_t, Matching> matchings;  // by their reference
+    std::map<Matched, Matching> matchings;
     std::mutex mutex;
     pid_t process = getpid();
   };
@@ -81,5 +98,7 @@ class SharedPosterior {
   unsigned threads_;
   std::unique_ptr<Opened> opened_;
 };
+
+void bind_components(nb::class_<SharedPosterior>& type);
 
 }  // namespace ztp::python

@@ -185,8 +185,9 @@ class TensorFactorization(TransformerMixin, Parameters):
         X : mode, or cells as of `predict`
             Of a mode (by name or position) the factors, entities x components: each column is a component's
             distribution over the entities (posterior mean; of several chains, the mean after matching their
-            components). Of cells the part that each component has in their rates, cells x components, at these
-            posterior means.
+            components). Where components share columns, entities x columns. Of cells the part that each component has
+            in their rates, cells x components, at these posterior means; not where components share columns, whose
+            parts `Posterior.explain` tells.
         """
         posterior = self._fitted()
         if isinstance(X, (str, int, np.integer)):

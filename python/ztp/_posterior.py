@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from . import _core
+from ._components import _Components
 from ._input import ByMode, Mode, by_mode, cell_values, known_cells, known_entities, mode_number, whole_number
 from ._input_types import coordinates_and_values, is_numeric, is_polars, is_tensor
 from ._run import Diagnosis, absolute, names_of_modes, read_table, report_path, threads
@@ -19,7 +20,7 @@ from ._run import Diagnosis, absolute, names_of_modes, read_table, report_path, 
 _PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
 
 
-class Posterior:
+class Posterior(_Components):
     """The draws of a run directory, and the questions that they answer.
 
     Cells are given as ids (an array of whole numbers, cells x modes, counted from 0 in the order of `entities`) or as
@@ -120,12 +121,6 @@ class Posterior:
             labels[name] = numbers[:, k]
         return labels
 
-    def _refuse_names(self, *columns: str) -> None:
-        """Frames have a column for each mode beside these."""
-        for name in columns:
-            if name in self.mode_names:
-                raise ValueError(f"the mode {name} has the name of another column; fit with another name for it")
-
     def _labelled(self, X: Any) -> pd.DataFrame:
         """The labels of cells, a column for each mode."""
         if isinstance(X, pd.DataFrame):
@@ -184,7 +179,7 @@ class Posterior:
         """The most probable cells that are not ones of the data, best first, with what speaks for them.
 
         `given` fixes the entity of some modes, by label (where X had ids, these), as ``{"user": "alice"}``. The
-        column ``because`` has the components that make at least a hundredth of the cell's rate: number and share.
+        column ``because`` has what makes at least a hundredth of the cell's rate, as `explain` says it.
         """
         fixed: list[int | None] = [None] * len(self.mode_names)
         for k, (mode, entity) in by_mode(given, self.mode_names, "given").items():
@@ -195,100 +190,8 @@ class Posterior:
         numbers = np.array([prediction for _, prediction, _ in found]).reshape(len(found), len(_PREDICTION))
         frame = self._with_predictions(frame, numbers)
         self._refuse_names("because")
-        frame["because"] = [{int(r): share for r, share in parts} for _, _, parts in found]
+        frame["because"] = [self._shares(parts) for _, _, parts in found]
         return frame
-
-    def factor(self, mode: Mode, chain: int | None = None) -> np.ndarray:
-        """The factors of a mode, entities x components: posterior means, columns that add up to one.
-
-        Of one chain (from 0), or of all of them after matching their components with those of the first.
-        """
-        k = mode_number(mode, self.mode_names)
-        return self._core.mean_factor(k, self._chain(chain) if chain is not None or self.n_chains == 1 else None)
-
-    def factor_frame(self, mode: Mode, chain: int | None = None) -> pd.DataFrame:
-        """`factor` as a frame: a row for each entity, by its label, and a column for each component, by its number
-        (from 1)."""
-        k = mode_number(mode, self.mode_names)
-        index = pd.Index(self.entities(k), name=self.mode_names[k])
-        factor = self.factor(k, chain)
-        return pd.DataFrame(factor, index, pd.RangeIndex(1, factor.shape[1] + 1, name="component"))
-
-    def weights(self, chain: int | None = None) -> np.ndarray:
-        """The components' weights, in the order of `factor`: expected counts, posterior means; of one chain (from 0),
-        or means over all of them after matching."""
-        if chain is not None or self.n_chains == 1:
-            return self._core.mean_weights(self._chain(chain))
-        return np.array([mean for _, mean, _ in self._core.match_chains(0)["components"]])
-
-    def parts_of_rates(self, X: Any) -> np.ndarray:
-        """The part that each component has in the rate of each cell, cells x components, at the posterior means of
-        factors and weights."""
-        return self._core.parts_of_rates(self._ids(X))
-
-    def _chain(self, chain: int | None) -> int:
-        if chain is None:
-            return 0
-        if isinstance(chain, bool) or not isinstance(chain, (int, np.integer)) or not 0 <= chain < self.n_chains:
-            raise ValueError(f"chain is {chain!r}; expected 0 to {self.n_chains - 1}")
-        return int(chain)
-
-    def components(self, top: int = 5, chain: int = 0) -> pd.DataFrame:
-        """A row for each component of a chain (from 0), largest weight first.
-
-        The number of the component (from 1, as the command line shows it), its weight (expected count) with 5 % and 95
-        % posterior quantiles, the share of the ones that it explains, its stability (how well it agrees with its match
-        in the other chains: 1 if they all have it just so; NaN with one chain), and for each mode its `top` entities.
-        """
-        self._refuse_names("component", "weight", "weight_q05", "weight_q95", "share", "stability")
-        rows = []
-        for component in self._core.components(whole_number(top, "top", 0), self._chain(chain)):
-            entities = component.pop("top")
-            for k, name in enumerate(self.mode_names):
-                component[name] = "; ".join(str(self._label(k, i)) for i, _ in entities[k])
-            rows.append(component)
-        return pd.DataFrame(rows).set_index("component")
-
-    def columns(self, mode: Mode, top: int = 5, chain: int = 0) -> pd.DataFrame:
-        """Where components share columns, a row for each column of a mode, largest weight first: its number (from 1), the
-        weight of the components of a chain (from 0) that use it, with 5 % and 95 % posterior quantiles, and its `top`
-        entities. Tied modes have the same columns."""
-        k = mode_number(mode, self.mode_names)
-        self._refuse_names("column", "weight", "weight_q05", "weight_q95")
-        rows = []
-        for column in self._core.columns(k, whole_number(top, "top", 0), self._chain(chain)):
-            entities = "; ".join(str(self._label(k, i)) for i, _ in column.pop("top"))
-            rows.append(column | {self.mode_names[k]: entities})
-        return pd.DataFrame(rows).set_index("column")
-
-    def core(self, chain: int = 0) -> pd.DataFrame:
-        """A row for each entry of the core, where components share columns, largest weight first: the column of each
-        mode (from 1; of a mode with own columns, the entity), and the weight of the components of a chain (from 0) that
-        have these columns, with 5 % and 95 % posterior quantiles. Entries of less than half a count are left out."""
-        self._refuse_names("weight", "weight_q05", "weight_q95")
-        own = [str(item).endswith("=own") for item in self.info["options"]["columns"]]
-        rows = []
-        for entry in self._core.core(self._chain(chain)):
-            columns = enumerate(entry.pop("columns"))
-            shown = [self._label(k, column - 1) if own[k] else column for k, column in columns]
-            rows.append(dict(zip(self.mode_names, shown)) | entry)
-        return pd.DataFrame(rows, columns=[*self.mode_names, "weight", "weight_q05", "weight_q95"])
-
-    def top_entities(self, mode: Mode, top: int = 10, chain: int = 0) -> pd.DataFrame:
-        """The entities with the largest part of each component: component, place (from 1), entity and value (its part
-        of the component, posterior mean)."""
-        k = mode_number(mode, self.mode_names)
-        self._refuse_names("component", "place", "value")
-        rows = [
-            (component["component"], place, self._label(k, i), value)
-            for component in self._core.components(whole_number(top, "top", 0), self._chain(chain))
-            for place, (i, value) in enumerate(component["top"][k], start=1)
-        ]
-        return pd.DataFrame(rows, columns=["component", "place", self.mode_names[k], "value"])
-
-    def _label(self, k: int, i: int) -> Any:
-        table = self._labels[k]
-        return table.first_number + i if table.is_numbered else table.name(i)
 
     def report(
         self,
@@ -339,22 +242,6 @@ class Posterior:
         for note in _core.write_comparison(self.run_dir, other.run_dir, path, test_file, threads(self._n_jobs)):
             warnings.warn(note, stacklevel=2)
         return path
-
-    def match_chains(self, reference: int = 0) -> pd.DataFrame:
-        """Which component of each other chain is which of the reference: the one-to-one matching of largest overlap.
-
-        A row for each component of the reference and other chain: its partner there, the overlap of the two as
-        distributions over cells, their agreement (the overlap, less where the weights differ), and both shares of all
-        weight. Components are numbered from 1.
-        """
-        found = self._core.match_chains(self._chain(reference))
-        frames = [pd.DataFrame(matches).assign(chain=chain) for chain, matches in found["chains"]]
-        columns = ["component", "chain", "partner", "overlap", "agreement", "weight_share", "partner_weight_share"]
-        return pd.concat(frames)[columns].reset_index(drop=True) if frames else pd.DataFrame(columns=columns)
-
-    def match(self, other: Posterior, chain: int = 0, other_chain: int = 0) -> pd.DataFrame:
-        """The same for the components of another run, whose modes must have the same names."""
-        return pd.DataFrame(self._core.match_components(self._chain(chain), other._core, other._chain(other_chain)))
 
     def diagnose(self) -> Diagnosis:
         """Have the chains converged, how precise are the numbers, and what would help?"""

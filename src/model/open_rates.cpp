@@ -26,18 +26,58 @@ OpenRates::OpenRates(const FactorLayout& layout, const std::vector<double>& log_
 }
 
 void OpenRates::give(std::size_t k, const float* row) {
-  for (std::size_t r = 0; r < weight_.size(); ++r) weight_[r] *= static_cast<double>(row[layout_->column(k, r)]);
+  for (std::size_t x = 0; x < weight_.size(); ++x) weight_[x] *= static_cast<double>(row[column(k, x)]);
+}
+
+OpenRates OpenRates::given_own(std::size_t k, std::uint32_t j) const {
+  OpenRates result = *this;
+  result.weight_.clear();
+  result.component_.clear();
+  result.scale_ *= static_cast<double>(layout_->size_of_mode(k).rows);
+  for (std::size_t x = 0; x < weight_.size(); ++x) {
+    if (column(k, x) != j) continue;
+    result.weight_.push_back(weight_[x]);
+    result.component_.push_back(component_.empty() ? static_cast<std::uint32_t>(x) : component_[x]);
+  }
+  return result;
 }
 
 ColumnRates OpenRates::columns(std::size_t k) const {
   // Smaller weights, relative to the largest, are zero: their products would be denormal floats, which are slow.
   constexpr double negligible = 1e-30;
-  const std::vector<double> sums = layout_->column_sums(k, weight_);
+  std::vector<double> sums(layout_->size_of_mode(k).columns, 0.0);
+  for (std::size_t x = 0; x < weight_.size(); ++x) sums[column(k, x)] += weight_[x];
   const double largest = *std::max_element(sums.begin(), sums.end());
   ColumnRates rates{std::vector<float>(sums.size(), 0.0f), scale_ * largest};
   for (std::size_t q = 0; q < sums.size(); ++q)
     if (sums[q] > negligible * largest) rates.weight[q] = static_cast<float>(sums[q] / largest);
   return rates;
+}
+
+GroupedRates OpenRates::columns_by_entity(std::size_t k, std::size_t h) const {
+  const std::size_t entities = layout_->size_of_mode(h).rows;
+  const double largest = weight_.empty() ? 0 : *std::max_element(weight_.begin(), weight_.end());
+  GroupedRates rates{{}, std::vector<std::size_t>(entities + 1, 0), scale_ * largest};
+  std::vector<std::vector<GroupedRates::Term>> of_entity(entities);
+  for (std::size_t x = 0; x < weight_.size(); ++x)
+    if (weight_[x] > 0)
+      of_entity[column(h, x)].push_back(
+          {static_cast<std::uint32_t>(column(k, x)), static_cast<float>(weight_[x] / largest)});
+  for (std::size_t j = 0; j < entities; ++j) {
+    rates.terms.insert(rates.terms.end(), of_entity[j].begin(), of_entity[j].end());
+    rates.begin[j + 1] = rates.terms.size();
+  }
+  return rates;
+}
+
+double GroupedRates::largest(const float* row) const {
+  float most = 0;
+  for (std::size_t j = 0; j + 1 < begin.size(); ++j) {
+    float sum = 0;
+    for (std::size_t x = begin[j]; x < begin[j + 1]; ++x) sum += terms[x].weight * row[terms[x].column];
+    most = std::max(most, sum);
+  }
+  return scale * static_cast<double>(most);
 }
 
 double OpenRates::rate() const {

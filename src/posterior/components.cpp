@@ -87,8 +87,7 @@ Matrix<float> Posterior::Impl::mean_factor(std::size_t chain, std::size_t k) {
 
 std::vector<float> Posterior::mean_factor(std::size_t mode, std::size_t chain) {
   impl_->require_rates("mean_factor");
-  if (mode >= impl_->modes.size())
-    throw Error(ErrorKind::usage, fmt::format("mean_factor: there is no mode {} (from 0)", mode));
+  impl_->require_mode("mean_factor", mode);
   impl_->draws_of(chain);
   const Matrix<float> u = impl_->mean_factor(chain, mode);
   std::vector<float> rows;
@@ -106,13 +105,13 @@ std::vector<double> Posterior::mean_weights(std::size_t chain) {
 }
 
 std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain) {
-  impl_->require_components("factor_intervals");
+  impl_->require_rates("factor_intervals");
   const FactorLayout& layout = impl_->layout;
   for (const FactorPlace& place : places)
     if (place.mode >= layout.modes() || place.entity >= layout.size_of_mode(place.mode).rows ||
-        place.component >= layout.components())
-      throw Error(ErrorKind::usage, fmt::format("factor_intervals: there is no entity {} in component {} of mode {}",
-                                                place.entity, place.component, place.mode));
+        place.column >= layout.size_of_mode(place.mode).columns)
+      throw Error(ErrorKind::usage, fmt::format("factor_intervals: there is no entity {} in column {} of mode {}",
+                                                place.entity, place.column, place.mode));
   const std::vector<std::size_t> mine = impl_->draws_of(chain);
   std::vector<Interval> result(places.size());
   const std::size_t D = mine.size(), at_a_time = std::max<std::size_t>(1, floats_for_intervals / D);
@@ -129,7 +128,7 @@ std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>
         impl_->draws.load_factor(mine[d], layout.matrix(k), u);  // times n
         for (std::size_t i = 0; i < count; ++i)
           if (const FactorPlace& place = places[first + i]; place.mode == k)
-            values[i * D + d] = u.row(place.entity)[layout.column(k, place.component)] / static_cast<float>(u.rows());
+            values[i * D + d] = u.row(place.entity)[place.column] / static_cast<float>(u.rows());
       }
     const Blocks blocks{count, 1024};
     impl_->pool.for_blocks(blocks.count(), [&](std::size_t b) {
@@ -144,7 +143,7 @@ std::vector<Interval> Posterior::factor_intervals(const std::vector<FactorPlace>
 }
 
 std::vector<std::vector<float>> Posterior::network_weights(std::size_t network, std::size_t chain) {
-  impl_->require_components("network_weights");
+  impl_->require_rates("network_weights");
   if (network >= impl_->info.networks.size())
     throw Error(ErrorKind::usage, fmt::format("network_weights: there is no network {} (from 0)", network));
   return impl_->weights(impl_->draws_of(chain), network + 1);
@@ -162,7 +161,7 @@ std::size_t Posterior::draws_of(std::size_t chain) const {
 }
 
 std::vector<Component> Posterior::components(std::size_t top, std::size_t chain) {
-  impl_->require_components("components");
+  impl_->require_components("components", "has columns and a core");
   const std::size_t R = impl_->layout.components();
   const std::vector<std::size_t> mine = impl_->draws_of(chain);
   std::vector<std::vector<float>> weights = impl_->weights(mine);

@@ -1,5 +1,6 @@
 // The implementation of Posterior, which several files share.
 #pragma once
+#include <map>
 #include <optional>
 
 #include "base/pool.hpp"
@@ -16,6 +17,9 @@ namespace ztp {
 // The entities with the most of column q, largest first.
 std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t q, std::size_t top);
 
+// Weights of entries of the core, by their columns (from 1).
+using CoreWeights = std::map<std::vector<std::size_t>, double>;
+
 struct Posterior::Impl {
   Impl(const std::string& dir, unsigned threads);
   // Loads draw i, and the rates z of cells at it; of a rival their logits.
@@ -27,9 +31,11 @@ struct Posterior::Impl {
   void check_cells(const TestCells& cells) const;
   // Error (config), if the run is of a rival, whose factors have either sign.
   void require_rates(const char* what) const;
-  // Likewise, if components share columns; if they do not.
-  void require_components(const char* what) const;
+  // Likewise, if components share columns, and what to ask instead; if they do not.
+  void require_components(const char* what, const char* instead) const;
   void require_shared_columns(const char* what) const;
+  // Error (usage), if there is no such mode.
+  void require_mode(const char* what, std::size_t mode) const;
   std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
   // Posterior::predict for as many cells as one pass over the draws has memory for.
   void predict(const std::uint32_t* coords, std::size_t count, Prediction* result);
@@ -44,6 +50,13 @@ struct Posterior::Impl {
   Matrix<float> mean_factor(std::size_t chain, std::size_t k);
   // Its roots: take_square_roots.
   Matrix<float> roots(std::size_t chain, std::size_t k);
+
+  // Where components share columns. The weights of the columns of a mode, in each draw of a chain; their means.
+  std::vector<std::vector<float>> column_weights(std::size_t chain, std::size_t mode) const;
+  std::vector<double> mean_column_weights(std::size_t chain, std::size_t mode) const;
+  std::vector<CoreEntry> core_without_stability(std::size_t chain) const;
+  // Finds the mean weights of these entries; those that the chain does not have keep theirs.
+  void find_core_weights(std::size_t chain, CoreWeights& weights) const;
 
   // Ranks ones, which come from `source`; options that were checked.
   Ranking rank(const Buffer<std::uint32_t>& ones, const std::string& source, const RankingOptions& options);

@@ -94,12 +94,12 @@ void Posterior::Impl::require_rates(const char* what) const {
                                                run_dir, what, name_of(info.options.model)));
 }
 
-void Posterior::Impl::require_components(const char* what) const {
+void Posterior::Impl::require_components(const char* what, const char* instead) const {
   require_rates(what);
   if (!layout.columns_are_components())
-    throw Error(ErrorKind::config, fmt::format("{}: {} is for models whose components have columns of their own; this "
-                                               "one was fitted with --columns",
-                                               run_dir, what));
+    throw Error(ErrorKind::config, fmt::format("{}: {} is for runs whose components have columns of their own; this "
+                                               "one was fitted with --columns, and {}",
+                                               run_dir, what, instead));
 }
 
 void Posterior::Impl::require_shared_columns(const char* what) const {
@@ -109,6 +109,10 @@ void Posterior::Impl::require_shared_columns(const char* what) const {
                 fmt::format("{}: {} is for runs with --columns; in this one, components have columns "
                             "of their own",
                             run_dir, what));
+}
+
+void Posterior::Impl::require_mode(const char* what, std::size_t mode) const {
+  if (mode >= modes.size()) throw Error(ErrorKind::usage, fmt::format("{}: there is no mode {} (from 0)", what, mode));
 }
 
 std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coords, std::size_t count) {

@@ -18,8 +18,15 @@ constexpr int most_rounds = 6;
 constexpr std::size_t cells_explained = 1000;
 constexpr double most_row_bytes = 8.0 * (1 << 30);
 
-// Of each column, over these rows.
-std::vector<float> largest_values(const Matrix<float>& u, const std::vector<std::uint32_t>& ids) {
+// Of each column, over the candidates of a mode. The matrix of a one-hot mode is not looked at: it is n times the
+// identity.
+std::vector<float> largest_values(const OpenMode& mode, const Matrix<float>& u) {
+  const std::vector<std::uint32_t>& ids = mode.ids;
+  if (mode.one_hot) {
+    std::vector<float> largest(mode.columns, 0.0f);
+    for (const std::uint32_t id : ids) largest[id] = static_cast<float>(mode.columns);
+    return largest;
+  }
   std::vector<float> largest(u.columns(), 0.0f);
   for (const std::uint32_t id : ids)
     for (std::size_t q = 0; q < u.columns(); ++q) largest[q] = std::max(largest[q], u.row(id)[q]);
@@ -36,20 +43,57 @@ OpenCells open_cells(const DrawsFile& draws, const FactorLayout& layout,
     OpenMode& mode = cells.open.emplace_back();
     mode.mode = k;
     mode.columns = layout.size_of_mode(k).columns;
+    mode.one_hot = layout.is_one_hot(layout.matrix(k));
     mode.ids.resize(layout.size_of_mode(k).rows);
     std::iota(mode.ids.begin(), mode.ids.end(), 0u);
   }
   Matrix<float> u;
+  cells.layouts.reserve(draws.draws().size());  // rates refer to them
   for (std::size_t d = 0; d < draws.draws().size(); ++d) {
-    OpenRates& rates = cells.rates.emplace_back(layout, draws.log_weights(d));
+    OpenRates rates(cells.layouts.emplace_back(draws.layout(d)), draws.log_weights(d));
     for (std::size_t k = 0; k < given.size(); ++k) {
       if (!given[k]) continue;
-      draws.load_factor(d, layout.matrix(k), u);
+      const std::size_t f = layout.matrix(k);
+      if (layout.is_one_hot(f)) {
+        rates = rates.given_own(k, *given[k]);
+        continue;
+      }
+      draws.load_factor(d, f, u);
       rates.give(k, u.row(*given[k]));
     }
+    cells.rates.push_back(std::move(rates));
   }
   return cells;
 }
+
+// The largest rates, at one draw, of cells that have a certain entity of an open mode: the other open modes have the
+// largest values of their candidates, but for a one-hot mode, of which it is one entity or another.
+class CandidateRates {
+ public:
+  CandidateRates(const std::vector<OpenMode>& open, std::size_t o, OpenRates rates,
+                 const std::vector<std::vector<float>>& largest)
+      : mode_(open[o]) {
+    std::size_t own = open.size();
+    for (std::size_t other = 0; other < open.size(); ++other) {
+      if (other != o) rates.give(open[other].mode, largest[other].data());
+      if (other != o && open[other].one_hot && !mode_.one_hot) own = other;
+    }
+    if (own < open.size())
+      by_entity_ = rates.columns_by_entity(mode_.mode, open[own].mode);
+    else
+      columns_ = rates.columns(mode_.mode);
+  }
+  double of(std::size_t c, const Matrix<float>& u) const {
+    if (mode_.one_hot) return columns_.of_own(mode_.ids[c]);
+    const float* row = u.row(mode_.ids[c]);
+    return by_entity_ ? by_entity_->largest(row) : columns_.of(row);
+  }
+
+ private:
+  const OpenMode& mode_;
+  ColumnRates columns_;
+  std::optional<GroupedRates> by_entity_;  // where a one-hot mode is open, too
+};
 
 // One pass over the draws: for every candidate the upper bound over all cells that it can be part of.
 std::vector<std::vector<double>> candidate_bounds(const OpenCells& cells, const DrawsFile& draws,
@@ -61,18 +105,15 @@ std::vector<std::vector<double>> candidate_bounds(const OpenCells& cells, const 
   std::vector<std::vector<float>> largest(open.size());
   for (std::size_t d = 0; d < cells.rates.size(); ++d) {
     for (std::size_t o = 0; o < open.size(); ++o) {
-      draws.load_factor(d, layout.matrix(open[o].mode), u[o]);
-      largest[o] = largest_values(u[o], open[o].ids);
+      if (!open[o].one_hot) draws.load_factor(d, layout.matrix(open[o].mode), u[o]);
+      largest[o] = largest_values(open[o], u[o]);
     }
     for (std::size_t o = 0; o < open.size(); ++o) {
-      OpenRates rates = cells.rates[d];
-      for (std::size_t other = 0; other < open.size(); ++other)
-        if (other != o) rates.give(open[other].mode, largest[other].data());
-      const ColumnRates columns = rates.columns(open[o].mode);
+      const CandidateRates rates(open, o, cells.rates[d], largest);
       const Blocks blocks{open[o].ids.size(), 1024};
       pool.for_blocks(blocks.count(), [&](std::size_t b) {
         for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c)
-          bound[o][c] -= std::expm1(-columns.of(u[o].row(open[o].ids[c]))) / static_cast<double>(cells.rates.size());
+          bound[o][c] -= std::expm1(-rates.of(c, u[o])) / static_cast<double>(cells.rates.size());
       });
     }
   }
@@ -98,12 +139,12 @@ void load_rows(OpenCells& cells, const DrawsFile& draws, const FactorLayout& lay
   Matrix<float> u;
   for (OpenMode& mode : cells.open) {
     const std::size_t P = mode.columns, D = cells.rates.size();
-    mode.rows.resize(mode.ids.size() * D * P);
+    if (!mode.one_hot) mode.rows.resize(mode.ids.size() * D * P);
     for (std::size_t d = 0; d < D; ++d) {
-      draws.load_factor(d, layout.matrix(mode.mode), u);
-      for (std::size_t c = 0; c < mode.ids.size(); ++c)
+      if (!mode.one_hot) draws.load_factor(d, layout.matrix(mode.mode), u);
+      for (std::size_t c = 0; !mode.one_hot && c < mode.ids.size(); ++c)
         std::copy_n(u.row(mode.ids[c]), P, mode.rows.data() + (c * D + d) * P);
-      const std::vector<float> largest = largest_values(u, mode.ids);
+      const std::vector<float> largest = largest_values(mode, u);
       mode.largest.insert(mode.largest.end(), largest.begin(), largest.end());
     }
   }
@@ -111,7 +152,8 @@ void load_rows(OpenCells& cells, const DrawsFile& draws, const FactorLayout& lay
 
 // Some promising cells: all combinations of each open mode's best-bounded candidates.
 Buffer<std::uint32_t> beam(const OpenCells& all, const std::vector<std::vector<double>>& bound) {
-  const auto& [open, rates, cell] = all;
+  const std::vector<OpenMode>& open = all.open;
+  const std::vector<std::uint32_t>& cell = all.cell;
   const double side = std::pow(static_cast<double>(beam_cells), 1 / static_cast<double>(open.size()));
   Buffer<std::uint32_t> cells;
   cells.append(cell.data(), cell.size());
@@ -132,27 +174,28 @@ Buffer<std::uint32_t> beam(const OpenCells& all, const std::vector<std::vector<d
   return cells;
 }
 
-// The score that `top` cells are known to reach: the top-th best of some unseen cells, or nothing if there are too few.
-double score_reached(const std::vector<double>& score, const Buffer<std::uint32_t>& cells, const SparseTensor& ones,
-                     std::size_t top) {
+using Skip = std::function<bool(const std::uint32_t*)>;  // whether a cell does not count
+
+// The score that `top` cells are known to reach: the top-th best of those that count, or nothing if there are too few.
+double score_reached(const std::vector<double>& score, const Buffer<std::uint32_t>& cells, std::size_t order,
+                     const Skip& skip, std::size_t top) {
   std::vector<double> unseen;
   for (std::size_t i = 0; i < score.size(); ++i)
-    if (!ones.contains(cells.data() + i * ones.order())) unseen.push_back(score[i]);
+    if (!skip(cells.data() + i * order)) unseen.push_back(score[i]);
   if (unseen.size() < top) return 0;
   std::nth_element(unseen.begin(), unseen.begin() + static_cast<std::ptrdiff_t>(top - 1), unseen.end(),
                    std::greater<>());
   return unseen[top - 1];
 }
 
-// Components with at least a hundredth of the rate, largest first.
-std::vector<Recommendation::Part> largest_parts(const double* rate, std::size_t R) {
-  double total = 0;
-  for (std::size_t r = 0; r < R; ++r) total += rate[r];
-  std::vector<Recommendation::Part> parts;
-  for (std::size_t r = 0; r < R; ++r)
-    if (rate[r] > 0.01 * total) parts.push_back({r + 1, rate[r] / total});
-  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
-  return parts;
+// Training ones, and cells (i, i) of tied modes where these cannot be.
+Skip known_cells(const SparseTensor& ones, const FactorLayout& layout, const FitOptions& options) {
+  std::size_t k = 0;
+  while (k < layout.modes() && layout.tied_mode(k) == k) ++k;
+  if (options.self != SelfCells::missing || k == layout.modes())
+    return [&ones](const std::uint32_t* cell) { return ones.contains(cell); };
+  const std::size_t l = layout.tied_mode(k);
+  return [&ones, k, l](const std::uint32_t* cell) { return cell[k] == cell[l] || ones.contains(cell); };
 }
 
 void check_question(const std::vector<std::optional<std::uint32_t>>& given, const std::vector<Mode>& modes,
@@ -171,22 +214,24 @@ void check_question(const std::vector<std::optional<std::uint32_t>>& given, cons
 
 void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                           const std::function<bool(const Recommendation&)>& yield) {
-  impl_->require_components("recommend");
+  impl_->require_rates("recommend");
   check_question(given, impl_->modes, top);
   const std::size_t order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
+  const Skip skip = known_cells(ones, impl_->layout, impl_->info.options);
   OpenCells cells = open_cells(impl_->draws, impl_->layout, given);
   double reached = 0;
   for (int round = 0; round < most_rounds && !cells.open.empty(); ++round) {
     const std::vector<std::vector<double>> bound = candidate_bounds(cells, impl_->draws, impl_->layout, impl_->pool);
     const Buffer<std::uint32_t> tried = beam(cells, bound);
-    reached = std::max(reached,
-                       score_reached(impl_->mean_probabilities(tried.data(), tried.size() / order), tried, ones, top));
+    const std::vector<double> scores = impl_->mean_probabilities(tried.data(), tried.size() / order);
+    reached = std::max(reached, score_reached(scores, tried, order, skip, top));
     if (!prune(cells, bound, reached)) break;
   }
   double bytes = 0;
   for (const OpenMode& mode : cells.open)
-    bytes += static_cast<double>(mode.ids.size()) * static_cast<double>(draws() * mode.columns * sizeof(float));
+    if (!mode.one_hot)
+      bytes += static_cast<double>(mode.ids.size()) * static_cast<double>(draws() * mode.columns * sizeof(float));
   if (bytes > most_row_bytes)
     throw Error(ErrorKind::config,
                 fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
@@ -194,8 +239,7 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
                             bytes / 0x1p30));
   load_rows(cells, impl_->draws, impl_->layout);
   TopSearch search(std::move(cells), top, impl_->pool);
-  const std::vector<ScoredCell> found =
-      search.run([&](const std::uint32_t* candidate) { return ones.contains(candidate); });
+  const std::vector<ScoredCell> found = search.run(skip);
   // In portions, so that memory stays bounded however many are asked for.
   for (std::size_t first = 0; first < found.size(); first += cells_explained) {
     const std::size_t count = std::min(cells_explained, found.size() - first);
@@ -206,22 +250,6 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
     for (std::size_t e = 0; e < count; ++e)
       if (!yield({found[first + e].cell, predictions[e], parts[e]})) return;
   }
-}
-
-std::vector<std::vector<Recommendation::Part>> Posterior::explain(const std::uint32_t* coords, std::size_t count) {
-  impl_->require_components("explain");
-  impl_->check_cells(coords, count);
-  const std::size_t R = impl_->layout.components();
-  Buffer<double> sum(count * R), parts(count * R);  // of the rate that each component has, over the draws and of one
-  std::fill(sum.begin(), sum.end(), 0.0);
-  for (const std::size_t i : impl_->draws_of(chains().front())) {
-    impl_->draws.load(i, impl_->state);
-    impl_->kernel->score_parts(coords, count, tensor_rates(impl_->state), parts.data());
-    for (std::size_t x = 0; x < sum.size(); ++x) sum[x] += parts[x];
-  }
-  std::vector<std::vector<Recommendation::Part>> result(count);
-  for (std::size_t e = 0; e < count; ++e) result[e] = largest_parts(sum.data() + e * R, R);
-  return result;
 }
 
 }  // namespace ztp

@@ -15,8 +15,9 @@ bool better(const ScoredCell& a, const ScoredCell& b) {
 
 TopSearch::TopSearch(OpenCells cells, std::size_t top, Pool& pool) : cells_(std::move(cells)), top_(top), pool_(pool) {
   // Few candidates first: the last mode is scored in bulk.
-  std::sort(cells_.open.begin(), cells_.open.end(),
-            [](const OpenMode& a, const OpenMode& b) { return a.ids.size() < b.ids.size(); });
+  std::sort(cells_.open.begin(), cells_.open.end(), [](const OpenMode& a, const OpenMode& b) {
+    return a.one_hot != b.one_hot ? a.one_hot : a.ids.size() < b.ids.size();
+  });
 }
 
 std::vector<ScoredCell> TopSearch::run(const std::function<bool(const std::uint32_t*)>& skip) {
@@ -42,13 +43,26 @@ std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<OpenR
   const Blocks blocks{mode.ids.size(), 64};
   pool_.for_blocks(blocks.count(), [&](std::size_t b) {
     for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c) {
-      const float* row = mode.rows.data() + c * width;
       double sum = 0;
-      for (std::size_t d = 0; d < draws; ++d) sum -= std::expm1(-columns[d].of(row + d * mode.columns));
+      for (std::size_t d = 0; d < draws; ++d)
+        sum -= std::expm1(-(mode.one_hot ? columns[d].of_own(mode.ids[c])
+                                         : columns[d].of(mode.rows.data() + c * width + d * mode.columns)));
       bound[c] = sum / static_cast<double>(draws);
     }
   });
   return bound;
+}
+
+// The rates with candidate c of a mode given.
+void TopSearch::give(const OpenMode& mode, std::size_t c, const std::vector<OpenRates>& rates,
+                     std::vector<OpenRates>& given) {
+  if (!mode.one_hot) given = rates;
+  if (mode.one_hot) given.clear();
+  for (std::size_t d = 0; d < rates.size(); ++d)
+    if (mode.one_hot)
+      given.push_back(rates[d].given_own(mode.mode, mode.ids[c]));
+    else
+      given[d].give(mode.mode, mode.rows.data() + (c * rates.size() + d) * mode.columns);
 }
 
 void TopSearch::descend(std::size_t level, const std::vector<OpenRates>& rates) {
@@ -71,9 +85,7 @@ void TopSearch::descend(std::size_t level, const std::vector<OpenRates>& rates) 
       offer(bound[c]);
       continue;
     }
-    given = rates;
-    for (std::size_t d = 0; d < given.size(); ++d)
-      given[d].give(mode.mode, mode.rows.data() + (c * given.size() + d) * mode.columns);
+    give(mode, c, rates, given);
     descend(level + 1, given);
   }
 }

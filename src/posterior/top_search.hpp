@@ -3,7 +3,7 @@
 // The score of a cell is the mean over draws of 1 - exp(-z). All factors are non-negative, so z grows in every factor:
 // with an open mode's factors replaced by their largest values over its candidates, column by column, the score becomes
 // an upper bound for every way to complete the cell. A branch whose bound is below the k-th best cell so far holds
-// nothing better.
+// nothing better. One-hot modes come first: given one of its entities, only the components of that entity are left.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,15 +19,17 @@ struct OpenMode {
   std::size_t mode = 0;            // which mode of the tensor
   std::size_t columns = 0;         // P of its matrix
   std::vector<std::uint32_t> ids;  // its candidates
-  std::vector<float> rows;         // candidates x draws x P
+  std::vector<float> rows;         // candidates x draws x P; empty for a one-hot mode
   std::vector<float> largest;      // draws x P: over the candidates
+  bool one_hot = false;            // its matrix is the identity
 };
 
 // The cells to search.
 struct OpenCells {
   std::vector<OpenMode> open;
-  std::vector<OpenRates> rates;     // at each draw, with all modes given that are not open
-  std::vector<std::uint32_t> cell;  // the entities of the given modes, anything where a mode is open
+  std::vector<FactorLayout> layouts;  // of each draw; rates refer to them
+  std::vector<OpenRates> rates;       // at each draw, with all modes given that are not open
+  std::vector<std::uint32_t> cell;    // the entities of the given modes, anything where a mode is open
 };
 
 struct ScoredCell {
@@ -43,6 +45,8 @@ class TopSearch {
   std::vector<ScoredCell> run(const std::function<bool(const std::uint32_t*)>& skip);
 
  private:
+  static void give(const OpenMode& mode, std::size_t c, const std::vector<OpenRates>& rates,
+                   std::vector<OpenRates>& given);
   void descend(std::size_t level, const std::vector<OpenRates>& rates);
   std::vector<double> bounds(std::size_t level, const std::vector<OpenRates>& rates) const;
   void offer(double score);

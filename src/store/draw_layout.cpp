@@ -37,6 +37,7 @@ DrawLayout::DrawLayout(FactorLayout of_model, const FitOptions& complete, const 
       chains(static_cast<std::size_t>(complete.chains)),
       learned(learned_names(complete, factors, names, networks.size())),
       dimensions(netcdf_names(names)) {
+  name_axes();
   const std::size_t R = factors.components();
   add(Kind::weight, 0, "lambda", 1, R);
   add(Kind::p, 0, is_rival(complete) ? "tau" : "p", 1, R);
@@ -49,8 +50,30 @@ DrawLayout::DrawLayout(FactorLayout of_model, const FitOptions& complete, const 
   }
   const std::vector<std::string> of_learned = netcdf_names(learned, false);
   for (std::size_t l = 0; l < learned.size(); ++l) add(Kind::learned, l, of_learned[l], 1, 1);
-  for (std::size_t f = 0; f < factors.matrices(); ++f)
+  for (std::size_t f = 0; f < factors.matrices(); ++f) {
+    if (factors.is_one_hot(f)) continue;
     add(Kind::factor, f, "u_" + dimensions[factors.first_mode(f)], factors.size(f).rows, factors.size(f).columns, f);
+  }
+}
+
+// In CP component r is column r. Where components share columns, a matrix that is alone in having them has the
+// dimension `column`, and several have one each.
+void DrawLayout::name_axes() {
+  component = factors.columns_are_components() ? "component" : "entry";
+  columns.assign(factors.matrices(), component);
+  if (factors.columns_are_components()) return;
+  std::size_t drawn = 0;
+  for (std::size_t f = 0; f < factors.matrices(); ++f) drawn += factors.is_one_hot(f) ? 0 : 1;
+  const auto is_taken = [&](const std::string& name) {
+    return std::find(dimensions.begin(), dimensions.end(), name) != dimensions.end();
+  };
+  for (std::string& name : dimensions)
+    while (name == "entry" || name == "column" || std::count(dimensions.begin(), dimensions.end(), name) > 1)
+      name = "mode_" + name;
+  for (std::size_t f = 0; f < factors.matrices(); ++f) {
+    columns[f] = drawn == 1 ? "column" : dimensions[factors.first_mode(f)] + "_column";
+    while (is_taken(columns[f])) columns[f] += "_";
+  }
 }
 
 void DrawLayout::add(Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns,

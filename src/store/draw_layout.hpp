@@ -40,9 +40,11 @@ class DrawLayout {
   std::size_t chains = 0;               // at most
   std::vector<std::string> learned;     // names of the learned hyperparameters, in the order of learned_values
   std::vector<std::string> dimensions;  // of draws.nc: the modes
+  std::string component;                // likewise, the components: entries of a core where these share columns
+  std::vector<std::string> columns;     // likewise, the columns of each factor matrix
   // In the order of draws.log: lambda and p (of a rival the prior's precision, tau), columns of components in each mode
-  // (from 0; none in CP), beta and h of each network,
-  // learned hyperparameters, u of each factor matrix, by the name of the first mode that uses it.
+  // (from 1; none in CP), beta and h of each network, learned hyperparameters, u of each factor matrix that is drawn,
+  // by the name of the first mode that uses it.
   std::vector<DrawVariable> variables;
 
   const DrawVariable& variable(DrawVariable::Kind kind, std::size_t index) const;
@@ -50,6 +52,7 @@ class DrawLayout {
   std::uint64_t bytes() const { return sizeof(float) * floats(); }
 
  private:
+  void name_axes();
   void add(DrawVariable::Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns,
            std::optional<std::size_t> matrix = std::nullopt);
 };

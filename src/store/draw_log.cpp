@@ -44,7 +44,7 @@ void put(FloatSink& sink, const DrawVariable& variable, const State& state, cons
     case DrawVariable::Kind::p:
       return put_exp(sink, (i == 0 ? state.tensor : state.networks[i - 1]).log_p);
     case DrawVariable::Kind::column:
-      for (const std::uint32_t q : state.layout.columns_of_mode(i)) sink.put(static_cast<float>(q));
+      for (const std::uint32_t q : state.layout.columns_of_mode(i)) sink.put(static_cast<float>(q) + 1.0f);
       return;
     case DrawVariable::Kind::learned:
       return sink.put(static_cast<float>(report.learned[i]));

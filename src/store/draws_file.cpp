@@ -79,6 +79,12 @@ std::function<void(Range, const float*)> into(Matrix<float>& u, const DrawVariab
   };
 }
 
+// The matrix of a one-hot mode, which is in no file.
+void set_identity(Matrix<float>& u, std::size_t n, float scale) {
+  u = Matrix<float>(n, n);
+  for (std::size_t j = 0; j < n; ++j) u.row(j)[j] = scale;
+}
+
 // The head of a draw as it was in draws.log; sweep 0 where a shorter chain has none.
 DrawHead read_head(const NetcdfFile& file, std::size_t c, std::size_t d) {
   const int group = file.group("sample_stats");
@@ -147,7 +153,8 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
     return StoredVariable{variable, in_file};
   };
   for (std::size_t m = 0; m <= info.networks.size(); ++m) weights_.push_back(stored(Kind::weight, m));
-  for (std::size_t f = 0; f < layout_.factors.matrices(); ++f) factors_.push_back(stored(Kind::factor, f));
+  for (std::size_t f = 0; f < layout_.factors.matrices(); ++f)
+    factors_.push_back(layout_.factors.is_one_hot(f) ? StoredVariable{} : stored(Kind::factor, f));
   for (std::size_t k = 0; k < layout_.factors.modes() && !layout_.factors.columns_are_components(); ++k)
     columns_.push_back(stored(Kind::column, k));
   if (!probabilities_) intercept_ = stored(Kind::learned, 0);
@@ -184,6 +191,8 @@ void DrawsFile::read_factor(std::size_t i, std::size_t f, const std::function<vo
 }
 
 void DrawsFile::load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const {
+  const FactorLayout::Size& size = layout_.factors.size(f);
+  if (layout_.factors.is_one_hot(f)) return set_identity(u, size.rows, static_cast<float>(size.rows));
   read_factor(i, f, into(u, factors_[f].variable));
 }
 
@@ -193,12 +202,10 @@ State DrawsFile::make_state(ArrayMaker& arrays) const {
 
 void DrawsFile::load(std::size_t i, State& state) const {
   for (std::size_t f = 0; f < factors_.size(); ++f)
-    read_factor(i, f, [&](Range rows, const float* values) { state.factors[f]->write(rows, values); });
+    if (!layout_.factors.is_one_hot(f))  // make_state has made it
+      read_factor(i, f, [&](Range rows, const float* values) { state.factors[f]->write(rows, values); });
   state.tensor.log_weight = log_weights(i);
-  for (std::size_t k = 0; k < columns_.size(); ++k) {
-    const std::vector<std::uint32_t> of_mode = columns(i, k);
-    std::copy(of_mode.begin(), of_mode.end(), state.layout.columns_of_mode(k).begin());
-  }
+  if (!columns_.empty()) state.layout = layout(i);
 }
 
 std::vector<std::uint32_t> DrawsFile::columns(std::size_t i, std::size_t k) const {
@@ -207,11 +214,20 @@ std::vector<std::uint32_t> DrawsFile::columns(std::size_t i, std::size_t k) cons
   file_.get(stored.in_file, slab_of(stored.variable, leading(i), {0, 1}), values.data());
   std::vector<std::uint32_t> columns;
   for (const float value : values) {
-    if (!(value >= 0 && value < static_cast<float>(layout_.factors.size_of_mode(k).columns)))
+    if (!(value >= 1 && value <= static_cast<float>(layout_.factors.size_of_mode(k).columns)))
       throw_damaged(file_.path(), "a column");
-    columns.push_back(static_cast<std::uint32_t>(value));
+    columns.push_back(static_cast<std::uint32_t>(value) - 1);
   }
   return columns;
+}
+
+FactorLayout DrawsFile::layout(std::size_t i) const {
+  FactorLayout result = layout_.factors;
+  for (std::size_t k = 0; k < columns_.size(); ++k) {
+    const std::vector<std::uint32_t> of_mode = columns(i, k);
+    std::copy(of_mode.begin(), of_mode.end(), result.columns_of_mode(k).begin());
+  }
+  return result;
 }
 
 void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length) {
@@ -246,13 +262,17 @@ MeansFile::MeansFile(const std::string& run_dir, const RunInfo& info)
     : file_(open_checked(run_dir, info, "means.nc")), layout_(draw_layout(info)), rival_(is_rival(info.options)) {}
 
 Matrix<float> MeansFile::factor(std::size_t chain, std::size_t f) const {
+  Matrix<float> u;
+  if (layout_.factors.is_one_hot(f)) {
+    set_identity(u, layout_.factors.size(f).rows, 1.0f);
+    return u;
+  }
   const DrawVariable& variable = layout_.variable(Kind::factor, f);
   const StoredVariable stored{variable, file_.variable(file_.group("posterior_mean"), variable.name)};
   check_room(file_, variable.floats());
   const std::vector<std::size_t> shape = file_.shape(stored.in_file);
   if (shape.size() != 3 || shape[1] != variable.rows || shape[2] != variable.columns || chain >= shape[0])
     throw_damaged(file_.path(), "sizes differ from options.json");
-  Matrix<float> u;
   read_factor(file_, stored, {chain}, {1.0f, !rival_}, into(u, variable));
   return u;
 }

@@ -39,6 +39,7 @@ class DrawsFile {
   void load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const;         // of matrix f, times n, on the host
   std::vector<double> log_weights(std::size_t i, std::size_t network = 0) const;  // log lambda; from 1, log beta of it
   std::vector<std::uint32_t> columns(std::size_t i, std::size_t k) const;         // of components in mode k; not of CP
+  FactorLayout layout(std::size_t i) const;                                       // with these columns
   double intercept(std::size_t i) const;                                          // of a rival
 
  private:

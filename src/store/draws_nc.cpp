@@ -73,12 +73,11 @@ Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const s
   return group;
 }
 
-// The dimensions of components and modes, with their coordinate variables. Columns that are not components have
-// dimensions of their own.
+// The dimensions of components, modes and columns, with their coordinate variables.
 void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const std::vector<Mode>& modes) {
   const FactorLayout& factors = layout.factors;
-  group.component = file.add_dimension(group.id, "component", factors.components());
-  file.add_list(group.id, "component", group.component, numbers_from(1, factors.components()));
+  group.component = file.add_dimension(group.id, layout.component, factors.components());
+  file.add_list(group.id, layout.component, group.component, numbers_from(1, factors.components()));
   std::vector<int> of_modes;
   for (std::size_t k = 0; k < modes.size(); ++k) {
     const LabelTable& table = modes[k].labels;
@@ -95,10 +94,13 @@ void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const st
   for (std::size_t f = 0; f < factors.matrices(); ++f) {
     const std::size_t k = factors.first_mode(f);
     group.rows.push_back(of_modes[k]);
-    const std::string name = "u_" + layout.dimensions[k] + "_column";
-    group.columns.push_back(factors.columns_are_components()
-                                ? group.component
-                                : file.add_dimension(group.id, name, factors.size(f).columns));
+    if (factors.columns_are_components() || factors.is_one_hot(f)) {
+      group.columns.push_back(group.component);
+      continue;
+    }
+    const std::size_t P = factors.size(f).columns;
+    group.columns.push_back(file.add_dimension(group.id, layout.columns[f], P));
+    file.add_list(group.id, layout.columns[f], group.columns[f], numbers_from(1, P));
   }
 }
 

@@ -151,7 +151,7 @@ TEST_F(ComponentsTest, IntervalsAndLines) {
                   source_->posterior.factor_intervals({{2, 6, 0}});
                 },
                 ErrorKind::usage),
-            "factor_intervals: there is no entity 6 in component 0 of mode 2");
+            "factor_intervals: there is no entity 6 in column 0 of mode 2");
   EXPECT_TRUE(source_->posterior.factor_intervals({}).empty());
 }
 

@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "base/file.hpp"
-#include "base/random.hpp"
 #include "errors.hpp"
+#include "related_people.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/posterior.hpp"
@@ -16,43 +16,7 @@
 namespace ztp {
 namespace {
 
-using test::TempDir;
-
-constexpr std::uint32_t people = 24, relations = 4;
-
-// Who is of which of three groups, and which group relates to which: relation l leads from group g to g + l. Subjects
-// and objects are the same people; "p0" is never an object, "p1" never a subject, and both modes have them in orders of
-// their own.
-Dataset groups(bool self = false) {
-  Dataset data;
-  data.tensor.modes = {{"subject", {}}, {"relation", LabelTable::numbered(1, relations)}, {"object", {}}};
-  std::vector<std::uint32_t> subject(people), object(people);
-  for (std::uint32_t i = 0; i < people; ++i)
-    if (i != 1) subject[i] = data.tensor.modes[0].labels.add("p" + std::to_string(i));
-  for (std::uint32_t i = people; i-- > 1;) object[i] = data.tensor.modes[2].labels.add("p" + std::to_string(i));
-  Stream stream(stream_key(7, 0, Purpose::simulate), 0, 0);
-  for (std::uint32_t i = 0; i < people; ++i)
-    for (std::uint32_t l = 0; l < relations; ++l)
-      for (std::uint32_t j = 0; j < people; ++j) {
-        const bool related = (i + l) % 3 == j % 3, one = stream.uniform() < (related ? 0.8 : 0.02);
-        if (!one || i == 1 || j == 0 || (i == j && !self)) continue;
-        for (const std::uint32_t id : {subject[i], l, object[j]}) data.tensor.coords.push_back(id);
-      }
-  data.tensor.sort_and_merge();
-  return data;
-}
-
-FitOptions tied() {
-  FitOptions options;
-  options.columns = {"subject=6", "relation=own"};
-  options.tie = {"subject=object"};
-  options.self = SelfCells::missing;
-  options.rank = 60;
-  options.sweeps = 120;
-  options.draws = 30;
-  options.threads = 1;
-  return options;
-}
+using test::groups, test::people, test::relations, test::TempDir, test::tied;
 
 std::vector<double> predictions_of(const std::string& run, const std::vector<std::uint32_t>& cells) {
   Posterior posterior(run, 1);
