@@ -17,6 +17,11 @@ struct CheckFlags {
   bool json = false;
 };
 
+// The flags that a fit would tie these modes with.
+std::string flags_of(const CheckReport::SameEntities& same) {
+  return fmt::format("--tie {} --self {}", quoted_for_shell(same.first + "=" + same.second), name_of(same.self));
+}
+
 nlohmann::ordered_json as_json(const CheckReport& report) {
   nlohmann::ordered_json json;
   json["ones"] = report.ones;
@@ -40,14 +45,33 @@ nlohmann::ordered_json as_json(const CheckReport& report) {
   json["missing_cells"] = report.missing_cells;
   json["missing_volume"] = report.missing_volume;
   json["warnings"] = report.warnings;
-  json["fit"] = {{"memory_bytes", report.cost.memory},
-                 {"draws", report.cost.draws},
-                 {"draws_bytes", report.cost.draws_file},
-                 {"seconds_per_sweep", report.seconds_per_sweep}};
+  json["same_entities"] = nullptr;
+  if (const auto& same = report.same_entities)
+    json["same_entities"] = {{"modes", {same->first, same->second}},
+                             {"shared", same->shared},
+                             {"of", {same->first_entities, same->second_entities}},
+                             {"self_ones", same->self_ones},
+                             {"flags", flags_of(*same)}};
+  json["fit"] = {{"rank", report.options.rank},           {"columns", report.options.columns},
+                 {"memory_bytes", report.cost.memory},    {"draws", report.cost.draws},
+                 {"draws_bytes", report.cost.draws_file}, {"seconds_per_sweep", report.seconds_per_sweep}};
   return json;
 }
 
-void print_text(const CheckReport& report, const FitOptions& options) {
+void print_same_entities(const CheckReport::SameEntities& same) {
+  const auto count = [](std::uint64_t number) { return human_count(static_cast<double>(number)); };
+  fmt::print(
+      "advice      {} and {} have {} labels in common, of {} and {}; {} of the ones {} the same label in both.\n",
+      same.first, same.second, count(same.shared), count(same.first_entities), count(same.second_entities),
+      same.self_ones == 0 ? "none" : count(same.self_ones), same.self_ones <= 1 ? "has" : "have");
+  fmt::print("            If a label is the same entity in both, fit with {}\n", flags_of(same));
+  fmt::print("            Both modes then have the same factors, and components share columns.\n");
+  if (same.self == SelfCells::missing)
+    fmt::print("            (Use --self zero if an entity could relate to itself, but never does.)\n");
+}
+
+void print_text(const CheckReport& report) {
+  const FitOptions& options = report.options;
   fmt::print("ones        {} of {} cells ({:.3g} %)\n", human_count(static_cast<double>(report.ones)),
              human_count(report.volume), 100 * static_cast<double>(report.ones) / report.volume);
   for (const auto& mode : report.modes) {
@@ -69,7 +93,10 @@ void print_text(const CheckReport& report, const FitOptions& options) {
     fmt::print("            line {} repeats line {}: {}\n", item.line, item.first_line, item.cell);
   if (report.duplicates > report.duplicate_examples.size() && !report.duplicate_examples.empty())
     fmt::print("            ...\n");
-  fmt::print("a fit at rank {} with {} threads will take about\n", options.rank, options.threads);
+  if (report.same_entities) print_same_entities(*report.same_entities);
+  fmt::print("a fit at rank {}{} with {} threads will take about\n", options.rank,
+             shares_columns(options) ? fmt::format(" and --columns {}", fmt::join(options.columns, ",")) : "",
+             options.threads);
   fmt::print("memory      {}\n", human_bytes(report.cost.memory));
   fmt::print("draws       {} in a file of {}\n", report.cost.draws, human_bytes(report.cost.draws_file));
   fmt::print("time        {} a {}, {} in all\n", human_seconds(report.seconds_per_sweep),
@@ -91,6 +118,11 @@ void add_check(CLI::App& app) {
       ->default_str("as fit")
       ->check(allowed_range("minibatch"));
   command->add_option("--rank", options.rank, "rank of the fit to estimate")->check(allowed_range("rank"));
+  command->add_option("--columns", options.columns, "its columns, where components share them")
+      ->default_str("")
+      ->allow_extra_args(false);
+  command->add_option("--tie", options.tie, "its tied modes, as MODE=MODE")->default_str("")->allow_extra_args(false);
+  add_choice(*command, "--self", options.self, "its cells (i, i) of tied modes: missing or zero");
   command->add_option("--sweeps", options.sweeps, "its sweeps")->check(allowed_range("sweeps"));
   command->add_option("--chains", options.chains, "its chains")->check(allowed_range("chains"));
   command->add_option("--holdout", options.holdout, "its share of held-out ones")->check(allowed_range("holdout"));
@@ -104,7 +136,7 @@ void add_check(CLI::App& app) {
     if (flags->json)
       fmt::print("{}\n", json_text(as_json(report), 2));
     else
-      print_text(report, flags->options);
+      print_text(report);
   });
 }
 

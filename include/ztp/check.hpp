@@ -1,6 +1,7 @@
 // What is in a file, what is odd about it, and what a fit of it will take.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,17 @@ struct CheckReport {
   std::uint64_t missing_cells = 0;    // listed, outside missing slices
   double missing_volume = 0;          // all missing cells, slices included
   std::vector<std::string> warnings;  // of reading, as in Dataset
+  // Two modes whose entities seem to be the same, as those of subject and object are.
+  struct SameEntities {
+    std::string first, second;                              // the modes
+    std::uint64_t shared = 0;                               // labels that both have
+    std::uint64_t first_entities = 0, second_entities = 0;  // of each; where labels are numbers, those with ones
+    std::uint64_t self_ones = 0;                            // ones with the same entity in both
+    SelfCells self = SelfCells::missing;  // what FitOptions::self would be: zero, if there are such ones
+  };
+  std::optional<SameEntities> same_entities;  // a suggestion for FitOptions::tie; none if modes are tied already
   // Of a fit with these options:
+  FitOptions options;            // with all defaults filled in
   FitCost cost;                  // memory includes the program itself
   double seconds_per_sweep = 0;  // online, of a step
 };

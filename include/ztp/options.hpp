@@ -47,8 +47,8 @@ struct FitOptions {
   std::int64_t rank = -1;
   Likelihood likelihood = Likelihood::binary;  // or count: the data have counts instead of ones
   Method method = Method::batch;               // or online: a minibatch a step, approximate
-  // Columns of the factor matrices, which components share: "P" for all modes, "MODE=P" for one; "MODE=own" for a
-  // column for each entity; "auto". Empty: CP, where each component has columns of its own.
+  // Columns of the factor matrices, which components share: "P" for all modes (or as many as there are entities),
+  // "MODE=P" for one; "MODE=own" for a column for each entity; "auto". Empty: CP, where no column is shared.
   std::vector<std::string> columns;
   std::vector<std::string> tie;           // "MODE=MODE": two modes with the same entities share one matrix
   SelfCells self = SelfCells::automatic;  // cells (i, i) of tied modes: missing, or zeros that were observed

@@ -12,6 +12,7 @@ namespace ztp {
 struct ModeSize {
   std::string name;
   std::uint32_t entities;
+  bool has_network = false;
 };
 
 // Fills in columns, self and rank: afterwards `columns` is empty for CP, or has "MODE=P" or "MODE=own" for every mode.

@@ -36,16 +36,17 @@ std::vector<OptionField> make_fields() {
        .member = &F::method},
       {.name = "columns",
        .help =
-           "components share columns (a sparse core): P for each mode, or MODE=P, or MODE=own for a column for each "
-           "entity, as of few relations (repeatable); auto: for tied modes alone. Without it, CP",
+           "components share columns: a number P for every mode, or MODE=P for one; MODE=own gives each entity of a "
+           "small mode, as a relation, columns of its own (repeatable, or a list: a=40,b=own). auto shares columns "
+           "if modes are tied. Without it: CP, in which no column is shared",
        .member = &F::columns},
       {.name = "tie",
-       .help = "MODE=MODE: two modes with the same entities share one factor matrix, as subject and object do; "
-               "implies --columns auto",
+       .help = "MODE=MODE: these two modes have the same entities, as subject and object do, and share one matrix of "
+               "factors; implies --columns auto",
        .member = &F::tie},
       {.name = "self",
-       .help = "cells (i, i) of tied modes: missing (they cannot be) or zero (they could, and were looked for); auto: "
-               "zero where the data have such a one, else it must be said",
+       .help = "with --tie, cells of an entity with itself: missing (it cannot relate to itself) or zero (it could; "
+               "those not listed are zeros). auto: zero if the data have such a one, else you must say",
        .member = &F::self},
       {.name = "sweeps",
        .help = "Gibbs sweeps of each chain, burn-in included; with --method online, minibatches",

@@ -11,7 +11,9 @@
 #include "io/read.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
+#include "run/suggest_tie.hpp"
 #include "tensor/records.hpp"
+#include "tensor/tie_modes.hpp"
 
 namespace ztp {
 namespace {
@@ -109,9 +111,14 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   check_options(given);                      // before anything is read
   const double program = resident_memory();  // before any data
   const ReadOptions reading = complete_read_options(read, given);
-  const Dataset data = read_dataset(reading);
+  Dataset data = read_dataset(reading);
+  if (!given.tie.empty()) {
+    const auto [k, l] = tied_pair(given, data);
+    tie_modes(data, k, l);
+  }
   const FitOptions options = complete_options(given, data);
   CheckReport report;
+  report.options = options;
   report.ones = data.ones();
   report.volume = data.tensor.volume();
   report.duplicates = data.duplicates;
@@ -128,6 +135,10 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   report.cost = estimate_cost(data, given);
   report.cost.memory += program;
   report.seconds_per_sweep = time_of_sweep(data, options);
+  if (!given.tie.empty()) return report;
+  Pool pool(reading.threads);
+  if (data.file != nullptr) index_labels(data.tensor.modes, data.file->path(), pool);  // not before the memory is told
+  report.same_entities = find_same_entities(data);
   return report;
 }
 

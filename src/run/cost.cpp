@@ -12,10 +12,10 @@
 #include "kernel/cpu/allocate.hpp"
 #include "kernel/draw_columns.hpp"
 #include "options/options.hpp"
+#include "run/chain_factory.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
-#include "sampler/batch_chain.hpp"
 #include "store/draws_nc.hpp"
 #include "ztp/error.hpp"
 
@@ -138,14 +138,14 @@ Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
   return coords;
 }
 
-// Times a real sweep: the collapsed sampler is for data that are small enough for that.
-double time_collapsed(const Dataset& data, const FitOptions& options, Kernel& kernel) {
-  const Problem problem = make_problem(options, data);
-  BatchChain chain(problem, kernel, 0);
-  chain.start();
-  chain.sweep();
+// Times a real sweep, of the second: for data that are small enough for that.
+double time_real(const Dataset& data, const FitOptions& options, Pool& pool) {
+  const ChainFactory factory(options, data, pool);
+  const std::unique_ptr<PoissonChain> chain = factory.make(0);
+  chain->start();
+  chain->step(false);
   const double begin = clock_seconds();
-  chain.sweep();
+  chain->step(false);
   return clock_seconds() - begin;
 }
 
@@ -221,8 +221,10 @@ double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel
 
 double time_of_sweep(const Dataset& data, const FitOptions& complete) {
   Pool pool(static_cast<unsigned>(complete.threads));
+  if (complete.sampler == Sampler::collapsed || (shares_columns(complete) && !is_online(complete)))
+    return time_real(data, complete, pool);
   const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
-  return (complete.sampler == Sampler::collapsed ? time_collapsed : time_plain)(data, complete, *kernel);
+  return time_plain(data, complete, *kernel);
 }
 
 }  // namespace ztp

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/pool.hpp"
+#include "io/dataset_ones.hpp"
 #include "io/flags.hpp"
 #include "kernel/bounded_draw.hpp"
 #include "options/options.hpp"
@@ -63,17 +64,26 @@ std::vector<double> dirichlet_of_modes(const std::vector<std::string>& items, co
 void complete_self_cells(FitOptions& complete, const Dataset& data) {
   if (complete.tie.empty()) return;
   const auto [k, l] = tied_pair(complete, data);
-  bool any = false;
-  for (std::size_t e = 0; e < data.tensor.nnz(); ++e) any = any || data.tensor.cell(e)[k] == data.tensor.cell(e)[l];
-  if (any && complete.self == SelfCells::missing)
-    throw Error(ErrorKind::config, "--self missing: the data have ones whose entities in the tied modes are the same");
-  if (complete.self != SelfCells::automatic) return;
-  if (!any)
+  const std::size_t K = data.tensor.order();
+  std::optional<std::uint32_t> self;  // an entity that a one has twice
+  for_ones(data, [&, first = k, second = l](const std::uint32_t* coords, const std::int64_t*, std::size_t cells) {
+    for (std::size_t i = 0; i < cells * K && !self; i += K)
+      if (coords[i + first] == coords[i + second]) self = coords[i + first];
+  });
+  const Mode &first = data.tensor.modes[k], &second = data.tensor.modes[l];
+  if (self && complete.self == SelfCells::missing)
     throw Error(
         ErrorKind::config,
-        fmt::format("--tie {}: none of the ones has the same entity in both modes; say --self missing if none can, or "
-                    "--self zero if that was looked for",
-                    complete.tie.front()));
+        fmt::format("--self missing: a one has \"{}\" both as {} and as {}; use --self zero, or leave such ones "
+                    "out of the data",
+                    first.labels[*self], first.name, second.name));
+  if (complete.self != SelfCells::automatic) return;
+  if (!self)
+    throw Error(
+        ErrorKind::config,
+        fmt::format("--tie {}: none of the ones has the same entity as {} and as {}; add --self missing if that "
+                    "cannot be (these cells are then left out), or --self zero if it could be but is not",
+                    complete.tie.front(), first.name, second.name));
   complete.self = SelfCells::zero;
 }
 
@@ -123,11 +133,14 @@ void check_shared(const FitOptions& complete, const Dataset& data) {
   const FactorLayout layout = layout_of(complete, sizes_of_modes(data));
   for (const Network& network : data.networks)
     if (layout.is_one_hot(layout.matrix(network.mode)))
-      throw Error(ErrorKind::config, fmt::format("--columns {0}=own: mode {0} has a network, which needs columns that "
-                                                 "entities share",
-                                                 data.tensor.modes[network.mode].name));
+      throw Error(ErrorKind::config,
+                  fmt::format("--columns {0}=own: mode {0} has a network, and then its entities must "
+                              "share columns; give a number",
+                              data.tensor.modes[network.mode].name));
   if (complete.start == Start::prior && layout.one_hot_mode() < layout.modes())
-    throw Error(ErrorKind::config, "--start prior: not with a mode of own columns, whose ones would have no component");
+    throw Error(ErrorKind::config,
+                fmt::format("--start prior: not with --columns {}=own, whose ones would have no component",
+                            data.tensor.modes[layout.one_hot_mode()].name));
 }
 
 void complete_schedule(FitOptions& complete) {
@@ -193,8 +206,8 @@ Hyperparameters hyperparameters(const FitOptions& complete, const FactorLayout& 
   for (std::size_t f = 0; f < layout.matrices(); ++f) of_matrices.push_back(of_modes[layout.first_mode(f)]);
   for (std::size_t k = 0; k < modes.size(); ++k)
     if (of_modes[k] != of_matrices[layout.matrix(k)])
-      throw Error(ErrorKind::config, fmt::format("--dirichlet: the tied modes {} and {} have one value", modes[k].name,
-                                                 modes[layout.tied_mode(k)].name));
+      throw Error(ErrorKind::config, fmt::format("--dirichlet: modes {} and {} are tied and need the same value",
+                                                 modes[layout.first_mode(layout.matrix(k))].name, modes[k].name));
   return {of_matrices, priors.tensor, priors.network, learned(complete).dirichlet, learned(complete).gamma_shape};
 }
 

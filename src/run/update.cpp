@@ -86,8 +86,9 @@ void check_can_update(const std::string& run_dir, const RunInfo& info) {
     throw Error(ErrorKind::config,
                 fmt::format("{}: --model {} cannot be updated", run_dir, name_of(info.options.model)));
   if (shares_columns(info.options))
-    throw Error(ErrorKind::config,
-                fmt::format("{}: a run with --columns cannot be updated; fit everything anew", run_dir));
+    throw Error(
+        ErrorKind::config,
+        fmt::format("{}: components share columns, and such a run cannot be updated; fit all data anew", run_dir));
   if (info.version != version())
     throw Error(ErrorKind::config, fmt::format("{} was made by ztp {}; this is {}", run_dir, info.version, version()));
 }

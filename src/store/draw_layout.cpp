@@ -89,6 +89,7 @@ const DrawVariable& DrawLayout::variable(Kind kind, std::size_t index) const {
 std::vector<ModeSize> sizes_of_modes(const Dataset& data) {
   std::vector<ModeSize> sizes;
   for (const Mode& mode : data.tensor.modes) sizes.push_back({mode.name, mode.labels.size()});
+  for (const Network& network : data.networks) sizes[network.mode].has_network = true;
   return sizes;
 }
 

@@ -36,6 +36,9 @@ void tie_modes(Dataset& data, std::size_t k, std::size_t l) {
   std::string scratch;
   for (std::uint32_t j = 0; j < first.size(); ++j) id_of_first.push_back(both.add(first.name(j, scratch)));
   for (std::uint32_t j = 0; j < second.size(); ++j) id_of_second.push_back(both.add(second.name(j, scratch)));
+  if (both.size() == first.size() + second.size())
+    throw config_error("--tie {0}={1}: modes {0} and {1} have no label in common, so their entities are not the same",
+                       tensor.modes[k].name, tensor.modes[l].name);
   const std::size_t K = tensor.order();
   const auto rename = [&](Buffer<std::uint32_t>& cells) {
     for (std::size_t i = 0; i < cells.size(); i += K) cells[i + l] = id_of_second[cells[i + l]];

@@ -14,3 +14,5 @@ zstd -q --check -c good.tsv >good.tsv.zst
 "$ztp" fit ones.tsv --rank 2 --sweeps 10 --threads 1 --model quad --out quad
 "$ztp" fit ones.tsv --rank 2 --sweeps 10 --threads 1 --model logistic --out logistic
 "$ztp" fit ones.ztpt --rank 2 --sweeps 10 --threads 1 --method online --minibatch 2 --out online
+printf '#subject\trelation\tobject\nann\tlikes\tbob\nbob\tlikes\tcid\ncid\tlikes\tann\nann\tleads\tcid\n' >facts.tsv
+"$ztp" fit facts.tsv --sweeps 10 --threads 1 --tie subject=object --self missing --columns 3 --out tied

@@ -111,6 +111,21 @@ if [ -z "${ZTP_SANITIZE:-}" ]; then
     fail "check --minibatch"
 fi
 
+# Two modes with the same entities: check says so, with flags that fit takes as they are.
+printf '#sent by\tto\nann\tbob\nbob\tcid\ncid\tann\nann\tcid\n' >mail.tsv
+expect 0 "have 3 labels in common, of 3 and 3; none of the ones has the same label in both." "$ztp" check mail.tsv
+expect 0 "fit with --tie 'sent by=to' --self missing" "$ztp" check mail.tsv
+"$ztp" check mail.tsv --json >out.json
+json out.json 'it["same_entities"]["shared"] == 3 and it["fit"]["rank"] == 20 and it["fit"]["columns"] == []'
+expect 0 'a fit at rank 60 and --columns sent by=3,to=3' "$ztp" check mail.tsv --tie 'sent by=to' --self missing
+expect 0 'a fit at rank 20 and --columns sent by=1,to=1' \
+  "$ztp" check mail.tsv --tie 'sent by=to' --self zero --columns 1
+"$ztp" check mail.tsv --tie 'sent by=to' --self missing --json >out.json
+json out.json 'it["same_entities"] is None and it["fit"]["rank"] == 60'
+printf 'ann\tann\n' >>mail.tsv
+expect 0 "1 of the ones has the same label in both." "$ztp" check mail.tsv
+expect 0 "fit with --tie 'sent by=to' --self zero" "$ztp" check mail.tsv
+
 # ---- predict and components ------------------------------------------------------------------------------------------
 "$ztp" fit ones.tsv $fit --chains 2 --out chains >/dev/null 2>&1
 "$ztp" predict chains even.tsv --json >out.json

@@ -101,6 +101,7 @@ TEST(SharedColumns, WeightsOfColumnsAndCoreAddUp) {
   EXPECT_THROW(posterior.components(3), Error);
 }
 
+// What depends on the data; flags by themselves are in tests/bad_inputs/shared_columns.txt.
 TEST(SharedColumns, WhatCannotBeIsRefused) {
   const TempDir dir;
   const auto message = [&](const auto& change, Dataset data = groups()) {
@@ -110,31 +111,18 @@ TEST(SharedColumns, WhatCannotBeIsRefused) {
   };
   using O = FitOptions&;
   EXPECT_EQ(message([](O o) { o.columns = {"subject=25"}; }),
-            "--columns subject=25: mode subject has 24 entities, and more columns than that are of no use");
-  EXPECT_EQ(message([](O o) { o.columns = {"0"}; }), "--columns subject=0: must be a number from 1 on, own or auto");
-  EXPECT_EQ(message([](O o) { o.columns = {"person=3"}; }),
-            "--columns person=3: no mode \"person\"; the modes are subject, relation, object");
-  EXPECT_EQ(message([](O o) {
-              o.columns = {"subject=5", "object=6"};
-            }),
-            "--columns object=6: mode object has 5 already; tied modes have the same columns");
-  EXPECT_EQ(message([](O o) { o.columns = {"subject=own"}; }),
-            "--columns subject=own: the mode is tied, and then columns are shared");
+            "--columns subject=25: mode subject has 24 entities, so at most 24 columns");
   EXPECT_EQ(message([](O o) { o.rank = 3; }),
-            "--rank 3: each of the 4 entities of mode relation, which has own columns, needs a component");
-  EXPECT_EQ(message([](O o) { o.tie = {"subject=person"}; }),
-            "--tie subject=person: no mode \"person\"; the modes are subject, relation, object");
-  EXPECT_EQ(message([](O o) { o.tie = {"subject"}; }), "--tie subject: expected MODE=MODE");
+            "--rank 3: with --columns relation=own each of the 4 entities of mode relation needs a component; give "
+            "--rank 4 or more, or relation a number of columns");
+  EXPECT_EQ(message([](O o) { o.self = SelfCells::automatic; }),
+            "--tie subject=object: none of the ones has the same entity as subject and as object; add --self missing "
+            "if that cannot be (these cells are then left out), or --self zero if it could be but is not");
   EXPECT_EQ(
-      message([](O o) { o.self = SelfCells::automatic; }),
-      "--tie subject=object: none of the ones has the same entity in both modes; say --self missing if none can, or "
-      "--self zero if that was looked for");
-  EXPECT_EQ(message([](O) {}, groups(true)),
-            "--self missing: the data have ones whose entities in the tied modes are the same");
-  EXPECT_EQ(message([](O o) { o.tie = {}; }), "--self has no effect without --tie");
+      message([](O) {}, groups(true)),
+      "--self missing: a one has \"p2\" both as subject and as object; use --self zero, or leave such ones out of "
+      "the data");
   EXPECT_EQ(message([](O o) { o.method = Method::online; }), "--columns is for --method batch alone");
-  EXPECT_EQ(message([](O o) { o.start = Start::prior; }),
-            "--start prior: not with a mode of own columns, whose ones would have no component");
 }
 
 // What is left out follows from the data, and one column is enough for a model.
@@ -152,12 +140,47 @@ TEST(SharedColumns, DefaultsFollowFromTheData) {
   options.columns = {"1"};
   fit(groups(), options, dir / "one");
   EXPECT_EQ(run_info(dir / "one").options.rank, 20);
-  options.columns = {"auto"};
-  options.tie = {};
-  options.self = SelfCells::automatic;
+  options.columns = {"6"};  // in a mode of fewer entities, as many as these
+  fit(groups(), options, dir / "six");
+  EXPECT_EQ(run_info(dir / "six").options.columns, (std::vector<std::string>{"subject=6", "relation=4", "object=6"}));
+}
+
+// Relations have own columns only where nothing stands against it.
+TEST(SharedColumns, OwnColumnsAreChosenWhereTheyCanBe) {
+  const TempDir dir;
+  const auto columns = [&](const auto& change, Dataset data = groups()) {
+    FitOptions options = tied();
+    options.columns = {};
+    options.sweeps = 2;
+    change(options);
+    fit(std::move(data), options, dir / "run", {}, true);
+    return run_info(dir / "run").options.columns[1];
+  };
+  using O = FitOptions&;
+  EXPECT_EQ(columns([](O) {}), "relation=own");
+  EXPECT_EQ(columns([](O o) { o.columns = {"subject=5"}; }), "relation=own");
+  EXPECT_EQ(columns([](O o) { o.columns = {"relation=2"}; }), "relation=2");
+  EXPECT_EQ(columns([](O o) { o.rank = 3; }), "relation=4");
+  EXPECT_EQ(columns([](O o) { o.start = Start::prior; }), "relation=4");
+  Dataset linked = groups();
+  linked.networks.resize(1);
+  linked.networks[0].mode = 1;
+  for (const std::uint32_t id : {0, 1}) linked.networks[0].edges.push_back(id);
+  EXPECT_EQ(columns([](O) {}, std::move(linked)), "relation=4");
+}
+
+// --columns auto is for entities that relate to entities: where nothing is tied, the model and its draws are those of CP.
+TEST(SharedColumns, AutoIsCpWhereNothingIsTied) {
+  const TempDir dir;
+  FitOptions options;
+  options.sweeps = 20;
+  options.threads = 1;
   fit(groups(), options, dir / "cp");
-  EXPECT_TRUE(run_info(dir / "cp").options.columns.empty());
-  EXPECT_EQ(run_info(dir / "cp").options.rank, 20);
+  options.columns = {"auto"};
+  fit(groups(), options, dir / "auto");
+  EXPECT_TRUE(run_info(dir / "auto").options.columns.empty());
+  EXPECT_EQ(run_info(dir / "auto").options.rank, 20);
+  EXPECT_TRUE(read_text(dir / "auto" + "/draws.nc") == read_text(dir / "cp" + "/draws.nc"));
 }
 
 }  // namespace
