@@ -15,31 +15,31 @@ constexpr double least_share = 0.01;
 constexpr std::size_t most_components = 12;
 constexpr int digits_of_profile = 3;  // there are many of them
 
-// Which components the shown entities of a mode belong to: the parts of their expected counts.
-Json profiles(ReportSource& source, std::size_t k, const std::vector<std::size_t>& listed) {
-  const std::size_t chain = chain_shown(source.posterior);
-  const std::vector<double> weights = source.posterior.mean_weights(chain);
-  const MeanFactor u(source.posterior, k, chain);
-  Json start = {0}, component = Json::array(), share = Json::array();
+// Which components or columns the shown entities of a mode belong to: the parts of their expected counts.
+Json profiles(ReportSource& source, std::size_t k) {
+  const ModeGroups& groups = source.groups().modes[k];
+  const MeanFactor u(source.posterior, k, source.groups().chain);
+  Json start = {0}, group = Json::array(), share = Json::array();
   std::vector<std::pair<double, std::size_t>> shares;
   for (const std::uint32_t id : source.shown.modes[k].ids) {
-    const double total = u.weighted_sum(id, weights);
+    const double total = u.weighted_sum(id, groups.weights);
     shares.clear();
-    for (std::size_t i = 0; i < listed.size(); ++i) {
-      const double part = weights[listed[i]] * static_cast<double>(u(id, listed[i])) / total;
-      if (part >= least_share) shares.emplace_back(part, i);
+    for (std::size_t i = 0; i < groups.columns.size(); ++i) {
+      const std::size_t q = groups.columns[i];
+      const double part = groups.weights[q] * static_cast<double>(u(id, q)) / total;
+      if (part >= least_share) shares.emplace_back(part, groups.first + i);
     }
     std::sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
     shares.resize(std::min(shares.size(), most_components));
     for (const auto& [part, i] : shares) {
-      component.push_back(i);
+      group.push_back(i);
       share.push_back(number(part, digits_of_profile));
     }
-    start.push_back(component.size());
+    start.push_back(group.size());
   }
-  return {{"start", std::move(start)}, {"component", std::move(component)}, {"share", std::move(share)}};
+  return {{"start", std::move(start)}, {"component", std::move(group)}, {"share", std::move(share)}};
 }
 
 // A cell as the page has it: places, and the labels of entities that have none.

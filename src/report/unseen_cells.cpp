@@ -29,7 +29,7 @@ std::vector<AskedEntity> choose_entities(const ShownEntities& shown) {
   for (const ShownEntities::ModeEntities& mode : shown.modes) {
     std::vector<std::uint32_t>& ids = with_ones.emplace_back();
     for (const std::uint32_t id : mode.ids)
-      if (mode.ones[id] > 0) ids.push_back(id);
+      if (mode.has_ones(id)) ids.push_back(id);
     std::stable_sort(ids.begin(), ids.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return mode.ones[a] > mode.ones[b]; });
     sizes.push_back(std::min(ids.size(), most_of_mode));
