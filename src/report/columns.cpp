@@ -15,8 +15,9 @@ Json matrices_of(const Groups& groups) {
     Json modes = Json::array();
     for (std::size_t k = 0; k < groups.layout.modes(); ++k)
       if (groups.layout.matrix(k) == f) modes.push_back(k);
-    matrices.push_back(
-        {{"modes", std::move(modes)}, {"columns", groups.layout.size(f).columns}, {"own", groups.layout.is_one_hot(f)}});
+    matrices.push_back({{"modes", std::move(modes)},
+                        {"columns", groups.layout.size(f).columns},
+                        {"own", groups.layout.is_one_hot(f)}});
   }
   return matrices;
 }
@@ -43,6 +44,7 @@ void add_columns(ReportSource& source, Json& section) {
                                  {"weight", number(column.weight, precise)},
                                  {"q05", number(column.weight_q05, precise)},
                                  {"q95", number(column.weight_q95, precise)},
+                                 {"stability", number(column.stability)},
                                  {"network_only", static_cast<bool>(groups.network_only[groups.modes[k].first + i])}});
       bars.push_back(first_bars + i);
       lines.push_back(first_line + i);
@@ -56,44 +58,44 @@ void add_columns(ReportSource& source, Json& section) {
   }
 }
 
-// What an entry has in mode k: the index of its column in the list or, of a one-hot mode, the place or the label of its
-// entity.
-Json column_of(const ReportSource& source, const Groups& groups, const CoreEntry& entry, std::size_t k) {
-  const std::size_t q = entry.columns[k] - 1;
-  if (groups.layout.is_one_hot(groups.layout.matrix(k))) {
-    const auto id = static_cast<std::uint32_t>(q);
-    const std::optional<std::uint32_t> place = source.shown.modes[k].place_of(id);
-    return place ? Json(*place) : Json(source.posterior.modes()[k].labels[id]);
-  }
-  const std::vector<std::size_t>& columns = groups.modes[k].columns;
-  const auto found = std::find(columns.begin(), columns.end(), q);
-  return groups.modes[k].first + static_cast<std::size_t>(found - columns.begin());
-}
-
 Json core_of(ReportSource& source) {
   const std::vector<CoreEntry> core = source.posterior.core(source.groups().chain);
   const std::size_t shown = std::min(core.size(), most_entries);
   if (shown < core.size())
     source.notes.push_back(
         fmt::format("Of the core's {} entries, the {} with most weight are shown.", core.size(), shown));
-  Json entries = Json::array(), weight = Json::array(), q05 = Json::array(), q95 = Json::array();
+  Json entries = Json::array(), weight = Json::array(), q05 = Json::array(), q95 = Json::array(),
+       stability = Json::array();
   for (std::size_t e = 0; e < shown; ++e) {
-    Json columns = Json::array();
-    for (std::size_t k = 0; k < core[e].columns.size(); ++k)
-      columns.push_back(column_of(source, source.groups(), core[e], k));
-    entries.push_back(std::move(columns));
+    Json entry = entry_shown(source, core[e].columns);
+    if (entry.is_null()) continue;
+    entries.push_back(std::move(entry));
     weight.push_back(number(core[e].weight, precise));
     q05.push_back(number(core[e].weight_q05, precise));
     q95.push_back(number(core[e].weight_q95, precise));
+    stability.push_back(number(core[e].stability));
   }
-  return {{"of", core.size()},
-          {"entries", std::move(entries)},
-          {"weight", std::move(weight)},
-          {"q05", std::move(q05)},
-          {"q95", std::move(q95)}};
+  return {{"of", core.size()},     {"entries", std::move(entries)}, {"weight", std::move(weight)},
+          {"q05", std::move(q05)}, {"q95", std::move(q95)},         {"stability", std::move(stability)}};
 }
 
 }  // namespace
+
+Json entry_shown(ReportSource& source, const std::vector<std::size_t>& columns) {
+  const Groups& groups = source.groups();
+  Json entry = Json::array();
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const std::size_t q = columns[k] - 1;
+    const std::optional<std::size_t> index = groups.index_of(k, q);
+    if (groups.layout.is_one_hot(groups.layout.matrix(k)))
+      entry.push_back(entity_shown(source, k, static_cast<std::uint32_t>(q)));
+    else if (index)
+      entry.push_back(*index);
+    else
+      return nullptr;
+  }
+  return entry;
+}
 
 Json columns_section(ReportSource& source) {
   if (!source.rates() || !source.groups().shared) return nullptr;

@@ -56,7 +56,7 @@ void examine(ComparedRun& run, const ReportOptions& options) {
   std::erase_if(run.components, [](const Component& component) { return component.weight < weight_of_empty; });
   std::vector<std::size_t> components;
   for (const Component& component : run.components) components.push_back(component.number - 1);
-  run.names = component_names(run.posterior, run.chain, components);
+  run.names = component_names(run.posterior, find_groups(run.posterior), components);
 }
 
 // For each mode of a the one of b with the same name. match_components has seen that there is one.

@@ -69,8 +69,7 @@ Json EntitySeries::values(const Series& series, int digits) const {
 Json EntitySeries::bars(const ReportSource& source, std::size_t series) const {
   const Series& one = series_[series];
   Json entity = Json::array();
-  for (const EntityPart& part : one.parts)
-    entity.push_back(source.shown.modes[one.mode].place_of(part.id).value());
+  for (const EntityPart& part : one.parts) entity.push_back(source.shown.modes[one.mode].place_of(part.id).value());
   Json result = {{"entity", std::move(entity)}};
   result.update(values(one, digits_of_bar));
   return result;

@@ -1,7 +1,6 @@
 #include "report/groups.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "report/listed_components.hpp"
 #include "report/mean_factor.hpp"
@@ -28,6 +27,13 @@ void list_columns(Posterior& posterior, std::size_t f, Groups& groups) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> Groups::index_of(std::size_t mode, std::size_t q) const {
+  const std::vector<std::size_t>& listed = modes[mode].columns;
+  const auto found = std::find(listed.begin(), listed.end(), q);
+  if (found == listed.end()) return std::nullopt;
+  return modes[mode].first + static_cast<std::size_t>(found - listed.begin());
+}
 
 Groups find_groups(Posterior& posterior) {
   Groups groups;

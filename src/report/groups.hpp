@@ -1,5 +1,6 @@
 // What entities belong to: components or, where components share columns, columns of the factor matrices.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "model/factor_layout.hpp"
@@ -15,12 +16,15 @@ struct ModeGroups {
 };
 
 struct Groups {
-  std::size_t chain = 0;             // the one that is shown
-  bool shared = false;               // components share columns: the list has columns, matrix after matrix
-  FactorLayout layout;               // of the matrices; if shared, not which column a component uses
-  std::vector<ModeGroups> modes;     // tied modes have the same
-  std::vector<Column> columns;       // if shared: the list
-  std::vector<bool> network_only;    // of each in the list: no weight, and some network has half a count in it
+  std::size_t chain = 0;           // the one that is shown
+  bool shared = false;             // components share columns: the list has columns, matrix after matrix
+  FactorLayout layout;             // of the matrices; if shared, not which column a component uses
+  std::vector<ModeGroups> modes;   // tied modes have the same
+  std::vector<Column> columns;     // if shared: the list
+  std::vector<bool> network_only;  // of each in the list: no weight, and some network has half a count in it
+
+  // Where column q (from 0) of a mode is in the list, if it is there.
+  std::optional<std::size_t> index_of(std::size_t mode, std::size_t q) const;
 };
 
 // Reads the weights of the draws. Not of a rival, which has no groups.

@@ -18,8 +18,8 @@ std::vector<double> largest_beta(Posterior& posterior, std::size_t matrix) {
     if (layout.matrix(posterior.info().networks[m].mode) != matrix) continue;
     const std::vector<std::vector<float>> beta = posterior.network_weights(m, chain_shown(posterior));
     for (std::size_t q = 0; q < largest.size(); ++q)
-      largest[q] = std::max(largest[q], std::accumulate(beta[q].begin(), beta[q].end(), 0.0) /
-                                            static_cast<double>(beta[q].size()));
+      largest[q] = std::max(largest[q],
+                            std::accumulate(beta[q].begin(), beta[q].end(), 0.0) / static_cast<double>(beta[q].size()));
   }
   return largest;
 }

@@ -13,6 +13,7 @@ namespace {
 
 // Of an entity and a chain, and how small the largest rate of the last of them may be, relative to that of the first.
 constexpr std::size_t most_combined = 24;
+constexpr std::size_t most_entries = 96;  // instead, of entries of the core: an entity has a few columns, and they many
 constexpr double least_rate = 1e-3;
 // Of each component and mode, what is looked at; of a mode, what is combined with others, and cells to which a further
 // mode is added. With two modes there is nothing to combine.
@@ -38,13 +39,33 @@ PromisingCells::PromisingCells(Posterior& posterior) : layout_(layout_of(posteri
     if (!chains_.empty() && (chains_.size() + 1) * bytes > most_bytes) break;
     const double part = static_cast<double>(posterior.draws_of(c));
     draws += part;
-    std::vector<double> log_weight = posterior.mean_weights(c);
-    for (double& weight : log_weight) weight = std::log(weight);
-    Chain chain{part, OpenRates(layout_, log_weight), {}, {}};
-    for (std::size_t k = 0; k < K_; ++k) add_mode(posterior.mean_factor(k, c), k, chain);
-    chains_.push_back(std::move(chain));
+    chains_.push_back(make_chain(posterior, c));
+    chains_.back().part = part;
   }
   for (Chain& chain : chains_) chain.part /= draws;
+}
+
+PromisingCells::Chain PromisingCells::make_chain(Posterior& posterior, std::size_t c) const {
+  const bool shared = shares_columns(posterior.info().options);
+  std::vector<double> log_weight = shared ? std::vector<double>() : posterior.mean_weights(c);
+  auto layout = std::make_unique<FactorLayout>(layout_);
+  if (shared) {
+    std::vector<std::vector<std::uint32_t>> columns(K_);
+    for (const CoreEntry& entry : posterior.core(c)) {
+      log_weight.push_back(entry.weight);
+      for (std::size_t k = 0; k < K_; ++k) columns[k].push_back(static_cast<std::uint32_t>(entry.columns[k] - 1));
+    }
+    std::vector<std::size_t> matrix_of_mode;
+    std::vector<FactorLayout::Size> sizes;
+    for (std::size_t k = 0; k < K_; ++k) matrix_of_mode.push_back(layout_.matrix(k));
+    for (std::size_t f = 0; f < layout_.matrices(); ++f) sizes.push_back(layout_.size(f));
+    *layout = FactorLayout(std::move(matrix_of_mode), std::move(sizes), log_weight.size(), std::move(columns));
+  }
+  for (double& weight : log_weight) weight = std::log(weight);
+  OpenRates rates(*layout, log_weight);
+  Chain chain{0, std::move(layout), std::move(rates), {}, {}};
+  for (std::size_t k = 0; k < K_; ++k) add_mode(posterior.mean_factor(k, c), k, chain);
+  return chain;
 }
 
 void PromisingCells::add_mode(std::vector<float> u, std::size_t k, Chain& chain) const {
@@ -65,8 +86,9 @@ void PromisingCells::add_mode(std::vector<float> u, std::size_t k, Chain& chain)
 
 std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mode, std::uint32_t entity) const {
   std::vector<Main> main;
-  const std::size_t R = layout_.components(), count = std::min(most_combined, R);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
+    const std::size_t R = chains_[c].layout->components();
+    const std::size_t count = std::min(layout_.columns_are_components() ? most_combined : most_entries, R);
     OpenRates rates = chains_[c].rates;
     rates.give(mode, chains_[c].u[mode].data() + entity * layout_.size_of_mode(mode).columns);
     std::vector<Main> of_chain;
@@ -81,7 +103,8 @@ std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mo
 }
 
 float PromisingCells::relative(const Main& main, std::size_t mode, std::uint32_t id) const {
-  return chains_[main.chain].u[mode][id * layout_.size_of_mode(mode).columns + layout_.column(mode, main.component)];
+  const Chain& chain = chains_[main.chain];
+  return chain.u[mode][id * layout_.size_of_mode(mode).columns + chain.layout->column(mode, main.component)];
 }
 
 // The entities that give most with the best of all other modes, among those at the top of a main component. What an
@@ -97,7 +120,7 @@ std::vector<std::uint32_t> PromisingCells::candidates(std::size_t mode, const st
     const Chain& chain = chains_[main[begin].chain];
     of_chain.clear();
     for (end = begin; end < main.size() && main[end].chain == main[begin].chain; ++end)
-      for (const std::uint32_t id : chain.top[mode][layout_.column(mode, main[end].component)]) {
+      for (const std::uint32_t id : chain.top[mode][chain.layout->column(mode, main[end].component)]) {
         if (z[id] == 0) of_chain.push_back(id);
         z[id] += main[end].rate * static_cast<double>(relative(main[end], mode, id));
       }

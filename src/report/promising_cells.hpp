@@ -7,6 +7,7 @@
 // With lists and beams twice as large, 99.9 % of 6,004 entities of Scholars have the same cells.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "model/open_rates.hpp"
@@ -34,10 +35,12 @@ class PromisingCells {
 
  private:
   // A chain. Its factors are divided by the largest number of their column, and its rates multiplied by these numbers.
+  // Where components share columns, entries of the core take their place.
   struct Chain {
-    double part = 0;                    // of all draws
-    OpenRates rates;                    // its parts are the rates of the largest cell of each component
-    std::vector<std::vector<float>> u;  // of each mode, entities x columns, at most one
+    double part = 0;                       // of all draws
+    std::unique_ptr<FactorLayout> layout;  // does not move: the rates refer to it
+    OpenRates rates;                       // its parts are the rates of the largest cell of each component
+    std::vector<std::vector<float>> u;     // of each mode, entities x columns, at most one
     // Of each mode and column the entities with the largest u.
     std::vector<std::vector<std::vector<std::uint32_t>>> top;
   };
@@ -54,6 +57,7 @@ class PromisingCells {
     bool all = false;                  // nothing was left out
     std::size_t size() const { return probability.size(); }
   };
+  Chain make_chain(Posterior& posterior, std::size_t c) const;
   void add_mode(std::vector<float> u, std::size_t k, Chain& chain) const;
   // u of an entity, relative to the largest, in a main component.
   float relative(const Main& main, std::size_t mode, std::uint32_t id) const;
@@ -64,9 +68,9 @@ class PromisingCells {
   Beam extended(const Beam& beam, std::size_t mode, const std::vector<std::uint32_t>& ids,
                 const std::vector<Main>& main, std::size_t most, double zeros) const;
 
-  FactorLayout layout_;
+  FactorLayout layout_;  // of the matrices
   std::size_t K_;
-  std::vector<Chain> chains_;  // refer to the layout
+  std::vector<Chain> chains_;
 };
 
 }  // namespace ztp

@@ -49,4 +49,10 @@ Json fit_section(ReportSource& source);          // held-out cells: metrics and 
 Json degrees_section(ReportSource& source);      // of the data and of replicates drawn from the posterior
 Json networks_section(ReportSource& source);     // edges, cold starts, weights of the components
 
+// An entity: its place, or its label, if it has none.
+Json entity_shown(const ReportSource& source, std::size_t mode, std::uint32_t id);
+// An entry of the core, whose columns are counted from 1: for each mode the index of its column in the list or, of a
+// one-hot mode, its entity. Null, if a column is not listed.
+Json entry_shown(ReportSource& source, const std::vector<std::size_t>& columns);
+
 }  // namespace ztp
