@@ -19,7 +19,7 @@ function viewsOf(data) {
     ];
   return [
     ["overview", "Overview", true, overviewView], ["components", "Components", data.components, componentsView],
-    ["cards", "Cards", data.components, cardsView], ["entities", "Entities", data.entities, entitiesView],
+    ["cards", "Cards", data.components, cardsView], ["columns", "Columns", data.columns, columnsView], ["entities", "Entities", data.entities, entitiesView],
     ["diagnostics", "Diagnostics", data.diagnostics, diagnosticsView], ["fit", "Fit", true, fitView],
     ["networks", "Networks", data.networks && data.networks.length > 0, networksView],
     ["provenance", "Provenance", true, provenanceView]

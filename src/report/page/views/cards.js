@@ -12,7 +12,7 @@ function card(index) {
                                          `stability ${fixed(c.stability, 2)}`);
   const panels = report.modes.map(
       (mode, k) =>
-          (report.components.lines[index] && report.components.lines[index][k] ?
+          (lineOf(index, k) ?
                lineFigure(mode, k, () => index, true) :
                figure({
                  title: mode.name,
@@ -43,7 +43,7 @@ function card(index) {
                })));
   return h(
       "article", {class: "card", "data-component": c.number},
-      h("header", {}, h("h3", {}, h("a", {href: `#components/${c.number}`}, `${c.number}`), " ", componentName(index)),
+      h("header", {}, h("h3", {}, h("a", {href: `#components/${c.number}`}, `${c.number}`), " ", groupName(index)),
         badge),
       h("p", {class: "facts"},
         `weight ${fixed(c.weight, 1)} [${fixed(c.q05, 1)}, ${fixed(c.q95, 1)}] · ${percent(c.share)} of the ones${
