@@ -43,10 +43,26 @@ function entryNumbers(columns) {
   return columns.map((column, k) => (isOwn(k) ? null : columnNumber(k, column))).filter((t) => t !== null).join(" · ");
 }
 
-function entryName(columns, without = []) {
-  return columns.map((column, k) => (without.includes(k) ? null : columnName(k, column)))
-      .filter((text) => text !== null)
-      .join(" → ");
+function entryName(columns) {
+  return columns.map((column, k) => columnName(k, column)).join(" → ");
+}
+
+// "affects: 3 → 5", of some modes: [[k, column], ...].
+function pickedNumbers(picked) {
+  const text = (own, between) =>
+      picked.filter(([k]) => isOwn(k) === own).map(([k, column]) => columnNumber(k, column)).join(between);
+  return [text(true, ", "), text(false, " → ")].filter((part) => part).join(": ");
+}
+
+// The same where there is little room, without some modes: "affects: 3 Virus → 5 Mammal".
+function entryLabel(columns, without = []) {
+  const modes = d3.range(columns.length).filter((k) => !without.includes(k));
+  const own = modes.filter(isOwn).map((k) => columnNumber(k, columns[k]));
+  const shared = modes.filter((k) => !isOwn(k)).map((k) => {
+    const [telling] = barsOf(columns[k], k, tellingRelevance, 1);
+    return `${columnNumber(k, columns[k])} ${telling ? cut(visible(telling.label), 14) : ""}`.trim();
+  });
+  return [own.join(", "), shared.join(" → ")].filter((text) => text).join(": ");
 }
 
 function entryAddress(columns) {
@@ -71,14 +87,14 @@ function entriesFigure(title, entries, without, most = 12) {
     title,
     note: entries.length > most ? `The ${most} strongest of ${count(entries.length)}: the data have all.` : "",
     label: `Bars: weights of ${plural(entries.length, "core entry", "core entries")}. ${
-        shown.slice(0, 5).map((e) => `${entryName(e.columns, without)}: ${fixed(e.weight, 1)}`).join("; ")}`,
+        shown.slice(0, 5).map((e) => `${entryLabel(e.columns, without)}: ${fixed(e.weight, 1)}`).join("; ")}`,
     height: barsHeight(shown.length),
     interactive: true,
     draw: (svg, width) => bars(
         svg, width,
         shown.map((e) => ({
                     key: e.columns.join(","),
-                    label: entryName(e.columns, without),
+                    label: entryLabel(e.columns, without),
                     value: e.weight,
                     low: e.q05,
                     high: e.q95,

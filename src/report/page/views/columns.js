@@ -55,7 +55,7 @@ function pickedWords(picked) {
     ];
   }
   const entries = entriesWith(picked);
-  const name = all.map(([k, column]) => columnNumber(k, column)).join(" → ");
+  const name = pickedNumbers(all);
   if (entries.length === 1)
     return [name, entryLines(entries[0]).slice(report.modes.length).join(" · ")];
   return [
@@ -72,7 +72,8 @@ function pickedPlots(picked, settings) {
   const plots = shown.map(([k, column]) => {
     const mode = report.modes[k];
     if (lineOf(column, k)) return lineFigure(mode, k, () => column);
-    const title = shown.length > 1 ? `${groupList()[column].number}: ${mode.name}` : mode.name;
+    const title = all.length > 1 ? `${groupList()[column].number}: ${mode.name}` :
+                                   modesOfGroup(column).map((role) => report.modes[role].name).join(", ");
     return entityBars({...settings, index: () => column, title}, mode, k);
   });
   if (all.length > 1) {
@@ -104,6 +105,12 @@ function columnsView(section) {
   const facts = h("p", {class: "facts"});
   const plots = h("div", {class: "bars-grid"});
   const slices = h("span", {class: "controls"});
+  const ofBars = h(
+      "div", {}, relevanceControl("column-relevance", (relevance) => {
+        state.relevance = relevance;
+        plots.querySelectorAll("figure").forEach((plot) => plot.redraw());
+      }),
+      barsLegend());
   const found = h("p", {class: "facts"});
 
   const pairChoice =
@@ -177,12 +184,7 @@ function columnsView(section) {
         h("div", {class: "chooser"},
           h("button", {type: "button", "aria-label": "Previous column", onclick: () => step(-1)}, "‹"), heading,
           h("button", {type: "button", "aria-label": "Next column", onclick: () => step(1)}, "›")),
-        facts, order.length ? h("div", {class: "controls"}, choice) : "",
-        relevanceControl("column-relevance", (relevance) => {
-          state.relevance = relevance;
-          plots.querySelectorAll("figure").forEach((plot) => plot.redraw());
-        }),
-        barsLegend(), plots)));
+        facts, order.length ? h("div", {class: "controls"}, choice) : "", ofBars, plots)));
 
   function show(parts) {
     const picked = pickedFrom(parts);
@@ -195,7 +197,8 @@ function columnsView(section) {
     heading.textContent = name;
     facts.textContent = picked ? words : `There is no ${parts.join(" ")} in use. ${words}`;
     const groups = [...state.picked].filter(([k]) => !isOwn(k));
-    if (groups.length) choice.selectedIndex = order.indexOf(groups[0][1]);
+    choice.selectedIndex = groups.length ? order.indexOf(groups[0][1]) : -1;
+    ofBars.hidden = groups.length === 0;
     drawSlices();
     drawPlots();
     matrix.redraw();

@@ -4,7 +4,7 @@ const matrixMost = 40;   // rows, and columns if there is room
 const matrixLeast = 13;  // pixels of a cell
 
 // The cells of the matrix: entries with the same columns in both modes of the pair, and the chosen ones in others.
-// state: {pair: [k, l], slices: Map of mode to column}.
+// state: {pair: [k, l], slices and picked: Map of mode to column, entity: null or [mode, place]}.
 function matrixCells(state) {
   const [k, l] = state.pair;
   const cells = new Map();
@@ -39,7 +39,7 @@ function cellLines(state, cell) {
   return [
     `${report.modes[k].name}: ${columnName(k, cell.row)}`, `${report.modes[l].name}: ${columnName(l, cell.column)}`,
     `weight ${fixed(cell.weight, 1)} in ${count(cell.entries.length)} entries of the core`,
-    ...cell.entries.slice(0, 4).map((entry) => `${entryName(entry.columns, [k, l])}: ${weightText(entry)}`),
+    ...cell.entries.slice(0, 4).map((entry) => `${entryLabel(entry.columns, [k, l])}: ${weightText(entry)}`),
     cell.entries.length > 4 ? "…" : ""
   ].filter((line) => line);
 }
@@ -60,7 +60,8 @@ function matrixPlan(state, width) {
   const left = Math.round(Math.min(230, 0.34 * width));
   const columns = matrixSide(cells, "column", Math.min(matrixMost, Math.floor((width - left - 4) / matrixLeast)));
   const rows = matrixSide(cells, "row", matrixMost);
-  const size = Math.max(matrixLeast, Math.min(30, Math.floor((width - left - 4) / Math.max(1, columns.shown.length))));
+  const wide = Math.floor((width - left - 4) / Math.max(1, columns.shown.length));
+  const size = Math.max(matrixLeast, Math.min(30, wide, Math.floor(600 / Math.max(1, rows.shown.length))));
   const names = columns.shown.map((column) => columnName(l, column));
   const top = 12 + Math.min(width < 500 ? 90 : 130, Math.ceil(d3.max(names, (name) => textWidth(name, 11)) || 0));
   const height = top + size * rows.shown.length + 52;
@@ -76,7 +77,7 @@ function tint(cells) {
 
 function drawTints(svg, plan, opacity) {
   const group = svg.append("g").attr("transform", `translate(${plan.left},${plan.height - 30})`);
-  const values = decades(opacity.copy().nice()).filter((v) => v <= opacity.domain()[1] * 1.001);
+  const values = decades(opacity);
   const shown = values.length > 5 ? values.filter((v, i) => i % 2 === 0) : values;
   group.append("text").attr("class", "axis-name").attr("x", -8).attr("y", 11).attr("text-anchor", "end").text("weight");
   shown.forEach((value, i) => {
@@ -102,6 +103,13 @@ function drawLabels(svg, plan, chosen) {
     ...rows.shown.map((column, i) => ({mode: k, column, at: [i, -1]})),
     ...columns.shown.map((column, i) => ({mode: l, column, at: [-1, i]}))
   ];
+  [[`${report.modes[l].name} →`, 26], [`${report.modes[k].name} ↓`, 10]].forEach(
+      ([name, above]) => svg.append("text")
+                             .attr("class", "axis-name")
+                             .attr("x", left - 8)
+                             .attr("y", top - above)
+                             .attr("text-anchor", "end")
+                             .text(fitting(name, left - 10, 11)));
   const item = svg.selectAll("g.matrix-label")
                    .data(items)
                    .join("g")
@@ -129,7 +137,7 @@ function drawLabels(svg, plan, chosen) {
       (d) => goTo("columns", report.modes[d.mode].name, columnAddress(d.mode, d.column)), "button");
 }
 
-function drawCells(svg, plan, state, opacity, chosen) {
+function drawCells(svg, plan, state, opacity) {
   const {k, l, left, top, size, rows, columns, inside} = plan;
   svg.append("rect")
       .attr("class", "matrix-frame")
@@ -138,11 +146,11 @@ function drawCells(svg, plan, state, opacity, chosen) {
       .attr("width", size * columns.shown.length)
       .attr("height", size * rows.shown.length);
   const data = inside.map((cell) => ({...cell, at: [rows.shown.indexOf(cell.row), columns.shown.indexOf(cell.column)]}));
+  const isPicked = (d) => state.picked.get(k) === d.row && state.picked.get(l) === d.column;
   const item = svg.selectAll("g.matrix-cell")
                    .data(data)
                    .join("g")
-                   .attr("class", (d) => `matrix-cell matrix-item${
-                                      chosen(k, d.row) && chosen(l, d.column) ? " chosen" : ""}`)
+                   .attr("class", (d) => `matrix-cell matrix-item${isPicked(d) ? " chosen" : ""}`)
                    .attr("data-key", (d) => d.key)
                    .attr("transform", (d) => `translate(${left + size * d.at[1]},${top + size * d.at[0]})`);
   item.append("rect").attr("class", "hit").attr("width", size).attr("height", size);
@@ -181,7 +189,7 @@ function matrixKeys(svg) {
   });
 }
 
-// chosen(k, column): whether it is marked. Its light(k, place) shows how much of an entity each column has, and light()
+// chosen(k, column): whether its label is marked. Its light(k, place) shows how much of an entity each column has, and light()
 // that of what was lit to stay.
 function matrixFigure(state, chosen) {
   let last = null;  // the plan of the last width
@@ -215,7 +223,7 @@ function matrixFigure(state, chosen) {
       }
       const opacity = tint(now.cells);
       drawLabels(svg, now, chosen);
-      drawCells(svg, now, state, opacity, chosen);
+      drawCells(svg, now, state, opacity);
       drawTints(svg, now, opacity);
       matrixKeys(svg);
       matrix.light();
