@@ -8,7 +8,8 @@
 namespace ztp {
 namespace {
 
-// Latent counts that each column of a mode has, from the ones and from the networks of its matrix: an edge has two ends.
+// Latent counts that each column of a mode has, from the ones and from the networks of its matrix: an edge has two
+// ends.
 std::vector<double> counts_in_mode(Posterior& posterior, const Groups& groups, std::size_t k) {
   std::vector<double> counts = groups.modes[k].weights;
   const auto& networks = posterior.info().networks;
@@ -26,6 +27,24 @@ double dirichlet_of(const RunInfo& info, const FactorLayout& layout, std::size_t
   for (const auto& [name, value] : info.learned)
     if (name == "dirichlet_" + info.modes[layout.first_mode(layout.matrix(k))].name) return value;
   return info.modes[k].dirichlet;
+}
+
+// Adds the labels of the most relevant entities of each of these columns.
+void add_names(Posterior& posterior, const Groups& groups, std::size_t k, const std::vector<std::size_t>& columns,
+               std::size_t count, std::vector<std::vector<std::string>>& names) {
+  const Mode& mode = posterior.modes()[k];
+  std::vector<std::uint32_t> ids(mode.labels.size());
+  std::iota(ids.begin(), ids.end(), 0u);
+  std::vector<std::vector<EntityPart>> parts =
+      characteristic_entities(posterior, groups, k, MeanFactor(posterior, k, groups.chain), columns, ids);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto end = parts[i].begin() + static_cast<std::ptrdiff_t>(std::min(count, parts[i].size()));
+    std::partial_sort(parts[i].begin(), end, parts[i].end(), [](const EntityPart& a, const EntityPart& b) {
+      const double of_a = relevance(a, telling_relevance), of_b = relevance(b, telling_relevance);
+      return of_a != of_b ? of_a > of_b : a.id < b.id;
+    });
+    for (auto part = parts[i].begin(); part != end; ++part) names[i].push_back(mode.labels[part->id]);
+  }
 }
 
 }  // namespace
@@ -63,19 +82,14 @@ std::vector<std::vector<std::string>> component_names(Posterior& posterior, cons
     if (modes[k].labels.size() > 1 && !looks_ordered(modes[k])) telling.push_back(k);
   if (telling.empty()) telling.push_back(0);
   std::vector<std::vector<std::string>> names(components.size());
-  for (const std::size_t k : telling) {
-    std::vector<std::uint32_t> ids(modes[k].labels.size());
-    std::iota(ids.begin(), ids.end(), 0u);
-    const std::vector<std::vector<EntityPart>> parts =
-        characteristic_entities(posterior, groups, k, MeanFactor(posterior, k, groups.chain), components, ids);
-    for (std::size_t i = 0; i < components.size(); ++i) {
-      const auto first =
-          std::max_element(parts[i].begin(), parts[i].end(), [](const EntityPart& a, const EntityPart& b) {
-            return relevance(a, telling_relevance) < relevance(b, telling_relevance);
-          });
-      if (first != parts[i].end()) names[i].push_back(modes[k].labels[first->id]);
-    }
-  }
+  for (const std::size_t k : telling) add_names(posterior, groups, k, components, 1, names);
+  return names;
+}
+
+std::vector<std::vector<std::string>> column_names(Posterior& posterior, const Groups& groups, std::size_t mode,
+                                                   const std::vector<std::size_t>& columns) {
+  std::vector<std::vector<std::string>> names(columns.size());
+  add_names(posterior, groups, mode, columns, 2, names);
   return names;
 }
 

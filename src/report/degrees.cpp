@@ -141,7 +141,7 @@ Json degrees_section(ReportSource& source) {
   const Dataset& data = source.data();
   const bool counts = has_counts(info.options);
   const bool self_missing = info.options.self == SelfCells::missing;
-  const ReplicatePlan plan{data.tensor, data.missing, counts, self_missing, info.options.seed};
+  const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed, self_missing};
   HostArrays arrays;
   State state = draws.make_state(arrays);
   std::vector<std::vector<Histogram>> replicates;

@@ -19,9 +19,9 @@ constexpr double least_rate = 1e-3;
 // mode is added. With two modes there is nothing to combine.
 constexpr std::size_t top_of_more = 128, entities_of_mode = 64;
 constexpr std::size_t top_of_pairs = 512, entities_of_pairs = 1024;
-// The same where components share columns. Entities and components go from column to column between draws, so that means
-// tell little: some draws take the place of chains. An entity has a few columns, which many components use; where these
-// belong to entities of a one-hot mode, few of them meet in a cell.
+// The same where components share columns. Entities and components go from column to column between draws, so that
+// means tell little: some draws take the place of chains. An entity has a few columns, which many components use; where
+// these belong to entities of a one-hot mode, few of them meet in a cell.
 constexpr std::size_t draws_looked_at = 50, most_sharing = 48, entities_of_sharing = 96, entities_of_one_hot = 256;
 constexpr double least_weight = 0.05;  // of a component: others hardly make a cell probable
 // Of factors: with more chains than fit, the first ones have to do.

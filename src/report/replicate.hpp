@@ -14,8 +14,8 @@ struct ReplicatePlan {
   const SparseTensor& tensor;  // its modes
   const Missing& missing;      // cells that no replicate has, as the data have not
   bool counts = false;         // a cell that is hit twice counts twice
-  bool self_missing = false;   // cells (i, i) of tied modes are missing, too
   std::uint64_t seed = 1;
+  bool self_missing = false;  // cells (i, i) of tied modes are missing, too
 };
 
 // The expected number of points of a replicate: what it costs.

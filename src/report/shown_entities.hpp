@@ -41,7 +41,8 @@ inline constexpr std::size_t entities_of_component = 30;
 // Adds the degree of each entity in the network.
 void add_neighbours(const Network& network, std::vector<std::uint32_t>& neighbours);
 
-// Entities without ones, also in a mode that is tied to theirs, which are predicted from their neighbours alone. Most neighbours first.
+// Entities without ones, also in a mode that is tied to theirs, which are predicted from their neighbours alone. Most
+// neighbours first.
 inline constexpr std::size_t cold_starts_shown = 200;  // of a mode
 std::vector<std::uint32_t> cold_starts(const ShownEntities::ModeEntities& mode, std::size_t most);
 

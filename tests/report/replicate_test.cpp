@@ -98,7 +98,7 @@ TEST(Replicate, DoesNotDependOnThreads) {
     const State state = state_of(sizes, 9000, 100);
     Pool one(1), three(3);
     const Missing nothing;
-    const ReplicatePlan plan{tensor, nothing, false, false, 4};
+    const ReplicatePlan plan{tensor, nothing, false, 4};
     const Degrees degrees = replicated_degrees(state, plan, 2, one);
     EXPECT_EQ(degrees, replicated_degrees(state, plan, 2, three));
     EXPECT_NE(degrees, replicated_degrees(state, plan, 3, one));

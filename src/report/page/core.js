@@ -1,7 +1,8 @@
 // ---- core.js: entries of the core, where components share columns: which columns meet, and in which weight.
 
-// [{columns, weight, q05, q95, stability}], largest weight first. columns has for each mode the index of a column in the
-// list or, where entities have columns of their own, the place of the entity, or its label if the report leaves it out.
+// [{columns, weight, q05, q95, stability}], largest weight first. columns has for each mode the index of a column in
+// the list or, where entities have columns of their own, the place of the entity, or its label if the report leaves it
+// out.
 let entriesMade = null;
 function coreEntries() {
   if (!entriesMade) {
@@ -91,17 +92,16 @@ function entriesFigure(title, entries, without, most = 12) {
     height: barsHeight(shown.length),
     interactive: true,
     draw: (svg, width) => bars(
-        svg, width,
-        shown.map((e) => ({
-                    key: e.columns.join(","),
-                    label: entryLabel(e.columns, without),
-                    value: e.weight,
-                    low: e.q05,
-                    high: e.q95,
-                    press: () => goTo(...entryAddress(e.columns)),
-                    name: `${entryName(e.columns)}: weight ${weightText(e)}`,
-                    lines: () => entryLines(e)
-                  })),
+        svg, width, shown.map((e) => ({
+                                key: e.columns.join(","),
+                                label: entryLabel(e.columns, without),
+                                value: e.weight,
+                                low: e.q05,
+                                high: e.q95,
+                                press: () => goTo(...entryAddress(e.columns)),
+                                name: `${entryName(e.columns)}: weight ${weightText(e)}`,
+                                lines: () => entryLines(e)
+                              })),
         {format: Object.assign((v) => fixed(v, 1), {axis: (v) => short(v)}), valueWidth: 58, color: "var(--third)"}),
     data: () => [
         [...report.modes.map((mode) => mode.name), "weight", "q05", "q95", "stability"],

@@ -84,8 +84,8 @@ function groupNumber(index) {
 function groupLines(index) {
   const c = groupList()[index];
   return [
-    `${groupNumber(index)}: ${groupName(index)}`, `weight ${fixed(c.weight, 1)} [${fixed(c.q05, 1)}, ${
-        fixed(c.q95, 1)}]`,
+    `${groupNumber(index)}: ${groupName(index)}`,
+    `weight ${fixed(c.weight, 1)} [${fixed(c.q05, 1)}, ${fixed(c.q95, 1)}]`,
     c.share === undefined ? "" : `${percent(c.share)} of the ${oneWord()}s`,
     c.stability === null ? "" : `stability ${fixed(c.stability, 2)}`, c.network_only ? "used by a network only" : ""
   ].filter((line) => line);

@@ -99,6 +99,5 @@ function searchField(id, choose, modes = d3.range(report.modes.length)) {
     return null;
   }
   return h(
-      "div", {class: "search"}, labelFor(id, "Find an entity"), h("div", {class: "combobox"}, input, list),
-      status);
+      "div", {class: "search"}, labelFor(id, "Find an entity"), h("div", {class: "combobox"}, input, list), status);
 }

@@ -50,25 +50,26 @@ function pickedWords(picked) {
     if (!isOwn(k)) return [groupLines(column)[0], groupLines(column).slice(1).join(" · ")];
     const entries = entriesWith(picked);
     return [
-      columnName(k, column), `${report.modes[k].name} · weight ${fixed(d3.sum(entries, (e) => e.weight), 1)} in ${
-                                 plural(entries.length, "core entry", "core entries")}`
+      columnName(k, column),
+      `${report.modes[k].name} · weight ${fixed(d3.sum(entries, (e) => e.weight), 1)} in ${
+          plural(entries.length, "core entry", "core entries")}`
     ];
   }
   const entries = entriesWith(picked);
   const name = pickedNumbers(all);
-  if (entries.length === 1)
-    return [name, entryLines(entries[0]).slice(report.modes.length).join(" · ")];
+  if (entries.length === 1) return [name, entryLines(entries[0]).slice(report.modes.length).join(" · ")];
   return [
-    name, entries.length ? `weight ${fixed(d3.sum(entries, (e) => e.weight), 1)} in ${count(entries.length)} entries` :
-                           "They do not meet: no entry of the core has them."
+    name,
+    entries.length ? `weight ${fixed(d3.sum(entries, (e) => e.weight), 1)} in ${count(entries.length)} entries` :
+                     "They do not meet: no entry of the core has them."
   ];
 }
 
 // The plots beside the matrix: entities of the columns, and the entries that have them.
 function pickedPlots(picked, settings) {
   const all = [...picked].sort((a, b) => a[0] - b[0]);
-  const shown = all.filter(([k, column], i) => !isOwn(k) &&
-      all.findIndex(([l, other]) => sameColumn(k, column, l, other)) === i);
+  const shown =
+      all.filter(([k, column], i) => !isOwn(k) && all.findIndex(([l, other]) => sameColumn(k, column, l, other)) === i);
   const plots = shown.map(([k, column]) => {
     const mode = report.modes[k];
     if (lineOf(column, k)) return lineFigure(mode, k, () => column);
@@ -86,8 +87,9 @@ function pickedPlots(picked, settings) {
     ...plots, ...roles.map((role) => {
       const entries = coreEntries().filter((e) => e.columns[role] === column);
       if (entries.length === 0) return h("p", {class: "note"}, `It is no ${report.modes[role].name} of any entry.`);
-      const title = isOwn(k) ? "Which columns it joins" : roles.length > 1 ? `As ${report.modes[role].name}` :
-                                                                             "What it meets";
+      const title = isOwn(k) ? "Which columns it joins" :
+          roles.length > 1   ? `As ${report.modes[role].name}` :
+                               "What it meets";
       return entriesFigure(title, entries, [role]);
     })
   ];
@@ -105,12 +107,10 @@ function columnsView(section) {
   const facts = h("p", {class: "facts"});
   const plots = h("div", {class: "bars-grid"});
   const slices = h("span", {class: "controls"});
-  const ofBars = h(
-      "div", {}, relevanceControl("column-relevance", (relevance) => {
-        state.relevance = relevance;
-        plots.querySelectorAll("figure").forEach((plot) => plot.redraw());
-      }),
-      barsLegend());
+  const ofBars = h("div", {}, relevanceControl("column-relevance", (relevance) => {
+                     state.relevance = relevance;
+                     plots.querySelectorAll("figure").forEach((plot) => plot.redraw());
+                   }), barsLegend());
   const found = h("p", {class: "facts"});
 
   const pairChoice =
@@ -126,11 +126,8 @@ function columnsView(section) {
         pairs.map((pair) => h("option", {}, pair.map((k) => report.modes[k].name).join(" × "))));
   const order = d3.range(groupList().length);
   const choice =
-      h("select", {
-        id: "column",
-        "aria-label": "Column",
-        onchange: () => goTo(...groupAddress(order[choice.selectedIndex]))
-      },
+      h("select",
+        {id: "column", "aria-label": "Column", onchange: () => goTo(...groupAddress(order[choice.selectedIndex]))},
         order.map((i) => h("option", {}, groupLines(i)[0])));
   const step = (by) => {
     const at = Math.max(0, choice.selectedIndex);
@@ -140,11 +137,12 @@ function columnsView(section) {
   function drawSlices() {
     const others = d3.range(report.modes.length).filter((k) => !state.pair.includes(k));
     slices.replaceChildren(...others.flatMap((k) => sliceChoice(k, state, (value) => {
-      if (value !== null) return goTo("columns", report.modes[k].name, columnAddress(k, value));
-      state.slices.delete(k);
-      state.picked = first;
-      return address().rest.length ? goTo("columns") : show([]);
-    })));
+                                               if (value !== null)
+                                                 return goTo("columns", report.modes[k].name, columnAddress(k, value));
+                                               state.slices.delete(k);
+                                               state.picked = first;
+                                               return address().rest.length ? goTo("columns") : show([]);
+                                             })));
   }
   function drawFound() {
     if (!state.entity) return found.replaceChildren();
@@ -176,15 +174,15 @@ function columnsView(section) {
     return profile.length ? goTo(...groupAddress(profile[0][0])) : matrix.light();
   }, report.columns.matrices.map((m) => m.modes[0]));
 
-  section.append(h(
-      "div", {class: "columns core-and-bars"},
-      h("div", {}, search, found,
-        h("div", {class: "controls"}, labelFor("pair", "Matrix of"), pairChoice, slices), matrix),
-      h("div", {},
-        h("div", {class: "chooser"},
-          h("button", {type: "button", "aria-label": "Previous column", onclick: () => step(-1)}, "‹"), heading,
-          h("button", {type: "button", "aria-label": "Next column", onclick: () => step(1)}, "›")),
-        facts, order.length ? h("div", {class: "controls"}, choice) : "", ofBars, plots)));
+  section.append(
+      h("div", {class: "columns core-and-bars"},
+        h("div", {}, search, found, h("div", {class: "controls"}, labelFor("pair", "Matrix of"), pairChoice, slices),
+          matrix),
+        h("div", {},
+          h("div", {class: "chooser"},
+            h("button", {type: "button", "aria-label": "Previous column", onclick: () => step(-1)}, "‹"), heading,
+            h("button", {type: "button", "aria-label": "Next column", onclick: () => step(1)}, "›")),
+          facts, order.length ? h("div", {class: "controls"}, choice) : "", ofBars, plots)));
 
   function show(parts) {
     const picked = pickedFrom(parts);

@@ -76,10 +76,9 @@ function componentsView(section) {
   const step = (by) => replaceAddress("components", c.list[(state.index + by + c.list.length) % c.list.length].number);
   const map = mapFigure(state, (index) => goTo("components", c.list[index].number), step);
   const plots = report.modes.map(
-      (mode, k) =>
-          (lineOf(0, k) ?
-               lineFigure(mode, k, () => state.index) :
-               entityBars({index: () => state.index, relevance: () => state.relevance, most, map}, mode, k)));
+      (mode, k) => (
+          lineOf(0, k) ? lineFigure(mode, k, () => state.index) :
+                         entityBars({index: () => state.index, relevance: () => state.relevance, most, map}, mode, k)));
 
   const heading = h("h3", {class: "component-name", "aria-live": "polite"});
   const facts = h("p", {class: "facts"});
@@ -110,13 +109,10 @@ function componentsView(section) {
         h("div", {class: "chooser"},
           h("button", {type: "button", "aria-label": "Previous component", onclick: () => step(-1)}, "‹"), heading,
           h("button", {type: "button", "aria-label": "Next component", onclick: () => step(1)}, "›")),
-        facts,
-        relevanceControl("relevance", (relevance) => {
+        facts, relevanceControl("relevance", (relevance) => {
           state.relevance = relevance;
           plots.forEach((plot) => plot.redraw());
-        }),
-        barsLegend(),
-        h("div", {class: "bars-grid"}, plots))));
+        }), barsLegend(), h("div", {class: "bars-grid"}, plots))));
 
   return {
     show([number]) {
@@ -179,7 +175,8 @@ function drawLine(svg, width, height, mode, {value, q05, q95}, small) {
     const j = Math.round(x.invert(d3.event.clientX - svg.node().getBoundingClientRect().left));
     const at = Math.max(0, Math.min(n - 1, j));
     return [
-      mode.labels[at], `${percent(value[at], 2)} of the ${groupWord()} [${percent(q05[at], 2)}, ${percent(q95[at], 2)}]`,
+      mode.labels[at],
+      `${percent(value[at], 2)} of the ${groupWord()} [${percent(q05[at], 2)}, ${percent(q95[at], 2)}]`,
       `${percent(mode.overall[at], 2)} overall`
     ];
   });

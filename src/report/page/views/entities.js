@@ -30,11 +30,12 @@ function ownProfiles(k) {
 function neighboursOf(k, place, most) {
   const {start, component, share} = report.entities[k];
   const roots = new Map(profileOf(k, place).map(([r, part]) => [r, Math.sqrt(part)]));
-  const alike = isOwn(k) ? (j) => d3.sum(profileOf(k, j), ([r, part]) => (roots.get(r) || 0) * Math.sqrt(part)) : (j) => {
-    let sum = 0;  // no lists: there may be very many entities
-    for (let i = start[j]; i < start[j + 1]; ++i) sum += (roots.get(component[i]) || 0) * Math.sqrt(share[i]);
-    return sum;
-  };
+  const alike =
+      isOwn(k) ? (j) => d3.sum(profileOf(k, j), ([r, part]) => (roots.get(r) || 0) * Math.sqrt(part)) : (j) => {
+        let sum = 0;  // no lists: there may be very many entities
+        for (let i = start[j]; i < start[j + 1]; ++i) sum += (roots.get(component[i]) || 0) * Math.sqrt(share[i]);
+        return sum;
+      };
   const scored = [];
   for (let j = 0; j + 1 < start.length; ++j) {
     const sum = j === place ? 0 : alike(j);
@@ -57,18 +58,16 @@ function profileFigure(k, place) {
     height: barsHeight(profile.length, false),
     interactive: true,
     draw: (svg, width) => bars(
-        svg, width,
-        profile.map(([r, share]) => ({
-                      key: r,
-                      label: `${groupList()[r].number}  ${groupName(r)}`,
-                      value: share,
-                      press: () => goTo(...groupAddress(r)),
-                      name: `${upper(word)} ${groupList()[r].number}, ${groupName(r)}: ${percent(share)}`,
-                      lines: () => groupLines(r)
-                    })),
+        svg, width, profile.map(([r, share]) => ({
+                                  key: r,
+                                  label: `${groupList()[r].number}  ${groupName(r)}`,
+                                  value: share,
+                                  press: () => goTo(...groupAddress(r)),
+                                  name: `${upper(word)} ${groupList()[r].number}, ${groupName(r)}: ${percent(share)}`,
+                                  lines: () => groupLines(r)
+                                })),
         {format: (v) => percent(v), axis: false}),
-    data: () => [
-        [word, "name", "share"], ...profile.map(([r, share]) => [groupList()[r].number, groupName(r), share])],
+    data: () => [[word, "name", "share"], ...profile.map(([r, share]) => [groupList()[r].number, groupName(r), share])],
   });
 }
 
@@ -76,7 +75,9 @@ function neighboursFigure(k, place) {
   const mode = report.modes[k];
   const neighbours = neighboursOf(k, place, 10);
   if (neighbours.length === 0)
-    return h("p", {class: "note"}, `It has no neighbours: no other entity has its ${isOwn(k) ? "core entries" : `${groupWord()}s`}.`);
+    return h(
+        "p", {class: "note"},
+        `It has no neighbours: no other entity has its ${isOwn(k) ? "core entries" : `${groupWord()}s`}.`);
   return figure({
     title: "Its nearest neighbours",
     subject: `of ${mode.labels[place]}`,
@@ -250,12 +251,14 @@ function entitiesView(section) {
     last = [k, place];
     const mode = report.modes[k];
     const cold = isCold(k, place);
-    const network = (report.networks || []).some((n) => n.mode === k || (report.columns && matrixOf(k).modes.includes(n.mode)));
+    const modes = report.columns ? matrixOf(k).modes : [k];
+    const network = (report.networks || []).some((n) => modes.includes(n.mode));
     result.replaceChildren(
         h("h3", {class: "entity-name", "aria-live": "polite"}, visible(mode.labels[place])),
         h("p", {class: "facts"},
           `${mode.name} · ${plural(mode.ones[place], `training ${oneWord()}`)} · ${
-              percent(mode.overall[place], 2)} of all that the model expects`,
+              percent(mode.overall[place], 2)} of all that the model expects${
+              report.columns && matrixOf(k).modes.length > 1 ? ", in either role" : ""}`,
           cold ? h("span", {class: "badge fair"},
                    network ? "cold start: placed by its network alone" : "no data: what is shown is the prior") :
                  ""),

@@ -48,8 +48,9 @@ function cellLines(state, cell) {
 function cellAddress(state, cell) {
   const picked = new Map([...state.slices, [state.pair[0], cell.row], [state.pair[1], cell.column]]);
   return [
-    "columns", ...[...picked].sort((a, b) => a[0] - b[0]).flatMap(
-                   ([k, column]) => [report.modes[k].name, columnAddress(k, column)])
+    "columns",
+    ...[...picked].sort((a, b) => a[0] - b[0]).flatMap(([k,
+                                                         column]) => [report.modes[k].name, columnAddress(k, column)])
   ];
 }
 
@@ -115,9 +116,11 @@ function drawLabels(svg, plan, chosen) {
                    .join("g")
                    .attr("class", (d) => `matrix-label matrix-item${chosen(d.mode, d.column) ? " chosen" : ""}`)
                    .attr("data-key", (d) => `${d.at[0] < 0 ? "column" : "row"} ${d.column}`)
-                   .attr("transform", (d) => (d.at[0] < 0 ?
-                                                  `translate(${left + size * (d.at[1] + 0.5)},${top - 4}) rotate(-90)` :
-                                                  `translate(${left - 4},${top + size * (d.at[0] + 0.5)})`));
+                   .attr(
+                       "transform",
+                       (d) =>
+                           (d.at[0] < 0 ? `translate(${left + size * (d.at[1] + 0.5)},${top - 4}) rotate(-90)` :
+                                          `translate(${left - 4},${top + size * (d.at[0] + 0.5)})`));
   const long = (d) => (d.at[0] < 0 ? top - 10 : left - 10);
   item.append("rect")
       .attr("class", "lamp")
@@ -145,7 +148,8 @@ function drawCells(svg, plan, state, opacity) {
       .attr("y", top)
       .attr("width", size * columns.shown.length)
       .attr("height", size * rows.shown.length);
-  const data = inside.map((cell) => ({...cell, at: [rows.shown.indexOf(cell.row), columns.shown.indexOf(cell.column)]}));
+  const data =
+      inside.map((cell) => ({...cell, at: [rows.shown.indexOf(cell.row), columns.shown.indexOf(cell.column)]}));
   const isPicked = (d) => state.picked.get(k) === d.row && state.picked.get(l) === d.column;
   const item = svg.selectAll("g.matrix-cell")
                    .data(data)
@@ -189,8 +193,8 @@ function matrixKeys(svg) {
   });
 }
 
-// chosen(k, column): whether its label is marked. Its light(k, place) shows how much of an entity each column has, and light()
-// that of what was lit to stay.
+// chosen(k, column): whether its label is marked. Its light(k, place) shows how much of an entity each column has, and
+// light() that of what was lit to stay.
 function matrixFigure(state, chosen) {
   let last = null;  // the plan of the last width
   const plan = (width) => (last = {width, ...matrixPlan(state, width)});
@@ -202,16 +206,24 @@ function matrixFigure(state, chosen) {
     wide: true,
     label: () => `Matrix of the core: which columns of ${names()[0]} and ${names()[1]} meet${
         state.slices.size ? ` in ${slices()}` : ""}. Arrow keys go from cell to cell. ${
-        matrixCells(state).sort((a, b) => b.weight - a.weight).slice(0, 5).map(
-            (cell) => `${columnName(state.pair[0], cell.row)} with ${columnName(state.pair[1], cell.column)}: ${
-                fixed(cell.weight, 1)}`).join("; ")}`,
+        matrixCells(state)
+            .sort((a, b) => b.weight - a.weight)
+            .slice(0, 5)
+            .map(
+                (cell) => `${columnName(state.pair[0], cell.row)} with ${columnName(state.pair[1], cell.column)}: ${
+                    fixed(cell.weight, 1)}`)
+            .join("; ")}`,
     note: () => {
       const {rows, columns, cells} = last;
       const cutOff = [["rows", rows], ["columns", columns]].filter(([, side]) => side.shown.length < side.all);
-      return `${plural(cells.length, "cell")} with weight. Colour: weight, on a logarithmic scale. Small squares: not ` +
-          `there in all draws.${cutOff.length ? ` Shown are the ${
-              cutOff.map(([name, side]) => `${side.shown.length} of ${side.all} ${name}`).join(" and ")} with most weight.` :
-                                                ""}`;
+      return `${
+                 plural(
+                     cells.length, "cell")} with weight. Colour: weight, on a logarithmic scale. Small squares: not ` +
+          `there in all draws.${
+                 cutOff.length ? ` Shown are the ${
+                                     cutOff.map(([name, side]) => `${side.shown.length} of ${side.all} ${name}`)
+                                         .join(" and ")} with most weight.` :
+                                 ""}`;
     },
     height: (width) => plan(width).height,
     interactive: true,
@@ -230,8 +242,12 @@ function matrixFigure(state, chosen) {
     },
     data: () => [
         [...report.modes.map((mode) => mode.name), "weight", "q05", "q95", "stability"],
-        ...matrixCells(state).flatMap((cell) => cell.entries).sort((a, b) => b.weight - a.weight).map(
-            (e) => [...e.columns.map((column, k) => columnAddress(k, column)), e.weight, e.q05, e.q95, e.stability])],
+        ...matrixCells(state)
+            .flatMap((cell) => cell.entries)
+            .sort((a, b) => b.weight - a.weight)
+            .map(
+                (e) =>
+                    [...e.columns.map((column, k) => columnAddress(k, column)), e.weight, e.q05, e.q95, e.stability])],
   });
   matrix.light = (k, place) => {
     const [mode, at] = place === undefined ? state.entity || [] : [k, place];

@@ -1,4 +1,4 @@
-// ---- views/networks.js: what the networks say: who was placed by them alone, and which components or columns they use.
+// ---- views/networks.js: what the networks say: who was placed by them alone, and which groups they use.
 
 function networkMode(network) {
   return [network.mode, report.modes[network.mode]];
@@ -114,9 +114,7 @@ function graphFigure(network) {
         .attr("transform", "translate(8,7)")
         .attr("d", d3.symbol().type(shape(r)).size(64)())
         .attr("fill", color(r));
-    return h(
-        "li", {}, svg.node(),
-        h("a", {href: hrefOf(groupAddress(r))}, `${groupNumber(r)}: ${groupName(r)}`));
+    return h("li", {}, svg.node(), h("a", {href: hrefOf(groupAddress(r))}, `${groupNumber(r)}: ${groupName(r)}`));
   }));
   return h("div", {}, plot, key);
 }
@@ -124,7 +122,8 @@ function graphFigure(network) {
 // The network's own weights beside those of the tensor, both as parts of their sums.
 function networkGroupsFigure(network) {
   const word = groupWord();
-  const groups = groupsOfMode(network.mode).map((index, i) => ({...groupList()[index], index, ...network.components[i]}));
+  const groups =
+      groupsOfMode(network.mode).map((index, i) => ({...groupList()[index], index, ...network.components[i]}));
   const weights = groupsOfMode(network.mode).map((index) => groupList()[index]);
   const total = d3.sum(network.components, (b) => b.beta), tensor = d3.sum(weights, (c) => c.weight);
   const shown = groups.sort((a, b) => b.beta - a.beta).slice(0, 16).filter((c) => c.beta >= 0.5);
@@ -144,28 +143,31 @@ function networkGroupsFigure(network) {
     interactive: true,
     draw: (svg, width) => bars(
         svg, width,
-        shown.map((c) => ({
-                    key: c.number,
-                    label: `${groupNumber(c.index)}  ${groupName(c.index)}`,
-                    value: c.beta / total,
-                    low: c.q05 / total,
-                    high: c.q95 / total,
-                    overall: c.weight / tensor,
-                    press: () => goTo(...groupAddress(c.index)),
-                    name: `${upper(word)} ${c.number}, ${groupName(c.index)}: ${percent(c.beta / total)} of the network`,
-                    lines: () => [`${groupNumber(c.index)}: ${groupName(c.index)}`,
-                                  `${percent(c.beta / total)} of the network: beta ${short(c.beta)} [${
-                                      short(c.q05)}, ${short(c.q95)}]`,
-                                  `${percent(c.weight / tensor)} of the tensor: weight ${fixed(c.weight, 1)}`,
-                                  c.network_only ? "used by a network only" : ""]
-                                     .filter((line) => line)
-                  })),
+        shown.map(
+            (c) => ({
+              key: c.number,
+              label: `${groupNumber(c.index)}  ${groupName(c.index)}`,
+              value: c.beta / total,
+              low: c.q05 / total,
+              high: c.q95 / total,
+              overall: c.weight / tensor,
+              press: () => goTo(...groupAddress(c.index)),
+              name: `${upper(word)} ${c.number}, ${groupName(c.index)}: ${percent(c.beta / total)} of the network`,
+              lines: () => [`${groupNumber(c.index)}: ${groupName(c.index)}`,
+                            `${percent(c.beta / total)} of the network: beta ${short(c.beta)} [${short(c.q05)}, ${
+                                short(c.q95)}]`,
+                            `${percent(c.weight / tensor)} of the tensor: weight ${fixed(c.weight, 1)}`,
+                            c.network_only ? "used by a network only" : ""]
+                               .filter((line) => line)
+            })),
         {format: (v) => percent(v), color: "var(--second)"}),
     data: () => [
         [word, "name", "beta", "q05", "q95", "weight"],
         ...groupsOfMode(network.mode)
-            .map((index, i) => [groupList()[index].number, groupName(index), network.components[i].beta,
-                                network.components[i].q05, network.components[i].q95, groupList()[index].weight])],
+            .map(
+                (index, i) =>
+                    [groupList()[index].number, groupName(index), network.components[i].beta, network.components[i].q05,
+                     network.components[i].q95, groupList()[index].weight])],
   });
 }
 

@@ -95,8 +95,10 @@ function columnsUsed() {
   const names = (matrix) => matrix.modes.map((k) => report.modes[k].name).join(" and ");
   const shared = report.columns.matrices.filter((matrix) => !matrix.own);
   const own = report.columns.matrices.filter((matrix) => matrix.own);
-  const of = shared.map((matrix, i) => (i ? `${count(matrix.columns)} of ${names(matrix)}` :
-                                            `${plural(matrix.columns, "column")} of ${names(matrix)}`));
+  const of = shared.map(
+      (matrix, i) =>
+          (i ? `${count(matrix.columns)} of ${names(matrix)}` :
+               `${plural(matrix.columns, "column")} of ${names(matrix)}`));
   return `${of.length ? ` that share ${of.join(", ")}` : ""}${
       own.length ? `, each ${own.map(names).join(", ")} by itself,` : ""}`;
 }
@@ -106,10 +108,9 @@ function whatWasFitted() {
   const sizes = report.modes.map((mode) => count(mode.size)).join(" × ");
   const names = report.modes.map((mode) => mode.name).join(" × ");
   const networks = report.networks && report.networks.length ? ` and ${plural(report.networks.length, "network")}` : "";
-  const how = r.model !== "ztp" ?
-      `${r.rank} components by the rival model ${r.model}` :
-      `up to ${count(r.rank)} components${columnsUsed()} by ${
-          r.method === "online" ? "online filtering" : "Gibbs sampling"}`;
+  const how = r.model !== "ztp" ? `${r.rank} components by the rival model ${r.model}` :
+                                  `up to ${count(r.rank)} components${columnsUsed()} by ${
+                                      r.method === "online" ? "online filtering" : "Gibbs sampling"}`;
   return h(
       "p", {class: "lead"}, h("strong", {}, `${plural(r.ones, oneWord())} in ${sizes} cells`),
       `, ${names} (${percent(r.density, r.density < 0.001 ? 4 : 2)})${networks}, fitted with ${how}: ${
@@ -165,8 +166,10 @@ function groupStrip() {
         {format: Object.assign((v) => fixed(v, 1), {axis: (v) => short(v)}), valueWidth: 58}),
     data: () => [
         [word, "name", "weight", "q05", "q95", ...(report.components ? ["share"] : []), "stability"],
-        ...order.map((i) => [groupNumber(i), groupName(i), list[i].weight, list[i].q05, list[i].q95,
-                             ...(report.components ? [list[i].share] : []), list[i].stability])],
+        ...order.map(
+            (i) =>
+                [groupNumber(i), groupName(i), list[i].weight, list[i].q05, list[i].q95,
+                 ...(report.components ? [list[i].share] : []), list[i].stability])],
   });
 }
 
@@ -174,8 +177,7 @@ function overviewView(section) {
   const side = [];
   if (report.fit) side.push(rocFigure("h3", true));
   const groups = report.components || report.columns;
-  if (groups && report.diagnostics && report.diagnostics.occupied.posterior.length)
-    side.push(occupiedFigure(true));
+  if (groups && report.diagnostics && report.diagnostics.occupied.posterior.length) side.push(occupiedFigure(true));
   section.append(
       whatWasFitted(),
       h("div", {class: "verdicts"},
