@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <numeric>
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
+#include "posterior/matching.hpp"
 #include "posterior/overlap.hpp"
 #include "report/characteristic_entities.hpp"
 #include "report/describe.hpp"
@@ -17,6 +19,7 @@
 #include "report/numbers.hpp"
 #include "report/options_shown.hpp"
 #include "store/data.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -44,39 +47,70 @@ bool same_test_cells(const ComparedRun& a, const ComparedRun& b, const ReportOpt
 }
 
 ComparedRun open_run(const std::string& run_dir, const ReportOptions& options) {
-  ComparedRun run{run_dir, run_title(run_dir), Posterior(run_dir, options.threads), 0, {}, {}, {}, {}, {}};
+  ComparedRun run{run_dir, run_title(run_dir), Posterior(run_dir, options.threads), 0, false, {}, {}, {}, {}, 0, {},
+                  {}};
   run.chain = chain_shown(run.posterior);
+  run.shared = shares_columns(run.posterior.info().options);
   return run;
+}
+
+void find_components(ComparedRun& run) {
+  run.components = run.posterior.components(top_compared, run.chain);
+  std::erase_if(run.components, [](const Component& component) { return component.weight < weight_of_empty; });
+  run.first_mode.assign(run.components.size(), 0);
+  std::vector<std::size_t> components;
+  for (const Component& component : run.components) components.push_back(component.number - 1);
+  run.names = component_names(run.posterior, find_groups(run.posterior), components);
+}
+
+void find_columns(ComparedRun& run) {
+  const Groups groups = find_groups(run.posterior);
+  for (std::size_t f = 0; f < groups.layout.matrices(); ++f) {
+    if (groups.layout.is_one_hot(f)) continue;
+    const std::size_t k = groups.layout.first_mode(f);
+    std::vector<std::size_t> columns;
+    for (Column& column : run.posterior.columns(k, top_compared, run.chain)) {
+      if (column.weight < weight_of_empty) continue;
+      Component one{column.number, column.weight, column.weight_q05, column.weight_q95, 0, column.stability, {}};
+      one.top.resize(groups.layout.modes());
+      for (std::size_t l = 0; l < one.top.size(); ++l)
+        if (groups.layout.matrix(l) == f) one.top[l] = column.top;
+      columns.push_back(column.number - 1);
+      run.components.push_back(std::move(one));
+      run.first_mode.push_back(k);
+    }
+    for (auto& name : column_names(run.posterior, groups, k, columns)) run.names.push_back(std::move(name));
+  }
 }
 
 void examine(ComparedRun& run, const ReportOptions& options) {
   run.diagnosis = diagnose(run.run_dir);
   if (!options.test.empty() || has_test_cells(run.posterior.info())) run.metrics = run.posterior.evaluate(options.test);
-  run.components = run.posterior.components(top_compared, run.chain);
-  std::erase_if(run.components, [](const Component& component) { return component.weight < weight_of_empty; });
-  std::vector<std::size_t> components;
-  for (const Component& component : run.components) components.push_back(component.number - 1);
-  run.names = component_names(run.posterior, run.chain, components);
+  run.shared ? find_columns(run) : find_components(run);
+  const FactorLayout layout = layout_of(run.posterior);
+  std::size_t all = run.shared ? 0 : layout.components();
+  for (std::size_t f = 0; run.shared && f < layout.matrices(); ++f)
+    if (!layout.is_one_hot(f)) all += layout.size(f).columns;
+  run.empty = all - run.components.size();
 }
 
-// For each mode of a the one of b with the same name. match_components has seen that there is one.
-std::vector<std::size_t> modes_of_other(const Posterior& a, const Posterior& b) {
-  std::vector<std::size_t> result;
-  for (const Mode& mode : a.modes())
-    result.push_back(static_cast<std::size_t>(
-        std::find_if(b.modes().begin(), b.modes().end(), [&](const Mode& other) { return other.name == mode.name; }) -
-        b.modes().begin()));
-  return result;
+void require_rates(const ComparedRun& run) {
+  const FitOptions& options = run.posterior.info().options;
+  if (is_rival(options))
+    throw Error(ErrorKind::config,
+                fmt::format("{}: a comparison needs factors that are not negative, and --model {} has others",
+                            run.run_dir, name_of(options.model)));
 }
 
-std::vector<ComparedPair> pair_up(const ComparedRun& a, const ComparedRun& b,
+// Components, or columns of mode k of a and of mode l of b, as they were matched.
+std::vector<ComparedPair> pair_up(const ComparedRun& a, std::size_t k, const ComparedRun& b, std::size_t l,
                                   const std::vector<ComponentMatch>& matches) {
   std::vector<ComparedPair> pairs;
   std::vector<const Component*> taken;
   for (const ComponentMatch& match : matches) {
     ComparedPair pair;
-    pair.a = a.component(match.component);
-    pair.b = match.partner ? b.component(*match.partner) : nullptr;
+    pair.a = a.component(match.component, k);
+    pair.b = match.partner ? b.component(*match.partner, l) : nullptr;
     pair.share_a = match.weight_share;
     pair.share_b = match.partner_weight_share;
     if (pair.a == nullptr) continue;
@@ -91,19 +125,50 @@ std::vector<ComparedPair> pair_up(const ComparedRun& a, const ComparedRun& b,
     if (pair.overlap >= alike_overlap) {
       pairs.push_back(pair);
     } else {
-      pairs.push_back({pair.a, nullptr, pair.share_a, 0, pair.overlap, pair.agreement, pair.b});
-      pairs.push_back({nullptr, pair.b, 0, pair.share_b, pair.overlap, pair.agreement, pair.a});
+      pairs.push_back({pair.a, nullptr, pair.share_a, 0, pair.overlap, pair.agreement, pair.b, {}});
+      pairs.push_back({nullptr, pair.b, 0, pair.share_b, pair.overlap, pair.agreement, pair.a, {}});
     }
   }
   double weight = 0;
-  for (const Component& component : b.components) weight += component.weight;
-  for (const Component& component : b.components)
-    if (std::find(taken.begin(), taken.end(), &component) == taken.end())
-      pairs.push_back({nullptr, &component, 0, component.weight / weight, 0, 0, nullptr});
-  std::stable_sort(pairs.begin(), pairs.end(), [](const ComparedPair& x, const ComparedPair& y) {
-    return std::max(x.share_a, x.share_b) > std::max(y.share_a, y.share_b);
-  });
+  for (std::size_t i = 0; i < b.components.size(); ++i)
+    if (b.first_mode[i] == l) weight += b.components[i].weight;
+  for (std::size_t i = 0; i < b.components.size(); ++i)
+    if (b.first_mode[i] == l && std::find(taken.begin(), taken.end(), &b.components[i]) == taken.end())
+      pairs.push_back({nullptr, &b.components[i], 0, b.components[i].weight / weight, 0, 0, nullptr, {}});
   return pairs;
+}
+
+// What is compared, and how much of both models is the same: nothing, where one has components and the other columns.
+struct Comparison {
+  std::vector<ComparedPair> pairs;  // largest weight share first
+  std::optional<double> agreement;
+};
+
+Comparison compare_components(ComparedRun& a, ComparedRun& b) {
+  const std::vector<ComponentMatch> matches = a.posterior.match_components(a.chain, b.posterior, b.chain);
+  Comparison result{pair_up(a, 0, b, 0, matches), 0};
+  for (const ComponentMatch& match : matches) *result.agreement += common_weight(match);
+  std::vector<std::size_t> modes(a.posterior.modes().size());
+  std::iota(modes.begin(), modes.end(), std::size_t{0});
+  for (ComparedPair& pair : result.pairs) pair.modes = modes;
+  return result;
+}
+
+Comparison compare_columns(ComparedRun& a, ComparedRun& b, const std::vector<std::size_t>& other_modes) {
+  const FactorLayout layout = layout_of(a.posterior), other = layout_of(b.posterior);
+  Comparison result{{}, 0};
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {
+    const std::size_t k = layout.first_mode(f), l = other_modes[k];
+    if (layout.is_one_hot(f) || other.is_one_hot(other.matrix(l))) continue;
+    const auto matches = a.posterior.match_columns(k, a.chain, b.posterior, b.chain);
+    for (ComparedPair& pair : pair_up(a, k, b, other.first_mode(other.matrix(l)), matches)) {
+      pair.modes = {k};
+      result.pairs.push_back(std::move(pair));
+    }
+  }
+  for (const CoreMatch& match : a.posterior.match_core(a.chain, b.posterior, b.chain))
+    *result.agreement += std::sqrt(match.weight_share * match.partner_weight_share) * match.overlap;
+  return result;
 }
 
 Json component_shown(const ComparedRun& run, const Component* component, double weight_share) {
@@ -137,7 +202,6 @@ Json run_shown(const ComparedRun& run, bool test_same) {
   for (const auto& [components, probability] : info.rank) occupied.push_back({components, number(probability)});
   for (std::size_t k = 0; k < info.modes.size(); ++k)
     modes.push_back({{"name", info.modes[k].name}, {"size", info.modes[k].size}, {"only", run.only[k]}});
-  const std::size_t used = run.components.size();
   return {{"title", run.title},
           {"run", describe_run(run.run_dir, info)},
           {"verdict", name_of(run.diagnosis.verdict)},
@@ -145,16 +209,16 @@ Json run_shown(const ComparedRun& run, bool test_same) {
           {"metrics", run.metrics ? metrics_shown(*run.metrics) : Json(nullptr)},
           {"test_same", test_same},
           {"occupied", occupied},
-          {"components", {{"used", used}, {"empty", layout_of(run.posterior).components() - used}}},
+          {"components", {{"word", run.word()}, {"used", run.components.size()}, {"empty", run.empty}}},
           {"modes", modes}};
 }
 
 }  // namespace
 
-const Component* ComparedRun::component(std::size_t r) const {
-  const auto found = std::find_if(components.begin(), components.end(),
-                                  [&](const Component& component) { return component.number == r + 1; });
-  return found == components.end() ? nullptr : &*found;
+const Component* ComparedRun::component(std::size_t r, std::size_t mode) const {
+  for (std::size_t i = 0; i < components.size(); ++i)
+    if (components[i].number == r + 1 && first_mode[i] == mode) return &components[i];
+  return nullptr;
 }
 
 Json compare_runs(const std::string& run_dir, const std::string& other_dir, const ReportOptions& options) {
@@ -163,22 +227,28 @@ Json compare_runs(const std::string& run_dir, const std::string& other_dir, cons
     a.title = run_dir;
     b.title = other_dir;
   }
-  const std::vector<ComponentMatch> matches = a.posterior.match_components(a.chain, b.posterior, b.chain);
-  double agreement = 0;
-  for (const ComponentMatch& match : matches) agreement += common_weight(match);
+  require_rates(a);
+  require_rates(b);
+  const std::vector<std::size_t> other_modes = same_modes(a.posterior.modes(), b.posterior.modes());
   if (options.progress) options.progress("the first run");
   examine(a, options);
   if (options.progress) options.progress("the other run");
   examine(b, options);
-  const std::vector<ComparedPair> pairs = pair_up(a, b, matches);
+  Comparison compared;
+  if (a.shared == b.shared) compared = a.shared ? compare_columns(a, b, other_modes) : compare_components(a, b);
+  std::vector<ComparedPair>& pairs = compared.pairs;
+  std::stable_sort(pairs.begin(), pairs.end(), [](const ComparedPair& x, const ComparedPair& y) {
+    return std::max(x.share_a, x.share_b) > std::max(y.share_a, y.share_b);
+  });
 
   a.only.resize(a.posterior.modes().size());
   b.only.resize(b.posterior.modes().size());
-  std::vector<PairEntities> entities = compare_entities(a, b, modes_of_other(a.posterior, b.posterior), pairs);
+  std::vector<PairEntities> entities = compare_entities(a, b, other_modes, pairs);
   Json shown = Json::array();
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const ComparedPair& pair = pairs[i];
-    shown.push_back({{"a", component_shown(a, pair.a, pair.share_a)},
+    shown.push_back({{"modes", pair.modes},
+                     {"a", component_shown(a, pair.a, pair.share_a)},
                      {"b", component_shown(b, pair.b, pair.share_b)},
                      {"overlap", number(pair.overlap, 4)},
                      {"agreement", number(pair.agreement, 4)},
@@ -198,8 +268,8 @@ Json compare_runs(const std::string& run_dir, const std::string& other_dir, cons
           {"same", same_overlap},
           {"alike", alike_overlap},
           {"matches", std::move(shown)},
-          {"agreement", number(agreement, 4)},
-          {"sentences", compare_in_words(a, b, pairs, agreement, test_same)}};
+          {"agreement", compared.agreement ? number(*compared.agreement, 4) : Json()},
+          {"sentences", compare_in_words(a, b, pairs, compared.agreement, test_same)}};
 }
 
 }  // namespace ztp

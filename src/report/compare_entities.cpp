@@ -144,6 +144,7 @@ std::vector<PairEntities> compare_entities(ComparedRun& a, ComparedRun& b, const
   for (std::size_t k = 0; k < other_modes.size(); ++k) {
     const ComparedMode mode(a, k, b, other_modes[k]);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (std::find(pairs[i].modes.begin(), pairs[i].modes.end(), k) == pairs[i].modes.end()) continue;
       result[i].entities.push_back(mode.entities(pairs[i]));
       result[i].differs.push_back(mode.differs(pairs[i]));
       result[i].lines.push_back(mode.line(pairs[i]));

@@ -68,7 +68,10 @@ std::string about_accuracy(const ComparedRun& a, const ComparedRun& b, bool test
 }
 
 std::string about_components(const ComparedRun& a, const ComparedRun& b, const std::vector<ComparedPair>& pairs,
-                             double agreement) {
+                             std::optional<double> agreement) {
+  if (!agreement)
+    return fmt::format("{} has {}s and {} has {}s: these cannot be matched.", a.title, a.word(), b.title, b.word());
+  const std::string word = a.word();
   std::size_t equal = 0, similar = 0;
   for (const ComparedPair& pair : pairs) {
     if (pair.a == nullptr || pair.b == nullptr) continue;
@@ -77,12 +80,12 @@ std::string about_components(const ComparedRun& a, const ComparedRun& b, const s
   return fmt::format(
       "{} the same in both (overlap {} or more), of {} in use in {} and {} in {}{}. Weighted by size, {} of both "
       "models is the same.",
-      equal == 1 ? "1 component is" : fmt::format("{} components are", equal), same_overlap, a.components.size(),
+      equal == 1 ? "1 " + word + " is" : fmt::format("{} {}s are", equal, word), same_overlap, a.components.size(),
       a.title, b.components.size(), b.title,
       similar > 0
           ? fmt::format("; {} more {} similar ({} or more)", similar, similar == 1 ? "is" : "are", alike_overlap)
           : "",
-      percent(agreement));
+      percent(*agreement));
 }
 
 // Those of `run` that have no counterpart, largest first.
@@ -109,14 +112,15 @@ std::string about_unmatched(const ComparedRun& run, const ComparedRun& other, co
   const std::string rest = others == 0   ? ""
                            : others == 1 ? ", and a smaller one"
                                          : fmt::format(", and {} smaller ones", others);
-  return fmt::format("Components of {} without a counterpart in {}: {}{}.", run.title, other.title,
-                     fmt::join(parts, ", "), rest);
+  return fmt::format("{} of {} without a counterpart in {}: {}{}.", run.shared ? "Columns" : "Components", run.title,
+                     other.title, fmt::join(parts, ", "), rest);
 }
 
 }  // namespace
 
 std::vector<std::string> compare_in_words(const ComparedRun& a, const ComparedRun& b,
-                                          const std::vector<ComparedPair>& pairs, double agreement, bool test_same) {
+                                          const std::vector<ComparedPair>& pairs, std::optional<double> agreement,
+                                          bool test_same) {
   std::vector<std::string> sentences = {about_data(a, b),
                                         about_entities(a),
                                         about_entities(b),

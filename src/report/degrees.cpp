@@ -54,12 +54,13 @@ Degrees observed_degrees(const Dataset& data, const ShownEntities& shown, bool c
   return degrees;
 }
 
-// Of the most expensive of these draws. Each component has a table of each mode.
+// Of the most expensive of these draws. Each column of each mode has a table.
 double cost_of(const DrawsFile& draws, const std::vector<std::size_t>& chosen, const FactorLayout& layout) {
-  double points = 0, entities = 0;
+  double points = 0, in_tables = 0;
   for (const std::size_t i : chosen) points = std::max(points, points_expected(draws.log_weights(i)));
-  for (std::size_t k = 0; k < layout.modes(); ++k) entities += static_cast<double>(layout.size_of_mode(k).rows);
-  return points + entities * static_cast<double>(layout.components()) / numbers_of_a_point;
+  for (std::size_t k = 0; k < layout.modes(); ++k)
+    in_tables += static_cast<double>(layout.size_of_mode(k).rows) * static_cast<double>(layout.size_of_mode(k).columns);
+  return points + in_tables / numbers_of_a_point;
 }
 
 // The draws that are replicated: fewer, if they are expensive.
@@ -139,7 +140,8 @@ Json degrees_section(ReportSource& source) {
   }
   const Dataset& data = source.data();
   const bool counts = has_counts(info.options);
-  const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed};
+  const bool self_missing = info.options.self == SelfCells::missing;
+  const ReplicatePlan plan{data.tensor, data.missing, counts, info.options.seed, self_missing};
   HostArrays arrays;
   State state = draws.make_state(arrays);
   std::vector<std::vector<Histogram>> replicates;

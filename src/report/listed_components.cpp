@@ -11,20 +11,26 @@ std::size_t chain_shown(const Posterior& posterior) {
   return posterior.chains().front();
 }
 
-std::vector<bool> network_only_components(Posterior& posterior) {
-  const std::size_t chain = chain_shown(posterior);
-  const std::vector<double> weights = posterior.mean_weights(chain);
+std::vector<double> largest_beta(Posterior& posterior, std::size_t matrix) {
   const FactorLayout layout = layout_of(posterior);
-  std::vector<bool> result(weights.size(), false);
+  std::vector<double> largest(layout.size(matrix).columns, 0.0);
   for (std::size_t m = 0; m < posterior.info().networks.size(); ++m) {
-    const std::vector<std::vector<float>> beta = posterior.network_weights(m, chain);
-    const std::size_t k = posterior.info().networks[m].mode;
-    const std::vector<double> in_tensor = layout.column_sums(k, weights);
-    for (std::size_t r = 0; r < result.size(); ++r) {
-      const std::size_t q = layout.column(k, r);
-      const double mean = std::accumulate(beta[q].begin(), beta[q].end(), 0.0) / static_cast<double>(beta[q].size());
-      if (in_tensor[q] < weight_of_empty && mean >= weight_of_empty) result[r] = true;
-    }
+    if (layout.matrix(posterior.info().networks[m].mode) != matrix) continue;
+    const std::vector<std::vector<float>> beta = posterior.network_weights(m, chain_shown(posterior));
+    for (std::size_t q = 0; q < largest.size(); ++q)
+      largest[q] = std::max(largest[q],
+                            std::accumulate(beta[q].begin(), beta[q].end(), 0.0) / static_cast<double>(beta[q].size()));
+  }
+  return largest;
+}
+
+std::vector<bool> network_only_components(Posterior& posterior) {
+  const std::vector<double> weights = posterior.mean_weights(chain_shown(posterior));
+  std::vector<bool> result(weights.size(), false);
+  for (std::size_t f = 0; f < posterior.modes().size(); ++f) {
+    const std::vector<double> beta = largest_beta(posterior, f);
+    for (std::size_t r = 0; r < result.size(); ++r)
+      if (weights[r] < weight_of_empty && beta[r] >= weight_of_empty) result[r] = true;
   }
   return result;
 }

@@ -18,4 +18,7 @@ std::vector<std::size_t> listed_components(Posterior& posterior);
 // column.
 std::vector<bool> network_only_components(Posterior& posterior);
 
+// For each column of a factor matrix the largest mean beta that a network has in it, in the shown chain.
+std::vector<double> largest_beta(Posterior& posterior, std::size_t matrix);
+
 }  // namespace ztp

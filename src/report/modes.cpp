@@ -1,4 +1,3 @@
-#include "report/listed_components.hpp"
 #include "report/numbers.hpp"
 #include "report/relevance.hpp"
 #include "report/sections.hpp"
@@ -6,13 +5,12 @@
 namespace ztp {
 namespace {
 
-// What the shown entities of a mode have of all components together.
-std::vector<double> overall_parts(Posterior& posterior, std::size_t k, const std::vector<std::uint32_t>& ids) {
-  const std::size_t chain = chain_shown(posterior);
-  const std::vector<double> weights = posterior.mean_weights(chain);
-  const MeanFactor u(posterior, k, chain);
+// What the shown entities of a mode have of all groups together.
+std::vector<double> overall_parts(ReportSource& source, std::size_t k) {
+  const MeanFactor u(source.posterior, k, source.groups().chain);
   std::vector<double> parts;
-  for (const std::uint32_t id : ids) parts.push_back(overall_part(u, id, weights));
+  for (const std::uint32_t id : source.shown.modes[k].ids)
+    parts.push_back(overall_part(u, id, source.groups().modes[k].weights));
   return parts;
 }
 
@@ -35,7 +33,7 @@ Json modes_section(ReportSource& source) {
                      {"labels", std::move(labels)},
                      {"ones", std::move(ones)},
                      {"overall", nullptr}});
-    if (source.rates()) modes.back()["overall"] = numbers(overall_parts(source.posterior, k, shown.ids));
+    if (source.rates()) modes.back()["overall"] = numbers(overall_parts(source, k));
   }
   return modes;
 }

@@ -2,8 +2,6 @@
 #include <numeric>
 
 #include "posterior/quantile.hpp"
-#include "report/listed_components.hpp"
-#include "report/mean_factor.hpp"
 #include "report/numbers.hpp"
 #include "report/sections.hpp"
 
@@ -16,12 +14,13 @@ void sort_by_neighbours(std::vector<std::uint32_t>& ids, const std::vector<std::
   std::stable_sort(ids.begin(), ids.end(), [&](auto a, auto b) { return neighbours[a] > neighbours[b]; });
 }
 
-Json weights_shown(Posterior& posterior, std::size_t network) {
+// beta of the listed components or columns of its mode.
+Json weights_shown(ReportSource& source, std::size_t network) {
   Json result = Json::array();
-  std::vector<std::vector<float>> beta = posterior.network_weights(network, chain_shown(posterior));
-  const FactorLayout layout = layout_of(posterior);
-  for (const std::size_t r : listed_components(posterior)) {
-    std::vector<float>& draws = beta[layout.column(posterior.info().networks[network].mode, r)];
+  const Groups& groups = source.groups();
+  std::vector<std::vector<float>> beta = source.posterior.network_weights(network, groups.chain);
+  for (const std::size_t q : groups.modes[source.posterior.info().networks[network].mode].columns) {
+    std::vector<float>& draws = beta[q];
     std::sort(draws.begin(), draws.end());
     const double mean = std::accumulate(draws.begin(), draws.end(), 0.0) / static_cast<double>(draws.size());
     result.push_back({{"beta", number(mean, precise)},
@@ -101,7 +100,7 @@ Json networks_section(ReportSource& source) {
                       {"edges", network.size()},
                       {"missing_pairs", network.missing.size() / 2},
                       {"connected", graph["of"]},
-                      {"components", weights_shown(source.posterior, m)},
+                      {"components", weights_shown(source, m)},
                       {"cold", cold_shown(mode, neighbours, data.missing.slices[network.mode])},
                       {"graph", std::move(graph)}});
   }

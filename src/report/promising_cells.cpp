@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "posterior/quantile.hpp"
 #include "report/mean_factor.hpp"
 #include "report/top_rows.hpp"
 
@@ -18,6 +19,11 @@ constexpr double least_rate = 1e-3;
 // mode is added. With two modes there is nothing to combine.
 constexpr std::size_t top_of_more = 128, entities_of_mode = 64;
 constexpr std::size_t top_of_pairs = 512, entities_of_pairs = 1024;
+// The same where components share columns. Entities and components go from column to column between draws, so that
+// means tell little: some draws take the place of chains. An entity has a few columns, which many components use; where
+// these belong to entities of a one-hot mode, few of them meet in a cell.
+constexpr std::size_t draws_looked_at = 50, most_sharing = 48, entities_of_sharing = 96, entities_of_one_hot = 256;
+constexpr double least_weight = 0.05;  // of a component: others hardly make a cell probable
 // Of factors: with more chains than fit, the first ones have to do.
 constexpr std::size_t most_bytes = std::size_t{2} << 30;
 constexpr double no_limit = std::numeric_limits<double>::infinity();
@@ -29,22 +35,73 @@ double about_probability(double z) {
 
 }  // namespace
 
-PromisingCells::PromisingCells(Posterior& posterior) : layout_(layout_of(posterior)), K_(layout_.modes()) {
-  std::size_t bytes = 0;
-  double draws = 0;  // of an interrupted run, not as many of each chain
+PromisingCells::PromisingCells(const std::string& run_dir, Posterior& posterior)
+    : layout_(layout_of(posterior)), K_(layout_.modes()) {
+  std::size_t bytes = 0;  // of the factors of a chain
   for (std::size_t k = 0; k < K_; ++k)
     bytes += layout_.size_of_mode(k).rows * layout_.size_of_mode(k).columns * sizeof(float);
-  for (const std::size_t c : posterior.chains()) {
-    if (!chains_.empty() && (chains_.size() + 1) * bytes > most_bytes) break;
-    const double part = static_cast<double>(posterior.draws_of(c));
-    draws += part;
-    std::vector<double> log_weight = posterior.mean_weights(c);
-    for (double& weight : log_weight) weight = std::log(weight);
-    Chain chain{part, OpenRates(layout_, log_weight), {}, {}};
-    for (std::size_t k = 0; k < K_; ++k) add_mode(posterior.mean_factor(k, c), k, chain);
-    chains_.push_back(std::move(chain));
+  const std::size_t most = std::max<std::size_t>(1, most_bytes / bytes);
+  if (layout_.columns_are_components()) {
+    most_main_ = most_combined;
+    most_of_mode_ = K_ == 2 ? entities_of_pairs : entities_of_mode;
+    for (const std::size_t c : posterior.chains())
+      if (chains_.size() < most) add_chain(posterior, c);
+  } else {
+    const bool one_hot = layout_.one_hot_mode() < K_;
+    most_main_ = most_sharing;
+    most_of_mode_ = K_ == 2 ? entities_of_pairs : one_hot ? entities_of_one_hot : entities_of_sharing;
+    const DrawsFile draws(run_dir, posterior.info());
+    for (const std::size_t i : evenly_spaced(draws.draws().size(), std::min(most, draws_looked_at))) add_draw(draws, i);
   }
+  double draws = 0;  // of an interrupted run, not as many of each chain
+  for (const Chain& chain : chains_) draws += chain.part;
   for (Chain& chain : chains_) chain.part /= draws;
+  for (const bool one_hot : {true, false})
+    for (std::size_t k = 0; k < K_; ++k)
+      if (layout_.is_one_hot(layout_.matrix(k)) == one_hot) order_.push_back(k);
+}
+
+void PromisingCells::add_chain(Posterior& posterior, std::size_t c) {
+  std::vector<double> log_weight = posterior.mean_weights(c);
+  for (double& weight : log_weight) weight = std::log(weight);
+  auto layout = std::make_unique<FactorLayout>(layout_);
+  OpenRates rates(*layout, log_weight);
+  Chain chain{static_cast<double>(posterior.draws_of(c)), std::move(layout), std::move(rates), {}, {}};
+  for (std::size_t k = 0; k < K_; ++k) add_mode(posterior.mean_factor(k, c), k, chain);
+  chains_.push_back(std::move(chain));
+}
+
+void PromisingCells::add_draw(const DrawsFile& draws, std::size_t i) {
+  std::vector<std::size_t> matrix_of_mode;
+  std::vector<FactorLayout::Size> sizes;
+  std::vector<std::vector<std::uint32_t>> all, columns(K_);
+  for (std::size_t k = 0; k < K_; ++k) {
+    matrix_of_mode.push_back(layout_.matrix(k));
+    all.push_back(draws.columns(i, k));
+  }
+  for (std::size_t f = 0; f < layout_.matrices(); ++f) sizes.push_back(layout_.size(f));
+  std::vector<double> log_weight;
+  const std::vector<double> of_draw = draws.log_weights(i);
+  for (std::size_t r = 0; r < of_draw.size(); ++r) {
+    if (of_draw[r] < std::log(least_weight)) continue;
+    log_weight.push_back(of_draw[r]);
+    for (std::size_t k = 0; k < K_; ++k) columns[k].push_back(all[k][r]);
+  }
+  if (log_weight.empty()) return;
+  auto layout = std::make_unique<FactorLayout>(std::move(matrix_of_mode), std::move(sizes), log_weight.size(),
+                                               std::move(columns));
+  OpenRates rates(*layout, log_weight);
+  Chain chain{1, std::move(layout), std::move(rates), {}, {}};
+  Matrix<float> scaled;  // times n
+  for (std::size_t k = 0; k < K_; ++k) {
+    draws.load_factor(i, layout_.matrix(k), scaled);
+    std::vector<float> u;
+    for (std::size_t j = 0; j < scaled.rows(); ++j)
+      for (std::size_t q = 0; q < scaled.columns(); ++q)
+        u.push_back(scaled.row(j)[q] / static_cast<float>(scaled.rows()));
+    add_mode(std::move(u), k, chain);
+  }
+  chains_.push_back(std::move(chain));
 }
 
 void PromisingCells::add_mode(std::vector<float> u, std::size_t k, Chain& chain) const {
@@ -65,8 +122,9 @@ void PromisingCells::add_mode(std::vector<float> u, std::size_t k, Chain& chain)
 
 std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mode, std::uint32_t entity) const {
   std::vector<Main> main;
-  const std::size_t R = layout_.components(), count = std::min(most_combined, R);
   for (std::size_t c = 0; c < chains_.size(); ++c) {
+    const std::size_t R = chains_[c].layout->components();
+    const std::size_t count = std::min(most_main_, R);
     OpenRates rates = chains_[c].rates;
     rates.give(mode, chains_[c].u[mode].data() + entity * layout_.size_of_mode(mode).columns);
     std::vector<Main> of_chain;
@@ -81,7 +139,8 @@ std::vector<PromisingCells::Main> PromisingCells::main_components(std::size_t mo
 }
 
 float PromisingCells::relative(const Main& main, std::size_t mode, std::uint32_t id) const {
-  return chains_[main.chain].u[mode][id * layout_.size_of_mode(mode).columns + layout_.column(mode, main.component)];
+  const Chain& chain = chains_[main.chain];
+  return chain.u[mode][id * layout_.size_of_mode(mode).columns + chain.layout->column(mode, main.component)];
 }
 
 // The entities that give most with the best of all other modes, among those at the top of a main component. What an
@@ -97,7 +156,7 @@ std::vector<std::uint32_t> PromisingCells::candidates(std::size_t mode, const st
     const Chain& chain = chains_[main[begin].chain];
     of_chain.clear();
     for (end = begin; end < main.size() && main[end].chain == main[begin].chain; ++end)
-      for (const std::uint32_t id : chain.top[mode][layout_.column(mode, main[end].component)]) {
+      for (const std::uint32_t id : chain.top[mode][chain.layout->column(mode, main[end].component)]) {
         if (z[id] == 0) of_chain.push_back(id);
         z[id] += main[end].rate * static_cast<double>(relative(main[end], mode, id));
       }
@@ -108,7 +167,7 @@ std::vector<std::uint32_t> PromisingCells::candidates(std::size_t mode, const st
       z[id] = 0;
     }
   }
-  const std::size_t count = std::min(ids.size(), K_ == 2 ? entities_of_pairs : entities_of_mode);
+  const std::size_t count = std::min(ids.size(), most_of_mode_);
   std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(),
                     [&](std::uint32_t a, std::uint32_t b) {
                       return probability[a] != probability[b] ? probability[a] > probability[b] : a < b;
@@ -132,6 +191,7 @@ PromisingCells::Beam PromisingCells::extended(const Beam& beam, std::size_t mode
       std::fill(z.begin(), z.end(), 0.0f);
       for (end = begin; end < M && main[end].chain == main[begin].chain; ++end) {
         const float factor = static_cast<float>(main[end].rate / unit) * beam.product[b * M + end];
+        if (factor == 0) continue;  // as of entries of another entity of a one-hot mode
         const float* of_component = u.data() + end * S;
         for (std::size_t s = 0; s < S; ++s) z[s] += factor * of_component[s];
       }
@@ -172,11 +232,11 @@ PromisingCells::Found PromisingCells::of(std::size_t mode, std::uint32_t entity,
   beam.product.assign(main.size(), 1.0f);
   beam.probability = {1};
   std::size_t chosen = 0;
-  for (std::size_t k = 0; k < K_; ++k) {
+  for (const std::size_t k : order_) {
     if (k == mode) continue;
     const bool last = ++chosen == K_ - 1;
-    beam = extended(beam, k, candidates(k, main, scratch), main, last ? SIZE_MAX : entities_of_mode,
-                    last ? zeros : no_limit);
+    beam =
+        extended(beam, k, candidates(k, main, scratch), main, last ? SIZE_MAX : most_of_mode_, last ? zeros : no_limit);
   }
   return {std::move(beam.cells), beam.all};
 }

@@ -7,16 +7,18 @@
 // With lists and beams twice as large, 99.9 % of 6,004 entities of Scholars have the same cells.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "model/open_rates.hpp"
+#include "store/draws_file.hpp"
 #include "ztp/posterior.hpp"
 
 namespace ztp {
 
 class PromisingCells {
  public:
-  explicit PromisingCells(Posterior& posterior);
+  PromisingCells(const std::string& run_dir, Posterior& posterior);
   PromisingCells(const PromisingCells&) = delete;
   PromisingCells& operator=(const PromisingCells&) = delete;
 
@@ -33,11 +35,13 @@ class PromisingCells {
   Found of(std::size_t mode, std::uint32_t entity, double zeros, Scratch& scratch) const;
 
  private:
-  // A chain. Its factors are divided by the largest number of their column, and its rates multiplied by these numbers.
+  // The means of a chain or, where components share columns, a draw. Its factors are divided by the largest number of
+  // their column, and its rates multiplied by these numbers.
   struct Chain {
-    double part = 0;                    // of all draws
-    OpenRates rates;                    // its parts are the rates of the largest cell of each component
-    std::vector<std::vector<float>> u;  // of each mode, entities x columns, at most one
+    double part = 0;                       // of all draws that are looked at
+    std::unique_ptr<FactorLayout> layout;  // does not move: the rates refer to it
+    OpenRates rates;                       // its parts are the rates of the largest cell of each component
+    std::vector<std::vector<float>> u;     // of each mode, entities x columns, at most one
     // Of each mode and column the entities with the largest u.
     std::vector<std::vector<std::vector<std::uint32_t>>> top;
   };
@@ -54,6 +58,8 @@ class PromisingCells {
     bool all = false;                  // nothing was left out
     std::size_t size() const { return probability.size(); }
   };
+  void add_chain(Posterior& posterior, std::size_t c);
+  void add_draw(const DrawsFile& draws, std::size_t i);
   void add_mode(std::vector<float> u, std::size_t k, Chain& chain) const;
   // u of an entity, relative to the largest, in a main component.
   float relative(const Main& main, std::size_t mode, std::uint32_t id) const;
@@ -64,9 +70,11 @@ class PromisingCells {
   Beam extended(const Beam& beam, std::size_t mode, const std::vector<std::uint32_t>& ids,
                 const std::vector<Main>& main, std::size_t most, double zeros) const;
 
-  FactorLayout layout_;
+  FactorLayout layout_;  // of the matrices
   std::size_t K_;
-  std::vector<Chain> chains_;  // refer to the layout
+  std::size_t most_main_, most_of_mode_;  // main components of a chain, and candidates of a mode
+  std::vector<std::size_t> order_;        // in which modes are added to cells: one-hot ones first
+  std::vector<Chain> chains_;
 };
 
 }  // namespace ztp

@@ -15,7 +15,7 @@ struct EntityPart {
   double overall = 0;  // its part of all components together
 };
 
-// sum_r lambda_r u_jr / sum_r lambda_r of an entity.
+// sum_q w_q u_jq / sum_q w_q of an entity, with the weights of all columns: in CP w_r = lambda_r.
 double overall_part(const MeanFactor& u, std::uint32_t id, const std::vector<double>& weights);
 
 // Sievert and Shirley (2014): weight log(u) + (1 - weight) log(u / overall). Weight 1: by u alone; weight 0: by the

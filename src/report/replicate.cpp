@@ -8,6 +8,7 @@
 #include "base/random.hpp"
 #include "kernel/host_arrays.hpp"
 #include "model/distributions.hpp"
+#include "report/self_cells.hpp"
 #include "simulate/alias.hpp"
 #include "simulate/distinct_cells.hpp"
 #include "tensor/missing.hpp"
@@ -20,11 +21,15 @@ constexpr std::size_t chunk = 4096;  // points that come of one stream
 class MissingCells {
  public:
   // in_order: cells are asked for in ascending order.
-  MissingCells(const ReplicatePlan& plan, bool in_order)
-      : K_(plan.tensor.order()), missing_(plan.missing), cells_(plan.missing.cells), in_order_(in_order) {}
+  MissingCells(const ReplicatePlan& plan, const FactorLayout& layout, bool in_order)
+      : K_(plan.tensor.order()),
+        missing_(plan.missing),
+        cells_(plan.missing.cells),
+        self_(layout, plan.self_missing),
+        in_order_(in_order) {}
 
   bool contains(const std::uint32_t* cell) {
-    if (in_missing_slice(missing_, cell)) return true;
+    if (self_.contains(cell) || in_missing_slice(missing_, cell)) return true;
     const std::size_t count = cells_.size() / K_;
     const auto below = [&](std::size_t i) {
       const std::uint32_t* listed = cells_.data() + i * K_;
@@ -43,6 +48,7 @@ class MissingCells {
   std::size_t K_;
   const Missing& missing_;
   const Buffer<std::uint32_t>& cells_;
+  MissingSelfCells self_;
   bool in_order_;
   std::size_t next_ = 0;
 };
@@ -58,7 +64,7 @@ AliasTable table_of(const Matrix<float>& u, std::size_t q) {
   return AliasTable(column);
 }
 
-// All points of a replicate, component after component.
+// All points of a replicate, component after component. Each column has one table, however many components use it.
 template <class Set>
 void draw_points(const State& state, const ReplicatePlan& plan, std::uint32_t replicate, Pool& pool, Set& points) {
   const std::size_t K = state.layout.modes(), R = state.layout.components();
@@ -70,18 +76,23 @@ void draw_points(const State& state, const ReplicatePlan& plan, std::uint32_t re
     begin.push_back(begin.back() + static_cast<std::size_t>(draw_poisson(stream, lambda)));
   }
   points.grow(begin.back());
-  pool.for_blocks(R, [&](std::size_t r) {
-    std::array<std::uint32_t, chunk> ids;
-    for (std::size_t k = 0; k < K && begin[r] < begin[r + 1]; ++k) {
-      const AliasTable table = table_of(values_of(state.of_mode(k)), state.layout.column(k, r));
-      const StreamKey key = stream_key(plan.seed, 0, Purpose::replicates, static_cast<std::uint32_t>(k));
-      for (std::size_t first = begin[r], block = 0; first < begin[r + 1]; first += chunk, ++block) {
-        const std::size_t count = std::min(chunk, begin[r + 1] - first);
-        table.draw(key, replicate, static_cast<std::uint64_t>(r) << 40 | block, count, ids.data());
-        points.set(first, count, k, ids.data());
-      }
-    }
-  });
+  for (std::size_t k = 0; k < K; ++k) {
+    const StreamKey key = stream_key(plan.seed, 0, Purpose::replicates, static_cast<std::uint32_t>(k));
+    std::vector<std::vector<std::size_t>> users(state.layout.size_of_mode(k).columns);  // components with points
+    for (std::size_t r = 0; r < R; ++r)
+      if (begin[r] < begin[r + 1]) users[state.layout.column(k, r)].push_back(r);
+    pool.for_blocks(users.size(), [&](std::size_t q) {
+      if (users[q].empty()) return;
+      std::array<std::uint32_t, chunk> ids;
+      const AliasTable table = table_of(values_of(state.of_mode(k)), q);
+      for (const std::size_t r : users[q])
+        for (std::size_t first = begin[r], block = 0; first < begin[r + 1]; first += chunk, ++block) {
+          const std::size_t count = std::min(chunk, begin[r + 1] - first);
+          table.draw(key, replicate, static_cast<std::uint64_t>(r) << 40 | block, count, ids.data());
+          points.set(first, count, k, ids.data());
+        }
+    });
+  }
 }
 
 template <class Set>
@@ -91,7 +102,7 @@ std::vector<std::vector<std::uint64_t>> degrees_in(const State& state, const Rep
   if (!plan.counts) points.merge(0);
   std::vector<std::vector<std::uint64_t>> degrees;
   for (std::size_t k = 0; k < state.layout.modes(); ++k) degrees.emplace_back(state.of_mode(k).rows(), 0);
-  MissingCells missing(plan, !plan.counts);
+  MissingCells missing(plan, state.layout, !plan.counts);
   std::vector<std::uint32_t> cell(degrees.size());
   for (std::size_t e = 0; e < points.size(); ++e) {
     points.get(e, cell.data());

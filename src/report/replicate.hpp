@@ -15,6 +15,7 @@ struct ReplicatePlan {
   const Missing& missing;      // cells that no replicate has, as the data have not
   bool counts = false;         // a cell that is hit twice counts twice
   std::uint64_t seed = 1;
+  bool self_missing = false;  // cells (i, i) of tied modes are missing, too
 };
 
 // The expected number of points of a replicate: what it costs.
@@ -23,7 +24,7 @@ double points_expected(const std::vector<double>& log_weight);
 // For each mode how many ones (counts: the sum of counts) each entity has in replicate number `replicate`, a function
 // of the state, the plan and that number: of component r Poisson(lambda_r) points, each with an entity of each mode by
 // u.    (M1)
-// Reads the state, whose factors are on the host; O(sum_r lambda_r K + R sum_k n_k).
+// Reads the state, whose factors are on the host; O(sum_r lambda_r K + sum_k P_k n_k).
 std::vector<std::vector<std::uint64_t>> replicated_degrees(const State& state, const ReplicatePlan& plan,
                                                            std::uint32_t replicate, Pool& pool);
 

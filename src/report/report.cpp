@@ -40,6 +40,7 @@ ReportSummary write_report(const std::string& run_dir, const std::string& file, 
   data["modes"] = modes_section(source);
   tell("components");
   data["components"] = components_section(source);
+  data["columns"] = columns_section(source);
   tell("unseen cells");
   data["entities"] = entities_section(source);
   data["diagnostics"] = diagnostics_section(source);

@@ -8,7 +8,7 @@
 
 #include "io/dataset_ones.hpp"
 #include "report/entity_order.hpp"
-#include "report/listed_components.hpp"
+#include "report/groups.hpp"
 #include "report/mean_factor.hpp"
 #include "ztp/error.hpp"
 
@@ -42,7 +42,7 @@ void decide_order(const std::vector<Mode>& modes, const ReportOptions& options, 
 }
 
 // Counts ones and neighbours in one pass over the data.
-void count_ones(const Dataset& data, ShownEntities& shown) {
+void count_ones(const Dataset& data, const FactorLayout& layout, ShownEntities& shown) {
   const std::size_t K = shown.modes.size();
   for (std::size_t k = 0; k < K; ++k) {
     shown.modes[k].ones.assign(data.tensor.modes[k].labels.size(), 0);
@@ -52,7 +52,11 @@ void count_ones(const Dataset& data, ShownEntities& shown) {
     for (std::size_t e = 0; e < count; ++e)
       for (std::size_t k = 0; k < K; ++k) ++shown.modes[k].ones[cells[e * K + k]];
   });
-  for (const Network& network : data.networks) add_neighbours(network, shown.modes[network.mode].neighbours);
+  for (std::size_t k = 0; k < K; ++k) {
+    if (layout.tied_mode(k) != k) shown.modes[k].tied_ones = shown.modes[layout.tied_mode(k)].ones;
+    for (const Network& network : data.networks)
+      if (layout.matrix(network.mode) == layout.matrix(k)) add_neighbours(network, shown.modes[k].neighbours);
+  }
 }
 
 // The `count` ids with the largest numbers.
@@ -66,15 +70,26 @@ std::vector<std::uint32_t> largest(std::vector<std::uint32_t> ids, const Numbers
   return ids;
 }
 
-// The top entities of all listed components.
+// The top entities of all listed components or columns.
 std::vector<std::uint32_t> top_entities(Posterior& posterior, std::size_t k) {
-  const std::vector<std::size_t> listed = listed_components(posterior);
-  if (listed.empty()) return {};
-  const MeanFactor u(posterior, k, chain_shown(posterior));
+  if (is_rival(posterior.info().options)) return {};
+  const Groups groups = find_groups(posterior);
+  if (groups.modes[k].columns.empty()) return {};
+  const MeanFactor u(posterior, k, groups.chain);
   std::vector<std::uint32_t> ids;
-  for (const std::vector<std::uint32_t>& of_component : u.top(listed, entities_of_component))
-    ids.insert(ids.end(), of_component.begin(), of_component.end());
+  for (const std::vector<std::uint32_t>& of_group : u.top(groups.modes[k].columns, entities_of_component))
+    ids.insert(ids.end(), of_group.begin(), of_group.end());
   return ids;
+}
+
+// Tied modes have the same entities, and show the same in the same order.
+void join_tied(const FactorLayout& layout, ShownEntities& shown) {
+  for (std::size_t k = 0; k < shown.modes.size(); ++k) {
+    const ShownEntities::ModeEntities& other = shown.modes[layout.tied_mode(k)];
+    shown.modes[k].ordered = shown.modes[k].ordered || other.ordered;
+    for (std::size_t id = 0; id < other.places.size(); ++id)
+      if (other.places[id] > 0) shown.modes[k].places[id] = 1;
+  }
 }
 
 }  // namespace
@@ -102,7 +117,7 @@ void add_neighbours(const Network& network, std::vector<std::uint32_t>& neighbou
 std::vector<std::uint32_t> cold_starts(const ShownEntities::ModeEntities& mode, std::size_t most) {
   std::vector<std::uint32_t> ids;
   for (std::uint32_t id = 0; id < mode.ones.size(); ++id)
-    if (mode.ones[id] == 0) ids.push_back(id);
+    if (!mode.has_ones(id)) ids.push_back(id);
   return largest(std::move(ids), mode.neighbours, most);
 }
 
@@ -112,22 +127,29 @@ ShownEntities choose_shown_entities(const Dataset& data, Posterior& posterior, c
   ShownEntities shown;
   shown.modes.resize(modes.size());
   decide_order(modes, options, shown);
-  count_ones(data, shown);
+  const FactorLayout layout = layout_of(posterior);
+  count_ones(data, layout, shown);
   std::vector<std::size_t> sizes;
   for (const Mode& mode : modes) sizes.push_back(mode.labels.size());
   const std::vector<std::size_t> shares = fair_shares(sizes, options.entities);
+  const bool shared = shares_columns(posterior.info().options);
+  for (std::size_t k = 0; k < modes.size(); ++k) {
+    ShownEntities::ModeEntities& mode = shown.modes[k];
+    // A line with gaps would be misleading, so that ordered modes are shown as a whole.
+    const bool all = shares[k] == sizes[k] || (mode.ordered && sizes[k] <= most_in_a_line);
+    mode.places.assign(sizes[k], all ? 1 : 0);
+    if (all) continue;
+    std::vector<std::uint32_t> ids(sizes[k]);
+    std::iota(ids.begin(), ids.end(), 0u);
+    for (const std::uint32_t id : largest(std::move(ids), mode.ones, shares[k])) mode.places[id] = 1;
+    for (const std::uint32_t id : top_entities(posterior, k)) mode.places[id] = 1;
+    for (const std::uint32_t id : cold_starts(mode, cold_starts_shown)) mode.places[id] = 1;
+  }
+  join_tied(layout, shown);
   for (std::size_t k = 0; k < modes.size(); ++k) {
     ShownEntities::ModeEntities& mode = shown.modes[k];
     std::vector<std::uint32_t> in_order(sizes[k]);
     std::iota(in_order.begin(), in_order.end(), 0u);
-    // A line with gaps would be misleading, so that ordered modes are shown as a whole.
-    const bool all = shares[k] == sizes[k] || (mode.ordered && sizes[k] <= most_in_a_line);
-    mode.places.assign(sizes[k], all ? 1 : 0);
-    if (!all) {
-      for (const std::uint32_t id : largest(in_order, mode.ones, shares[k])) mode.places[id] = 1;
-      for (const std::uint32_t id : top_entities(posterior, k)) mode.places[id] = 1;
-      for (const std::uint32_t id : cold_starts(mode, cold_starts_shown)) mode.places[id] = 1;
-    }
     if (mode.ordered) in_order = ids_in_order(modes[k].labels);
     for (const std::uint32_t id : in_order) {
       if (mode.places[id] == 0) continue;
@@ -136,9 +158,9 @@ ShownEntities choose_shown_entities(const Dataset& data, Posterior& posterior, c
     }
     if (mode.ids.size() < sizes[k])
       notes.push_back(fmt::format(
-          "Shown are {} of the {} entities of {}: the {} with most ones, those that a component has most of, "
+          "Shown are {} of the {} entities of {}: the {} with most ones, those that a {} has most of, "
           "and up to {} without ones. --entities N shows more.",
-          mode.ids.size(), sizes[k], modes[k].name, shares[k], cold_starts_shown));
+          mode.ids.size(), sizes[k], modes[k].name, shares[k], shared ? "column" : "component", cold_starts_shown));
   }
   return shown;
 }

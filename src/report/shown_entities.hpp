@@ -17,9 +17,11 @@ struct ShownEntities {
   struct ModeEntities {
     std::vector<std::uint32_t> ids;         // place to id: ascending, or of an ordered mode in its order
     std::vector<std::uint64_t> ones;        // training ones of every entity, by id
+    std::vector<std::uint64_t> tied_ones;   // likewise, of the mode that is tied to it; empty, if none is
     std::vector<std::uint32_t> neighbours;  // likewise, edges in the networks of the mode
     bool ordered = false;                   // periods, days: drawn as a line
     std::optional<std::uint32_t> place_of(std::uint32_t id) const;
+    bool has_ones(std::uint32_t id) const { return ones[id] > 0 || (!tied_ones.empty() && tied_ones[id] > 0); }
     std::vector<std::uint32_t> places;  // id to place + 1, or 0
   };
   std::vector<ModeEntities> modes;
@@ -39,7 +41,8 @@ inline constexpr std::size_t entities_of_component = 30;
 // Adds the degree of each entity in the network.
 void add_neighbours(const Network& network, std::vector<std::uint32_t>& neighbours);
 
-// Entities without ones, which are predicted from their neighbours alone. Most neighbours first.
+// Entities without ones, also in a mode that is tied to theirs, which are predicted from their neighbours alone. Most
+// neighbours first.
 inline constexpr std::size_t cold_starts_shown = 200;  // of a mode
 std::vector<std::uint32_t> cold_starts(const ShownEntities::ModeEntities& mode, std::size_t most);
 

@@ -6,7 +6,9 @@
 
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
+#include "report/mean_factor.hpp"
 #include "report/promising_cells.hpp"
+#include "report/self_cells.hpp"
 #include "store/data.hpp"
 #include "tensor/records.hpp"
 
@@ -29,7 +31,7 @@ std::vector<AskedEntity> choose_entities(const ShownEntities& shown) {
   for (const ShownEntities::ModeEntities& mode : shown.modes) {
     std::vector<std::uint32_t>& ids = with_ones.emplace_back();
     for (const std::uint32_t id : mode.ids)
-      if (mode.ones[id] > 0) ids.push_back(id);
+      if (mode.has_ones(id)) ids.push_back(id);
     std::stable_sort(ids.begin(), ids.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return mode.ones[a] > mode.ones[b]; });
     sizes.push_back(std::min(ids.size(), most_of_mode));
@@ -44,10 +46,10 @@ std::vector<AskedEntity> choose_entities(const ShownEntities& shown) {
   return asked;
 }
 
-// Candidates for the most probable cells of these entities, without training ones; sorted and distinct. Many probable
-// cells are training ones: if too few others are left, more candidates are taken.
+// Candidates for the most probable cells of these entities, without training ones and cells that cannot be; sorted and
+// distinct. Many probable cells are training ones: if too few others are left, more candidates are taken.
 Buffer<std::uint32_t> find_candidates(const Dataset& data, const PromisingCells& promising,
-                                      std::vector<AskedEntity> asked, Pool& pool) {
+                                      const MissingSelfCells& cannot_be, std::vector<AskedEntity> asked, Pool& pool) {
   const std::size_t K = data.tensor.order();
   Buffer<std::uint32_t> result;
   double zeros = candidates;
@@ -62,14 +64,16 @@ Buffer<std::uint32_t> find_candidates(const Dataset& data, const PromisingCells&
     Buffer<std::uint32_t> cells;
     for (const PromisingCells::Found& of_entity : found) cells.append(of_entity.cells.data(), of_entity.cells.size());
     sort_and_merge_records(cells, K);
-    const std::vector<std::uint8_t> is_one = which_are_ones(data, cells, pool);
-    for (std::size_t e = 0; e < is_one.size(); ++e)
-      if (is_one[e] == 0) result.append(cells.data() + e * K, K);
+    std::vector<std::uint8_t> known = which_are_ones(data, cells, pool);
+    for (std::size_t e = 0; e < known.size(); ++e)
+      if (cannot_be.contains(cells.data() + e * K)) known[e] = 1;
+    for (std::size_t e = 0; e < known.size(); ++e)
+      if (known[e] == 0) result.append(cells.data() + e * K, K);
     std::vector<AskedEntity> open;
     for (std::size_t i = 0; i < asked.size(); ++i) {
       std::size_t unseen = 0;
       for (std::size_t e = 0; e < found[i].cells.size() / K && unseen < enough; ++e)
-        if (is_one[find_record(std::as_const(cells), K, found[i].cells.data() + e * K)] == 0) ++unseen;
+        if (known[find_record(std::as_const(cells), K, found[i].cells.data() + e * K)] == 0) ++unseen;
       if (unseen < enough && !found[i].all) open.push_back(asked[i]);
     }
     asked = std::move(open);
@@ -106,7 +110,8 @@ UnseenCells find_unseen(const std::string& run_dir, const Dataset& data, Posteri
                         const ShownEntities& shown, Pool& pool) {
   const std::size_t K = shown.modes.size();
   const std::vector<AskedEntity> asked = choose_entities(shown);
-  const Buffer<std::uint32_t> cells = find_candidates(data, PromisingCells(posterior), asked, pool);
+  const MissingSelfCells self(layout_of(posterior), posterior.info().options.self == SelfCells::missing);
+  const Buffer<std::uint32_t> cells = find_candidates(data, PromisingCells(run_dir, posterior), self, asked, pool);
   const std::vector<Prediction> predictions = posterior.predict(cells.data(), cells.size() / K);
   // A cell that was found for one entity may be among the first of another.
   std::vector<std::vector<std::vector<std::size_t>>> of_entity(K);

@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, OrdersTest, testing::Values(2, 4));
 
 // More is found where more is asked for, and the first cells stay the first.
 TEST_F(EntitiesTest, PromisingCellsUntilThereAreEnoughZeros) {
-  const PromisingCells promising(source_->posterior);
+  const PromisingCells promising(*dir_ / "run", source_->posterior);
   PromisingCells::Scratch scratch;
   const PromisingCells::Found few = promising.of(0, 3, 5, scratch), many = promising.of(0, 3, 50, scratch),
                               all = promising.of(0, 3, 1e9, scratch);

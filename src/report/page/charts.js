@@ -231,10 +231,3 @@ function table(head, rows, {numeric = [], caption, id} = {}) {
               (row) =>
                   h("tr", {}, row.map((cell, i) => h("td", {class: numeric.includes(i) ? "number" : null}, cell)))))));
 }
-
-// A chip that leads to a component.
-function componentLink(index, text) {
-  return h(
-      "a", {class: "chip", href: `#components/${report.components.list[index].number}`, title: componentName(index)},
-      text || `${report.components.list[index].number}`);
-}

@@ -14,12 +14,14 @@ async function unpack() {
 function viewsOf(data) {
   if (data.kind === "compare")
     return [
-      ["compare", "Comparison", true, compareView], ["matches", "Components", true, matchesView],
+      ["compare", "Comparison", true, compareView],
+      ["matches", `${upper(data.runs[0].components.word)}s`, data.matches.length > 0, matchesView],
       ["provenance", "Provenance", true, compareProvenanceView]
     ];
   return [
     ["overview", "Overview", true, overviewView], ["components", "Components", data.components, componentsView],
-    ["cards", "Cards", data.components, cardsView], ["entities", "Entities", data.entities, entitiesView],
+    ["cards", "Cards", data.components, cardsView], ["columns", "Columns", data.columns, columnsView],
+    ["entities", "Entities", data.entities, entitiesView],
     ["diagnostics", "Diagnostics", data.diagnostics, diagnosticsView], ["fit", "Fit", true, fitView],
     ["networks", "Networks", data.networks && data.networks.length > 0, networksView],
     ["provenance", "Provenance", true, provenanceView]

@@ -69,6 +69,11 @@ function bytes(value) {
   return value < 1e9 ? `${(value / 1e6).toFixed(0)} MB` : `${(value / 1e9).toFixed(1)} GB`;
 }
 
+// With a capital letter at the beginning.
+function upper(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 // "1 chain", "2 chains".
 function plural(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;

@@ -11,39 +11,36 @@ function card(index) {
                                        },
                                          `stability ${fixed(c.stability, 2)}`);
   const panels = report.modes.map(
-      (mode, k) =>
-          (report.components.lines[index] && report.components.lines[index][k] ?
-               lineFigure(mode, k, () => index, true) :
-               figure({
-                 title: mode.name,
-                 subject: `component ${c.number}`,
-                 level: "h4",
-                 label: `Bars: ${mode.name} in component ${c.number}. ${
-                     barsOf(index, k, 1, 3).map((d) => `${d.label} ${percent(d.value, 2)}`).join("; ")}`,
-                 height: barsHeight(Math.min(cardEntities, report.components.bars[index][k].entity.length), false),
-                 interactive: true,
-                 draw: (svg, width) => bars(
-                     svg, width,
-                     barsOf(index, k, 1, cardEntities).map((d) => ({
-                                                             ...d,
-                                                             key: d.entity,
-                                                             overall: undefined,
-                                                             press: () => goTo("entities", mode.name, d.label),
-                                                             lines: () =>
-                                                                 [visible(d.label),
-                                                                  `${percent(d.value, 2)} of the component [${
-                                                                      percent(d.low, 2)}, ${percent(d.high, 2)}]`,
-                                                                  `${percent(d.overall, 2)} overall`]
-                                                           })),
-                     {axis: false}),
-                 data: () => [
-                     ["entity", "value", "q05", "q95", "overall"],
-                     ...barsOf(index, k, 1, report.components.bars[index][k].entity.length)
-                         .map((d) => [d.label, d.value, d.low, d.high, d.overall])],
-               })));
+      (mode, k) => (lineOf(index, k) ? lineFigure(mode, k, () => index, true) : figure({
+        title: mode.name,
+        subject: `component ${c.number}`,
+        level: "h4",
+        label: `Bars: ${mode.name} in component ${c.number}. ${
+            barsOf(index, k, 1, 3).map((d) => `${d.label} ${percent(d.value, 2)}`).join("; ")}`,
+        height: barsHeight(Math.min(cardEntities, report.components.bars[index][k].entity.length), false),
+        interactive: true,
+        draw: (svg, width) => bars(
+            svg, width,
+            barsOf(index, k, 1, cardEntities)
+                .map((d) => ({
+                       ...d,
+                       key: d.entity,
+                       overall: undefined,
+                       press: () => goTo("entities", mode.name, d.label),
+                       lines: () =>
+                           [visible(d.label),
+                            `${percent(d.value, 2)} of the component [${percent(d.low, 2)}, ${percent(d.high, 2)}]`,
+                            `${percent(d.overall, 2)} overall`]
+                     })),
+            {axis: false}),
+        data: () => [
+            ["entity", "value", "q05", "q95", "overall"],
+            ...barsOf(index, k, 1, report.components.bars[index][k].entity.length)
+                .map((d) => [d.label, d.value, d.low, d.high, d.overall])],
+      })));
   return h(
       "article", {class: "card", "data-component": c.number},
-      h("header", {}, h("h3", {}, h("a", {href: `#components/${c.number}`}, `${c.number}`), " ", componentName(index)),
+      h("header", {}, h("h3", {}, h("a", {href: `#components/${c.number}`}, `${c.number}`), " ", groupName(index)),
         badge),
       h("p", {class: "facts"},
         `weight ${fixed(c.weight, 1)} [${fixed(c.q05, 1)}, ${fixed(c.q95, 1)}] · ${percent(c.share)} of the ones${

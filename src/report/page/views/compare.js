@@ -15,7 +15,10 @@ function compareView(section) {
   const both = (name, of) => [name, of(a), of(b)];
   const comparable = a.test_same;
   const rows = [
-    both("components in use", (run) => `${run.components.used} of ${run.components.used + run.components.empty}`),
+    both(
+        `${matchWord()}s in use`,
+        (run) => `${run.components.used} of ${run.components.used + run.components.empty}${
+            a.components.word === run.components.word ? "" : ` ${run.components.word}s`}`),
     both("training ones", (run) => count(run.run.ones)), both("verdict", (run) => run.verdict || missing),
     both("draws", (run) => count(run.run.draws)), both("time", (run) => seconds(run.run.seconds)),
     both("data fingerprint", (run) => run.run.fingerprint),
@@ -24,8 +27,10 @@ function compareView(section) {
             both(comparable ? title : `${title} *`, (run) => (run.metrics ? fixed(run.metrics[key], digits) : missing)))
   ];
   section.append(
-      h("p", {class: "lead"}, h("strong", {}, `${percent(report.agreement, 0)} of the two models is the same.`),
-        ` ${a.title} and ${b.title}, component by component.`),
+      report.agreement === null ?
+          h("p", {class: "lead"}, `${a.title} and ${b.title}: what can be compared of two kinds of models.`) :
+          h("p", {class: "lead"}, h("strong", {}, `${percent(report.agreement, 0)} of the two models is the same.`),
+            ` ${a.title} and ${b.title}, ${matchWord()} by ${matchWord()}.`),
       h("ul", {class: "findings"}, report.sentences.map((sentence) => h("li", {}, sentence))),
       h("div", {class: "columns"},
         h("div", {}, h("h3", {}, "Side by side"),
@@ -33,7 +38,7 @@ function compareView(section) {
           comparable || !(a.metrics && b.metrics) ?
               "" :
               h("p", {class: "note"}, "* Of different test cells: these numbers cannot be compared.")),
-        weightsFigure()),
+        report.matches.length ? weightsFigure() : ""),
       h("h3", {}, "Options that differ"),
       report.options.length ?
           table(
@@ -46,15 +51,26 @@ function compareView(section) {
                             "");
 }
 
+// What is compared: components, or columns.
+function matchWord() {
+  return report.runs[0].components.word;
+}
+
+// The address of a match, which has a card of its own: numbers of columns are those of a mode.
+function matchId(m) {
+  return `${matchWord() === "column" ? `${m.modes[0]}-` : ""}${m.a ? m.a.number : `b${m.b.number}`}`;
+}
+
 // Weight shares of matched components against each other: on the line they are the same.
 function weightsFigure() {
   const matched = report.matches.filter((m) => m.a && m.b);
   const [nameA, nameB] = sideNames();
   return figure({
-    title: "Matched components: weight shares",
-    note: `Full: the same component (overlap ${report.same} or more). Hollow: alike (${
+    title: `Matched ${matchWord()}s: weight shares`,
+    note: `Full: the same ${matchWord()} (overlap ${report.same} or more). Hollow: alike (${
         report.alike} or more). On the dashed line both runs give it the same weight.`,
-    label: `Points: ${plural(matched.length, "pair")} of matched components, their shares of the weight in both runs.`,
+    label: `Points: ${plural(matched.length, "pair")} of matched ${
+        matchWord()}s, their shares of the weight in both runs.`,
     height: (width) => Math.min(420, Math.max(260, width * 0.75)),
     interactive: true,
     draw: (svg, width, height) => {
@@ -72,7 +88,7 @@ function weightsFigure() {
                        .data(matched)
                        .join("circle")
                        .attr("class", (m) => `dot${m.overlap < report.same ? " hollow" : ""}`)
-                       .attr("data-key", (m) => m.a.number)
+                       .attr("data-key", matchId)
                        .attr("r", 6)
                        .attr("cx", (m) => x(m.a.weight_share))
                        .attr("cy", (m) => y(m.b.weight_share))
@@ -83,10 +99,10 @@ function weightsFigure() {
               [matchName(m), `${nameA}: ${percent(m.a.weight_share)} of the weight`,
                `${nameB}: ${percent(m.b.weight_share)}`, `overlap ${fixed(m.overlap, 2)}`]);
       pressable(
-          item, (m) => `${matchName(m)}: overlap ${fixed(m.overlap, 2)}`, (m) => goTo("matches", m.a.number), "link");
+          item, (m) => `${matchName(m)}: overlap ${fixed(m.overlap, 2)}`, (m) => goTo("matches", matchId(m)), "link");
     },
     data: () => [
-        [`component of ${nameA}`, `component of ${nameB}`, "share a", "share b", "overlap", "agreement"],
+        [`${matchWord()} of ${nameA}`, `${matchWord()} of ${nameB}`, "share a", "share b", "overlap", "agreement"],
         ...report.matches.map(
             (m) =>
                 [m.a && m.a.number, m.b && m.b.number, m.a && m.a.weight_share, m.b && m.b.weight_share, m.overlap,
@@ -173,9 +189,9 @@ function pairLines(m, k, mode) {
 }
 
 function matchCard(m) {
-  const modes = report.runs[0].modes.map((mode) => mode.name);
+  const modes = m.modes.map((k) => report.runs[0].modes[k].name);
   const side = (s, i) =>
-      (s ? `${sideNames()[i]}: component ${s.number}, weight ${fixed(s.weight, 1)} [${fixed(s.q05, 1)}, ${
+      (s ? `${sideNames()[i]}: ${matchWord()} ${s.number}, weight ${fixed(s.weight, 1)} [${fixed(s.q05, 1)}, ${
                fixed(s.q95, 1)}], ${percent(s.weight_share)} of all` :
            `${sideNames()[i]}: has nothing like it; the nearest overlaps by ${fixed(m.overlap, 2)}`);
   const same = !m.a || !m.b ? ["bad", "in one run only"] :
@@ -189,11 +205,12 @@ function matchCard(m) {
           .flat() :
       [];
   return h(
-      "article", {class: "card wide", id: `match-${m.a ? m.a.number : `b${m.b.number}`}`},
+      "article", {class: "card wide", id: `match-${matchId(m)}`},
       h("header", {}, h("h3", {}, matchName(m)), h("span", {class: `badge ${same[0]}`}, same[1])),
       h("p", {class: "facts"}, side(m.a, 0), h("br"), side(m.b, 1)),
       moved.length ? h("p", {class: "note"}, `Differs most: ${moved.join("; ")}`) : "",
-      h("div", {class: "columns three"}, modes.map((mode, k) => (m.lines[k] ? pairLines : pairBars)(m, k, mode))));
+      h("div", {class: modes.length > 1 ? "columns three" : "columns one"},
+        modes.map((mode, k) => (m.lines[k] ? pairLines : pairBars)(m, k, mode))));
 }
 
 function matchesView(section) {
@@ -202,7 +219,8 @@ function matchesView(section) {
   function fill() {
     grid.replaceChildren(
         ...report.matches.filter((m) => !only.checked || !m.a || !m.b || m.overlap < report.same).map(matchCard));
-    if (grid.children.length === 0) grid.append(h("p", {class: "note"}, "All components are the same in both runs."));
+    if (grid.children.length === 0)
+      grid.append(h("p", {class: "note"}, `All ${matchWord()}s are the same in both runs.`));
   }
   section.append(
       h("div", {class: "controls"}, only, labelFor("only-different", "only those that differ")), sideLegend(), grid);

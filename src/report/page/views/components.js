@@ -1,76 +1,33 @@
 // ---- views/components.js: the entities of a component, linked to the map of all.
 
-// The entity of each mode that tells most of a component: relevance 0.6 is what Sievert and Shirley (2014) found to be
-// read best.
-const tellingRelevance = 0.6;
-
-function barsOf(index, k, relevance, most) {
-  const {entity, value, q05, q95} = report.components.bars[index][k];
-  const overall = report.modes[k].overall;
-  const score = (i) => relevance * Math.log(value[i]) + (1 - relevance) * Math.log(value[i] / overall[entity[i]]);
-  const order =
-      d3.range(entity.length).filter((i) => value[i] > 0).sort((a, b) => score(b) - score(a) || entity[a] - entity[b]);
-  return order.slice(0, most).map((i) => ({
-                                    entity: entity[i],
-                                    label: report.modes[k].labels[entity[i]],
-                                    value: value[i],
-                                    low: q05[i],
-                                    high: q95[i],
-                                    overall: overall[entity[i]]
-                                  }));
-}
-
-// "France · NATO": cached, since every view names components.
-const componentNames = new Map();
-function componentName(index) {
-  if (!componentNames.has(index)) {
-    const parts =
-        report.modes.map((mode, k) => (mode.ordered || mode.size < 2 ? [] : barsOf(index, k, tellingRelevance, 1)))
-            .flat();
-    const all = parts.length ? parts : barsOf(index, 0, tellingRelevance, 1);
-    componentNames.set(index, all.map((d) => cut(visible(d.label), 24)).join(" · "));
-  }
-  return componentNames.get(index);
-}
-
-function componentLines(index) {
-  const c = report.components.list[index];
-  return [
-    `${c.number}: ${componentName(index)}`, `weight ${fixed(c.weight, 1)} [${fixed(c.q05, 1)}, ${fixed(c.q95, 1)}]`,
-    `${percent(c.share)} of the ${oneWord()}s`, c.stability === null ? "" : `stability ${fixed(c.stability, 2)}`,
-    c.network_only ? "used by a network only" : ""
-  ].filter((line) => line);
-}
-
 function indexOfNumber(number) {
   return report.components.list.findIndex((c) => String(c.number) === String(number));
 }
 
-// The bars of a mode in the chosen component. What is pointed at is shown in the map, too.
-function entityBars(state, mode, k, most, map) {
-  const c = report.components;
-  const all = () => c.bars[state.index][k].entity.length;
+// The bars of a mode in the group index(). What is pointed at is shown in the map of all, too.
+function entityBars({index, relevance, most, map, title}, mode, k) {
+  const subject = () => `${groupWord()} ${groupNumber(index())}`;
   return figure({
-    title: mode.name,
-    subject: () => `component ${c.list[state.index].number}`,
-    label: () => `Bars: ${mode.name} in component ${c.list[state.index].number}. ${
-        barsOf(state.index, k, state.relevance, 5)
+    title: title || mode.name,
+    subject,
+    label: () => `Bars: ${mode.name} in ${subject()}. ${
+        barsOf(index(), k, relevance(), 5)
             .map((d) => `${d.label} ${percent(d.value, 2)}, overall ${percent(d.overall, 2)}`)
             .join("; ")}`,
-    height: () => barsHeight(Math.min(most, all())),
+    height: () => barsHeight(Math.min(most, barsThere(index(), k))),
     interactive: true,
     draw: (svg, width) => {
       const items =
-          barsOf(state.index, k, state.relevance, most)
+          barsOf(index(), k, relevance(), most)
               .map((d) => ({
                      ...d,
                      key: d.entity,
                      press: () => goTo("entities", mode.name, d.label),
-                     name: `${d.label}: ${percent(d.value, 2)} of the component, ${
+                     name: `${d.label}: ${percent(d.value, 2)} of the ${groupWord()}, ${
                          percent(d.overall, 2)} overall. Go to the entity.`,
                      lines: () =>
                          [visible(d.label),
-                          `${percent(d.value, 2)} of the component [${percent(d.low, 2)}, ${percent(d.high, 2)}]`,
+                          `${percent(d.value, 2)} of the ${groupWord()} [${percent(d.low, 2)}, ${percent(d.high, 2)}]`,
                           `${percent(d.overall, 2)} overall: ${short(d.value / d.overall)} times as much here`,
                           plural(mode.ones[d.entity], oneWord())],
                    }));
@@ -80,8 +37,36 @@ function entityBars(state, mode, k, most, map) {
     },
     data: () => [
         ["entity", "value", "q05", "q95", "overall"],
-        ...barsOf(state.index, k, state.relevance, all()).map((d) => [d.label, d.value, d.low, d.high, d.overall])],
+        ...barsOf(index(), k, relevance(), barsThere(index(), k))
+            .map((d) => [d.label, d.value, d.low, d.high, d.overall])],
   });
+}
+
+// The slider between what is special in a group and what is large there. change(relevance) is called when it moves.
+function relevanceControl(id, change) {
+  const output = h("output", {}, "1.0");
+  const slider = h("input", {
+    type: "range",
+    min: 0,
+    max: 1,
+    step: 0.1,
+    value: 1,
+    id,
+    oninput: () => {
+      output.textContent = Number(slider.value).toFixed(1);
+      change(Number(slider.value));
+    }
+  });
+  return h(
+      "div", {class: "controls"}, labelFor(id, "Relevance"), h("span", {class: "hint"}, "what is special here"), slider,
+      h("span", {class: "hint"}, "what is large here"), output);
+}
+
+function barsLegend() {
+  return legend([
+    {name: `in this ${groupWord()}`, color: "var(--accent)", shape: "bar"},
+    {name: "overall", color: "var(--overall)", shape: "thin"}, {name: "90 % interval", shape: "whisker"}
+  ]);
 }
 
 function componentsView(section) {
@@ -91,9 +76,9 @@ function componentsView(section) {
   const step = (by) => replaceAddress("components", c.list[(state.index + by + c.list.length) % c.list.length].number);
   const map = mapFigure(state, (index) => goTo("components", c.list[index].number), step);
   const plots = report.modes.map(
-      (mode, k) =>
-          (c.lines[0] && c.lines[0][k] ? lineFigure(mode, k, () => state.index) :
-                                         entityBars(state, mode, k, most, map)));
+      (mode, k) => (
+          lineOf(0, k) ? lineFigure(mode, k, () => state.index) :
+                         entityBars({index: () => state.index, relevance: () => state.relevance, most, map}, mode, k)));
 
   const heading = h("h3", {class: "component-name", "aria-live": "polite"});
   const facts = h("p", {class: "facts"});
@@ -103,21 +88,7 @@ function componentsView(section) {
         "aria-label": "Component",
         onchange: () => goTo("components", c.list[choice.selectedIndex].number)
       },
-        c.list.map((d, i) => h("option", {}, `${d.number}: ${componentName(i)}`)));
-  const output = h("output", {}, "1.0");
-  const slider = h("input", {
-    type: "range",
-    min: 0,
-    max: 1,
-    step: 0.1,
-    value: 1,
-    id: "relevance",
-    oninput: () => {
-      state.relevance = Number(slider.value);
-      output.textContent = state.relevance.toFixed(1);
-      plots.forEach((plot) => plot.redraw());
-    }
-  });
+        c.list.map((d, i) => h("option", {}, `${d.number}: ${groupName(i)}`)));
   const near =
       h("select", {
         id: "similar-by",
@@ -138,23 +109,18 @@ function componentsView(section) {
         h("div", {class: "chooser"},
           h("button", {type: "button", "aria-label": "Previous component", onclick: () => step(-1)}, "‹"), heading,
           h("button", {type: "button", "aria-label": "Next component", onclick: () => step(1)}, "›")),
-        facts,
-        h("div", {class: "controls"}, labelFor("relevance", "Relevance"),
-          h("span", {class: "hint"}, "what is special here"), slider, h("span", {class: "hint"}, "what is large here"),
-          output),
-        legend([
-          {name: "in this component", color: "var(--accent)", shape: "bar"},
-          {name: "overall", color: "var(--overall)", shape: "thin"}, {name: "90 % interval", shape: "whisker"}
-        ]),
-        h("div", {class: "bars-grid"}, plots))));
+        facts, relevanceControl("relevance", (relevance) => {
+          state.relevance = relevance;
+          plots.forEach((plot) => plot.redraw());
+        }), barsLegend(), h("div", {class: "bars-grid"}, plots))));
 
   return {
     show([number]) {
       const index = number === undefined ? state.index : indexOfNumber(number);
       state.index = index < 0 ? 0 : index;
       choice.selectedIndex = state.index;
-      heading.textContent = `${c.list[state.index].number}: ${componentName(state.index)}`;
-      facts.textContent = componentLines(state.index).slice(1).join(" · ");
+      heading.textContent = `${c.list[state.index].number}: ${groupName(state.index)}`;
+      facts.textContent = groupLines(state.index).slice(1).join(" · ");
       if (index < 0)
         facts.textContent = `There is no component ${number} in use: this is the largest. ${facts.textContent}`;
       map.redraw();
@@ -163,19 +129,18 @@ function componentsView(section) {
   };
 }
 
-// An ordered mode: the component's line with its band, and the overall line.
+// An ordered mode: the line of a group with its band, and the overall line.
 function lineFigure(mode, k, index, small = false) {
-  const c = report.components;
-  const of = () => c.lines[index()][k];
+  const of = () => lineOf(index(), k);
   return figure({
     title: mode.name,
-    subject: () => `component ${c.list[index()].number}`,
+    subject: () => `${groupWord()} ${groupNumber(index())}`,
     level: small ? "h4" : "h3",
     label: () => {
       const {value} = of();
       const peak = value.indexOf(d3.max(value));
       return `Line over ${mode.name}, from ${mode.labels[0]} to ${mode.labels[mode.labels.length - 1]}: largest at ${
-          mode.labels[peak]}, ${percent(value[peak], 2)} of the component.`;
+          mode.labels[peak]}, ${percent(value[peak], 2)} of the ${groupWord()}.`;
     },
     height: small ? 110 : 190,
     wide: !small,
@@ -210,7 +175,8 @@ function drawLine(svg, width, height, mode, {value, q05, q95}, small) {
     const j = Math.round(x.invert(d3.event.clientX - svg.node().getBoundingClientRect().left));
     const at = Math.max(0, Math.min(n - 1, j));
     return [
-      mode.labels[at], `${percent(value[at], 2)} of the component [${percent(q05[at], 2)}, ${percent(q95[at], 2)}]`,
+      mode.labels[at],
+      `${percent(value[at], 2)} of the ${groupWord()} [${percent(q05[at], 2)}, ${percent(q95[at], 2)}]`,
       `${percent(mode.overall[at], 2)} overall`
     ];
   });

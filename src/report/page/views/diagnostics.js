@@ -247,7 +247,8 @@ function quantitiesTable(draw) {
       h("p", {class: "note"},
         "R-hat: 1 where chains agree, good up to 1.01, usable up to 1.05. ESS: independent draws that the chains are " +
             `worth, good from 400, usable from 100 (Vehtari et al. 2021). ${
-            plural(report.diagnostics.watched, "cell")} ${report.diagnostics.watched === 1 ? "is" : "are"} watched.`),
+                plural(
+                    report.diagnostics.watched, "cell")} ${report.diagnostics.watched === 1 ? "is" : "are"} watched.`),
       box);
 }
 

@@ -1,154 +1,73 @@
 // ---- views/entities.js: type a name, and see what the model knows of it.
 
-const mostHits = 12;
-
-// [[component index, share], ...], largest first.
+// What an entity is made of, largest first: [[index of a component or column, share], ...]. Of an entity with a column
+// of its own, [[the other columns of a core entry as a text, share], ...].
 function profileOf(k, place) {
+  if (isOwn(k)) return ownProfiles(k).get(place) || [];
   const {start, component, share} = report.entities[k];
   return d3.range(start[place], start[place + 1]).map((i) => [component[i], share[i]]);
 }
 
-// Entities of the mode with the most similar parts in the components: sum over components of the roots of both shares,
-// 1 if they are the same.
+const profilesMade = new Map();
+function ownProfiles(k) {
+  if (!profilesMade.has(k)) {
+    const profiles = new Map();
+    for (const entry of coreEntries()) {
+      const of = profiles.get(entry.columns[k]) || profiles.set(entry.columns[k], []).get(entry.columns[k]);
+      of.push([String(entry.columns.filter((column, i) => i !== k)), entry.weight]);
+    }
+    for (const of of profiles.values()) {
+      const total = d3.sum(of, (p) => p[1]);
+      of.forEach((p) => (p[1] /= total));
+    }
+    profilesMade.set(k, profiles);
+  }
+  return profilesMade.get(k);
+}
+
+// Entities of the mode with the most similar profiles: sum over groups of the roots of both shares, 1 if they are the
+// same.
 function neighboursOf(k, place, most) {
   const {start, component, share} = report.entities[k];
-  const roots = new Float64Array(report.components.list.length);
-  for (const [r, part] of profileOf(k, place)) roots[r] = Math.sqrt(part);
+  const roots = new Map(profileOf(k, place).map(([r, part]) => [r, Math.sqrt(part)]));
+  const alike =
+      isOwn(k) ? (j) => d3.sum(profileOf(k, j), ([r, part]) => (roots.get(r) || 0) * Math.sqrt(part)) : (j) => {
+        let sum = 0;  // no lists: there may be very many entities
+        for (let i = start[j]; i < start[j + 1]; ++i) sum += (roots.get(component[i]) || 0) * Math.sqrt(share[i]);
+        return sum;
+      };
   const scored = [];
   for (let j = 0; j + 1 < start.length; ++j) {
-    if (j === place) continue;
-    let sum = 0;
-    for (let i = start[j]; i < start[j + 1]; ++i) sum += roots[component[i]] * Math.sqrt(share[i]);
+    const sum = j === place ? 0 : alike(j);
     if (sum > 0.05) scored.push([j, Math.min(1, sum)]);
   }
   return scored.sort((a, b) => b[1] - a[1] || report.modes[k].ones[b[0]] - report.modes[k].ones[a[0]] || a[0] - b[0])
       .slice(0, most);
 }
 
-// Letters without case and accents: "cote d'ivoire" finds "Côte d'Ivoire".
-function plain(text) {
-  return text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-}
-
-// What a text finds: names that begin with it, then words that do, then names that have it anywhere; those with most
-// ones first.
-const plainLabels = [];
-function search(text) {
-  const wanted = plain(text.trim());
-  if (wanted === "") return [];
-  const hits = [];
-  report.modes.forEach((mode, k) => {
-    plainLabels[k] = plainLabels[k] || mode.labels.map(plain);
-    plainLabels[k].forEach((label, place) => {
-      const at = label.indexOf(wanted);
-      if (at < 0) return;
-      const rank = label === wanted ? 0 : at === 0 ? 1 : /[^\p{L}\p{N}]/u.test(label[at - 1]) ? 2 : 3;
-      hits.push({k, place, rank});
-    });
-  });
-  return hits.sort(
-      (a, b) => a.rank - b.rank || report.modes[b.k].ones[b.place] - report.modes[a.k].ones[a.place] || a.k - b.k ||
-          a.place - b.place);
-}
-
-// A field with a list below it, as the ARIA practices describe a combobox: arrows move, Enter takes, Escape closes.
-function searchField(choose) {
-  let hits = [], active = -1;
-  const list = h("ul", {id: "hits", role: "listbox", "aria-label": "Entities", hidden: true});
-  const status = h("p", {class: "hint", role: "status"});
-  const input = h("input", {
-    id: "search",
-    type: "search",
-    role: "combobox",
-    "aria-controls": "hits",
-    "aria-expanded": "false",
-    "aria-autocomplete": "list",
-    autocomplete: "off",
-    placeholder: `a name: ${report.modes.map((mode) => mode.name).join(", ")}`,
-    oninput: show,
-    onkeydown: key,
-    onfocus: show,
-    onblur: () => setTimeout(() => document.activeElement === input || close(), 150)
-  });
-  function close() {
-    list.hidden = true;
-    active = -1;
-    input.setAttribute("aria-expanded", "false");
-    input.removeAttribute("aria-activedescendant");
-  }
-  function take(hit) {
-    close();
-    input.value = "";
-    status.textContent = "";
-    choose(hit.k, hit.place);
-  }
-  function show() {
-    const all = search(input.value);
-    hits = all.slice(0, mostHits);
-    active = -1;
-    input.removeAttribute("aria-activedescendant");
-    list.replaceChildren(...hits.map(
-        (hit, i) =>
-            h("li", {
-              id: `hit-${i}`,
-              role: "option",
-              "aria-selected": "false",
-              onmousedown: (event) => {
-                event.preventDefault();
-                take(hit);
-              }
-            },
-              h("span", {}, visible(report.modes[hit.k].labels[hit.place])),
-              h("span", {class: "hint"},
-                `${report.modes[hit.k].name}, ${plural(report.modes[hit.k].ones[hit.place], "one")}`))));
-    list.hidden = hits.length === 0;
-    input.setAttribute("aria-expanded", String(hits.length > 0));
-    status.textContent = input.value.trim() === "" ? "" :
-        all.length === 0                           ? "Nothing is called that." :
-        all.length > hits.length                   ? `${count(all.length)} names; these ${hits.length} come first.` :
-                                                     plural(all.length, "name");
-  }
-  function key(event) {
-    if (event.key === "Escape") return close();
-    if (event.key === "Enter" && hits.length && !list.hidden) return take(hits[Math.max(0, active)]);
-    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
-    if (!step || hits.length === 0) return null;
-    event.preventDefault();
-    active = (active + step + hits.length) % hits.length;
-    Array.from(list.children).forEach((item, i) => item.setAttribute("aria-selected", String(i === active)));
-    input.setAttribute("aria-activedescendant", `hit-${active}`);
-    return null;
-  }
-  return h(
-      "div", {class: "search"}, labelFor("search", "Find an entity"), h("div", {class: "combobox"}, input, list),
-      status);
-}
-
 function profileFigure(k, place) {
-  const profile = profileOf(k, place);
+  if (isOwn(k)) return entriesFigure("Its core entries", coreEntries().filter((e) => e.columns[k] === place), [k]);
+  const profile = profileOf(k, place), word = groupWord();
   const rest = 1 - d3.sum(profile, (p) => p[1]);
   return figure({
-    title: "Its components",
+    title: `Its ${word}s`,
     subject: `of ${report.modes[k].labels[place]}`,
-    label: `Bars: the shares of its components. ${
-        profile.slice(0, 5).map(([r, share]) => `${componentName(r)} ${percent(share)}`).join("; ")}`,
+    label: `Bars: the shares of its ${word}s. ${
+        profile.slice(0, 5).map(([r, share]) => `${groupName(r)} ${percent(share)}`).join("; ")}`,
     note: `Parts of what the model expects of it${rest > 0.01 ? `; ${percent(rest)} is spread over others` : ""}.`,
     height: barsHeight(profile.length, false),
     interactive: true,
     draw: (svg, width) => bars(
-        svg, width,
-        profile.map(([r, share]) => ({
-                      key: r,
-                      label: `${report.components.list[r].number}  ${componentName(r)}`,
-                      value: share,
-                      press: () => goTo("components", report.components.list[r].number),
-                      name: `Component ${report.components.list[r].number}, ${componentName(r)}: ${percent(share)}`,
-                      lines: () => componentLines(r)
-                    })),
+        svg, width, profile.map(([r, share]) => ({
+                                  key: r,
+                                  label: `${groupList()[r].number}  ${groupName(r)}`,
+                                  value: share,
+                                  press: () => goTo(...groupAddress(r)),
+                                  name: `${upper(word)} ${groupList()[r].number}, ${groupName(r)}: ${percent(share)}`,
+                                  lines: () => groupLines(r)
+                                })),
         {format: (v) => percent(v), axis: false}),
-    data: () => [
-        ["component", "name", "share"],
-        ...profile.map(([r, share]) => [report.components.list[r].number, componentName(r), share])],
+    data: () => [[word, "name", "share"], ...profile.map(([r, share]) => [groupList()[r].number, groupName(r), share])],
   });
 }
 
@@ -156,13 +75,15 @@ function neighboursFigure(k, place) {
   const mode = report.modes[k];
   const neighbours = neighboursOf(k, place, 10);
   if (neighbours.length === 0)
-    return h("p", {class: "note"}, "It has no neighbours: no other entity has its components.");
+    return h(
+        "p", {class: "note"},
+        `It has no neighbours: no other entity has its ${isOwn(k) ? "core entries" : `${groupWord()}s`}.`);
   return figure({
     title: "Its nearest neighbours",
     subject: `of ${mode.labels[place]}`,
     label: `Bars: the most similar entities of ${mode.name}. ${
         neighbours.map(([j, s]) => `${mode.labels[j]} ${fixed(s, 2)}`).join("; ")}`,
-    note: "How alike their components are: 1 if these are the same.",
+    note: `How alike their ${isOwn(k) ? "core entries" : `${groupWord()}s`} are: 1 if these are the same.`,
     height: barsHeight(neighbours.length, false),
     interactive: true,
     draw: (svg, width) => bars(
@@ -180,7 +101,22 @@ function neighboursFigure(k, place) {
   });
 }
 
-// Why a cell is probable: the components' shares of its rate, as one bar of pieces and as links.
+// A part of the rate of a cell: a component, or an entry of the core.
+function partText(part) {
+  return report.columns ? entryNumbers(part) : groupNumber(part);
+}
+
+function partName(part) {
+  return report.columns ? entryName(part) : groupName(part);
+}
+
+function partLink(part) {
+  return report.columns ?
+      h("a", {class: "chip", href: hrefOf(entryAddress(part)), title: partName(part)}, partText(part)) :
+      groupLink(part);
+}
+
+// Why a cell is probable: the shares of its rate, as one bar of pieces and as links.
 function whyBar(why) {
   const shades = ["var(--c1)", "var(--c2)", "var(--c3)", "var(--c5)", "var(--c4)"];
   const svg = d3.create("svg").attr("width", 120).attr("height", 10).attr("aria-hidden", "true");
@@ -194,7 +130,7 @@ function whyBar(why) {
     at += share;
   });
   const links =
-      why.slice(0, 4).map(([r, share]) => h("span", {class: "why"}, componentLink(r), ` ${percent(share, 0)}`));
+      why.slice(0, 4).map(([part, share]) => h("span", {class: "why"}, partLink(part), ` ${percent(share, 0)}`));
   return h("div", {}, svg.node(), h("div", {}, links));
 }
 
@@ -236,8 +172,7 @@ function unseenFigure(k, place, cells) {
                   () => [text(d), `${percent(d.probability)} [${percent(d.q05)}, ${percent(d.q95)}], sd ${short(d.sd)}`,
                          heldOut(d),
                          ...d.why.slice(0, 4).map(
-                             ([r, share]) =>
-                                 `${percent(share, 0)} by ${report.components.list[r].number}: ${componentName(r)}`)]
+                             ([part, share]) => `${percent(share, 0)} by ${partText(part)}: ${partName(part)}`)]
                             .filter((line) => line)
             })),
         {format: (v) => percent(v), most: most > 0.5 ? 1 : most, color: "var(--third)"}),
@@ -246,8 +181,7 @@ function unseenFigure(k, place, cells) {
         ...cells.map(
             (d) =>
                 [...d.cell.map((p, i) => labelOf(i, p)), d.probability, d.sd, d.q05, d.q95, d.held_out,
-                 d.why.map(([r, share]) => `${report.components.list[r].number}:${(100 * share).toFixed(0)}%`)
-                     .join(" ")])],
+                 d.why.map(([part, share]) => `${partText(part)}:${(100 * share).toFixed(0)}%`).join(" ")])],
   });
 }
 
@@ -256,7 +190,7 @@ function unseenTable(k, cells) {
   const tested = cells.some((d) => d.held_out !== undefined);
   const head = [
     ...others.map((i) => report.modes[i].name), "probability", "90 % interval", ...(tested ? ["held out?"] : []),
-    "why: share of the rate by component"
+    `why: share of the rate by ${report.columns ? "core entry" : "component"}`
   ];
   const rows = cells.map(
       (d) =>
@@ -303,7 +237,7 @@ function entitiesView(section) {
     return entityLink(k, mode.labels[place], visible(cut(mode.labels[place], 40)));
   });
   section.append(
-      searchField(choose),
+      searchField("search", choose),
       h("p", {class: "hint examples"}, "For example ", examples.map((link, i) => [i ? ", " : "", link])), result);
 
   function show([modeName, label]) {
@@ -316,13 +250,15 @@ function entitiesView(section) {
     if (place < 0) [k, place] = last || firstEntity();
     last = [k, place];
     const mode = report.modes[k];
-    const cold = mode.ones[place] === 0;
-    const network = (report.networks || []).some((n) => n.mode === k);
+    const cold = isCold(k, place);
+    const modes = report.columns ? matrixOf(k).modes : [k];
+    const network = (report.networks || []).some((n) => modes.includes(n.mode));
     result.replaceChildren(
         h("h3", {class: "entity-name", "aria-live": "polite"}, visible(mode.labels[place])),
         h("p", {class: "facts"},
           `${mode.name} · ${plural(mode.ones[place], `training ${oneWord()}`)} · ${
-              percent(mode.overall[place], 2)} of all that the model expects`,
+              percent(mode.overall[place], 2)} of all that the model expects${
+              report.columns && matrixOf(k).modes.length > 1 ? ", in either role" : ""}`,
           cold ? h("span", {class: "badge fair"},
                    network ? "cold start: placed by its network alone" : "no data: what is shown is the prior") :
                  ""),

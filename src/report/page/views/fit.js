@@ -192,10 +192,10 @@ function fitView(section) {
                   f.reliability, "Reliability",
                   "On the dashed line: calibrated. Bins of equal size, 90 % intervals.")));
   } else {
-    section.append(h(
-        "p", {class: "lead"},
-        "No cells were held out, so nothing tells how good predictions are. Fit with --holdout 0.1, or make the " +
-            "report with --test FILE."));
+    section.append(
+        h("p", {class: "lead"},
+          "No cells were held out, so nothing tells how good predictions are. Fit with --holdout 0.1, or make the " +
+              "report with --test FILE."));
   }
   if (report.degrees) {
     section.append(

@@ -50,7 +50,7 @@ function mapFigure(state, choose, step) {
   const map = figure({
     title: "Map of the components",
     label: () => `Map of ${plural(list.length, "component")}, a circle each. Chosen: ${
-        componentLines(state.index).join(", ")}. Arrow keys go to the next one.`,
+        groupLines(state.index).join(", ")}. Arrow keys go to the next one.`,
     note: `Area: weight. Near each other: made of the same entities; circles that overlap are moved apart.${
         unstable ? " Dashed: the other chains do not have it." : ""} Point at an entity to see where else it is.`,
     height: (width) => Math.min(520, Math.max(300, width * 0.85)),
@@ -71,8 +71,8 @@ function mapFigure(state, choose, step) {
           .attr("text-anchor", "middle")
           .style("font-size", (i) => `${Math.max(8, Math.min(14, places[i].r))}px`)
           .text((i) => (places[i].r < 4 * String(list[i].number).length ? "" : list[i].number));
-      withTooltip(item, componentLines);
-      pressable(item, (i) => `Component ${componentLines(i).join(", ")}`, choose);
+      withTooltip(item, groupLines);
+      pressable(item, (i) => `Component ${groupLines(i).join(", ")}`, choose);
       item.attr("aria-pressed", (i) => String(i === state.index));
       // One stop for Tab; arrows do the rest.
       item.attr("tabindex", (i) => (i === state.index ? 0 : -1));
@@ -88,7 +88,7 @@ function mapFigure(state, choose, step) {
     data: () => [
         ["component", "name", "weight", "q05", "q95", "share", "stability", "x", "y"],
         ...list.map(
-            (c, i) => [c.number, componentName(i), c.weight, c.q05, c.q95, c.share, c.stability, ...similarity()[i]])],
+            (c, i) => [c.number, groupName(i), c.weight, c.q05, c.q95, c.share, c.stability, ...similarity()[i]])],
   });
   map.light = (k, place) => {
     const shares = place === undefined ? null : new Map(profileOf(k, place));

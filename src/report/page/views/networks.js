@@ -1,28 +1,28 @@
-// ---- views/networks.js: what the networks say: who was placed by them alone, and which components they use.
+// ---- views/networks.js: what the networks say: who was placed by them alone, and which groups they use.
 
 function networkMode(network) {
   return [network.mode, report.modes[network.mode]];
 }
 
-// The component with the largest share of an entity, or -1.
-function mainComponent(k, place) {
+// The component or column with the largest share of an entity, or -1.
+function mainGroup(k, place) {
   const {start, component} = report.entities[k];
   return start[place] === start[place + 1] ? -1 : component[start[place]];
 }
 
-// A colour and a shape for each of the components that most nodes belong to: six of them, and grey for the rest.
+// A colour and a shape for each of the groups that most nodes belong to: six of them, and grey for the rest.
 function graphFigure(network) {
   const [k, mode] = networkMode(network);
   const {nodes, edges, of, all} = network.graph;
   const times = new Map();
-  for (const place of nodes) times.set(mainComponent(k, place), (times.get(mainComponent(k, place)) || 0) + 1);
+  for (const place of nodes) times.set(mainGroup(k, place), (times.get(mainGroup(k, place)) || 0) + 1);
   const main =
       [...times.entries()].filter(([r]) => r >= 0).sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 6).map(([
                                                                                                                 r
                                                                                                               ]) => r);
   const color = (r) => (main.includes(r) ? chainColors[main.indexOf(r)] : "var(--overall)");
   const shape = (r) => (main.includes(r) ? d3.symbols[main.indexOf(r) % d3.symbols.length] : d3.symbolCircle);
-  const places = nodes.map((place, i) => ({place, i, r: mainComponent(k, place), degree: 0}));
+  const places = nodes.map((place, i) => ({place, i, r: mainGroup(k, place), degree: 0}));
   for (const [a, b] of edges) {
     places[a].degree += 1;
     places[b].degree += 1;
@@ -46,7 +46,7 @@ function graphFigure(network) {
   const plot = figure({
     title: `The network of ${mode.name}`,
     note: (all ? "" : `The ${nodes.length} of ${count(of)} with most neighbours. `) +
-        "Colour and shape: the component that an entity belongs to most; grey: another one. A ring: it has no " +
+        `Colour and shape: the ${groupWord()} that an entity belongs to most; grey: another one. A ring: it has no ` +
         "training ones.",
     label: `Graph of ${plural(nodes.length, "entity", "entities")} and ${plural(edges.length, "link")}.`,
     height: (width) => Math.min(620, Math.max(340, width * 0.6)),
@@ -68,10 +68,10 @@ function graphFigure(network) {
       const item = svg.selectAll("g.node")
                        .data(places)
                        .join("g")
-                       .attr("class", (d) => `node${mode.ones[d.place] === 0 ? " cold" : ""}`)
+                       .attr("class", (d) => `node${isCold(k, d.place) ? " cold" : ""}`)
                        .attr("data-key", (d) => d.place)
                        .attr("transform", (d) => `translate(${x(d.x)},${y(d.y)})`);
-      item.filter((d) => mode.ones[d.place] === 0).append("circle").attr("class", "ring").attr("r", 9);
+      item.filter((d) => isCold(k, d.place)).append("circle").attr("class", "ring").attr("r", 9);
       item.append("path").attr("d", (d) => d3.symbol().type(shape(d.r)).size(64)()).attr("fill", (d) => color(d.r));
       // Names where there is room for them: most neighbours first.
       const taken = [];
@@ -100,7 +100,7 @@ function graphFigure(network) {
           item,
           (d) => [visible(mode.labels[d.place]), plural(d.degree, "link shown", "links shown"),
                   plural(mode.ones[d.place], "training one"),
-                  d.r < 0 ? "" : `mostly ${report.components.list[d.r].number}: ${componentName(d.r)}`]
+                  d.r < 0 ? "" : `mostly ${groupNumber(d.r)}: ${groupName(d.r)}`]
                      .filter((line) => line));
       pressable(
           item, (d) => `${mode.labels[d.place]}, ${plural(d.degree, "link")}`,
@@ -114,65 +114,60 @@ function graphFigure(network) {
         .attr("transform", "translate(8,7)")
         .attr("d", d3.symbol().type(shape(r)).size(64)())
         .attr("fill", color(r));
-    return h(
-        "li", {}, svg.node(),
-        h("a", {href: `#components/${report.components.list[r].number}`},
-          `${report.components.list[r].number}: ${componentName(r)}`));
+    return h("li", {}, svg.node(), h("a", {href: hrefOf(groupAddress(r))}, `${groupNumber(r)}: ${groupName(r)}`));
   }));
   return h("div", {}, plot, key);
 }
 
 // The network's own weights beside those of the tensor, both as parts of their sums.
-function networkComponentsFigure(network) {
-  const list = report.components.list;
-  const total = d3.sum(network.components, (b) => b.beta), tensor = d3.sum(list, (c) => c.weight);
-  const order = d3.range(list.length)
-                    .sort((a, b) => network.components[b].beta - network.components[a].beta)
-                    .slice(0, 16)
-                    .filter((i) => network.components[i].beta >= 0.5);
-  if (order.length === 0)
-    return h("p", {class: "note"}, "The network uses no component: it says nothing that the model could use.");
+function networkGroupsFigure(network) {
+  const word = groupWord();
+  const groups =
+      groupsOfMode(network.mode).map((index, i) => ({...groupList()[index], index, ...network.components[i]}));
+  const weights = groupsOfMode(network.mode).map((index) => groupList()[index]);
+  const total = d3.sum(network.components, (b) => b.beta), tensor = d3.sum(weights, (c) => c.weight);
+  const shown = groups.sort((a, b) => b.beta - a.beta).slice(0, 16).filter((c) => c.beta >= 0.5);
+  if (shown.length === 0)
+    return h("p", {class: "note"}, `The network uses no ${word}: it says nothing that the model could use.`);
   return figure({
-    title: "The network's own components",
-    note:
-        "Bars: a component's part of the network's weight, with a 90 % interval. Thin: its part of the tensor's. " +
-            "Where the first is much larger, the component speaks of the network.",
-    label: `Bars: the network's weights by component. ${
-        order.slice(0, 6)
+    title: `The network's own ${word}s`,
+    note: `Bars: a ${word}'s part of the network's weight, with a 90 % interval. Thin: its part of the tensor's. ` +
+        `Where the first is much larger, the ${word} speaks of the network.`,
+    label: `Bars: the network's weights by ${word}. ${
+        shown.slice(0, 5)
             .map(
-                (i) => `${list[i].number}: ${percent(network.components[i].beta / total)} of the network, ${
-                    percent(list[i].weight / tensor)} of the tensor`)
+                (c) => `${c.number}: ${percent(c.beta / total)} of the network, ${
+                    percent(c.weight / tensor)} of the tensor`)
             .join("; ")}`,
-    height: barsHeight(order.length),
+    height: barsHeight(shown.length),
     interactive: true,
     draw: (svg, width) => bars(
         svg, width,
-        order.map(
-            (i) => ({
-              key: i,
-              label: `${list[i].number}  ${componentName(i)}`,
-              value: network.components[i].beta / total,
-              low: network.components[i].q05 / total,
-              high: network.components[i].q95 / total,
-              overall: list[i].weight / tensor,
-              press: () => goTo("components", list[i].number),
-              name: `Component ${list[i].number}, ${componentName(i)}: ${
-                  percent(network.components[i].beta / total)} of the network`,
-              lines: () => [`${list[i].number}: ${componentName(i)}`,
-                            `${percent(network.components[i].beta / total)} of the network: beta ${
-                                short(network.components[i].beta)} [${short(network.components[i].q05)}, ${
-                                short(network.components[i].q95)}]`,
-                            `${percent(list[i].weight / tensor)} of the tensor: weight ${fixed(list[i].weight, 1)}`,
-                            list[i].network_only ? "used by a network only" : ""]
+        shown.map(
+            (c) => ({
+              key: c.number,
+              label: `${groupNumber(c.index)}  ${groupName(c.index)}`,
+              value: c.beta / total,
+              low: c.q05 / total,
+              high: c.q95 / total,
+              overall: c.weight / tensor,
+              press: () => goTo(...groupAddress(c.index)),
+              name: `${upper(word)} ${c.number}, ${groupName(c.index)}: ${percent(c.beta / total)} of the network`,
+              lines: () => [`${groupNumber(c.index)}: ${groupName(c.index)}`,
+                            `${percent(c.beta / total)} of the network: beta ${short(c.beta)} [${short(c.q05)}, ${
+                                short(c.q95)}]`,
+                            `${percent(c.weight / tensor)} of the tensor: weight ${fixed(c.weight, 1)}`,
+                            c.network_only ? "used by a network only" : ""]
                                .filter((line) => line)
             })),
         {format: (v) => percent(v), color: "var(--second)"}),
     data: () => [
-        ["component", "name", "beta", "q05", "q95", "weight"],
-        ...list.map(
-            (c, i) =>
-                [c.number, componentName(i), network.components[i].beta, network.components[i].q05,
-                 network.components[i].q95, c.weight])],
+        [word, "name", "beta", "q05", "q95", "weight"],
+        ...groupsOfMode(network.mode)
+            .map(
+                (index, i) =>
+                    [groupList()[index].number, groupName(index), network.components[i].beta, network.components[i].q05,
+                     network.components[i].q95, groupList()[index].weight])],
   });
 }
 
@@ -190,7 +185,7 @@ function coldTable(network) {
            hidden ? "all its cells are missing" : "no ones",
            h("span", {},
              profileOf(k, entity).slice(0, 3).map(
-                 ([r, share]) => h("span", {class: "why"}, componentLink(r), ` ${percent(share, 0)}`)))]);
+                 ([r, share]) => h("span", {class: "why"}, groupLink(r), ` ${percent(share, 0)}`)))]);
   const save = () => download(fileName(`cold start ${mode.name}`, "tsv"), "text/tab-separated-values", tsvText([
                                 ["entity", "neighbours", "missing"],
                                 ...list.map((c) => [mode.labels[c.entity], c.neighbours, c.missing ? 1 : 0])
@@ -204,7 +199,7 @@ function coldTable(network) {
         `What the model says of them comes from the network.${
             list.length < all || rows.length < list.length ? ` The ${rows.length} with most neighbours.` : ""}`),
       table(
-          [mode.name, "neighbours", "placed", "data", "its components"], rows,
+          [mode.name, "neighbours", "placed", "data", `its ${groupWord()}s`], rows,
           {numeric: [1], caption: "Entities without training ones", id: "cold"}));
 }
 
@@ -217,7 +212,7 @@ function networksView(section) {
           `${count(network.connected)} of ${count(mode.size)} entities have a link${
               network.missing_pairs ? `; ${plural(network.missing_pairs, "pair")} unknown` : ""} · ${network.source}`),
         h("div", {class: "columns wide-left"}, network.graph.nodes.length ? graphFigure(network) : "",
-          networkComponentsFigure(network)),
+          networkGroupsFigure(network)),
         coldTable(network)));
   }
 }

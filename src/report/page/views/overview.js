@@ -36,26 +36,34 @@ function calibrated() {
   return [...words, f.verdict];
 }
 
-function componentsReal() {
-  const c = report.components;
-  if (!c)
+// How many there are of what the model is made of, and how many are empty.
+function groupsInUse() {
+  const used = groupList().filter((group) => !group.network_only);
+  if (report.components) return {used, empty: report.components.empty, option: "--rank"};
+  const all = d3.sum(report.columns.matrices.filter((matrix) => !matrix.own), (matrix) => matrix.columns);
+  return {used, empty: all - used.length, option: "--columns"};
+}
+
+function groupsReal() {
+  if (!report.components && !report.columns)
     return [
       "unknown", "Does not apply",
       `The factors of a ${report.run.model} fit have either sign: they do not read as components.`
     ];
-  const used = c.list.filter((component) => !component.network_only);
-  const all = used.length + c.empty;
-  const inUse = `${used.length} of ${plural(all, "component")} ${
-      used.length === 1 ? "is" : "are"} in use; the prior has emptied ${c.empty === 0 ? "none" : c.empty}.`;
-  const full = c.empty === 0 ? " All are in use, so there may be more than the rank allows: try a larger --rank." : "";
-  const judged = used.filter((component) => component.stability !== null);
+  const {used, empty, option} = groupsInUse();
+  const inUse = `${used.length} of ${plural(used.length + empty, groupWord())} ${
+      used.length === 1 ? "is" : "are"} in use; the prior has emptied ${empty === 0 ? "none" : empty}.`;
+  const full = empty > 0 ? "" :
+      report.components  ? " All are in use, so there may be more than the rank allows: try a larger --rank." :
+                           ` All are in use, so there may be more: try a larger ${option}.`;
+  const judged = used.filter((group) => group.stability !== null);
   if (judged.length === 0)
     return [
       "unknown", `${used.length} in use`,
       `${inUse}${
           full} Whether another start would find the same ones cannot be told from one chain: fit with --chains 4.`
     ];
-  const found = judged.filter((component) => component.stability >= stable).length;
+  const found = judged.filter((group) => group.stability >= stable).length;
   const grade = found === judged.length ? "good" : found >= 0.5 * judged.length ? "fair" : "bad";
   const text = found === judged.length ?
       `Every one of them is found by the other chains, too (stability ${stable} or more).` :
@@ -81,14 +89,28 @@ function verdictCard(question, [grade, words, text], link, brief = false) {
       h("p", {}, sentences.join(" "), " ", link ? h("a", {href: `#${link}`}, "See why") : ""));
 }
 
+// " that share 100 columns of subject and object, and 8 of place".
+function columnsUsed() {
+  if (!report.columns) return "";
+  const names = (matrix) => matrix.modes.map((k) => report.modes[k].name).join(" and ");
+  const shared = report.columns.matrices.filter((matrix) => !matrix.own);
+  const own = report.columns.matrices.filter((matrix) => matrix.own);
+  const of = shared.map(
+      (matrix, i) =>
+          (i ? `${count(matrix.columns)} of ${names(matrix)}` :
+               `${plural(matrix.columns, "column")} of ${names(matrix)}`));
+  return `${of.length ? ` that share ${of.join(", ")}` : ""}${
+      own.length ? `, each ${own.map(names).join(", ")} by itself,` : ""}`;
+}
+
 function whatWasFitted() {
   const r = report.run;
   const sizes = report.modes.map((mode) => count(mode.size)).join(" × ");
   const names = report.modes.map((mode) => mode.name).join(" × ");
   const networks = report.networks && report.networks.length ? ` and ${plural(report.networks.length, "network")}` : "";
-  const how = r.model !== "ztp" ?
-      `${r.rank} components by the rival model ${r.model}` :
-      `up to ${r.rank} components by ${r.method === "online" ? "online filtering" : "Gibbs sampling"}`;
+  const how = r.model !== "ztp" ? `${r.rank} components by the rival model ${r.model}` :
+                                  `up to ${count(r.rank)} components${columnsUsed()} by ${
+                                      r.method === "online" ? "online filtering" : "Gibbs sampling"}`;
   return h(
       "p", {class: "lead"}, h("strong", {}, `${plural(r.ones, oneWord())} in ${sizes} cells`),
       `, ${names} (${percent(r.density, r.density < 0.001 ? 4 : 2)})${networks}, fitted with ${how}: ${
@@ -117,47 +139,53 @@ function metricTiles() {
                     ""}`));
 }
 
-function componentStrip() {
-  const list = report.components.list;
-  const shown = list.slice(0, 10);
-  const rest = list.length > shown.length ? ` ${list.length - shown.length} more under Components.` : "";
+function groupStrip() {
+  const list = groupList(), word = groupWord();
+  const order = d3.range(list.length).sort((a, b) => list[b].weight - list[a].weight || a - b);
+  const shown = order.slice(0, 10);
+  const rest = list.length > shown.length ? ` ${list.length - shown.length} more under ${upper(word)}s.` : "";
   return figure({
-    title: "The largest components",
-    label: `Bars: weights of the ${shown.length} largest components. ${
-        shown.map((c, i) => `${c.number}, ${componentName(i)}: ${fixed(c.weight, 1)}`).join("; ")}`,
+    title: `The largest ${word}s`,
+    label: `Bars: weights of the ${shown.length} largest ${word}s. ${
+        shown.map((i) => `${groupNumber(i)}, ${groupName(i)}: ${fixed(list[i].weight, 1)}`).join("; ")}`,
     note: `By expected count, with 90 % intervals.${rest}`,
     height: barsHeight(shown.length),
     interactive: true,
     draw: (svg, width) => bars(
-        svg, width, shown.map((c, i) => ({
-                                key: c.number,
-                                label: `${c.number}  ${componentName(i)}`,
-                                value: c.weight,
-                                low: c.q05,
-                                high: c.q95,
-                                press: () => goTo("components", c.number),
-                                name: `Component ${c.number}, ${componentName(i)}: weight ${fixed(c.weight, 1)}`,
-                                lines: () => componentLines(i),
-                              })),
+        svg, width,
+        shown.map((i) => ({
+                    key: groupNumber(i),
+                    label: `${groupNumber(i)}  ${groupName(i)}`,
+                    value: list[i].weight,
+                    low: list[i].q05,
+                    high: list[i].q95,
+                    press: () => goTo(...groupAddress(i)),
+                    name: `${upper(word)} ${groupNumber(i)}, ${groupName(i)}: weight ${fixed(list[i].weight, 1)}`,
+                    lines: () => groupLines(i),
+                  })),
         {format: Object.assign((v) => fixed(v, 1), {axis: (v) => short(v)}), valueWidth: 58}),
     data: () => [
-        ["component", "name", "weight", "q05", "q95", "share", "stability"],
-        ...list.map((c, i) => [c.number, componentName(i), c.weight, c.q05, c.q95, c.share, c.stability])],
+        [word, "name", "weight", "q05", "q95", ...(report.components ? ["share"] : []), "stability"],
+        ...order.map(
+            (i) =>
+                [groupNumber(i), groupName(i), list[i].weight, list[i].q05, list[i].q95,
+                 ...(report.components ? [list[i].share] : []), list[i].stability])],
   });
 }
 
 function overviewView(section) {
   const side = [];
   if (report.fit) side.push(rocFigure("h3", true));
-  if (report.components && report.diagnostics && report.diagnostics.occupied.posterior.length)
-    side.push(occupiedFigure(true));
+  const groups = report.components || report.columns;
+  if (groups && report.diagnostics && report.diagnostics.occupied.posterior.length) side.push(occupiedFigure(true));
   section.append(
       whatWasFitted(),
       h("div", {class: "verdicts"},
         verdictCard("Has it converged?", converged(), report.diagnostics ? "diagnostics" : null, true),
         verdictCard("Are its probabilities calibrated?", calibrated(), "fit", true),
-        verdictCard("How many components are real?", componentsReal(), report.components ? "cards" : null)),
-      metricTiles(), h("div", {class: "columns glance"}, report.components ? componentStrip() : "", side),
+        verdictCard(
+            `How many ${groupWord()}s are real?`, groupsReal(), report.components ? "cards" : groups && "columns")),
+      metricTiles(), h("div", {class: "columns glance"}, groups ? groupStrip() : "", side),
       report.notes.length ? h("div", {class: "notes"}, h("h3", {}, "What this report leaves out"),
                               h("ul", {}, report.notes.map((note) => h("li", {}, note)))) :
                             "");

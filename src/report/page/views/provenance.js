@@ -63,8 +63,9 @@ function provenanceView(section) {
         `Made by ztp ${report.made.version} at ${
             report.made.time.replace("T", " ").replace(
                 "Z", " UTC")}. Plots are drawn with D3 ${d3.version} by Mike Bostock, which is in this file. `,
-        "The components are those of the first chain, matched with the others for their stability; probabilities are " +
-            "means over all draws of all chains."),
+        `The ${
+            groupWord()}s are those of the first chain, matched with the others for their stability; probabilities ` +
+            "are means over all draws of all chains."),
       h("details", {}, h("summary", {}, "Licence of D3"),
         h("pre", {}, document.getElementById("licence").textContent)));
 }
