@@ -10,7 +10,7 @@ import pandas as pd
 from ._input import Mode, mode_number, whole_number
 
 if TYPE_CHECKING:
-    from ._core import Ids, LabelTable
+    from ._core import Ids, Labels
     from ._core import Posterior as CorePosterior
     from ._posterior import Posterior
 
@@ -20,7 +20,7 @@ class _Components:
 
     if TYPE_CHECKING:
         _core: CorePosterior
-        _labels: list[LabelTable]
+        _labels: list[Labels]
         info: dict[str, Any]
         mode_names: list[str]
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "posterior/posterior_impl.hpp"
+#include "posterior/self_cells.hpp"
 #include "posterior/top_search.hpp"
 #include "store/data.hpp"
 #include "ztp/error.hpp"
@@ -188,16 +189,6 @@ double score_reached(const std::vector<double>& score, const Buffer<std::uint32_
   return unseen[top - 1];
 }
 
-// Training ones, and cells (i, i) of tied modes where these cannot be.
-Skip known_cells(const SparseTensor& ones, const FactorLayout& layout, const FitOptions& options) {
-  std::size_t k = 0;
-  while (k < layout.modes() && layout.tied_mode(k) == k) ++k;
-  if (options.self != SelfCells::missing || k == layout.modes())
-    return [&ones](const std::uint32_t* cell) { return ones.contains(cell); };
-  const std::size_t l = layout.tied_mode(k);
-  return [&ones, k, l](const std::uint32_t* cell) { return cell[k] == cell[l] || ones.contains(cell); };
-}
-
 void check_question(const std::vector<std::optional<std::uint32_t>>& given, const std::vector<Mode>& modes,
                     std::size_t top) {
   const auto refuse = [](const std::string& what) { throw Error(ErrorKind::usage, "recommend: " + what); };
@@ -218,7 +209,8 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   check_question(given, impl_->modes, top);
   const std::size_t order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
-  const Skip skip = known_cells(ones, impl_->layout, impl_->info.options);
+  const MissingSelfCells self(impl_->layout, impl_->info.options.self == SelfCells::missing);
+  const Skip skip = [&](const std::uint32_t* cell) { return self.contains(cell) || ones.contains(cell); };
   OpenCells cells = open_cells(impl_->draws, impl_->layout, given);
   double reached = 0;
   for (int round = 0; round < most_rounds && !cells.open.empty(); ++round) {

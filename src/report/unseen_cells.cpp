@@ -6,9 +6,9 @@
 
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
+#include "posterior/self_cells.hpp"
 #include "report/mean_factor.hpp"
 #include "report/promising_cells.hpp"
-#include "report/self_cells.hpp"
 #include "store/data.hpp"
 #include "tensor/records.hpp"
 

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/random.hpp"
+#include "posterior/self_cells.hpp"
 #include "report/compare.hpp"
 #include "report/numbers.hpp"
-#include "report/self_cells.hpp"
 #include "report_run.hpp"
 
 namespace ztp {
