@@ -197,6 +197,7 @@ FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data) {
 ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& options) {
   ReadOptions reading = read;
   reading.counts = has_counts(options);
+  reading.tie = options.tie;
   reading.stream = is_online(options);
   reading.threads = options.threads > 0 ? static_cast<unsigned>(options.threads) : available_cores();
   return reading;
