@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sampler/column_moves.hpp"
-#include "sampler/document_weights.hpp"
+#include "model/distributions.hpp"
 #include "sampler/draw_place.hpp"
 
 namespace ztp {
+namespace {
+
+constexpr double least_count = 1e-3;  // of a column in a row: less, long decayed, is as none
+
+}  // namespace
 
 OnlineColumns::OnlineColumns(const PriorShapes& shapes, const Targets& targets)
-    : shapes_(shapes), to_(targets), scale_(targets.statistics.scale), S_(0, 0) {}
+    : shapes_(shapes), to_(targets), scale_(targets.statistics.scale) {}
 
 void OnlineColumns::run(const std::vector<RunningDocuments>& documents, const std::vector<Streams>& streams) {
   const FactorLayout& layout = to_.layout;
@@ -19,18 +23,27 @@ void OnlineColumns::run(const std::vector<RunningDocuments>& documents, const st
       deal_out_empty(layout.first_mode(f), streams[layout.first_mode(f)]);
       continue;
     }
-    Counts& rows = *to_.statistics.rows[f];
-    S_ = Matrix<double>(rows.rows(), rows.columns());
-    for_blocks_of_rows(rows, [&](Range of, const std::int64_t* values) {
-      for (std::size_t j = of.begin; j < of.end; ++j, values += rows.columns())
-        for (std::size_t q = 0; q < rows.columns(); ++q) S_.row(j)[q] = scale_ * static_cast<double>(values[q]);
-    });
-    sum_.clear();
-    for (const std::int64_t sum : to_.column_sums[f]) sum_.push_back(scale_ * static_cast<double>(sum));
-    for (std::size_t k = 0; k < layout.modes(); ++k)
-      if (layout.matrix(k) == f) move_components(k, documents[k], streams[k]);
-    change_rows(changes_, rows);
+    load(f);
+    for (std::size_t k = 0; k < layout.modes(); ++k) {
+      if (layout.matrix(k) != f) continue;
+      move_components(k, documents[k], streams[k]);
+      change_rows(changes_, *to_.statistics.rows[f]);
+    }
   }
+}
+
+void OnlineColumns::load(std::size_t f) {
+  const Counts& counts = *to_.statistics.rows[f];
+  rows_.assign(counts.rows(), {});
+  for_blocks_of_rows(counts, [&](Range of, const std::int64_t* values) {
+    for (std::size_t j = of.begin; j < of.end; ++j, values += counts.columns())
+      for (std::uint32_t q = 0; q < counts.columns(); ++q) {
+        const double count = scale_ * static_cast<double>(values[q]);
+        if (count >= least_count) rows_[j].push_back({q, count});
+      }
+  });
+  sum_.clear();
+  for (const std::int64_t sum : to_.column_sums[f]) sum_.push_back(scale_ * static_cast<double>(sum));
 }
 
 bool OnlineColumns::has_counts(std::size_t r) const {
@@ -47,8 +60,8 @@ std::vector<double> OnlineColumns::used_columns(std::size_t k) const {
 void OnlineColumns::move_components(std::size_t k, const RunningDocuments& documents, const Streams& streams) {
   const std::size_t f = to_.layout.matrix(k);
   const std::span<std::uint32_t> columns = to_.layout.columns_of_mode(k);
-  std::vector<double> used = used_columns(k), weights;
-  std::vector<RowCount> tokens;
+  std::vector<double> used = used_columns(k);
+  Document document;  // in whole counts
   const RunningDocuments::Entry* begin = documents.entries().data();
   const RunningDocuments::Entry* const last = begin + documents.entries().size();
   for (std::size_t r = 0; r < columns.size(); ++r) {
@@ -56,23 +69,21 @@ void OnlineColumns::move_components(std::size_t k, const RunningDocuments& docum
     Stream stream = streams.at(r);
     const std::uint32_t from = columns[r];
     std::int64_t units = 0;
-    tokens.clear();
+    document.clear();
     for (; end < last && end->component() == r; ++end) {
       const double count = scale_ * static_cast<double>(end->units);
-      S_.row(end->row())[from] -= count;
+      add_to_row(rows_[end->row()], from, -count);
       units += end->units;
-      const std::int64_t whole = static_cast<std::int64_t>(std::floor(count + stream.uniform()));
-      if (whole > 0) tokens.push_back({end->row(), whole});
+      const double whole = std::floor(count + stream.uniform());
+      if (whole > 0) document.push_back({end->row(), whole});
     }
     const double all = scale_ * static_cast<double>(units), counted = has_counts(r) ? 1 : 0;
     sum_[from] -= all;
     used[from] -= counted;
-    weights = used;
-    for (double& weight : weights) weight += column_concentration;
-    multiply_by_document(S_, sum_, shapes_.dirichlet[f], tokens, weights);
-    const std::uint32_t q = columns[r] = static_cast<std::uint32_t>(draw_place(weights, stream.uniform()));
+    weigh(document, used, shapes_.dirichlet[f]);
+    const std::uint32_t q = columns[r] = static_cast<std::uint32_t>(draw_place(weight_, stream.uniform()));
     for (const RunningDocuments::Entry* entry = begin; entry < end; ++entry) {
-      S_.row(entry->row())[q] += scale_ * static_cast<double>(entry->units);
+      add_to_row(rows_[entry->row()], q, scale_ * static_cast<double>(entry->units));
       if (q == from) continue;
       changes_.push_back({entry->row(), from, -entry->units});
       changes_.push_back({entry->row(), q, entry->units});
@@ -84,6 +95,25 @@ void OnlineColumns::move_components(std::size_t k, const RunningDocuments& docum
     sums[q] += units;
     begin = end;
   }
+}
+
+// A row without counts in column q has the factor G(a + m) / G(a) there. As it is the same for all such columns, it is
+// left out, and only the columns of the row are looked at.
+void OnlineColumns::weigh(const Document& document, const std::vector<double>& used, double a) {
+  const double prior_mass = a * static_cast<double>(rows_.size());
+  std::int64_t units = 0;
+  for (const RowCount& of_row : document) units += static_cast<std::int64_t>(of_row.count);
+  weight_.resize(used.size());
+  for (std::size_t q = 0; q < used.size(); ++q)
+    weight_[q] = std::log(column_concentration + used[q]) - log_rising(prior_mass + std::max(sum_[q], 0.0), units);
+  for (const RowCount& of_row : document) {
+    const std::int64_t count = static_cast<std::int64_t>(of_row.count);
+    const double without = log_rising(a, count);
+    for (const ColumnCount& of_column : rows_[of_row.row])
+      weight_[of_column.column] += log_rising(a + std::max(of_column.count, 0.0), count) - without;
+  }
+  const double largest = *std::max_element(weight_.begin(), weight_.end());
+  for (double& weight : weight_) weight = std::exp(weight - largest);
 }
 
 void OnlineColumns::deal_out_empty(std::size_t k, const Streams& streams) {

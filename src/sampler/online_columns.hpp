@@ -2,8 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "base/matrix.hpp"
 #include "model/state.hpp"
+#include "sampler/column_state.hpp"
+#include "sampler/column_step.hpp"
 #include "sampler/row_changes.hpp"
 #include "sampler/running_documents.hpp"
 
@@ -20,11 +21,15 @@ class OnlineColumns {
   OnlineColumns(const PriorShapes& shapes, const Targets& targets);
 
   // All components, mode by mode. documents: of each mode, settled; those of a one-hot mode are not looked at.
-  // streams: of each mode. O(columns x counts), serial, and a copy of a matrix of counts at a time.
+  // streams: of each mode. Serial; O(components P + columns in use in the rows of all components), and the rows of a
+  // matrix at a time in memory once more, sparse.
   void run(const std::vector<RunningDocuments>& documents, const std::vector<Streams>& streams);
 
  private:
+  void load(std::size_t f);
   void move_components(std::size_t k, const RunningDocuments& documents, const Streams& streams);
+  // The log-weights of the columns for a component with these counts, which have been taken out of its column.
+  void weigh(const Document& document, const std::vector<double>& used, double a);
   // Components without counts to other entities of a one-hot mode. An entity keeps its last one.
   void deal_out_empty(std::size_t k, const Streams& streams);
   std::vector<double> used_columns(std::size_t k) const;
@@ -33,8 +38,9 @@ class OnlineColumns {
   const PriorShapes& shapes_;
   Targets to_;
   double scale_;
-  Matrix<double> S_;         // of the matrix at hand, in counts
-  std::vector<double> sum_;  // of its columns
+  std::vector<SparseRow> rows_;  // of the matrix at hand, in counts
+  std::vector<double> sum_;      // of its columns
+  std::vector<double> weight_;
   std::vector<RowChange> changes_;
 };
 
