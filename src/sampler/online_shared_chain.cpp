@@ -14,7 +14,17 @@ namespace {
 constexpr std::size_t most_steps_between_moves = 10;
 constexpr double least_remembered = 1.0 / 64;  // counts of a component in a row
 
+// Once in an epoch, if it is not longer than that.
+std::size_t steps_between_moves(std::size_t minibatches) {
+  return std::min(minibatches, most_steps_between_moves);
+}
+
 }  // namespace
+
+double OnlineSharedChain::moves_in_a_step(std::uint64_t ones, std::int64_t minibatch) {
+  const double minibatches = std::ceil(static_cast<double>(ones) / static_cast<double>(minibatch));
+  return 1 / static_cast<double>(steps_between_moves(static_cast<std::size_t>(std::max(minibatches, 1.0))));
+}
 
 OnlineSharedChain::OnlineSharedChain(const Problem& problem, const OnlineOptions& options,
                                      const DataInMinibatches& data, Kernel& kernel, std::uint32_t number)
@@ -84,8 +94,8 @@ void OnlineSharedChain::remember_parts(std::int64_t unit) {
 
 double OnlineSharedChain::move_statistics(std::size_t b, bool few, bool likelihood) {
   const double log_likelihood = OnlineChain::move_statistics(b, few, likelihood);
-  const std::size_t every = std::min(ones_.count(), most_steps_between_moves);
-  if (problem_.move_columns && t_ > problem_.columns_after && t_ % every == 0) move_columns();
+  if (problem_.move_columns && t_ > problem_.columns_after && t_ % steps_between_moves(ones_.count()) == 0)
+    move_columns();
   return log_likelihood;
 }
 

@@ -17,6 +17,9 @@ class OnlineSharedChain final : public OnlineChain {
   OnlineSharedChain(const Problem& problem, const OnlineOptions& options, const DataInMinibatches& data, Kernel& kernel,
                     std::uint32_t number);
 
+  // How often components move between columns, where minibatches are of this size.
+  static double moves_in_a_step(std::uint64_t ones, std::int64_t minibatch);
+
   void start() override;
   std::vector<CheckpointField> checkpoint_fields() override;
   void restore(std::uint32_t t) override;

@@ -52,4 +52,11 @@ bool RunningDocuments::sound(std::size_t components, std::size_t rows) const {
          std::is_sorted(entries_.begin(), entries_.end(), [](const Entry& x, const Entry& y) { return x.key < y.key; });
 }
 
+std::size_t RunningDocuments::bytes(std::uint64_t ones) {
+  constexpr std::uint64_t of_a_one = 2;  // components that a one is found in, at different times
+  const std::size_t entries = std::min<std::uint64_t>(of_a_one * ones, most_entries);
+  const std::size_t fresh = std::min<std::uint64_t>(ones, most_new);
+  return sizeof(Entry) * (2 * entries + 2 * fresh);
+}
+
 }  // namespace ztp

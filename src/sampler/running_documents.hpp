@@ -33,7 +33,7 @@ class RunningDocuments {
   std::vector<Entry>& stored() { return entries_; }
   std::vector<Entry>& added() { return new_; }
   bool sound(std::size_t components, std::size_t rows) const;
-  // Bytes that they take in a mode with so many ones.
+  // Bytes that they take, while they settle, in a mode with so many ones.
   static std::size_t bytes(std::uint64_t ones);
 
  private:
