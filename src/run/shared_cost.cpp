@@ -14,9 +14,9 @@
 namespace ztp {
 namespace {
 
-constexpr double parts_of_a_one = 1.3;         // latent counts one by one: a few ones have several
-constexpr double columns_in_use = 6;           // of a row, after the first sweeps
-constexpr std::size_t sparse_row_bytes = 32;   // of a row without counts
+constexpr double parts_of_a_one = 1.3;                            // latent counts one by one: a few ones have several
+constexpr double columns_in_use = 6;                              // of a row, after the first sweeps
+constexpr std::size_t sparse_row_bytes = 32;                      // of a row without counts
 constexpr std::size_t timed_rows_bytes = std::size_t{128} << 20;  // of factors, in each matrix
 
 // Ones, or missing cells, by entity of the one-hot mode.
@@ -119,11 +119,10 @@ std::size_t shared_chain_bytes(const Dataset& data, const FitOptions& complete, 
   if (online && data.file != nullptr) at_once = std::min(at_once, static_cast<double>(FileMinibatches::usual_chunk));
   double bytes = by_entity_bytes(at_once + missing, K, counts) + parts_bytes(at_once + missing, K) +
                  sparse_rows_bytes(all + missing, layout) + unlisted_bytes(data, complete, layout);
-  bytes += 4 * at_once;  // components, in the kernel
+  bytes += 4 * at_once;                                                            // components, in the kernel
   if (!online) return static_cast<std::size_t>(bytes + 8 * parts_of_a_one * all);  // and their order by component
   for (std::size_t k = 0; k < K; ++k)
-    if (!layout.is_one_hot(layout.matrix(k)))
-      bytes += static_cast<double>(RunningDocuments::bytes(data.ones()));
+    if (!layout.is_one_hot(layout.matrix(k))) bytes += static_cast<double>(RunningDocuments::bytes(data.ones()));
   return static_cast<std::size_t>(bytes);
 }
 

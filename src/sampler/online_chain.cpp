@@ -116,9 +116,7 @@ double OnlineChain::weight_of(const Minibatches& minibatches, std::size_t b) {
 double OnlineChain::add_ones(std::size_t b, std::size_t next, double weight, DrawSettings settings) {
   settings.unit = units(weight);
   double log_likelihood = 0;
-  ones_.read(b, next, [&](const Minibatches::Chunk& chunk) {
-    log_likelihood += draw_counts(chunk, settings);
-  });
+  ones_.read(b, next, [&](const Minibatches::Chunk& chunk) { log_likelihood += draw_counts(chunk, settings); });
   return log_likelihood;
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "sampler/poisson_chain.hpp"
 #include "sampler/minibatches.hpp"
+#include "sampler/poisson_chain.hpp"
 
 namespace ztp {
 

@@ -44,11 +44,9 @@ void OnlineSharedChain::start() {
 }
 
 double OnlineSharedChain::draw_counts(const Minibatches::Chunk& chunk, const DrawSettings& settings) {
-  const TensorCells cells({.coords = chunk.coords,
-                           .observed = chunk.observed,
-                           .count = chunk.ones.count(),
-                           .first = chunk.ones.first()},
-                          state_.layout, kernel_);
+  const TensorCells cells(
+      {.coords = chunk.coords, .observed = chunk.observed, .count = chunk.ones.count(), .first = chunk.ones.first()},
+      state_.layout, kernel_);
   const std::vector<std::int64_t> before = statistics_.tensor;
   parts_.clear();
   const double log_likelihood = cells.allocate(state_, counts_.key(Purpose::counts), settings, statistics_, parts_);
@@ -60,8 +58,7 @@ double OnlineSharedChain::draw_counts(const Minibatches::Chunk& chunk, const Dra
 double OnlineSharedChain::impute_cells(const DrawSettings& settings) {
   parts_.clear();
   double rate = 0;
-  if (missing_)
-    rate += missing_->allocate(state_, counts_.key(Purpose::missing_cells), settings, statistics_, parts_);
+  if (missing_) rate += missing_->allocate(state_, counts_.key(Purpose::missing_cells), settings, statistics_, parts_);
   const std::size_t added = parts_.size();
   rate += unlisted_.draw(state_, number_, t_, parts_);
   const FactorLayout& layout = state_.layout;

@@ -28,14 +28,13 @@ class PointDrawer {
   template <class Set>
   CollectedCells draw_ones(Set& cells) {
     const std::uint64_t wanted = truth_.options().ones;
-    return collect(
-        cells, wanted, fmt::format("--ones {}", wanted), "drawing", simulate_stream::parts,
-        [&](std::uint32_t round, std::size_t r, std::uint64_t points) {
-          if (truth_.has_relations())
-            draw_relation(cells, round, r, points);
-          else
-            draw_component(cells, round, r, points);
-        });
+    return collect(cells, wanted, fmt::format("--ones {}", wanted), "drawing", simulate_stream::parts,
+                   [&](std::uint32_t round, std::size_t r, std::uint64_t points) {
+                     if (truth_.has_relations())
+                       draw_relation(cells, round, r, points);
+                     else
+                       draw_component(cells, round, r, points);
+                   });
   }
   // Distinct edges i < j over a mode, as cells (i, j): both ends from the same column.
   KeySet draw_edges(std::size_t k, std::uint64_t wanted);
@@ -130,8 +129,8 @@ void PointDrawer::draw_relation(Set& cells, std::uint32_t round, std::size_t r, 
     const std::size_t count = std::min<std::uint64_t>(chunk, points - begin);
     for (std::size_t k = 0; k < 3; ++k)
       table(k, r, scratch_[k])
-          .draw(truth_.key(simulate_stream::points + static_cast<std::uint32_t>(k)), round, stream_index(r, block), count,
-                ids[k].data());
+          .draw(truth_.key(simulate_stream::points + static_cast<std::uint32_t>(k)), round, stream_index(r, block),
+                count, ids[k].data());
     std::size_t kept = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (ids[0][i] == ids[2][i]) continue;

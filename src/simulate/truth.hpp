@@ -12,8 +12,8 @@ namespace ztp {
 
 // What a stream of Purpose::simulate is for (the `mode` of its key). Part of the meaning of a seed: only append.
 namespace simulate_stream {
-inline constexpr std::uint32_t shares = 0, order = 1, scatter = 2, parts = 3, columns = 256, points = 512,
-                               pairs = 4, edge_parts = 768, edge_ends = 1024;
+inline constexpr std::uint32_t shares = 0, order = 1, scatter = 2, parts = 3, columns = 256, points = 512, pairs = 4,
+                               edge_parts = 768, edge_ends = 1024;
 }
 
 // Checks options, with errors of kind usage or config.

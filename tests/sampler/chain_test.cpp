@@ -52,7 +52,8 @@ std::vector<Setting> all_settings() {
       }
   for (const bool everything : {false, true})
     for (const bool means : {false, true}) {
-      const std::string name = fmt::format("OnlineSharedColumns{}{}", everything ? "Everything" : "", means ? "Mean" : "");
+      const std::string name =
+          fmt::format("OnlineSharedColumns{}{}", everything ? "Everything" : "", means ? "Mean" : "");
       settings.push_back({name, everything, false, OnlineOptions{.mean_parameters = means}, 5, true});
     }
   settings.push_back({"OnlineSharedColumnsFewRows", false, false, OnlineOptions{}, 200, true});

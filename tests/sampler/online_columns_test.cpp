@@ -39,8 +39,8 @@ TEST(RunningDocuments, AddUpAndForget) {
 }
 
 // Rows 0 to 9 belong together and rows 10 to 19. Components 0 and 1 have the first, component 2 the second, and all are
-// in the wrong columns: 0 and 2 in column 0, 1 in column 1. A unit is a fourth of a count. Seed 3; that a component ends
-// in a column that another one with other rows has has a probability below 1e-20.
+// in the wrong columns: 0 and 2 in column 0, 1 in column 1. A unit is a fourth of a count. Seed 3; components with other
+// rows end in one column, or with the same rows in two, with a probability below 1e-20.
 TEST(OnlineColumns, ComponentsWithTheSameRowsShareAColumn) {
   HostArrays arrays;
   FactorLayout layout({0, 1}, {{20, 4}, {3, 3}}, 5, {{0, 1, 0, 3, 3}, {0, 1, 2, 0, 0}});
@@ -90,7 +90,8 @@ TEST(OnlineColumns, AnEntityKeepsItsLastComponent) {
   std::vector<std::vector<std::int64_t>> sums = {{0, 0}, {0, 0, 0}};
   for (std::uint32_t t = 1; t <= 50; ++t) {
     const auto key = [&](std::uint32_t k) { return Streams{stream_key(3, 0, Purpose::column_moves, k), t}; };
-    OnlineColumns({{0.1, 0.1}, 0.1, {}}, {layout, statistics, sums}).run(std::vector<RunningDocuments>(2), {key(0), key(1)});
+    OnlineColumns({{0.1, 0.1}, 0.1, {}}, {layout, statistics, sums})
+        .run(std::vector<RunningDocuments>(2), {key(0), key(1)});
     std::vector<int> components(3, 0);
     for (std::size_t r = 0; r < 6; ++r) ++components[layout.column(1, r)];
     EXPECT_EQ(layout.column(1, 0), 0u);

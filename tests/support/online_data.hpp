@@ -41,8 +41,8 @@ struct OnlineData : Dataset {
   std::unique_ptr<OnlineSharedChain> shared_chain(const OnlineOptions& options, Kernel& kernel,
                                                   std::uint32_t number = 0) {
     const OwnedMinibatches& cut = minibatches_.emplace_back(minibatches(kernel));
-    return std::make_unique<OnlineSharedChain>(problem, options,
-                                               DataInMinibatches{*cut.ones, cut.edges_of_networks()}, kernel, number);
+    return std::make_unique<OnlineSharedChain>(problem, options, DataInMinibatches{*cut.ones, cut.edges_of_networks()},
+                                               kernel, number);
   }
 
  private:
