@@ -39,8 +39,8 @@ TEST(RunningDocuments, AddUpAndForget) {
 }
 
 // Rows 0 to 9 belong together and rows 10 to 19. Components 0 and 1 have the first, component 2 the second, and all are
-// in the wrong columns: 0 and 2 in column 0, 1 in column 1. A unit is a fourth of a count. Seed 3; components with other
-// rows end in one column, or with the same rows in two, with a probability below 1e-20.
+// in the wrong columns: 0 and 2 in column 0, 1 in column 1. A unit is a fourth of a count. Seed 3; components with
+// other rows end in one column, or with the same rows in two, with a probability below 1e-20.
 TEST(OnlineColumns, ComponentsWithTheSameRowsShareAColumn) {
   HostArrays arrays;
   FactorLayout layout({0, 1}, {{20, 4}, {3, 3}}, 5, {{0, 1, 0, 3, 3}, {0, 1, 2, 0, 0}});
