@@ -73,6 +73,9 @@ void add_convert(CLI::App& app) {
   CLI::App* command = app.add_subcommand("convert", "Make a shuffled, checksummed file of ones, in little memory");
   add_ones_flags(*command, flags->read);
   command->add_option("OUT", flags->out, "the file to make, usually called .ztpt")->required();
+  command
+      ->add_option("--tie", flags->read.tie, "MODE=MODE: two modes of the same entities, as 'ztp fit --tie' needs them")
+      ->expected(1);
   add_choice(*command, "--likelihood", flags->likelihood, "count: the last column is a count, to be kept");
   command->add_option("--memory", flags->memory_mib, "MiB for sorting; the tables of labels come on top")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24));

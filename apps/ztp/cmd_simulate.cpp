@@ -51,8 +51,10 @@ void print_summary(const SimulateFlags& flags, const SimulateSummary& summary, d
 }
 
 void run_simulate(SimulateFlags& flags, const CLI::App& command) {
-  if (flags.options.kind == SimulateKind::planted && command.count("--dirichlet") > 0)
+  if (flags.options.kind != SimulateKind::model && command.count("--dirichlet") > 0)
     throw Error(ErrorKind::usage, "--dirichlet is used with --kind model only");
+  if (flags.options.kind != SimulateKind::relations && command.count("--communities") > 0)
+    throw Error(ErrorKind::usage, "--communities is used with --kind relations only");
   for (const std::string& text : flags.edges) {
     const auto [mode, count] = split_assignment(text, "--edges", "N");
     flags.options.edges.emplace_back(mode, whole_number(count, "--edges " + text));
@@ -81,7 +83,9 @@ void add_simulate(CLI::App& app) {
       ->required();
   command->add_option("--rank", flags->options.rank, "components")->check(CLI::Range(1, 1'000'000));
   add_choice(*command, "--kind", flags->options.kind,
-             "planted: each component is a block of entities in every mode; model: columns and weights from the prior");
+             "planted: each component is a block of entities in every mode; model: columns and weights from the prior; "
+             "relations: --dims entities,relations,entities, each component a relation between two communities");
+  command->add_option("--communities", flags->options.communities, "of entities, with --kind relations");
   command->add_option("--dirichlet", flags->options.dirichlet, "concentration of the columns, with --kind model");
   command->add_option("--edges", flags->edges, "MODE=N: a network of N edges over a mode, from the same columns")
       ->allow_extra_args(false);

@@ -28,6 +28,7 @@ struct ReadOptions {
   bool counts = false;                      // the numbers are counts, to be kept (--likelihood count)
   int index_base = 1;                       // of a .tns file
   std::vector<std::string> labels;          // "MODE=FILE", or one directory with MODE.txt for each mode
+  std::vector<std::string> tie;             // "MODE=MODE": two modes of the same entities; each gets those of both
   std::vector<std::string> networks;        // "MODE=FILE"
   std::string missing;                      // file of cells that were not observed
   std::vector<std::string> missing_slices;  // "MODE=FILE": entities all of whose cells were not observed

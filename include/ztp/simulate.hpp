@@ -15,9 +15,12 @@ namespace ztp {
 enum class SimulateKind {
   planted,  // each component is a block: in every mode a random subset of the entities, with uneven weights within
   model,    // each column is a draw from the prior, Dirichlet(a, ..., a)
+  // subject, relation, object: entities are in communities, the same as subjects and as objects, and each component is
+  // a relation that leads from one community to another. No entity relates to itself.
+  relations,
 };
 template <>
-inline constexpr auto choice_names<SimulateKind> = std::array{"planted", "model"};
+inline constexpr auto choice_names<SimulateKind> = std::array{"planted", "model", "relations"};
 // The kind of that name; Error (usage), if there is none.
 SimulateKind simulate_kind_named(const std::string& name);
 
@@ -29,13 +32,14 @@ struct SimulateOptions {
   std::uint64_t seed = 1;           // the result is a function of the options and this
   SimulateKind kind = SimulateKind::planted;
   double dirichlet = 0.1;               // a, for `model`
-  std::vector<std::string> mode_names;  // empty: mode1, mode2, ...
+  std::size_t communities = 10;         // for `relations`
+  std::vector<std::string> mode_names;  // empty: mode1, mode2, ...; of `relations` subject, relation, object
   // A network of so many distinct edges over the mode so named.
   std::vector<std::pair<std::string, std::uint64_t>> edges;
 };
 
-// The truth, column by column: u^(k)[., r] over the entities of the block (planted) or all of them (model). A pure
-// function of the options.
+// The truth, column by column: u^(k)[., r] over the entities of the block (planted), all of them (model), or those of a
+// community and the relation itself (relations). A pure function of the options.
 struct TrueFactorColumn {
   Buffer<std::uint32_t> ids;  // ascending
   Buffer<double> u;           // adds up to one
@@ -72,8 +76,9 @@ struct SimulateSummary {
 //   tensor.tsv                 header and labels "1", "2", ...
 //   labels/MODE.txt            all labels, for modes of up to a million entities
 //   network-MODE.tsv           edges i < j
-//   truth/weights.tsv          component, lambda
-//   truth/MODE.tsv             entity, component, u; only u > 1e-6 / n, so that less than 1e-6 of a column is left out
+//   truth/weights.tsv          component, lambda; of `relations` also its two communities and its relation
+//   truth/MODE.tsv             entity, component, u; only u > 1e-6 / n, so that less than 1e-6 of a column is left out;
+//                              of `relations` entity, community, u, for the subjects, who are the objects
 // Each file appears only when it is complete. With contents in the directory an error (config), unless forced: then
 // what an earlier run left under these names is removed first.
 SimulateSummary write_simulation(const SimulateOptions& options, const std::string& directory, bool force,

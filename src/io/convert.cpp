@@ -73,7 +73,7 @@ class Converter {
 ConvertSummary Converter::run() {
   LabelLists lists = read_label_files(options_.labels);  // first, so that mistakes are found before the long work
   std::unique_ptr<CellBuckets> buckets = read_cells();
-  if (!lists.empty()) buckets = apply_labels(std::move(lists), std::move(buckets));
+  if (!lists.empty() || !options_.tie.empty()) buckets = apply_labels(std::move(lists), std::move(buckets));
   const std::size_t cell_bytes = (2 + order_) * sizeof(std::uint32_t) + (options_.counts ? sizeof(std::int64_t) : 0);
   most_cells_ = std::max<std::size_t>(64, settings_.memory / 2 / cell_bytes);
   writer_ = std::make_unique<TensorWriter>(out_, modes_, options_.counts, settings_.ones_per_block);
@@ -129,7 +129,9 @@ std::unique_ptr<CellBuckets> Converter::apply_labels(LabelLists lists, std::uniq
       if (used_[k][id]) ids.push_back(static_cast<std::uint32_t>(id));
     return ids;
   };
-  const NewIds new_ids = apply_label_lists(std::move(lists), modes_, used_ids, options_.file);
+  const bool listed = !lists.empty();
+  NewIds new_ids = apply_label_lists(std::move(lists), modes_, used_ids, options_.file);
+  if (!tie_labels(options_.tie, modes_, new_ids) && !listed) return buckets;
   std::unique_ptr<CellBuckets> renumbered = new_buckets(0);
   for (std::size_t b = 0; b < CellBuckets::count; ++b) {
     move_bucket(*buckets, b, new_ids, *renumbered);

@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "io/flags.hpp"
 #include "io/lines.hpp"
+#include "tensor/tie_modes.hpp"
 
 namespace ztp {
 
@@ -96,6 +97,23 @@ NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedI
     found = std::move(full);
   }
   return new_ids;
+}
+
+bool tie_labels(const std::vector<std::string>& tie, std::vector<Mode>& modes, NewIds& new_ids) {
+  bool changed = false;
+  for (const std::string& item : tie) {
+    const auto [first, second] = split_assignment(item, "--tie", "MODE");
+    const std::size_t k = mode_of_flag(modes, first, "--tie " + item), l = mode_of_flag(modes, second, "--tie " + item);
+    if (k == l) throw config_error("--tie {}: a mode cannot be tied to itself", item);
+    std::vector<std::uint32_t> ids = join_labels(modes[k], modes[l]);
+    if (ids.empty()) continue;
+    changed = true;
+    if (new_ids[l].empty())
+      new_ids[l] = IdMap(std::move(ids));
+    else
+      new_ids[l].compose(ids);
+  }
+  return changed;
 }
 
 void renumber(std::uint32_t* coords, std::size_t cells, const NewIds& new_ids) {

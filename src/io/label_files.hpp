@@ -28,6 +28,8 @@ using UsedIds =
     std::function<std::vector<std::uint32_t>(std::size_t mode)>;  // those of a numbered mode that occur, sorted
 // Replaces the labels found in the file by the full lists. Returns the map of the ids.
 NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedIds& used_ids, const std::string& file);
+// Gives tied modes the labels of both, and adds what that changes to the map of the ids. Whether it changed any.
+bool tie_labels(const std::vector<std::string>& tie, std::vector<Mode>& modes, NewIds& new_ids);
 void renumber(std::uint32_t* coords, std::size_t cells, const NewIds& new_ids);
 
 }  // namespace ztp

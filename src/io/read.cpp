@@ -189,8 +189,9 @@ Dataset read_dataset(const ReadOptions& options) {
   const auto used_ids = [&](std::size_t k) {
     return occurring_ids(tensor.coords.data(), tensor.nnz(), tensor.order(), k, tensor.modes[k].labels.size());
   };
-  renumber(tensor.coords.data(), tensor.nnz(),
-           apply_label_lists(read_label_files(options.labels), tensor.modes, used_ids, options.file));
+  NewIds new_ids = apply_label_lists(read_label_files(options.labels), tensor.modes, used_ids, options.file);
+  if (data.file == nullptr) tie_labels(options.tie, tensor.modes, new_ids);  // a file that ones stay in has settled it
+  renumber(tensor.coords.data(), tensor.nnz(), new_ids);
   normalize_ones({options.file, options.counts}, data);
   for (const std::string& item : options.networks) add_network(read_network(item, tensor, pool), data);
   warn_of_repeated_networks(data);

@@ -3,6 +3,7 @@
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "sampler/batch_chain.hpp"
+#include "sampler/online_shared_chain.hpp"
 #include "sampler/shared_chain.hpp"
 
 namespace ztp {
@@ -45,10 +46,12 @@ ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool
 }
 
 std::unique_ptr<PoissonChain> ChainFactory::make(std::uint32_t number) const {
-  if (!problem_.layout.columns_are_components()) return std::make_unique<SharedChain>(problem_, *kernel_, number);
+  const bool shared = !problem_.layout.columns_are_components();
+  if (!minibatches_.ones && shared) return std::make_unique<SharedChain>(problem_, *kernel_, number);
   if (!minibatches_.ones) return std::make_unique<BatchChain>(problem_, *kernel_, number);
-  return std::make_unique<OnlineChain>(
-      problem_, online_, DataInMinibatches{*minibatches_.ones, minibatches_.edges_of_networks()}, *kernel_, number);
+  const DataInMinibatches data{*minibatches_.ones, minibatches_.edges_of_networks()};
+  if (shared) return std::make_unique<OnlineSharedChain>(problem_, online_, data, *kernel_, number);
+  return std::make_unique<OnlineChain>(problem_, online_, data, *kernel_, number);
 }
 
 }  // namespace ztp

@@ -183,6 +183,8 @@ double restore_chain(const std::string& path, const RunInfo& info, Chain& chain)
   for (const CheckpointField& field : chain.checkpoint_fields()) {
     if (field.rows != nullptr)
       read_counts(file, path, field.name, *field.rows);
+    else if (field.make_room)
+      file.read(field.name, field.make_room(file.bytes(field.name)), file.bytes(field.name));
     else
       file.read(field.name, field.data, field.bytes);
   }

@@ -16,6 +16,7 @@
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
+#include "run/shared_cost.hpp"
 #include "store/draws_nc.hpp"
 #include "ztp/error.hpp"
 
@@ -40,7 +41,10 @@ std::size_t online_bytes(const Dataset& data, const FitOptions& options, const F
   const std::size_t K = data.tensor.order(), minibatch = static_cast<std::size_t>(options.minibatch);
   const bool in_file = data.file != nullptr, counts = has_counts(options);
   std::size_t bytes = OnlineChain::bytes(layout, options.inner_draws, minibatch);
-  bytes += cpu::Allocator::bytes(in_file ? std::min(minibatch, FileMinibatches::usual_chunk) : minibatch, layout);
+  if (layout.columns_are_components())
+    bytes += cpu::Allocator::bytes(in_file ? std::min(minibatch, FileMinibatches::usual_chunk) : minibatch, layout);
+  else
+    bytes += shared_chain_bytes(data, options, layout);
   bytes +=
       in_file ? FileMinibatches::bytes(minibatch, K, counts) : MemoryMinibatches::bytes(data.tensor.nnz(), K, counts);
   for (const Network& network : data.networks) bytes += MemoryMinibatches::bytes(network.size(), 2, false);
@@ -49,12 +53,14 @@ std::size_t online_bytes(const Dataset& data, const FitOptions& options, const F
 
 std::size_t batch_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout) {
   const std::size_t ones = data.tensor.nnz();
-  std::size_t bytes = index_bytes(ones, layout) + cpu::Allocator::bytes(ones, layout);
+  const bool shared = !layout.columns_are_components();
+  std::size_t bytes = shared ? shared_chain_bytes(data, options, layout)
+                             : index_bytes(ones, layout) + cpu::Allocator::bytes(ones, layout);
   for (const Network& network : data.networks) {
     const auto [rows, columns] = layout.size_of_mode(network.mode);
     bytes += index_bytes(network.size(), FactorLayout::pairs(rows, columns));
   }
-  if (options.sampler == Sampler::collapsed) bytes += CollapsedMoves::bytes(data.tensor, layout);
+  if (options.sampler == Sampler::collapsed && !shared) bytes += CollapsedMoves::bytes(data.tensor, layout);
   return bytes;
 }
 
@@ -126,8 +132,8 @@ constexpr double timed_products = 1e8;                          // ones times co
 constexpr std::size_t timed_draws = 4000000;                    // rows times components that are timed
 constexpr std::size_t most_row_bytes = std::size_t{256} << 20;  // of a mode
 
-// A sample of the ones in the order of a sweep: runs of 64 neighbours, which share rows. Of a file, which is shuffled,
-// the first ones.
+}  // namespace
+
 Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
   if (data.file != nullptr) return first_ones_of_file(data, wanted);
   const SparseTensor& tensor = data.tensor;
@@ -137,6 +143,8 @@ Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
     if (e / 64 % step == 0) coords.append(tensor.cell(e), tensor.order());
   return coords;
 }
+
+namespace {
 
 // Times a real sweep, of the second: for data that are small enough for that.
 double time_real(const Dataset& data, const FitOptions& options, Pool& pool) {
@@ -221,9 +229,10 @@ double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel
 
 double time_of_sweep(const Dataset& data, const FitOptions& complete) {
   Pool pool(static_cast<unsigned>(complete.threads));
-  if (complete.sampler == Sampler::collapsed || (shares_columns(complete) && !is_online(complete)))
-    return time_real(data, complete, pool);
+  const bool shared = shares_columns(complete), few = !is_online(complete) && data.ones() <= most_timed_ones;
+  if (complete.sampler == Sampler::collapsed || (shared && few)) return time_real(data, complete, pool);
   const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);
+  if (shared) return time_shared_sweep(data, complete, pool, *kernel);
   return time_plain(data, complete, *kernel);
 }
 

@@ -72,7 +72,7 @@ void FileMinibatches::read(std::size_t b, std::size_t next, const std::function<
                                                        .count = now_.count,
                                                        .first = now_.first},
                                                       layout_);
-    use({*here, now_.coords.data()});
+    use({*here, now_.coords.data(), counts_ ? now_.counts.data() : nullptr});
   }
 }
 

@@ -111,7 +111,8 @@ void complete_sampler(FitOptions& complete, const Dataset& data) {
   }
   // With few ones the noise of draws matters, with many their cost.
   const bool few = complete.minibatch <= few_ones_in_minibatch;
-  if (complete.latent == SampleOrMean::automatic) complete.latent = few ? SampleOrMean::mean : SampleOrMean::sample;
+  if (complete.latent == SampleOrMean::automatic)
+    complete.latent = few && !shares_columns(complete) ? SampleOrMean::mean : SampleOrMean::sample;
   if (complete.parameters == SampleOrMean::automatic)
     complete.parameters = few ? SampleOrMean::sample : SampleOrMean::mean;
   const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
@@ -129,7 +130,10 @@ void complete_sampler(FitOptions& complete, const Dataset& data) {
 void check_shared(const FitOptions& complete, const Dataset& data) {
   if (is_rival(complete))
     throw Error(ErrorKind::config, fmt::format("--columns is for --model ztp, not {}", name_of(complete.model)));
-  if (is_online(complete)) throw Error(ErrorKind::config, "--columns is for --method batch alone");
+  if (is_online(complete) && !data.networks.empty())
+    throw Error(ErrorKind::config, "--columns with --method online: not with networks; use --method batch");
+  if (is_online(complete) && complete.latent == SampleOrMean::mean)
+    throw Error(ErrorKind::config, "--latent mean: with --columns latent counts are drawn; use --latent sample");
   const FactorLayout layout = layout_of(complete, sizes_of_modes(data));
   for (const Network& network : data.networks)
     if (layout.is_one_hot(layout.matrix(network.mode)))
@@ -193,6 +197,7 @@ FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data) {
 ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& options) {
   ReadOptions reading = read;
   reading.counts = has_counts(options);
+  reading.tie = options.tie;
   reading.stream = is_online(options);
   reading.threads = options.threads > 0 ? static_cast<unsigned>(options.threads) : available_cores();
   return reading;

@@ -1,6 +1,7 @@
 // What the sampling loop and those who record it need of a chain, whatever the model and the way it is fitted.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct CheckpointField {
   // On the host: so many bytes.
   void* data = nullptr;
   std::size_t bytes = 0;
+  // If its length varies: makes room for so many bytes, and returns where they go.
+  std::function<void*(std::size_t bytes)> make_room = {};
   // Or counts of a kernel. When they are restored there may be more rows, of entities that were not there before; they
   // stay as they are.
   Counts* rows = nullptr;

@@ -57,7 +57,7 @@ std::size_t MemoryMinibatches::bytes(std::size_t records, std::size_t order, boo
 }
 
 void MemoryMinibatches::read(std::size_t b, std::size_t, const std::function<void(const Chunk&)>& use) {
-  use({*minibatches_[b], coords_.data() + begin_[b] * order_});
+  use({*minibatches_[b], coords_.data() + begin_[b] * order_, counts_.empty() ? nullptr : counts_.data() + begin_[b]});
 }
 
 std::size_t minibatch_of_step(StreamKey key, std::size_t count, std::uint32_t t) {

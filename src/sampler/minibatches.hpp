@@ -21,7 +21,8 @@ class Minibatches {
   // One piece of a minibatch: where a kernel works on it, and its coordinates on the host.
   struct Chunk {
     const Ones& ones;
-    const std::uint32_t* coords;  // count x K
+    const std::uint32_t* coords;   // count x K
+    const std::int64_t* observed;  // counts; null: there are none
   };
   // Calls use(chunk) for the chunks of minibatch b, in order. After b, `next` will be read.
   virtual void read(std::size_t b, std::size_t next, const std::function<void(const Chunk&)>& use) = 0;

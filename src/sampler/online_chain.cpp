@@ -47,13 +47,14 @@ std::size_t OnlineChain::edge_minibatch(std::size_t m, std::uint32_t t) const {
 
 void OnlineChain::start() {
   t_ = 0;
-  statistics_.clear();
-  statistics_.scale = finest_scale;
+  clear_statistics();
   const std::size_t b = minibatch(1);
   // Without counts the means of all components are alike; with weights so small every one counts once.
-  for (std::size_t f = 0; f < state_.factors.size(); ++f)
+  for (std::size_t f = 0; f < state_.factors.size(); ++f) {
+    if (state_.layout.is_one_hot(f)) continue;
     mean_columns(kernel_, {.S = *statistics_.rows[f], .a = state_.shapes.dirichlet[f]}, column_totals(f),
                  *state_.factors[f]);
+  }
   std::fill(state_.tensor.log_weight.begin(), state_.tensor.log_weight.end(), -100.0);
   for (Weights& weights : state_.networks) std::fill(weights.log_weight.begin(), weights.log_weight.end(), -100.0);
   const double weight = weight_of(ones_, b);
@@ -97,7 +98,7 @@ double OnlineChain::move_statistics(std::size_t b, bool few, bool likelihood) {
   double log_likelihood = ones * add_ones(b, next, rho * ones, settings) - rates().total;
   DrawSettings imputed = settings;  // complete in every step, and so not scaled
   imputed.unit = units(rho);
-  log_likelihood += counts_.impute_missing(state_, imputed, statistics_);
+  log_likelihood += impute_cells(imputed);
   for (std::size_t m = 0; m < edges_.size(); ++m) {
     const std::size_t part = edge_minibatch(m, t_);
     const double weight = weight_of(*edges_[m], part), of_edges = add_edges(m, part, rho * weight, settings);
@@ -115,10 +116,16 @@ double OnlineChain::weight_of(const Minibatches& minibatches, std::size_t b) {
 double OnlineChain::add_ones(std::size_t b, std::size_t next, double weight, DrawSettings settings) {
   settings.unit = units(weight);
   double log_likelihood = 0;
-  ones_.read(b, next, [&](const Minibatches::Chunk& chunk) {
-    log_likelihood += counts_.draw_counts_of_ones(chunk.ones, state_, settings, statistics_);
-  });
+  ones_.read(b, next, [&](const Minibatches::Chunk& chunk) { log_likelihood += draw_counts(chunk, settings); });
   return log_likelihood;
+}
+
+double OnlineChain::draw_counts(const Minibatches::Chunk& chunk, const DrawSettings& settings) {
+  return counts_.draw_counts_of_ones(chunk.ones, state_, settings, statistics_);
+}
+
+double OnlineChain::impute_cells(const DrawSettings& settings) {
+  return counts_.impute_missing(state_, settings, statistics_);
 }
 
 double OnlineChain::add_edges(std::size_t m, std::size_t b, double weight, DrawSettings settings) {
@@ -195,7 +202,8 @@ bool OnlineChain::set_parameters_for(std::size_t b, std::uint32_t part) {
 
 // Imputed counts can fall anywhere, and a minibatch in chunks would have to be read twice.
 bool OnlineChain::touches_few(std::size_t b) const {
-  if (!ones_.whole() || problem_.missing != nullptr || !problem_.networks.empty()) return false;
+  const bool imputes = problem_.missing != nullptr || problem_.self_missing || !problem_.networks.empty();
+  if (!ones_.whole() || imputes) return false;
   std::uint64_t rows = 0;
   for (std::size_t f = 0; f < problem_.layout.matrices(); ++f) rows += problem_.layout.size(f).rows;
   return ones_.size(b) * problem_.layout.modes() < rows / 2;
@@ -235,6 +243,10 @@ void OnlineChain::decay(double rho) {
     statistics_.scale *= 1 - rho;
     return;
   }
+  clear_statistics();
+}
+
+void OnlineChain::clear_statistics() {
   statistics_.clear();
   statistics_.scale = finest_scale;
 }

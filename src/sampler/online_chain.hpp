@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "sampler/poisson_chain.hpp"
 #include "sampler/minibatches.hpp"
+#include "sampler/poisson_chain.hpp"
 
 namespace ztp {
 
@@ -56,12 +56,19 @@ class OnlineChain : public PoissonChain {
   // Makes room, so that counts of this weight and all that will be added fit and are fine enough.
   void fit_scale(double smallest_weight);
 
+  // Latent counts of the ones of a chunk. Returns their log-likelihood, as LatentCounts does.
+  virtual double draw_counts(const Minibatches::Chunk& chunk, const DrawSettings& settings);
+  // Those of cells that are not data. Returns their rate.
+  virtual double impute_cells(const DrawSettings& settings);
+  virtual double move_statistics(std::size_t b, bool few, bool likelihood);
+  virtual void clear_statistics();
+  virtual void rescale(int bits);  // by 2^bits, what they stand for stays
+
   const OnlineOptions options_;
   Minibatches& ones_;
   const std::vector<Minibatches*> edges_;
 
  private:
-  double move_statistics(std::size_t b, bool few, bool likelihood);
   void add_inner_draw(std::uint32_t draw, const RowLists* rows);
   void average_inner_draws(const RowLists* rows);
   bool touches_few(std::size_t b) const;
@@ -71,7 +78,6 @@ class OnlineChain : public PoissonChain {
   // other.
   std::size_t edge_minibatch(std::size_t m, std::uint32_t t) const;
   void decay(double rho);
-  void rescale(int bits);
 
   // Sums of inner draws, where there are several: of factors, and of weights of the tensor and the networks.
   std::vector<Matrix<float>> factor_sums_;

@@ -64,7 +64,7 @@ class PoissonChain : public Chain {
   // The sums of the columns of S of matrix f: what the tensor has, and the ends of its networks. O(R).          (M15)
   std::vector<double> column_totals(std::size_t f) const;
   // The same as they are stored, and those of the networks alone.
-  std::vector<std::int64_t> stored_column_totals(std::size_t f) const;
+  virtual std::vector<std::int64_t> stored_column_totals(std::size_t f) const;
   std::vector<std::int64_t> stored_network_ends(std::size_t f) const;
 
   // The columns that the statistics are added up by. They may be others than those of the parameters, which came

@@ -1,11 +1,10 @@
 #include "sampler/shared_chain.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "model/distributions.hpp"
+#include "sampler/shared_columns.hpp"
 
 namespace ztp {
 
@@ -37,19 +36,11 @@ void SharedChain::data_changed() {
 }
 
 void SharedChain::start() {
-  FactorLayout& layout = columns_;
-  for (std::size_t k = 0; k < layout.modes(); ++k) {
-    const std::size_t P = layout.size_of_mode(k).columns;
-    const StreamKey key = counts_.key(Purpose::column_start, k);
-    // Every entity of a one-hot mode has a component at least: its ones must be somewhere.
-    const bool one_hot = layout.is_one_hot(layout.matrix(k));
-    for (std::size_t r = 0; r < layout.components(); ++r)
-      layout.columns_of_mode(k)[r] = static_cast<std::uint32_t>(one_hot && r < P ? r : Stream(key, 0, r).below(P));
-  }
+  draw_first_columns(counts_, columns_);
   statistics_.clear();
   t_ = 0;
   if (starts_from_prior()) return;
-  ones_->allocate_at_random(layout, counts_.key(Purpose::start), statistics_);
+  ones_->allocate_at_random(columns_, counts_.key(Purpose::start), statistics_);
   statistics_.from_ones = statistics_.tensor;
   for (const NetworkPart& network : networks_) network.start(statistics_);
 }
@@ -100,18 +91,13 @@ void SharedChain::move_counts() {
 
 std::vector<CheckpointField> SharedChain::checkpoint_fields() {
   std::vector<CheckpointField> fields = BatchChain::checkpoint_fields();
-  for (std::size_t k = 0; k < columns_.modes(); ++k) {
-    const std::span<std::uint32_t> of_mode = columns_.columns_of_mode(k);
-    fields.push_back({fmt::format("columns{}", k), of_mode.data(), of_mode.size_bytes()});
-  }
+  add_column_fields(columns_, fields);
   return fields;
 }
 
 void SharedChain::restore(std::uint32_t t) {
   BatchChain::restore(t);
-  for (std::size_t k = 0; k < columns_.modes(); ++k)
-    for (const std::uint32_t q : columns_.columns_of_mode(k))
-      if (q >= columns_.size_of_mode(k).columns) throw damaged_checkpoint();
+  if (!columns_are_there(columns_)) throw damaged_checkpoint();
 }
 
 }  // namespace ztp

@@ -28,7 +28,7 @@ TensorCells::TensorCells(const HostCells& cells, const FactorLayout& layout, Ker
                                .observed = observed_.empty() ? nullptr : observed_.data() + begin,
                                .count = end - begin,
                                .missing = cells.missing,
-                               .first = begin},
+                               .first = cells.first + begin},
                               models[entity].layout);
     groups_.push_back({entity, begin, std::move(ones)});
   }

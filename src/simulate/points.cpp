@@ -10,13 +10,13 @@ PointDrawer::PointDrawer(const SimulateOptions& options, SimulateProgress progre
   double bytes = 0, reachable = 1;
   for (std::size_t k = 0; k < options.dims.size(); ++k) {
     const double support = static_cast<double>(truth_.support(k));
-    bytes += support * static_cast<double>(options.rank) * AliasTable::slot_bytes;
+    bytes += support * static_cast<double>(truth_.columns(k)) * AliasTable::slot_bytes;
     reachable *= support;
   }
   // Up to this size the tables of all columns are kept, for later rounds and networks. Larger ones are drawn again.
   keep_ = bytes <= 5.0 * (1 << 30);
   if (keep_) tables_.resize(options.dims.size() * options.rank);
-  const bool planted = options.kind == SimulateKind::planted;
+  const bool planted = options.kind != SimulateKind::model;
   if (planted) reachable *= static_cast<double>(options.rank);
   if (reachable < static_cast<double>(options.ones))
     throw config_error("--ones {} cannot be reached: {} {:.0f} cells; ask for fewer{}", options.ones,
@@ -33,10 +33,11 @@ std::vector<std::uint64_t> PointDrawer::parts(std::uint32_t what, std::uint32_t 
 }
 
 const AliasTable& PointDrawer::table(std::size_t k, std::size_t r, AliasTable& scratch) {
-  AliasTable& place = keep_ ? tables_[k * truth_.shares().size() + r] : scratch;
+  const std::size_t number = truth_.column_number(k, r);
+  AliasTable& place = keep_ ? tables_[k * truth_.shares().size() + number] : scratch;
   if (!keep_ || place.size() == 0) {
     place = AliasTable();  // before the next is built: one table less in memory
-    place = AliasTable(truth_.column(k, r));
+    place = AliasTable(truth_.column(k, number));
   }
   return place;
 }
@@ -44,7 +45,7 @@ const AliasTable& PointDrawer::table(std::size_t k, std::size_t r, AliasTable& s
 KeySet PointDrawer::draw_edges(std::size_t k, std::uint64_t wanted) {
   const std::string flag = fmt::format("--edges {}={}", mode_names(truth_.options())[k], wanted);
   const double support = static_cast<double>(truth_.support(k));
-  const bool planted = truth_.options().kind == SimulateKind::planted;
+  const bool planted = truth_.options().kind != SimulateKind::model;
   const double reachable = support * (support - 1) / 2 * (planted ? static_cast<double>(truth_.shares().size()) : 1);
   if (reachable < static_cast<double>(wanted))
     throw config_error("{} cannot be reached: there are at most {:.0f} pairs", flag, reachable);

@@ -28,9 +28,13 @@ class PointDrawer {
   template <class Set>
   CollectedCells draw_ones(Set& cells) {
     const std::uint64_t wanted = truth_.options().ones;
-    return collect(
-        cells, wanted, fmt::format("--ones {}", wanted), "drawing", simulate_stream::parts,
-        [&](std::uint32_t round, std::size_t r, std::uint64_t points) { draw_component(cells, round, r, points); });
+    return collect(cells, wanted, fmt::format("--ones {}", wanted), "drawing", simulate_stream::parts,
+                   [&](std::uint32_t round, std::size_t r, std::uint64_t points) {
+                     if (truth_.has_relations())
+                       draw_relation(cells, round, r, points);
+                     else
+                       draw_component(cells, round, r, points);
+                   });
   }
   // Distinct edges i < j over a mode, as cells (i, j): both ends from the same column.
   KeySet draw_edges(std::size_t k, std::uint64_t wanted);
@@ -56,6 +60,9 @@ class PointDrawer {
   std::vector<std::uint64_t> parts(std::uint32_t what, std::uint32_t round, std::uint64_t points) const;
   // The table of a column; kept if all tables together are small enough, else built into `scratch`.
   const AliasTable& table(std::size_t k, std::size_t r, AliasTable& scratch);
+  // The same where subject and object are entities of one set: none relates to itself, a later round draws another.
+  template <class Set>
+  void draw_relation(Set& cells, std::uint32_t round, std::size_t r, std::uint64_t points);
   template <class Set>
   void draw_component(Set& cells, std::uint32_t round, std::size_t r, std::uint64_t points);
   void draw_component_edges(KeySet& edges, std::size_t k, std::uint32_t round, std::size_t r, std::uint64_t points);
@@ -112,6 +119,26 @@ void PointDrawer::draw_component(Set& cells, std::uint32_t round, std::size_t r,
       tables[k]->draw(keys[k], round, stream_index(r, block), count, ids.data());
       cells.set(first + begin, count, k, ids.data());
     }
+  }
+}
+
+template <class Set>
+void PointDrawer::draw_relation(Set& cells, std::uint32_t round, std::size_t r, std::uint64_t points) {
+  std::array<Ids, 3> ids;
+  for (std::size_t begin = 0, block = 0; begin < points; begin += chunk, ++block) {
+    const std::size_t count = std::min<std::uint64_t>(chunk, points - begin);
+    for (std::size_t k = 0; k < 3; ++k)
+      table(k, r, scratch_[k])
+          .draw(truth_.key(simulate_stream::points + static_cast<std::uint32_t>(k)), round, stream_index(r, block),
+                count, ids[k].data());
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (ids[0][i] == ids[2][i]) continue;
+      for (Ids& of_mode : ids) of_mode[kept] = of_mode[i];
+      ++kept;
+    }
+    const std::size_t first = cells.grow(kept);
+    for (std::size_t k = 0; k < 3; ++k) cells.set(first, kept, k, ids[k].data());
   }
 }
 

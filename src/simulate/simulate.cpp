@@ -84,11 +84,17 @@ class Output {
     make_output_directory(path("truth"), true);
     const std::vector<double>& shares = drawer_.truth().shares();
     TextWriter file(path("truth/weights.tsv"));
-    file.write("#component\tlambda\n");
-    for (std::size_t r = 0; r < shares.size(); ++r)
-      file.write(fmt::format("{}\t{}\n", r + 1, shares[r] * static_cast<double>(points)));
+    const bool relations = drawer_.truth().has_relations();
+    file.write(fmt::format("#component\tlambda{}\n", relations ? fmt::format("\t{}", fmt::join(names_, "\t")) : ""));
+    for (std::size_t r = 0; r < shares.size(); ++r) {
+      file.write(fmt::format("{}\t{}", r + 1, shares[r] * static_cast<double>(points)));
+      for (std::size_t k = 0; relations && k < names_.size(); ++k)
+        file.write(fmt::format("\t{}", drawer_.truth().column_number(k, r) + 1));
+      file.write("\n");
+    }
     finish(file, "truth/weights.tsv");
-    for (std::size_t k = 0; k < names_.size(); ++k) write_columns(k);
+    for (std::size_t k = 0; k < names_.size(); ++k)
+      if (!relations || k == 0) write_columns(k);
   }
 
   // Takes back what was written, when the rest cannot be made.
@@ -114,9 +120,9 @@ class Output {
     const double least = 1e-6 / static_cast<double>(truth.options().dims[k]);
     const std::string name = fmt::format("truth/{}.tsv", names_[k]);
     TextWriter file(path(name));
-    file.write(fmt::format("#{}\tcomponent\tu\n", names_[k]));
-    for (std::size_t r = 0; r < truth.shares().size(); ++r) {
-      drawer_.report("writing the truth", static_cast<double>(r) / static_cast<double>(truth.shares().size()));
+    file.write(fmt::format("#{}\t{}\tu\n", names_[k], truth.has_relations() ? "community" : "component"));
+    for (std::size_t r = 0; r < truth.columns(k); ++r) {
+      drawer_.report("writing the truth", static_cast<double>(r) / static_cast<double>(truth.columns(k)));
       const TrueFactorColumn column = truth.column(k, r);
       for (std::size_t i = 0; i < column.ids.size(); ++i) {
         if (column.u[i] <= least) continue;

@@ -90,6 +90,18 @@ void check_names(const std::vector<std::string>& names) {
   }
 }
 
+void check_relations(const SimulateOptions& options) {
+  if (options.kind != SimulateKind::relations) return;
+  if (options.dims.size() != 3 || options.dims[0] != options.dims[2])
+    throw config_error("--kind relations: --dims must be entities, relations and the same number of entities again");
+  const std::uint64_t most = std::min<std::uint64_t>(options.dims[0] / 2, options.rank);
+  if (options.communities < 2 || options.communities > most)
+    throw config_error("--communities {}: it must be 2 to {}, the components or half of the entities",
+                       options.communities, most);
+  if (options.rank < options.dims[1])
+    throw config_error("--rank {}: each of the {} relations needs a component", options.rank, options.dims[1]);
+}
+
 void check_edges(const SimulateOptions& options, const std::vector<std::string>& names) {
   for (std::size_t i = 0; i < options.edges.size(); ++i) {
     const auto& [mode, edges] = options.edges[i];
@@ -106,6 +118,7 @@ void check_edges(const SimulateOptions& options, const std::vector<std::string>&
 
 std::vector<std::string> mode_names(const SimulateOptions& options) {
   std::vector<std::string> names = options.mode_names;
+  if (names.empty() && options.kind == SimulateKind::relations) names = {"subject", "relation", "object"};
   for (std::size_t k = names.size(); names.size() < options.dims.size(); ++k)
     names.push_back(fmt::format("mode{}", k + 1));
   return names;
@@ -126,6 +139,7 @@ void check(const SimulateOptions& options) {
     refuse(fmt::format("--dirichlet is {}; it must be above 0 and at most 1e6", options.dirichlet));
   if (!options.mode_names.empty() && options.mode_names.size() != options.dims.size())
     refuse(fmt::format("--mode-names gives {} names for {} modes", options.mode_names.size(), options.dims.size()));
+  check_relations(options);
   check_names(mode_names(options));
   check_edges(options, mode_names(options));
 }
@@ -133,15 +147,26 @@ void check(const SimulateOptions& options) {
 Truth::Truth(const SimulateOptions& options) : options_(options) {
   check(options);
   const bool planted = options.kind == SimulateKind::planted;
+  const bool even = options.kind != SimulateKind::model;
   // Planted components have similar weights, those of the model exponential ones (a gamma prior of shape 1: with the
   // 0.1 of a fit, which empties components, one or two would dominate).
   Buffer<double> weights(options.rank);
   for (std::size_t r = 0; r < options.rank; ++r) {
     Stream stream(key(simulate_stream::shares), 0, r);
-    weights[r] = std::exp(draw_log_gamma(stream, planted ? 4 : 1));
+    weights[r] = std::exp(draw_log_gamma(stream, even ? 4 : 1));
   }
   normalise(weights);
   shares_.assign(weights.begin(), weights.end());
+  if (has_relations()) {
+    const std::uint64_t n = options.dims[0], communities = options.communities;
+    support_ = {(n + communities - 1) / communities, 1, (n + communities - 1) / communities};
+    for (std::size_t r = 0; r < options.rank; ++r) {
+      Stream stream(key(simulate_stream::pairs), 0, r);
+      const auto subjects = static_cast<std::uint32_t>(stream.below(communities));
+      pairs_.push_back({subjects, static_cast<std::uint32_t>(stream.below(communities))});
+    }
+    return;
+  }
   for (std::size_t k = 0; k < options.dims.size(); ++k) {
     support_.push_back(planted ? block_size(options.dims[k], options) : options.dims[k]);
     if (!planted) continue;
@@ -154,7 +179,8 @@ Truth::Truth(const SimulateOptions& options) : options_(options) {
   }
 }
 
-Buffer<std::uint32_t> Truth::block(std::size_t k, std::size_t r) const {
+// So many entities from `start` on, of a random order of them.
+Buffer<std::uint32_t> Truth::block(std::size_t k, std::uint64_t start) const {
   const std::uint64_t n = options_.dims[k], size = support_[k];
   Buffer<std::uint32_t> ids(size);
   if (size == n) {
@@ -162,23 +188,37 @@ Buffer<std::uint32_t> Truth::block(std::size_t k, std::size_t r) const {
     return ids;
   }
   const RandomPermutation scatter(key(simulate_stream::scatter), k, n);
-  const std::uint64_t start = block_order_[k][r] * n / options_.rank;
   for (std::uint64_t i = 0; i < size; ++i) ids[i] = static_cast<std::uint32_t>(scatter((start + i) % n));
   hwy::Sorter()(ids.data(), size, hwy::SortAscending());
   return ids;
 }
 
-TrueFactorColumn Truth::column(std::size_t k, std::size_t r) const {
+std::size_t Truth::columns(std::size_t k) const {
+  if (!has_relations()) return options_.rank;
+  return k == 1 ? options_.dims[1] : options_.communities;
+}
+
+std::size_t Truth::column_number(std::size_t k, std::size_t r) const {
+  if (!has_relations()) return r;
+  return k == 1 ? r % options_.dims[1] : pairs_[r][k / 2];
+}
+
+TrueFactorColumn Truth::column(std::size_t k, std::size_t number) const {
   TrueFactorColumn column;
   column.u = Buffer<double>(support_[k]);
-  const StreamKey columns = key(simulate_stream::columns + static_cast<std::uint32_t>(k));
-  if (options_.kind == SimulateKind::planted) {
-    column.ids = block(k, r);
-    draw_block_weights(columns, r, column.u);
-  } else {
+  const std::size_t same = has_relations() && k == 2 ? 0 : k;  // objects are the subjects
+  const StreamKey columns = key(simulate_stream::columns + static_cast<std::uint32_t>(same));
+  if (has_relations() && k == 1) {
+    column.ids.push_back(static_cast<std::uint32_t>(number));
+    column.u[0] = 1;
+  } else if (options_.kind == SimulateKind::model) {
     column.ids = Buffer<std::uint32_t>(support_[k]);
     std::iota(column.ids.begin(), column.ids.end(), 0u);
-    draw_dirichlet(columns, r, options_.dirichlet, column.u);
+    draw_dirichlet(columns, number, options_.dirichlet, column.u);
+  } else {
+    const std::uint64_t place = has_relations() ? number : block_order_[k][number];
+    column.ids = block(same, place * options_.dims[k] / this->columns(k));
+    draw_block_weights(columns, number, column.u);
   }
   normalise(column.u);
   return column;
@@ -186,11 +226,12 @@ TrueFactorColumn Truth::column(std::size_t k, std::size_t r) const {
 
 SimulateKind simulate_kind_named(const std::string& name) {
   if (const auto kind = choice_named<SimulateKind>(name)) return *kind;
-  throw usage_error("--kind \"{}\" is neither planted nor model", name);
+  throw usage_error("--kind \"{}\" is none of planted, model and relations", name);
 }
 
 TrueFactorColumn true_factor_column(const SimulateOptions& options, std::size_t mode, std::size_t component) {
-  return Truth(options).column(mode, component);
+  const Truth truth(options);
+  return truth.column(mode, truth.column_number(mode, component));
 }
 
 }  // namespace ztp

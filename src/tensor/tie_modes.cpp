@@ -21,24 +21,34 @@ bool same_labels(const LabelTable& a, const LabelTable& b) {
 
 }  // namespace
 
+std::vector<std::uint32_t> join_labels(Mode& a, Mode& b) {
+  LabelTable &first = a.labels, &second = b.labels, both;
+  if (same_labels(first, second)) return {};
+  std::vector<std::uint32_t> id_of_second;
+  if (first.is_numbered() && second.is_numbered() && first.first_number() == second.first_number()) {
+    both = LabelTable::numbered(first.first_number(), std::max(first.size(), second.size()));
+  } else {
+    std::string scratch;
+    for (std::uint32_t j = 0; j < first.size(); ++j) both.add(first.name(j, scratch));
+    for (std::uint32_t j = 0; j < second.size(); ++j) id_of_second.push_back(both.add(second.name(j, scratch)));
+    if (both.size() == first.size() + second.size())
+      throw config_error("--tie {0}={1}: modes {0} and {1} have no label in common, so their entities are not the same",
+                         a.name, b.name);
+  }
+  first = both;
+  second = std::move(both);
+  return id_of_second;
+}
+
 void tie_modes(Dataset& data, std::size_t k, std::size_t l) {
   SparseTensor& tensor = data.tensor;
-  LabelTable& first = tensor.modes[k].labels;
-  LabelTable& second = tensor.modes[l].labels;
-  if (same_labels(first, second)) return;
+  if (same_labels(tensor.modes[k].labels, tensor.modes[l].labels)) return;
   if (data.file != nullptr)
     throw config_error(
-        "--tie {}={}: the modes of a tensor file must have the same entities in the same order; give "
-        "'ztp convert' the same --labels for both",
-        tensor.modes[k].name, tensor.modes[l].name);
-  LabelTable both;
-  std::vector<std::uint32_t> id_of_first, id_of_second;
-  std::string scratch;
-  for (std::uint32_t j = 0; j < first.size(); ++j) id_of_first.push_back(both.add(first.name(j, scratch)));
-  for (std::uint32_t j = 0; j < second.size(); ++j) id_of_second.push_back(both.add(second.name(j, scratch)));
-  if (both.size() == first.size() + second.size())
-    throw config_error("--tie {0}={1}: modes {0} and {1} have no label in common, so their entities are not the same",
-                       tensor.modes[k].name, tensor.modes[l].name);
+        "--tie {0}={1}: in {2} the modes have entities of their own; make it again with 'ztp convert --tie {0}={1}'",
+        tensor.modes[k].name, tensor.modes[l].name, data.file->path());
+  const std::vector<std::uint32_t> id_of_second = join_labels(tensor.modes[k], tensor.modes[l]);
+  if (id_of_second.empty()) return;
   const std::size_t K = tensor.order();
   const auto rename = [&](Buffer<std::uint32_t>& cells) {
     for (std::size_t i = 0; i < cells.size(); i += K) cells[i + l] = id_of_second[cells[i + l]];
@@ -62,8 +72,6 @@ void tie_modes(Dataset& data, std::size_t k, std::size_t l) {
       sort_and_merge_records(*pairs, 2);
     }
   }
-  first = both;
-  second = std::move(both);
 }
 
 void remove_self_cells(std::size_t k, std::size_t l, std::size_t K, TestCells& test, Missing& missing) {

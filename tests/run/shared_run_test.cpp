@@ -122,7 +122,11 @@ TEST(SharedColumns, WhatCannotBeIsRefused) {
       message([](O) {}, groups(true)),
       "--self missing: a one has \"p2\" both as subject and as object; use --self zero, or leave such ones out of "
       "the data");
-  EXPECT_EQ(message([](O o) { o.method = Method::online; }), "--columns is for --method batch alone");
+  EXPECT_EQ(message([](O o) {
+              o.method = Method::online;
+              o.latent = SampleOrMean::mean;
+            }),
+            "--latent mean: with --columns latent counts are drawn; use --latent sample");
 }
 
 // What is left out follows from the data, and one column is enough for a model.

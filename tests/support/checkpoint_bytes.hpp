@@ -34,10 +34,12 @@ inline std::string parameter_bytes(const State& state) {
 inline std::string checkpoint_bytes(Chain& chain) {
   std::string bytes;
   for (const CheckpointField& field : chain.checkpoint_fields())
-    if (field.rows != nullptr)
+    if (field.rows != nullptr) {
       bytes += bytes_of(*field.rows);
-    else
+    } else {
+      if (field.make_room) bytes.append(reinterpret_cast<const char*>(&field.bytes), sizeof field.bytes);
       bytes.append(static_cast<const char*>(field.data), field.bytes);
+    }
   return bytes;
 }
 
@@ -49,6 +51,12 @@ inline void restore(Chain& chain, const std::string& bytes, std::uint32_t steps)
     at += size;
   };
   for (const CheckpointField& field : chain.checkpoint_fields()) {
+    if (field.make_room) {
+      std::size_t bytes_of_field = 0;
+      take(&bytes_of_field, sizeof bytes_of_field);
+      take(field.make_room(bytes_of_field), bytes_of_field);
+      continue;
+    }
     if (field.rows == nullptr) {
       take(field.data, field.bytes);
       continue;

@@ -8,6 +8,7 @@
 
 #include "kernel/host_arrays.hpp"
 #include "run/chain_factory.hpp"
+#include "sampler/online_shared_chain.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp::test {
@@ -36,6 +37,12 @@ struct OnlineData : Dataset {
   OnlineChain chain(const OnlineOptions& options, Kernel& kernel, std::uint32_t number = 0) {
     const OwnedMinibatches& cut = minibatches_.emplace_back(minibatches(kernel));
     return OnlineChain(problem, options, {*cut.ones, cut.edges_of_networks()}, kernel, number);
+  }
+  std::unique_ptr<OnlineSharedChain> shared_chain(const OnlineOptions& options, Kernel& kernel,
+                                                  std::uint32_t number = 0) {
+    const OwnedMinibatches& cut = minibatches_.emplace_back(minibatches(kernel));
+    return std::make_unique<OnlineSharedChain>(problem, options, DataInMinibatches{*cut.ones, cut.edges_of_networks()},
+                                               kernel, number);
   }
 
  private:
