@@ -15,4 +15,13 @@ for name in kinship umls; do
 done
 expect 0 '135 entities' "$ztp" check "$ZTP_DATA/umls/tensor.tsv.gz" \
   --labels "concept_j=$ZTP_DATA/umls/concept-labels.tsv"
+# Persons relate to persons; users watch movies, also where both are numbers.
+expect 0 '--tie person_i=person_j --self zero' "$ztp" check "$ZTP_DATA/kinship/tensor.tsv.gz"
+expect 0 '--tie concept_i=concept_j --self zero' "$ztp" check "$ZTP_DATA/umls/tensor.tsv.gz"
+if [ -d "$ZTP_DATA/movielens-100k" ]; then
+  gzip -dc "$ZTP_DATA/movielens-100k/tensor.tsv.gz" >movies.tsv
+  awk -F '\t' 'NR > 1 { if (!($1 in user)) user[$1] = ++users; if (!($2 in movie)) movie[$2] = ++movies
+                        print user[$1], movie[$2], 1 }' movies.tsv >movies.tns
+  for file in movies.tsv movies.tns; do expect 0 '"same_entities": null' "$ztp" check $file --json; done
+fi
 finish
