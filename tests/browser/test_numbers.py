@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -140,10 +141,10 @@ def part_text(part):
      ("tied", "subject=A person 3"), ("tied", "relation=<b>fears</b>"), ("learned", "object=B person 4")],
 )  # fmt: skip
 def test_unseen_cells(name, given, made, open, ztp):
-    page = open(made.report(name), address=f"entities/{given.replace('=', '/')}")
+    mode, label = given.split("=")
+    page = open(made.report(name), address=f"entities/{mode}/{quote(label, safe='')}")
     printed = ztp("recommend", made.run(name), given, "--top", 5, "--json")
     expected = [json.loads(line) for line in printed.splitlines()]
-    mode = given.split("=")[0]
     rows = page.script(
         "return Array.from(document.querySelectorAll('#unseen tbody tr'), (row) => Array.from(row.cells, (cell) =>"
         " cell.querySelector('.why') ? Array.from(cell.querySelectorAll('.why'), (part) => part.textContent) :"
