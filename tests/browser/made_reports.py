@@ -52,8 +52,16 @@ FITS = {
     "pair": "pair/tensor.tsv --rank 1 --sweeps 60 --holdout 0.1",
     "online": "small/tensor.tsv --labels small/labels --network mode1=small/network-mode1.tsv"
     " --method online --rank 4 --sweeps 80 --holdout 0.2",
+    # Components share columns: of people, with relations one by one and with columns of relations.
+    "tied": "people.tsv --tie subject=object --self missing --columns subject=8 --columns relation=own"
+    " --network subject=friends.tsv --rank 60 --sweeps 100 --chains 2 --holdout 0.1",
+    "learned": "people.tsv --tie subject=object --self missing --columns subject=5 --columns relation=3"
+    " --rank 30 --sweeps 60",
 }
 COMPARED = "compared"  # world and other
+COMPARED_COLUMNS = "compared-columns"  # tied and learned
+COMPARISONS = {COMPARED: ("world", "other"), COMPARED_COLUMNS: ("tied", "learned")}
+FILES = ("world/", "small/", "pair/", "counts.tsv", "dense.tsv", "people.tsv", "friends.tsv")
 
 
 class Made:
@@ -85,6 +93,8 @@ class Made:
             "pair": lambda path: self.ztp("simulate", "--dims", "12,9", "--ones", 40, "--rank", 2, "--out", path),
             "counts.tsv": self._counts,
             "dense.tsv": self._dense,
+            "people.tsv": self._people,
+            "friends.tsv": self._friends,
         }
         return self.once(name, makers[name])
 
@@ -98,20 +108,37 @@ class Made:
         cells = [f"user{i}\tthing{j}" for i in range(30) for j in range(200) if j < 100 or (i + j) % 4]
         path.write_text("\n".join(["#user\tthing", *cells]) + "\n")
 
-    def run(self, name: str) -> Path:
-        words = FITS[name].split()
-        self.data(words[0].split("/")[0])
-        words = [word.replace("=", f"={self.folder}/") if "=" in word else word for word in words]
-        words = [
-            str(self.folder / word) if word.startswith(("world/", "small/", "pair/", "counts", "dense")) else word
-            for word in words
+    def _people(self, path: Path) -> None:
+        """Relation l leads from group g of people to group g + l; a few lead anywhere. Nobody relates to himself."""
+        names = [f"{'ABC'[i % 3]} person {i}" for i in range(24)]
+        relations = ["likes", "<b>fears</b>", "pays", "a relation with a name that is much longer than there is room"]
+        cells = [
+            f"{names[i]}\t{relation}\t{names[j]}"
+            for i in range(24)
+            for k, relation in enumerate(relations)
+            for j in range(24)
+            if i != j and ((i + k - j) % 3 == 0 and (5 * i + 3 * j + k) % 7 or (7 * i + 11 * j + 5 * k) % 41 == 0)
         ]
+        path.write_text("\n".join(["#subject\trelation\tobject", *cells]) + "\n")
+
+    def _friends(self, path: Path) -> None:
+        pairs = [(i, j) for i in range(24) for j in range(i + 3, 24, 6)]
+        path.write_text("".join(f"{'ABC'[i % 3]} person {i}\t{'ABC'[j % 3]} person {j}\n" for i, j in pairs))
+
+    def run(self, name: str) -> Path:
+        words = []
+        for word in FITS[name].split():
+            before, _, file = word.rpartition("=")
+            if file.startswith(FILES):
+                self.data(file.split("/")[0])
+                word = f"{before}={self.folder / file}" if before else str(self.folder / file)
+            words.append(word)
         return self.once(f"{name}-run", lambda path: self.ztp("fit", *words, "--out", path))
 
     def report(self, name: str) -> Path:
         """The report of a run, or of the two that are compared."""
-        if name == COMPARED:
-            words = ["--compare", self.run("world"), self.run("other")]
+        if name in COMPARISONS:
+            words = ["--compare", *(self.run(side) for side in COMPARISONS[name])]
         elif name == "few":
             words = [self.run("few"), "--entities", 40]
         else:

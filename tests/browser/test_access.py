@@ -11,7 +11,7 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 
 
-@pytest.mark.parametrize("name", ["world", "rival", "compared"])
+@pytest.mark.parametrize("name", ["world", "rival", "tied", "compared"])
 def test_axe_finds_no_fault(name, made, open):
     page = open(made.report(name))
     page.script(AXE)
@@ -19,7 +19,7 @@ def test_axe_finds_no_fault(name, made, open):
     for dark in (False, True):  # where colours alone differ
         page.look(1280, dark)
         rules = {"type": "rule", "values": ["color-contrast"]} if dark else {"type": "tag", "values": RULES}
-        for view in page.views():
+        for view in ["columns", "entities"] if name == "tied" else page.views():  # its other views are those of world
             page.go(view)
             found = page.browser.execute_async_script(
                 "const done = arguments[1]; axe.run(document, {runOnly: arguments[0], resultTypes: ['violations']})"
@@ -39,8 +39,8 @@ NAMELESS = """
       (e.id && document.querySelector(`label[for="${e.id}"]`)?.textContent.trim());
   const seen = Array.from(document.querySelectorAll("a, button, input, select, [role=button], [role=link], [onclick]"))
                    .filter((e) => e.getClientRects().length);
-  // Of the circles of a map one stops Tab, and arrows go to the others.
-  return seen.filter((e) => !named(e) || (e.tabIndex < 0 && !e.classList.contains("component")))
+  // Of the circles of a map and the cells of a matrix one stops Tab, and arrows go to the others.
+  return seen.filter((e) => !named(e) || (e.tabIndex < 0 && !e.matches(".component, .matrix-item")))
       .map((e) => e.outerHTML.slice(0, 150));"""
 FIGURES = """
   return Array.from(document.querySelectorAll("main > section:not([hidden]) .plot > svg"))
@@ -52,15 +52,15 @@ UNREACHED = """
   const pressable = Array.from(document.querySelectorAll("main > section:not([hidden]) *")).filter((e) =>
       getComputedStyle(e).cursor === "pointer" && e.getClientRects().length);
   const focusable =
-      (e) => e.closest("a[href], button, select, input, [tabindex]:not([tabindex='-1']), label, #hits, option");
-  // Of the circles of a map one stops Tab, and arrows go to the others.
-  const arrows =
-      (e) => e.closest(".component") && e.closest("svg").querySelectorAll(".component[tabindex='0']").length === 1;
+      (e) => e.closest("a[href], button, select, input, [tabindex]:not([tabindex='-1']), label, .hits, option");
+  // Of the circles of a map and the cells of a matrix one stops Tab, and arrows go to the others.
+  const arrows = (e) => [".component", ".matrix-item"].some((kind) =>
+      e.closest(kind) && e.closest("svg").querySelectorAll(`${kind}[tabindex='0']`).length === 1);
   return [...pressable.filter((e) => !focusable(e) && !arrows(e)),
           ...document.querySelectorAll("[role=img] [tabindex]")].map((e) => e.outerHTML.slice(0, 150));"""
 
 
-@pytest.mark.parametrize("name", ["world", "compared"])
+@pytest.mark.parametrize("name", ["world", "tied", "compared"])
 def test_everything_has_a_name_and_can_be_reached(name, made, open):
     page = open(made.report(name))
     for view in page.views():

@@ -66,12 +66,12 @@ def check_picture(name: str, text: str) -> None:
             assert "url(" not in value.replace(" ", "") or "url(#" in value or 'url("#' in value, (name, key, value)
 
 
-@pytest.mark.parametrize("name", ["world", "compared"])
+@pytest.mark.parametrize("name", ["world", "tied", "compared"])
 def test_every_plot_gives_its_picture_and_its_data(name, made, open, downloads):
     page = open(made.report(name))
     files = downloads(page)
     kinds = set()
-    for view in page.views():
+    for view in ["columns", "entities"] if name == "tied" else page.views():  # its other views are those of world
         page.go(view)
         for figure in page.all("figure"):
             title = figure.find_element(By.CSS_SELECTOR, "figcaption > :first-child").text
@@ -87,7 +87,7 @@ def test_every_plot_gives_its_picture_and_its_data(name, made, open, downloads):
             head, *body = rows(text)
             assert body, title
             assert {len(row) for row in body} == {len(head)}, title
-    assert len(kinds) > (3 if name == "compared" else 18)
+    assert len(kinds) > {"world": 18, "tied": 6, "compared": 3}[name]
 
 
 def test_the_data_are_those_that_are_shown(made, open, downloads):

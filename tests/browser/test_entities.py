@@ -16,7 +16,7 @@ def search(page: Page, text: str) -> list[str]:
     field = page.one("#search")
     field.clear()
     field.send_keys(text)
-    return page.texts("#hits li span:first-child")
+    return page.texts(".hits li span:first-child")
 
 
 def test_search(world):
@@ -30,16 +30,16 @@ def test_search(world):
     hits = search(page, "uni")
     assert len(hits) > 3
     page.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ARROW_UP)
-    assert page.one("#hits li[aria-selected=true]").text.startswith(hits[-1])
+    assert page.one(".hits li[aria-selected=true]").text.startswith(hits[-1])
     assert page.one("#search").get_attribute("aria-activedescendant") == page.one(
-        "#hits li[aria-selected=true]"
+        ".hits li[aria-selected=true]"
     ).get_attribute("id")
     page.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ENTER)
     page.frames()
     assert entity() == hits[1]
     # The mouse, and letters of the other case.
     assert "NATO" in search(page, "nato")
-    page.one("#hits li").click()
+    page.one(".hits li").click()
     page.frames()
     assert (entity(), page.address()) == ("NATO", "entities/organisation/NATO")
     assert search(page, "no such name") == []
@@ -47,7 +47,7 @@ def test_search(world):
     search(page, "fra")
     assert page.one("#search").get_attribute("aria-expanded") == "true"
     page.keys(Keys.ESCAPE)
-    assert not page.one("#hits").is_displayed()
+    assert not page.one(".hits").is_displayed()
     assert page.one("#search").get_attribute("aria-expanded") == "false"
 
 

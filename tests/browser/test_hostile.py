@@ -100,10 +100,10 @@ def test_an_entity_is_found_and_shown(label, hostile, open):
     page.go("entities")
     field = page.one("#search")
     page.script("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))", field, label)
-    hits = page.texts("#hits li span:first-child")
+    hits = page.texts(".hits li span:first-child")
     assert label in hits
     page.script(
-        "document.querySelectorAll('#hits li')[arguments[0]].dispatchEvent(new MouseEvent('mousedown'))",
+        "document.querySelectorAll('#search-hits li')[arguments[0]].dispatchEvent(new MouseEvent('mousedown'))",
         hits.index(label),
     )
     page.frames()
@@ -128,4 +128,4 @@ def test_accents_do_not_matter(hostile, open):
         field = page.one("#search")
         field.clear()
         field.send_keys(typed)
-        assert page.texts("#hits li span:first-child") == [label, label]  # in two modes
+        assert page.texts(".hits li span:first-child") == [label, label]  # in two modes

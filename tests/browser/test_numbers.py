@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_cards(made, open, ztp):
         assert any(values == top[0] + top[1][:n] for n in range(1, 7))
 
 
-@pytest.mark.parametrize("name", ["world", "rival", "count", "pair", "online"])
+@pytest.mark.parametrize("name", ["world", "rival", "count", "pair", "online", "tied"])
 def test_metrics(name, made, open, ztp):
     lines = [line.split("  ", 1) for line in ztp("evaluate", made.run(name)).splitlines()]
     printed = {title.strip(): value.strip() for title, value in lines}
@@ -80,7 +81,7 @@ def test_metrics(name, made, open, ztp):
     )
 
 
-@pytest.mark.parametrize("name", ["world", "plain", "rival"])
+@pytest.mark.parametrize("name", ["world", "plain", "rival", "tied"])
 def test_diagnostics(name, made, open, ztp):
     told = ztp.json("diagnose", made.run(name))
     expected = [(q["name"], q) for q in told["quantities"]]
@@ -125,17 +126,25 @@ def held_out_cells(run):
     return {tuple(line[:-1]): line[-1] for line in lines}
 
 
+def part_text(part):
+    """A component, or the columns of an entry of the core but those of one entity each."""
+    if "component" in part:
+        return part["component"]
+    return " · ".join(str(column) for column in part["columns"].values() if isinstance(column, int))
+
+
 @pytest.mark.parametrize(
     ("name", "given"),
     [("world", "country=France"), ("world", "country=United Kingdom"), ("world", "organisation=NATO"),
      ("world", "period=1990-94"),
-     ("count", "mode1=3"), ("pair", "mode2=4"), ("online", "mode3=2")],
+     ("count", "mode1=3"), ("pair", "mode2=4"), ("online", "mode3=2"),
+     ("tied", "subject=A person 3"), ("tied", "relation=<b>fears</b>"), ("learned", "object=B person 4")],
 )  # fmt: skip
 def test_unseen_cells(name, given, made, open, ztp):
-    page = open(made.report(name), address=f"entities/{given.replace('=', '/')}")
+    mode, label = given.split("=")
+    page = open(made.report(name), address=f"entities/{mode}/{quote(label, safe='')}")
     printed = ztp("recommend", made.run(name), given, "--top", 5, "--json")
     expected = [json.loads(line) for line in printed.splitlines()]
-    mode = given.split("=")[0]
     rows = page.script(
         "return Array.from(document.querySelectorAll('#unseen tbody tr'), (row) => Array.from(row.cells, (cell) =>"
         " cell.querySelector('.why') ? Array.from(cell.querySelectorAll('.why'), (part) => part.textContent) :"
@@ -152,14 +161,14 @@ def test_unseen_cells(name, given, made, open, ztp):
             percent(p),
             f"{percent(low)} to {percent(high)}",
             *([{"1": "it is a one", "0": "it is a zero", None: ""}[outcome]] if tested else []),
-            [f"{part['component']} {percent(part['share'], 0)}" for part in cell["why"][:4]],
+            [f"{part_text(part)} {percent(part['share'], 0)}" for part in cell["why"][:4]],
         ]
     assert [number for _, number in page.bars("Its most probable unseen cells")] == [
         percent(six(c["probability"])) for c in expected
     ]
 
 
-@pytest.mark.parametrize("name", ["world", "rival", "count", "online"])
+@pytest.mark.parametrize("name", ["world", "rival", "count", "online", "tied"])
 def test_provenance(name, made, open, ztp):
     info = ztp.json("info", made.run(name))
     page = open(made.report(name), address="provenance")

@@ -3,11 +3,12 @@ anything."""
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
 
-from made_reports import COMPARED, FITS
+from made_reports import COMPARED, COMPARED_COLUMNS, FITS
 
 LOOKS = [(1280, False), (1280, True), (400, False), (400, True)]
 
@@ -17,11 +18,14 @@ EXPECTED = {
     "world": WITH_NETWORK,
     "online": WITH_NETWORK,
     "rival": ["overview", "diagnostics", "fit", "provenance"],
+    "tied": ["overview", "columns", "entities", "diagnostics", "fit", "networks", "provenance"],
+    "learned": ["overview", "columns", "entities", "diagnostics", "fit", "provenance"],
     COMPARED: ["compare", "matches", "provenance"],
+    COMPARED_COLUMNS: ["compare", "matches", "provenance"],
 }
 
 
-@pytest.mark.parametrize("name", [*(name for name in FITS if name != "other"), COMPARED])
+@pytest.mark.parametrize("name", [*(name for name in FITS if name != "other"), COMPARED, COMPARED_COLUMNS])
 def test_every_view_looks_right(name, made, open):
     page = open(made.report(name))
     assert page.views() == EXPECTED.get(name, VIEWS)
@@ -99,7 +103,7 @@ def test_interactive_within_two_seconds(made, open):
     assert min(open(file).seconds_to_ready for _ in range(3)) < 2
 
 
-@pytest.mark.parametrize("name", ["world", COMPARED])
+@pytest.mark.parametrize("name", ["world", "tied", COMPARED])
 def test_all_views_are_printed(name, made, open):
     page = open(made.report(name))
     first = page.views()[0]
@@ -121,10 +125,10 @@ def test_all_views_are_printed(name, made, open):
         assert section["children"] > 1, view
         assert section["waiting"] == 0, view
         assert section["empty"] == 0, view
-    cards, number = (
-        ("matches", page.data["matches"]) if name == COMPARED else ("cards", page.data["components"]["list"])
-    )
-    assert printed[cards]["cards"] == len(number)
+    cards = {"world": ("cards", ["components", "list"]), COMPARED: ("matches", ["matches"])}
+    if name in cards:
+        view, path = cards[name]
+        assert printed[view]["cards"] == len(functools.reduce(dict.__getitem__, path, page.data))
     # And all is as it was.
     assert page.script("return Array.from(document.querySelectorAll('main > section:not([hidden])'), (s) => s.id)") == [
         f"view-{first}"
