@@ -1,9 +1,10 @@
 #!/bin/sh
 # The figures of docs/results.md, "Ranking". Needs the data sets under $ZTP_DATA (see docs/results.md).
-#   experiments/ranking.sh [choose] [fb15k-237] [movielens]     default: all
+#   experiments/ranking.sh [choose] [fb15k-237] [choose-shared] [shared] [movielens]     default: all
 # choose: FB15k-237, rank and Dirichlet parameter on the validation set. fb15k-237: the test set, with those that were
-# best ($RANK and $DIRICHLET override them). movielens: a tenth of the ones held out, three splits. Prints one line a
-# run, TAB-separated, of both sides together unless said otherwise. Work files go to a temporary directory.
+# best ($RANK and $DIRICHLET override them). choose-shared, shared: the same for tied modes with shared columns
+# ($COLUMNS, $RANK, $DIRICHLET, $CHAINS, $SWEEPS). movielens: a tenth of the ones held out, three splits. Prints one
+# line a run, TAB-separated, of both sides together unless said otherwise. Work files go to a temporary directory.
 set -eu
 . "$(dirname "$0")/common.sh.inc"
 threads=${THREADS:-2}
@@ -62,6 +63,35 @@ fb15k237() {
   done
 }
 
+fit_shared() { # COLUMNS RANK DIRICHLET CHAINS [OPTION...]
+  prepare
+  columns=$1 rank=$2 dirichlet=$3 chains=$4
+  shift 4
+  "$ztp" fit "$work/fb/train.tsv" --labels "$work/fb/labels" --tie entity_i=entity_j --columns "$columns" \
+    --columns relation=own --rank "$rank" --dirichlet "$dirichlet" --sampler collapsed --sweeps "${SWEEPS:-300}" \
+    --burn-in 200 --chains "$chains" --draws $((20 * chains)) --seed 1 --threads "$threads" --out "$work/run-fb" \
+    --force "$@" >/dev/null 2>&1
+}
+
+choose_shared() {
+  for setting in ${SETTINGS:-400/10000/0.015 800/20000/0.015 800/20000/0.03 800/20000/0.008 1600/40000/0.01}; do
+    # shellcheck disable=SC2046  # three words
+    fit_shared $(echo "$setting" | tr / ' ') 1
+    printf 'fb15k-237 validation, shared columns\t%s\t%s\n' "$setting" \
+      "$("$ztp" evaluate "$work/run-fb" "$work/fb/valid.tsv" --ranking entity_i,entity_j --filter "$work/fb/test.tsv" \
+        --draws 10 --threads "$threads" --json | summary)"
+  done
+}
+
+shared() {
+  columns=${COLUMNS:-1600} rank=${RANK:-40000} dirichlet=${DIRICHLET:-0.01} chains=${CHAINS:-2}
+  fit_shared "$columns" "$rank" "$dirichlet" "$chains"
+  "$ztp" evaluate "$work/run-fb" "$work/fb/test.tsv" --ranking entity_i,entity_j --filter "$work/fb/valid.tsv" \
+    --threads "$threads" --json >"$work/out.json"
+  printf 'fb15k-237 test, shared columns\tP %s\tR %s\ta %s\t%s chains\t%s\n' "$columns" "$rank" "$dirichlet" "$chains" \
+    "$(summary <"$work/out.json")"
+}
+
 movielens() {
   for split in 1 2 3; do
     "$ztp" split "$data/movielens-100k/tensor.tsv.gz" --protocol ones --holdout 0.1 --seed $split \
@@ -77,11 +107,12 @@ movielens() {
   done
 }
 
-[ $# -gt 0 ] || set -- choose fb15k-237 movielens
+[ $# -gt 0 ] || set -- choose fb15k-237 choose-shared shared movielens
 for what; do
   case $what in
     fb15k-237) fb15k237 ;;
-    choose | movielens) $what ;;
+    choose-shared) choose_shared ;;
+    choose | shared | movielens) $what ;;
     *) echo "unknown experiment $what" >&2; exit 2 ;;
   esac
 done

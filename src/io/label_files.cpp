@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/errors.hpp"
+#include "base/tied_modes.hpp"
 #include "base/file.hpp"
 #include "io/flags.hpp"
 #include "io/lines.hpp"
@@ -100,11 +101,13 @@ NewIds apply_label_lists(LabelLists lists, std::vector<Mode>& modes, const UsedI
 }
 
 bool tie_labels(const std::vector<std::string>& tie, std::vector<Mode>& modes, NewIds& new_ids) {
+  std::vector<std::string> names;
+  for (const Mode& mode : modes) names.push_back(mode.name);
+  const std::vector<std::size_t> tied = tied_modes(tie, names);
   bool changed = false;
-  for (const std::string& item : tie) {
-    const auto [first, second] = split_assignment(item, "--tie", "MODE");
-    const std::size_t k = mode_of_flag(modes, first, "--tie " + item), l = mode_of_flag(modes, second, "--tie " + item);
-    if (k == l) throw config_error("--tie {}: a mode cannot be tied to itself", item);
+  for (std::size_t k = 0; k < modes.size(); ++k) {
+    const std::size_t l = tied[k];
+    if (l <= k) continue;
     std::vector<std::uint32_t> ids = join_labels(modes[k], modes[l]);
     if (ids.empty()) continue;
     changed = true;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 #include "base/errors.hpp"
+#include "base/tied_modes.hpp"
 
 namespace ztp {
 namespace {
@@ -139,23 +139,9 @@ void check_own_columns(const std::vector<std::uint32_t>& asked, const FitOptions
 }  // namespace
 
 std::vector<std::size_t> tied_modes(const FitOptions& options, const std::vector<ModeSize>& modes) {
-  std::vector<std::size_t> tied(modes.size());
-  std::iota(tied.begin(), tied.end(), std::size_t{0});
-  bool any = false;
-  for (const std::string& item : options.tie) {
-    const std::size_t equals = item.find('=');
-    if (equals == std::string::npos || equals != item.rfind('='))
-      throw config_error("--tie {}: must be two modes, as MODE=MODE; the modes are {}", item, names_of(modes));
-    const std::size_t first = mode_named(modes, item.substr(0, equals), "--tie " + item);
-    const std::size_t second = mode_named(modes, item.substr(equals + 1), "--tie " + item);
-    if (first == second) throw config_error("--tie {}: a mode cannot be tied to itself", item);
-    if (tied[first] == second) continue;
-    if (any) throw config_error("--tie {}: only two modes can be tied, and {} are", item, options.tie.front());
-    any = true;
-    tied[first] = second;
-    tied[second] = first;
-  }
-  return tied;
+  std::vector<std::string> names;
+  for (const ModeSize& mode : modes) names.push_back(mode.name);
+  return tied_modes(options.tie, names);
 }
 
 void complete_layout(FitOptions& options, const std::vector<ModeSize>& modes, std::uint64_t ones) {
