@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "base/errors.hpp"
-#include "base/tied_modes.hpp"
 #include "base/file.hpp"
+#include "base/tied_modes.hpp"
 #include "io/flags.hpp"
 #include "io/lines.hpp"
 #include "tensor/tie_modes.hpp"
