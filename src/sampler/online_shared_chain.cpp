@@ -11,7 +11,7 @@
 namespace ztp {
 namespace {
 
-constexpr std::size_t most_steps_between_moves = 2;
+constexpr std::size_t most_steps_between_moves = 5;
 constexpr double least_remembered = 1.0 / 64;  // counts of a component in a row
 
 // Once in an epoch, if it is not longer than that.
