@@ -76,6 +76,18 @@ const std::vector<JointTest>& joint_tests() {
       {moves(few_entities(tied(shared(base("tied_scan", {3, 3, 2}), 3, {2, 2}), true)), true, false),
        {Bug::no_self_cells, Bug::no_tie_correction, Bug::lowest_empty}},
       {moves(tied(shared(base("tied_columns", {3, 3, 2}), 3, {2, 2}), true), false, true), {Bug::no_self_cells}},
+      {moves(without(tied(shared(base("tied_plain", {3, 3, 2}), 3, {2, 2}), true), {{}, {1}, {}}, {4}), false, false),
+       {Bug::no_self_cells}},
+      // Each move alone, with all that there is.
+      {moves(without(one_hot(learned(tied(shared(base("scan_everything", {3, 3, 2}, {0}), 4, {2, 2}), true)), 2),
+                     {{0}, {}, {}}, {7, 11}, {{1}}),
+             true, false),
+       {Bug::no_self_cells}},
+      {moves(without(
+                 one_hot(learned(counts(tied(shared(base("columns_everything", {4, 4, 2}, {0}), 3, {2, 2}), true))), 2),
+                 {{}, {2}, {1}}, {3, 6}, {{1}}),
+             false, true),
+       {Bug::missing_as_zeros}},
       {moves(one_hot(shared(base("one_hot_both", {2, 3, 2}), 4, {2, 2, 2}), 2), true, true), {Bug::lowest_empty}},
       {moves(without(one_hot(tied(shared(base("tied_one_hot_missing", {3, 3, 2}), 4, {2, 2}), true), 2), {{0}, {}, {}},
                      {7, 11}),
