@@ -71,8 +71,8 @@ build-bench:
 calibration:
 	@scripts/setup.sh calibration
 	@$(CONFIGURE_DEV)
-	@cmake --build build/dev --target exact_calibration_test joint_calibration_test sbc_calibration_test \
-	  logistic_calibration_test
+	@cmake --build build/dev --target exact_calibration_test shared_exact_calibration_test joint_calibration_test \
+	  sbc_calibration_test logistic_calibration_test
 	@rm -rf build/calibration && mkdir -p build/calibration
 	@ZTP_FULL=1 ZTP_RESULTS="$(CURDIR)/build/calibration" \
 	  ctest --test-dir build/dev --output-on-failure --no-tests=error -L calibration

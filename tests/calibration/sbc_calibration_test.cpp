@@ -49,8 +49,22 @@ const std::vector<SbcTest>& sbc_tests() {
       {collapsed(without(learned(counts(base("everything", {3, 3, 2}, {0}))), {{}, {2}, {}}, {0, 8}, {{1}}), 3),
        20,
        {Bug::missing_as_zeros}},
+      {moves(many_weights(shared(base("shared", {3, 3, 2}), 6, {2, 3, 2})), true, true), 5, {Bug::p_not_shared}},
+      {moves(without(one_hot(learned(tied(shared(base("tied_one_hot", {3, 3, 2}), 3, {2, 2}), true)), 2), {}, {3, 11}),
+             true, true),
+       10,
+       {Bug::no_self_cells}},
   };
   return tests;
+}
+
+template <class Sampler>
+ColumnLists columns_of(Sampler& sampler) {
+  ColumnLists columns;
+  if constexpr (requires { sampler.columns(); })
+    for (std::size_t k = 0; k < sampler.columns().modes(); ++k)
+      columns.emplace_back(sampler.columns().columns_of_mode(k).begin(), sampler.columns().columns_of_mode(k).end());
+  return columns;
 }
 
 std::vector<std::string> names_of(const Model& model) {
@@ -58,7 +72,7 @@ std::vector<std::string> names_of(const Model& model) {
   const Parameters q = draw_prior(generator, model);
   const Data data = simulate(generator, model, q);
   RankedQuantities quantities;
-  quantities.compute(model, q, data, data.sums);
+  quantities.compute(model, q, data, data.sums, q.c);
   return quantities.names();
 }
 
@@ -125,10 +139,11 @@ std::vector<Ranks> ranks_of(const SbcTest& test, std::size_t N, Make make) {
     for (std::size_t draw = 0; draw < L; ++draw) {
       for (std::size_t t = 0; t < test.thinning; ++t)
         if (sampler.sweep(); diverged(sampler.state())) return {};
-      quantities.compute(model, parameters_of(sampler.state()), data, sums_of(sampler.statistics()));
+      quantities.compute(model, parameters_of(sampler.state()), data, sums_of(sampler.statistics()),
+                         columns_of(sampler));
       for (std::size_t j = 0; j < ranks.size(); ++j) draws[j][draw] = quantities.values()[j];
     }
-    quantities.compute(model, truth, data, data.sums);
+    quantities.compute(model, truth, data, data.sums, truth.c);
     for (std::size_t j = 0; j < ranks.size(); ++j) ranks[j].add(quantities.values()[j], draws[j], ties);
   }
   return ranks;
@@ -167,7 +182,9 @@ class Sbc : public testing::TestWithParam<std::size_t> {};
 TEST_P(Sbc, RanksAreUniformAndBugsAreSeen) {
   const SbcTest& test = sbc_tests()[GetParam()];
   Results results("sbc-" + test.model.name, "model\tbug\tquantity\tN\tL\tp\tlevel\tautocorrelation\tcounts");
-  const Outcome outcome = look(test, simulations, MakeChain{}, results);
+  const bool shared = test.model.shares_columns();
+  const Outcome outcome =
+      shared ? look(test, simulations, MakeSharedChain{}, results) : look(test, simulations, MakeChain{}, results);
   fmt::print("  {} quantities, level {:.1e}, smallest p {:.2g} ({}), largest autocorrelation {:.3f} ({})\n",
              names_of(test.model).size(), level(), outcome.p, outcome.name, outcome.autocorrelation, outcome.slowest);
   EXPECT_GE(outcome.p, level()) << outcome.name;
@@ -175,7 +192,8 @@ TEST_P(Sbc, RanksAreUniformAndBugsAreSeen) {
   // show.
   EXPECT_LT(outcome.autocorrelation, 0.2) << outcome.slowest;
   for (const Bug bug : test.bugs) {
-    const Outcome caught = look(test, short_form, MakeTwin{bug}, results);
+    const Outcome caught =
+        shared ? look(test, short_form, MakeSharedTwin{bug}, results) : look(test, short_form, MakeTwin{bug}, results);
     fmt::print("  {}: smallest p {:.2g} ({})\n", name_of(bug), caught.p, caught.name);
     EXPECT_LT(caught.p, level()) << name_of(bug) << " went unseen";
   }

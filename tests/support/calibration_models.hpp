@@ -59,6 +59,11 @@ inline Model shared(Model model, std::size_t R, std::vector<std::size_t> columns
   model.hyper.tensor.shape = 0.5;
   return model;
 }
+// Data that say much of the p that all weights have in common.
+inline Model many_weights(Model model) {
+  model.hyper.tensor = {1, 5, 0.5, true};
+  return model;
+}
 inline Model tied(Model model, bool self_missing) {
   model.tied = true;
   model.self_missing = self_missing;

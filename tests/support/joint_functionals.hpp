@@ -183,7 +183,7 @@ class Functionals {
     add("log(1 + s_1 imputed) ones", imputed * ones);
     add("log(1 + s_1 imputed) log lambda_1", imputed * log_of(q.lambda[0]));
     for (std::size_t k = 0; k < model.missing_slices.size(); ++k) {
-      if (model.missing_slices[k].empty()) continue;
+      if (model.missing_slices[k].empty() || model.is_one_hot(model.matrix(k))) continue;
       const std::uint32_t j = model.missing_slices[k][0];
       const double count = log_count(s.rows[model.matrix(k)][j][0]), u = q.u[model.matrix(k)][j][0];
       speak_of("missing slice of mode", k);
