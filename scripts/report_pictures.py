@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """The screenshots of docs/report.md and README.md, from the report of the demo: make demo, then
   build/venv/bin/python scripts/report_pictures.py build/demo/report.html docs/images
+and that of columns from a report of the run of docs/relations.md, with --chains 4:
+  build/venv/bin/python scripts/report_pictures.py states.html docs/images
 Needs selenium and Pillow, and Debian's chromium and chromium-driver."""
 
 import base64
@@ -24,6 +26,7 @@ PICTURES = [
     ("report-cards", "cards", 1280, 1000, True),
     ("report-narrow", "components/16", 400, 860, False),
 ]
+PICTURES_OF_COLUMNS = [("report-columns", "columns/subject/75", 1280, 1020, False)]
 
 
 def take(browser, file, address, width, height, dark):
@@ -45,7 +48,10 @@ def main():
     for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]:
         options.add_argument(argument)
     browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-    for name, *how in PICTURES:
+    browser.get(file.resolve().as_uri())
+    time.sleep(1)
+    columns = browser.find_elements("css selector", "nav a[href='#columns']")
+    for name, *how in PICTURES_OF_COLUMNS if columns else PICTURES:
         take(browser, file, *how).save(folder / f"{name}.png", optimize=True)
     browser.quit()
 

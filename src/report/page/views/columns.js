@@ -124,14 +124,14 @@ function columnsView(section) {
         }
       },
         pairs.map((pair) => h("option", {}, pair.map((k) => report.modes[k].name).join(" × "))));
-  const order = d3.range(groupList().length);
-  const choice =
-      h("select",
-        {id: "column", "aria-label": "Column", onchange: () => goTo(...groupAddress(order[choice.selectedIndex]))},
-        order.map((i) => h("option", {}, groupLines(i)[0])));
+  const many = groupList().length;
+  const choice = h(
+      "select", {id: "column", "aria-label": "Column", onchange: () => goTo(...groupAddress(choice.selectedIndex - 1))},
+      h("option", {disabled: true}, "go to a column"),
+      groupList().map((column, i) => h("option", {}, groupLines(i)[0])));
   const step = (by) => {
-    const at = Math.max(0, choice.selectedIndex);
-    replaceAddress(...groupAddress(order[(at + by + order.length) % order.length]));
+    const at = choice.selectedIndex > 0 ? choice.selectedIndex - 1 : by > 0 ? -1 : 0;
+    replaceAddress(...groupAddress((at + by + many) % many));
   };
 
   function drawSlices() {
@@ -182,7 +182,7 @@ function columnsView(section) {
           h("div", {class: "chooser"},
             h("button", {type: "button", "aria-label": "Previous column", onclick: () => step(-1)}, "‹"), heading,
             h("button", {type: "button", "aria-label": "Next column", onclick: () => step(1)}, "›")),
-          facts, order.length ? h("div", {class: "controls"}, choice) : "", ofBars, plots)));
+          facts, many ? h("div", {class: "controls"}, choice) : "", ofBars, plots)));
 
   function show(parts) {
     const picked = pickedFrom(parts);
@@ -195,7 +195,7 @@ function columnsView(section) {
     heading.textContent = name;
     facts.textContent = picked ? words : `There is no ${parts.join(" ")} in use. ${words}`;
     const groups = [...state.picked].filter(([k]) => !isOwn(k));
-    choice.selectedIndex = groups.length ? order.indexOf(groups[0][1]) : -1;
+    choice.selectedIndex = groups.length ? 1 + groups[0][1] : 0;
     ofBars.hidden = groups.length === 0;
     drawSlices();
     drawPlots();

@@ -60,14 +60,16 @@ function matrixPlan(state, width) {
   const cells = matrixCells(state);
   const left = Math.round(Math.min(230, 0.34 * width));
   const columns = matrixSide(cells, "column", Math.min(matrixMost, Math.floor((width - left - 4) / matrixLeast)));
-  const rows = matrixSide(cells, "row", matrixMost);
+  // Rows that have something in one of these columns.
+  const rows = matrixSide(cells.filter((cell) => columns.shown.includes(cell.column)), "row", matrixMost);
+  rows.all = new Set(cells.map((cell) => cell.row)).size;
   const wide = Math.floor((width - left - 4) / Math.max(1, columns.shown.length));
   const size = Math.max(matrixLeast, Math.min(30, wide, Math.floor(600 / Math.max(1, rows.shown.length))));
   const names = columns.shown.map((column) => columnName(l, column));
   const top = 12 + Math.min(width < 500 ? 90 : 130, Math.ceil(d3.max(names, (name) => textWidth(name, 11)) || 0));
   const height = top + size * rows.shown.length + 52;
-  const inside = new Set(cells.filter((cell) => rows.shown.includes(cell.row) && columns.shown.includes(cell.column)));
-  return {k, l, cells, inside: [...inside], rows, columns, left, top, size, height};
+  const inside = cells.filter((cell) => rows.shown.includes(cell.row) && columns.shown.includes(cell.column));
+  return {k, l, cells, inside, rows, columns, left, top, size, height};
 }
 
 // Colours by the logarithm of the weight, from a light tint on.
