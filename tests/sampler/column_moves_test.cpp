@@ -17,7 +17,7 @@
 namespace ztp::test {
 namespace {
 
-constexpr std::size_t draws = 40'000;
+constexpr std::size_t draws = 100'000;
 constexpr double level = 1e-5;
 
 struct Unit {
