@@ -114,6 +114,7 @@ void PromisingCells::add_mode(std::vector<float> u, std::size_t k, Chain& chain)
     const float value = u[chain.top[k][q].front() * size.columns + q];
     largest.push_back(value * static_cast<float>(size.rows));
     divisor.push_back(value > 0 ? value : 1.0f);
+    std::erase_if(chain.top[k][q], [&](std::uint32_t id) { return u[id * size.columns + q] == 0; });
   }
   chain.rates.give(k, largest.data());
   for (std::size_t i = 0; i < u.size(); ++i) u[i] /= divisor[i % size.columns];
@@ -188,13 +189,16 @@ PromisingCells::Beam PromisingCells::extended(const Beam& beam, std::size_t mode
   for (std::size_t b = 0; b < beam.size(); ++b)
     for (std::size_t begin = 0, end; begin < M; begin = end) {  // chain by chain
       const double unit = main[begin].rate;                     // the largest: floats hold what matters
-      std::fill(z.begin(), z.end(), 0.0f);
+      bool any = false;
       for (end = begin; end < M && main[end].chain == main[begin].chain; ++end) {
         const float factor = static_cast<float>(main[end].rate / unit) * beam.product[b * M + end];
-        if (factor == 0) continue;  // as of entries of another entity of a one-hot mode
+        if (factor == 0) continue;  // as of components of another entity of a one-hot mode
+        if (!any) std::fill(z.begin(), z.end(), 0.0f);
+        any = true;
         const float* of_component = u.data() + end * S;
         for (std::size_t s = 0; s < S; ++s) z[s] += factor * of_component[s];
       }
+      if (!any) continue;
       double* const sum = probability.data() + b * S;
       const double part = chains_[main[begin].chain].part;
       for (std::size_t s = 0; s < S; ++s) sum[s] += part * about_probability(unit * static_cast<double>(z[s]));

@@ -189,7 +189,7 @@ function matrixKeys(svg) {
                      .filter((d) => d.at[1 - along] === at[1 - along] && (d.at[along] - at[along]) * by > 0)
                      .sort((a, b) => (a.at[along] - b.at[along]) * by)[0];
     if (!next) return;
-    from.setAttribute("tabindex", -1);
+    items.attr("tabindex", -1);
     next.node.setAttribute("tabindex", 0);
     next.node.focus();
   });
