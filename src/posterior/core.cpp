@@ -156,7 +156,7 @@ std::vector<CoreEntry> Posterior::core(std::size_t chain) {
     for (std::size_t e = 0; e < matches.size(); ++e) agreement[e] += matches[e].agreement;
   }
   for (std::size_t e = 0; e < result.size(); ++e)
-    if (all.size() > 1) result[e].stability = agreement[e] / static_cast<double>(all.size() - 1);  // (M56)
+    if (all.size() > 1) result[e].stability = agreement[e] / static_cast<double>(all.size() - 1);  // (M58)
   return result;
 }
 

@@ -52,7 +52,7 @@ std::vector<ComponentMatch> Posterior::match_columns(std::size_t mode, std::size
   const Matrix<float> v =
       rows_in_order_of(modes()[mode].labels, other.impl_->roots(other_chain, l), other.modes()[l].labels);
   multiply_by_overlaps(impl_->roots(chain, mode), v, impl_->pool, overlap);
-  return match_by_overlap(overlap, weights, other_weights);  // (M55)
+  return match_by_overlap(overlap, weights, other_weights);  // (M57)
 }
 
 Matching Posterior::match_columns(std::size_t mode, std::size_t reference) {
@@ -97,7 +97,7 @@ std::vector<CoreMatch> Posterior::match_core(std::size_t chain, Posterior& other
     if (match.partner.empty()) continue;
     match.partner_weight_share = weights[match.partner] / other_total;
     match.agreement = 2 * std::sqrt(match.weight_share * match.partner_weight_share) * match.overlap /
-                      (match.weight_share + match.partner_weight_share);  // (M56)
+                      (match.weight_share + match.partner_weight_share);  // (M58)
   }
   return result;
 }

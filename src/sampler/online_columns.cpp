@@ -56,7 +56,7 @@ std::vector<double> OnlineColumns::used_columns(std::size_t k) const {
   return used;
 }
 
-// Each component, one after the other, to a column of mode k.                                                    (M58)
+// Each component, one after the other, to a column of mode k.                                                    (M56)
 void OnlineColumns::move_components(std::size_t k, const RunningDocuments& documents, const Streams& streams) {
   const std::size_t f = to_.layout.matrix(k);
   const std::span<std::uint32_t> columns = to_.layout.columns_of_mode(k);

@@ -1,4 +1,4 @@
-// Components between columns, from running statistics (docs/model.md, section 15).                               (M58)
+// Components between columns, from running statistics (docs/model.md, section 15).                               (M56)
 #pragma once
 #include <vector>
 

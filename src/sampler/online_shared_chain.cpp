@@ -96,7 +96,7 @@ double OnlineSharedChain::move_statistics(std::size_t b, bool few, bool likeliho
   return log_likelihood;
 }
 
-// Reads and changes statistics, columns and documents.                                                           (M58)
+// Reads and changes statistics, columns and documents.                                                           (M56)
 void OnlineSharedChain::move_columns() {
   std::vector<Streams> streams;
   for (std::size_t k = 0; k < documents_.size(); ++k) {

@@ -1,5 +1,5 @@
 // What an online chain remembers of each component by itself, where components share columns: running counts m^k[j, r]
-// of component r in row j of one mode. They are sparse, and the smallest are forgotten.                          (M57)
+// of component r in row j of one mode. They are sparse, and the smallest are forgotten.                          (M55)
 #pragma once
 #include <cstdint>
 #include <span>

@@ -159,7 +159,7 @@ double agreement(double overlap, double w, double other_w) {
   return 2 * std::sqrt(w * other_w) * overlap / (w + other_w);
 }
 
-// (M55) and (M56) by hand, from mean factors and the weights that columns and core show.
+// (M57) and (M58) by hand, from mean factors and the weights that columns and core show.
 TEST(SharedAnswers, StabilityOfColumnsAndEntries) {
   const TempDir dir;
   fit(groups(), short_run({"subject=6", "relation=own"}, 2), dir / "run");
