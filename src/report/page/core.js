@@ -58,7 +58,7 @@ function pickedNumbers(picked) {
 // The same where there is little room, without some modes: "affects: 3 Virus → 5 Mammal".
 function entryLabel(columns, without = []) {
   const modes = d3.range(columns.length).filter((k) => !without.includes(k));
-  const own = modes.filter(isOwn).map((k) => columnNumber(k, columns[k]));
+  const own = modes.filter(isOwn).map((k) => cut(columnNumber(k, columns[k]), 24));
   const shared = modes.filter((k) => !isOwn(k)).map((k) => {
     const [telling] = barsOf(columns[k], k, tellingRelevance, 1);
     return `${columnNumber(k, columns[k])} ${telling ? cut(visible(telling.label), 14) : ""}`.trim();
