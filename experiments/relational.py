@@ -136,7 +136,7 @@ def line(name, method, chains, rows):
     cells = []
     for value, digits in (("auc_roc", 4), ("auc_pr", 3), ("log_loss", 4)):
         mean, sd = common.mean_sd([float(row[value]) for row in rows])
-        cells.append(f"{mean:.{digits}f} ({sd:.{digits}f})")
+        cells.append(f"{mean:.{digits}f}" + (f" ({sd:.{digits}f})" if len(rows) > 1 else ""))
     seconds, _ = common.mean_sd([float(row["seconds"]) for row in rows])
     rank = f", R = {rows[0]['options'].split('--rank ')[1]}" if method in RANKED else ""
     return (f"| {DATA[name]} | {METHODS[method]}{rank} | {chains} | " + " | ".join(cells) +
