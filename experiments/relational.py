@@ -58,7 +58,8 @@ class Runner:
 
     def split(self, name, split):
         with self.lock:
-            return common.make_split(self.work, name, split, "cells", "--holdout", 0.1, tensor=tensor_of(name, self.work))
+            tensor = tensor_of(name, self.work)
+            return common.make_split(self.work, name, split, "cells", "--holdout", 0.1, tensor=tensor)
 
     def fit(self, key):
         if self.rows.has(**key):
@@ -146,8 +147,8 @@ def line(name, method, chains, rows):
 def markdown(found, with_figure=True):
     lines = ["| data | model | chains | AUC-ROC | AUC-PR | log-loss | splits | seconds |", "|---" * 8 + "|"]
     for name in DATA:
-        lines += [line(name, method, chains, found[name][method, chains]) for method in METHODS for chains in CHAINS[name]
-                  if (method, chains) in found.get(name, {})]
+        lines += [line(name, method, chains, found[name][method, chains])
+                  for method in METHODS for chains in CHAINS[name] if (method, chains) in found.get(name, {})]
     return "\n".join(["Mean over splits (standard deviation). Seconds are those of sampling, of all chains, on one "
                       "thread each.", "", *lines])
 

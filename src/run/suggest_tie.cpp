@@ -78,7 +78,7 @@ bool ones_tell(const std::vector<Pair>& pairs, std::uint32_t numbers) {
          (self == 0 && self_near > clear_excess);
 }
 
-// Whether so many of two sets of numbers cannot be in common by chance: of numbers with large gaps, as those of accounts.
+// Whether so many of two sets of numbers cannot be in common by chance: of numbers with large gaps, as of accounts.
 bool gaps_tell(const std::vector<std::uint32_t>& all, double shared, double first, double second) {
   std::uint32_t step = 0;
   for (std::size_t i = 1; i < all.size(); ++i) step = std::gcd(step, all[i] - all[i - 1]);

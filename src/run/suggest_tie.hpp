@@ -6,8 +6,8 @@
 
 namespace ztp {
 
-// The two modes that have most labels in common, if these are more than half of those of the smaller one. Numbers are no
-// evidence: users 1 to n and items 1 to n have them in common, too. Of numbers the ones must tell (see the .cpp).
+// The two modes that have most labels in common, if these are more than half of those of the smaller one. Numbers are
+// no evidence: users 1 to n and items 1 to n have them in common, too. Of numbers the ones must tell (see the .cpp).
 std::optional<CheckReport::SameEntities> find_same_entities(const Dataset& data);
 
 }  // namespace ztp

@@ -141,7 +141,7 @@ def test_the_keyboard_goes_through_the_matrix(tied):
 
 def test_an_entity_lights_its_columns(tied):
     page = tied()
-    lit = "return Array.from(document.querySelectorAll('.lamp')).filter((l) => Number(l.style.fillOpacity) > 0.1).length"
+    lit = "return [...document.querySelectorAll('.lamp')].filter((l) => Number(l.style.fillOpacity) > 0.1).length"
     assert page.script(lit) == 0
     page.hover(page.all("g.bar")[0])
     assert page.script(lit) > 0
@@ -164,7 +164,9 @@ def test_an_entity_lights_its_columns(tied):
     assert heading(page) == "<b>fears</b>"
 
 
-@pytest.mark.parametrize("address", ["columns/subject/99", "columns/nothing/1", "columns/subject", "columns/relation/x"])
+@pytest.mark.parametrize(
+    "address", ["columns/subject/99", "columns/nothing/1", "columns/subject", "columns/relation/x"]
+)
 def test_addresses_that_lead_nowhere(address, tied):
     page = tied(address)
     assert facts(page).startswith(f"There is no {address.removeprefix('columns/').replace('/', ' ')} in use.")

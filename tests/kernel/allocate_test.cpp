@@ -46,7 +46,8 @@ std::vector<WorldCase> all_cases() {
     }
   // Too many to copy each column for every component that uses it: factors are gathered.
   for (const Kind kind : all_kinds)
-    for (const Shape shape : {Shape::shared, Shape::tied_shared}) cases.push_back({3, 300, some_blocks, kind, 1, shape});
+    for (const Shape shape : {Shape::shared, Shape::tied_shared})
+      cases.push_back({3, 300, some_blocks, kind, 1, shape});
   return cases;
 }
 

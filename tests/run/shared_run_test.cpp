@@ -173,7 +173,7 @@ TEST(SharedColumns, OwnColumnsAreChosenWhereTheyCanBe) {
   EXPECT_EQ(columns([](O) {}, std::move(linked)), "relation=4");
 }
 
-// --columns auto is for entities that relate to entities: where nothing is tied, the model and its draws are those of CP.
+// --columns auto is for entities that relate to entities: where nothing is tied, model and draws are those of CP.
 TEST(SharedColumns, AutoIsCpWhereNothingIsTied) {
   const TempDir dir;
   FitOptions options;

@@ -1,5 +1,5 @@
-// Single moves of counts between components and of components between columns, against their conditional laws: the joint
-// probability of all counts and columns, parameters integrated out, for every place that a move may end in.
+// Single moves of counts between components and of components between columns, against their conditional laws: the
+// joint probability of all counts and columns, parameters integrated out, for every place that a move may end in.
 //
 // Seeds: the number of the case. False alarms: each p-value is compared with 1e-5; there are nine of them.
 #include "sampler/column_moves.hpp"
