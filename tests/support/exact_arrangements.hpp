@@ -1,5 +1,5 @@
 // Which columns the components with counts use, in tiny models whose components share columns: three components, three
-// modes, two columns in every matrix. The exact posteriors of these (exact_shared_counts.hpp, exact_shared_ones.hpp) are
+// modes, two columns in every matrix. Their exact posteriors (exact_shared_counts.hpp, exact_shared_ones.hpp) are
 // laws of such arrangements.
 #pragma once
 #include <algorithm>

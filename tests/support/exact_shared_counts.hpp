@@ -52,7 +52,7 @@ class ExactCounts {
     }
   };
 
-  // Units to components by the digits of `way`, columns by the bits of `choice`, one after the other given those before.
+  // Units to components by the digits of `way`, columns by the bits of `choice`, one by one given those before.
   Allocated allocate(std::size_t way, std::size_t choice) const {
     Allocated now;
     const std::size_t K = model_.K();

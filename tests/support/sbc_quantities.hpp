@@ -21,7 +21,7 @@ class RankedQuantities {
   const std::vector<double>& values() const { return values_; }
   const std::vector<std::string>& names() const { return names_; }
 
-  // c: the columns of components that the counts are in, where components share columns; the parameters may have others.
+  // c: the columns of components that the counts are in, where they share columns; the parameters may have others.
   void compute(const Model& model, const Parameters& q, const Data& data, const LatentSums& s, const ColumnLists& c) {
     values_.clear();
     named_ = names_.size();
