@@ -12,6 +12,14 @@ std::vector<std::size_t> search_order(std::size_t R) {
   return order;
 }
 
+void Kernel::allocate_groups(std::span<CountGroup> groups, StreamKey key, const DrawSettings& settings) {
+  for (CountGroup& group : groups) {
+    DrawSettings with_parts = settings;
+    with_parts.parts = &group.parts;
+    group.log_likelihood = allocate(*group.ones, group.rates, key, with_parts, group.sums);
+  }
+}
+
 std::unique_ptr<Kernel> make_kernel(KernelName name, Pool& pool) {
   return name == KernelName::cpu ? make_cpu_kernel(pool) : make_reference_kernel();
 }

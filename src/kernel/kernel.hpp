@@ -83,6 +83,15 @@ struct CountSums {
   std::int64_t* totals = nullptr;  // R
 };
 
+// Ones of a model with components of its own, one of several that are drawn together (model/entity_model.hpp).
+struct CountGroup {
+  const Ones* ones;
+  Rates rates;
+  CountSums sums;             // groups may have rows in common
+  Allocation parts = {};      // result: as DrawSettings::parts
+  double log_likelihood = 0;  // result: what allocate returns
+};
+
 // Some rows of a matrix: those j with mask[j] == wanted, or all of them without a mask.
 struct RowMask {
   const std::uint8_t* mask = nullptr;
@@ -136,6 +145,9 @@ class Kernel : public ArrayMaker {
   // cells. Not a number, if it is bounded and the likelihood not asked for.
   virtual double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
                           const CountSums& sums) = 0;
+  // The same for several groups of ones, which may go in parallel. Not for settings that are fresh or expected. What
+  // stands here draws them one after the other.
+  virtual void allocate_groups(std::span<CountGroup> groups, StreamKey key, const DrawSettings& settings);
   // Where a chain starts: every one, or all of its observed count, in a component that is uniform at random. O(count
   // K).
   virtual void allocate_at_random(const Ones& ones, StreamKey key, const CountSums& sums) = 0;

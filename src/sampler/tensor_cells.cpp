@@ -39,21 +39,26 @@ double TensorCells::allocate(const State& state, StreamKey key, const DrawSettin
   const std::vector<EntityModel> models = entity_models(state.layout);
   std::vector<const Factors*> factors;
   for (const auto& of_matrix : state.factors) factors.push_back(of_matrix.get());
-  std::vector<std::int64_t> totals;
-  Allocation allocation;
-  DrawSettings with_parts = settings;
-  with_parts.parts = &allocation;
+  std::vector<const Group*> drawn;
+  for (const Group& group : groups_)
+    if (!models[group.entity].components.empty()) drawn.push_back(&group);  // else cells of rate zero: missing ones
+  std::vector<std::vector<std::int64_t>> totals(drawn.size());
+  std::vector<CountGroup> groups;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const EntityModel& model = models[drawn[i]->entity];
+    groups.push_back({drawn[i]->ones.get(), model.rates(factors, state.tensor.log_weight),
+                      sums_of_entity(model, statistics, totals[i])});
+  }
+  kernel_.allocate_groups(groups, key, settings);
   double log_likelihood = 0;
-  for (const Group& group : groups_) {
-    const EntityModel& model = models[group.entity];
-    if (model.components.empty()) continue;  // cells of rate zero: missing ones
-    log_likelihood += kernel_.allocate(*group.ones, model.rates(factors, state.tensor.log_weight), key, with_parts,
-                                       sums_of_entity(model, statistics, totals));
-    add_totals(model, totals, statistics);
-    for (const auto& block : allocation)
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const EntityModel& model = models[drawn[i]->entity];
+    add_totals(model, totals[i], statistics);
+    for (const auto& block : groups[i].parts)
       for (const Part& part : block)
-        parts.add(cells_.coords + by_entity_.order[group.begin + part.entry] * parts.K,
+        parts.add(cells_.coords + by_entity_.order[drawn[i]->begin + part.entry] * parts.K,
                   model.components[part.component], part.count);
+    log_likelihood += groups[i].log_likelihood;
   }
   return log_likelihood;
 }

@@ -229,6 +229,44 @@ TEST(Oracle, UnitsMultiplyCounts) {
   });
 }
 
+// Groups of ones that add to the same rows draw what all of them would in one: in parallel, and in 32 or 64 bits.
+TEST(Oracle, GroupsDrawWhatTheWholeWould) {
+  Pool pool(3);
+  for_each_kernel(pool, [&](Kernel& kernel, const std::string& name) {
+    for (const WorldCase& c : few_cases(17, some_blocks))
+      for (const bool wide : {false, true}) {
+        const World world = make_world(c, seed);
+        const Drawn whole = allocate(kernel, world, key(5), {.wide = wide});
+        const KernelSums together(kernel, world, wide);
+        std::vector<Loaded> loaded;
+        std::vector<CountGroup> groups;
+        constexpr std::size_t ends[] = {0, 5, 5, 2048, some_blocks};  // one of them is empty
+        for (std::size_t g = 0; g + 1 < std::size(ends); ++g) {
+          HostCells cells = world.cells();
+          cells.coords += ends[g] * world.modes();
+          if (cells.observed != nullptr) cells.observed += ends[g];
+          cells.first = ends[g];
+          cells.count = ends[g + 1] - ends[g];
+          const Loaded& now = loaded.emplace_back(kernel, world, cells);
+          groups.push_back({now.ones.get(), now.rates, together.sums()});
+        }
+        kernel.allocate_groups(groups, key(5), {.t = 3});
+        Drawn sum = together.drawn();
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+          sum.log_likelihood += groups[g].log_likelihood;
+          for (const auto& block : groups[g].parts)
+            for (Part part : block) {
+              part.entry += static_cast<std::uint32_t>(ends[g]);
+              sum.parts.push_back(part);
+            }
+        }
+        EXPECT_GT(whole.units(), 0) << c.name();
+        EXPECT_TRUE(same_counts(sum, whole) && same_parts(sum, whole)) << name << ", " << c.name();
+        EXPECT_NEAR(sum.log_likelihood, whole.log_likelihood, 1e-9 * std::abs(whole.log_likelihood)) << c.name();
+      }
+  });
+}
+
 // Where a chain starts: all of an entry in one component, that its own stream says.
 TEST(Oracle, AllocateAtRandom) {
   Pool pool(3);

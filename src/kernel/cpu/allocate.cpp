@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "kernel/bounded_draw.hpp"
@@ -198,17 +198,10 @@ void make_room(const Added& added, const CountSums& sums) {
   }
 }
 
-// Adds what all blocks have drawn to the rows of every matrix.
-void add_rows(Pool& pool, const HostOnes& ones, const Added& added, const CountSums& sums) {
-  const FactorLayout& layout = added.layout;
-  make_room(added, sums);
-  // An entry of a row index does not say by which mode it belongs to the row: with several, their columns must be the
-  // same.
-  const bool indexed = !ones.by_row.empty() && (layout.columns_are_components() || layout.matrices() == layout.modes());
-  if (indexed) return add_by_row(pool, ones.by_row, added, sums);
-  if (added.fresh)
-    for (Counts* rows : sums.rows) clear(pool, on_this_host(*rows));
-  pool.for_blocks(added.drawn.size(), [&](std::size_t b) { add_scattered(ones.cells, added.drawn[b], added, sums); });
+// Whether what is drawn can be added row by row. An entry of a row index does not say by which mode it belongs to the
+// row: with several, their columns must be the same.
+bool adds_by_row(const HostOnes& ones, const FactorLayout& layout) {
+  return !ones.by_row.empty() && (layout.columns_are_components() || layout.matrices() == layout.modes());
 }
 
 // Of the entries begin..end-1, by computing all their rates: not a number, if that is not asked for.           (M10)
@@ -227,6 +220,64 @@ double log_likelihood(const CountTask& task, std::size_t begin, std::size_t end)
   return sum;
 }
 
+// What is drawn for a group of entries.
+struct GroupWork {
+  EntryGroup& group;
+  CountTask task;
+  std::vector<Drawn> drawn;
+  bool at_once;  // decided before any count is widened
+  Bounds bounds = {};
+
+  Added added() const { return {drawn, *group.sums.layout, task.settings.fresh, task.settings.unit}; }
+};
+
+// Calls body(group, block) for all blocks of all groups. Threads wait for each other once.
+template <class Body>
+void for_blocks_of_groups(Pool& pool, std::vector<GroupWork>& work, const Body& body) {
+  std::vector<std::pair<GroupWork*, std::size_t>> blocks;
+  for (GroupWork& of_group : work)
+    for (std::size_t b = 0; b < of_group.drawn.size(); ++b) blocks.emplace_back(&of_group, b);
+  pool.for_blocks(blocks.size(), [&](std::size_t i) { body(*blocks[i].first, blocks[i].second); });
+}
+
+void draw_and_list(GroupWork& work, std::size_t b) {
+  Drawn& block = work.drawn[b];
+  block.totals.assign(padded(work.task.rates.R), 0);
+  if (work.task.settings.bounded) {
+    draw_block_bounded(work.task, work.bounds.rates, block);
+    block.log_likelihood = log_likelihood(work.task, block.begin, block.end);
+  } else {
+    draw_block(work.task, block);
+  }
+  for (std::size_t e = block.begin; e < block.end && work.group.parts != nullptr; ++e)
+    for_each_part(block, e, [&](std::uint32_t r, std::int64_t count) {
+      (*work.group.parts)[b].push_back({static_cast<std::uint32_t>(e), r, count});
+    });
+  if (work.at_once) add_scattered(work.group.ones.cells, block, work.added(), work.group.sums);
+}
+
+// Adds what all blocks have drawn to the totals and, where that has not been done at once, to the rows of every matrix.
+void add_up(Pool& pool, std::vector<GroupWork>& work) {
+  for (GroupWork& of_group : work) {
+    const Added added = of_group.added();
+    add_totals(added, of_group.group.sums);
+    if (!of_group.at_once) make_room(added, of_group.group.sums);
+  }
+  for (GroupWork& of_group : work) {
+    if (of_group.at_once) continue;
+    const CountSums& sums = of_group.group.sums;
+    if (adds_by_row(of_group.group.ones, *sums.layout))
+      add_by_row(pool, of_group.group.ones.by_row, of_group.added(), sums);
+    else if (of_group.task.settings.fresh)
+      for (Counts* rows : sums.rows) clear(pool, on_this_host(*rows));
+  }
+  for_blocks_of_groups(pool, work, [&](GroupWork& of_group, std::size_t b) {
+    const EntryGroup& group = of_group.group;
+    if (of_group.at_once || adds_by_row(group.ones, *group.sums.layout)) return;
+    add_scattered(group.ones.cells, of_group.drawn[b], of_group.added(), group.sums);
+  });
+}
+
 }  // namespace
 
 void Allocator::reserve(std::size_t entries) {
@@ -243,51 +294,42 @@ std::size_t Allocator::bytes(std::size_t entries, const FactorLayout& layout) {
   return sum;
 }
 
-std::vector<Drawn> Allocator::blocks_of(std::size_t count) {
+std::vector<Drawn> Allocator::blocks_of(std::size_t count, std::size_t first) {
   const Blocks blocks{count, entries_per_block};
-  component_.resize(std::max(component_.size(), count));
   std::vector<Drawn> drawn(blocks.count());
   for (std::size_t b = 0; b < drawn.size(); ++b) {
     drawn[b].begin = blocks.begin(b);
     drawn[b].end = blocks.end(b);
-    drawn[b].component = component_.data() + blocks.begin(b);
+    drawn[b].component = component_.data() + first + blocks.begin(b);
   }
   return drawn;
 }
 
-double Allocator::allocate(const HostOnes& ones, const HostRates& rates, const Streams& streams,
-                           const DrawSettings& settings, const CountSums& sums) {
-  const CountTask task{ones.cells, rates, streams, settings};
-  Bounds bounds;
-  if (settings.bounded && ones.count() > 0) bounds = make_bounds(pool_, rates);
-  std::vector<Drawn> drawn = blocks_of(ones.count());
-  const Added added{drawn, *sums.layout, settings.fresh, settings.unit};
-  const bool at_once = scatters_at_once(ones, settings, sums);
-  if (settings.parts != nullptr) settings.parts->assign(drawn.size(), {});
-  pool_.for_blocks(drawn.size(), [&](std::size_t b) {
-    Drawn& block = drawn[b];
-    block.totals.assign(padded(rates.R), 0);
-    if (settings.bounded) {
-      draw_block_bounded(task, bounds.rates, block);
-      block.log_likelihood = log_likelihood(task, block.begin, block.end);
-    } else {
-      draw_block(task, block);
-    }
-    for (std::size_t e = block.begin; e < block.end && settings.parts != nullptr; ++e)
-      for_each_part(block, e, [&](std::uint32_t r, std::int64_t count) {
-        (*settings.parts)[b].push_back({static_cast<std::uint32_t>(e), r, count});
-      });
-    if (at_once) add_scattered(ones.cells, block, added, sums);
-  });
-  add_totals(added, sums);
-  if (!at_once) add_rows(pool_, ones, added, sums);
-  double sum = 0;
-  for (const Drawn& block : drawn) sum += block.log_likelihood;
-  return sum;
+void Allocator::allocate(std::span<EntryGroup> groups, const Streams& streams, const DrawSettings& settings) {
+  std::size_t entries = 0;
+  for (const EntryGroup& group : groups) entries += group.ones.count();
+  component_.resize(std::max(component_.size(), entries));
+  std::vector<GroupWork> work;
+  work.reserve(groups.size());
+  entries = 0;
+  for (EntryGroup& group : groups) {
+    work.push_back({group,
+                    {group.ones.cells, group.rates, streams, settings},
+                    blocks_of(group.ones.count(), entries),
+                    scatters_at_once(group.ones, settings, group.sums)});
+    entries += group.ones.count();
+    if (settings.bounded && group.ones.count() > 0) work.back().bounds = make_bounds(pool_, group.rates);
+    if (group.parts != nullptr) group.parts->assign(work.back().drawn.size(), {});
+  }
+  for_blocks_of_groups(pool_, work, [&](GroupWork& of_group, std::size_t b) { draw_and_list(of_group, b); });
+  add_up(pool_, work);
+  for (const GroupWork& of_group : work)
+    for (const Drawn& block : of_group.drawn) of_group.group.log_likelihood += block.log_likelihood;
 }
 
 void Allocator::allocate_at_random(const HostOnes& ones, const Streams& streams, const CountSums& sums) {
   const std::size_t R = sums.layout->components();
+  component_.resize(std::max(component_.size(), ones.count()));
   std::vector<Drawn> drawn = blocks_of(ones.count());
   pool_.for_blocks(drawn.size(), [&](std::size_t b) {
     drawn[b].totals.assign(padded(R), 0);
@@ -301,7 +343,9 @@ void Allocator::allocate_at_random(const HostOnes& ones, const Streams& streams,
   });
   const Added added{drawn, *sums.layout, false, 1};
   add_totals(added, sums);
-  add_rows(pool_, ones, added, sums);
+  make_room(added, sums);
+  if (adds_by_row(ones, *sums.layout)) return add_by_row(pool_, ones.by_row, added, sums);
+  pool_.for_blocks(drawn.size(), [&](std::size_t b) { add_scattered(ones.cells, drawn[b], added, sums); });
 }
 
 }  // namespace ztp::cpu

@@ -7,19 +7,28 @@ namespace ztp::cpu {
 
 struct Drawn;
 
+// Entries that are drawn together with those of other groups.
+struct EntryGroup {
+  const HostOnes& ones;
+  const HostRates& rates;
+  const CountSums& sums;
+  Allocation* parts = nullptr;  // result, if it is not null
+  double log_likelihood = 0;    // result
+};
+
 class Allocator {
  public:
   explicit Allocator(Pool& pool) : pool_(pool) {}
   // As in Kernel.
   void reserve(std::size_t entries);
-  double allocate(const HostOnes& ones, const HostRates& rates, const Streams& streams, const DrawSettings& settings,
-                  const CountSums& sums);
+  void allocate(std::span<EntryGroup> groups, const Streams& streams, const DrawSettings& settings);
   void allocate_at_random(const HostOnes& ones, const Streams& streams, const CountSums& sums);
   // Bytes that it takes for so many entries, with the bounds on their rates.
   static std::size_t bytes(std::size_t entries, const FactorLayout& layout);
 
  private:
-  std::vector<Drawn> blocks_of(std::size_t count);
+  // Blocks of entries, of which the first is the entry `first` of component_.
+  std::vector<Drawn> blocks_of(std::size_t count, std::size_t first = 0);
 
   Pool& pool_;
   Buffer<std::uint32_t> component_;  // of every entry, from the first pass to the second

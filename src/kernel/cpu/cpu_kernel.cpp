@@ -31,7 +31,18 @@ class CpuKernel final : public Kernel {
     const HostRates on_host(rates, settings.bounded);  // bounds are of neighbouring columns
     const HostOnes& cells = on_this_host(ones);
     if (settings.expected) return cpu::expect(pool_, {cells.cells, on_host, {key, settings.t}, settings}, sums);
-    return allocator_.allocate(cells, on_host, {key, settings.t}, settings, sums);
+    cpu::EntryGroup group{cells, on_host, sums, settings.parts};
+    allocator_.allocate({&group, 1}, {key, settings.t}, settings);
+    return group.log_likelihood;
+  }
+  void allocate_groups(std::span<CountGroup> groups, StreamKey key, const DrawSettings& settings) override {
+    std::vector<HostRates> rates(groups.size());
+    pool_.for_blocks(groups.size(), [&](std::size_t i) { rates[i] = HostRates(groups[i].rates, settings.bounded); });
+    std::vector<cpu::EntryGroup> entries;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      entries.push_back({on_this_host(*groups[i].ones), rates[i], groups[i].sums, &groups[i].parts});
+    allocator_.allocate(entries, {key, settings.t}, settings);
+    for (std::size_t i = 0; i < groups.size(); ++i) groups[i].log_likelihood = entries[i].log_likelihood;
   }
   void allocate_at_random(const Ones& ones, StreamKey key, const CountSums& sums) override {
     allocator_.allocate_at_random(on_this_host(ones), {key, 0}, sums);
