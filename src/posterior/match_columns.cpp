@@ -34,10 +34,10 @@ CoreMatch match_entry(const CoreEntry& entry, const std::vector<std::vector<Comp
 }  // namespace
 
 std::vector<double> Posterior::Impl::mean_column_weights(std::size_t chain, std::size_t mode) const {
-  std::vector<double> means;
+  std::vector<double> found;
   for (const std::vector<float>& of_column : column_weights(chain, mode))
-    means.push_back(std::accumulate(of_column.begin(), of_column.end(), 0.0) / static_cast<double>(of_column.size()));
-  return means;
+    found.push_back(std::accumulate(of_column.begin(), of_column.end(), 0.0) / static_cast<double>(of_column.size()));
+  return found;
 }
 
 std::vector<ComponentMatch> Posterior::match_columns(std::size_t mode, std::size_t chain, Posterior& other,

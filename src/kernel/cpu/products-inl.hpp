@@ -27,7 +27,7 @@ class Products {
     for (std::size_t k = 0; k < K_; ++k) {
       u_.push_back(rates.u[k]->row(0));
       row_stride_.push_back(rates.u[k]->stride());
-      column_.push_back(rates.column.empty() ? nullptr : rates.column[k].data());
+      if (!rates.column.empty()) column_.push_back(rates.column[k].data());
       if (rates.u[k]->bytes() > fits_in_cache) fetch_.push_back(k);
     }
   }
@@ -38,34 +38,17 @@ class Products {
   // the products themselves are written too.
   template <bool keep>
   HWY_INLINE void compute(const std::uint32_t* cell, float* HWY_RESTRICT product, float* HWY_RESTRICT sums) {
-    const F32 f;
-    // Copies: the compiler must take it that a store of lanes may change any member.
-    const std::size_t last = K_ - 1, stride = stride_;
-    const float* const* HWY_RESTRICT u = u_.data();
-    float* HWY_RESTRICT partial = partial_.row(0);
-    for (std::size_t k = same(cell); k < last; ++k) {
-      const float* HWY_RESTRICT before = partial + k * stride;
-      float* HWY_RESTRICT after = partial + (k + 1) * stride;
-      const float* HWY_RESTRICT row = u[k] + cell[k] * row_stride_[k];
-      last_[k] = cell[k];
-      with_factors(row, column_[k], [&](auto factors) HWY_ATTR {
-        for (std::size_t r = 0; r < stride; r += width)
-          hn::Store(hn::Mul(hn::Load(f, before + r), factors(r)), f, after + r);
-      });
-    }
-    const float* HWY_RESTRICT before = partial + last * stride;
-    const float* HWY_RESTRICT row = u[last] + cell[last] * row_stride_[last];
-    with_factors(row, column_[last], [&](auto factors) HWY_ATTR {
-      Floats sum[lanes / width];
-      for (Floats& s : sum) s = hn::Zero(f);
-      for (std::size_t r = 0; r < stride; r += lanes)
-        for (std::size_t i = 0; i < lanes / width; ++i) {
-          const Floats value = hn::Mul(hn::Load(f, before + r + i * width), factors(r + i * width));
-          if (keep) hn::Store(value, f, product + r + i * width);
-          sum[i] = hn::Add(sum[i], value);
-        }
-      for (std::size_t i = 0; i < lanes / width; ++i) hn::Store(sum[i], f, sums + i * width);
-    });
+    if (column_.empty())
+      multiply<keep>(
+          cell, [stride = stride_](std::size_t) { return stride; },
+          [](std::size_t, const float* HWY_RESTRICT row, std::size_t r) HWY_ATTR { return hn::Load(F32(), row + r); },
+          product, sums);
+    else
+      multiply<keep>(
+          cell, [stride = row_stride_.data()](std::size_t k) { return stride[k]; },
+          [column = column_.data()](std::size_t k, const float* HWY_RESTRICT row, std::size_t r)
+              HWY_ATTR { return hn::GatherIndex(F32(), row, hn::LoadU(I32(), column[k] + r)); },
+          product, sums);
   }
 
   // Asks for the rows of a cell to come. The first mode's row is often still the last one's; whether it is that of the
@@ -73,23 +56,52 @@ class Products {
   HWY_INLINE void prefetch(const std::uint32_t* cell) const {
     for (const std::size_t k : fetch_) {
       if (k == 0 && cell[0] == last_[0]) continue;
-      const float* row = u_[k] + cell[k] * row_stride_[k];
-      if (column_[k] != nullptr && stride_ < row_stride_[k] / lanes)
-        for (std::size_t r = 0; r < stride_; ++r) __builtin_prefetch(row + column_[k][r]);
-      else
-        for (std::size_t r = 0; r < row_stride_[k]; r += lanes) __builtin_prefetch(row + r);
+      if (!column_.empty()) {
+        prefetch_columns(k, u_[k] + cell[k] * row_stride_[k]);
+        continue;
+      }
+      const float* row = u_[k] + cell[k] * stride_;
+      for (std::size_t r = 0; r < stride_; r += lanes) __builtin_prefetch(row + r);
     }
   }
 
  private:
-  // Calls body(factors): factors(r) are those of the components from r on, one for each lane.
-  template <class Body>
-  static HWY_INLINE void with_factors(const float* HWY_RESTRICT row, const std::int32_t* HWY_RESTRICT column,
-                                      const Body& body) {
-    if (column == nullptr)
-      body([row](std::size_t r) HWY_ATTR { return hn::Load(F32(), row + r); });
+  // row_stride(k): of mode k. factors(k, row, r): of the components from r on, one for each lane.
+  template <bool keep, class Stride, class Load>
+  HWY_INLINE void multiply(const std::uint32_t* cell, const Stride& row_stride, const Load& factors,
+                           float* HWY_RESTRICT product, float* HWY_RESTRICT sums) {
+    const F32 f;
+    // Copies: the compiler must take it that a store of lanes may change any member.
+    const std::size_t last = K_ - 1, stride = stride_;
+    const float* const* HWY_RESTRICT u = u_.data();
+    float* HWY_RESTRICT partial = partial_.row(0);
+    for (std::size_t k = same(cell); k < last; ++k) {
+      const float* HWY_RESTRICT before = partial + k * stride;
+      const float* HWY_RESTRICT row = u[k] + cell[k] * row_stride(k);
+      float* HWY_RESTRICT after = partial + (k + 1) * stride;
+      last_[k] = cell[k];
+      for (std::size_t r = 0; r < stride; r += width)
+        hn::Store(hn::Mul(hn::Load(f, before + r), factors(k, row, r)), f, after + r);
+    }
+    const float* HWY_RESTRICT before = partial + last * stride;
+    const float* HWY_RESTRICT row = u[last] + cell[last] * row_stride(last);
+    Floats sum[lanes / width];
+    for (Floats& s : sum) s = hn::Zero(f);
+    for (std::size_t r = 0; r < stride; r += lanes)
+      for (std::size_t i = 0; i < lanes / width; ++i) {
+        const Floats value = hn::Mul(hn::Load(f, before + r + i * width), factors(last, row, r + i * width));
+        if (keep) hn::Store(value, f, product + r + i * width);
+        sum[i] = hn::Add(sum[i], value);
+      }
+    for (std::size_t i = 0; i < lanes / width; ++i) hn::Store(sum[i], f, sums + i * width);
+  }
+
+  // Few columns one by one, many as the whole row.
+  void prefetch_columns(std::size_t k, const float* row) const {
+    if (stride_ < row_stride_[k] / lanes)
+      for (std::size_t r = 0; r < stride_; ++r) __builtin_prefetch(row + column_[k][r]);
     else
-      body([row, column](std::size_t r) HWY_ATTR { return hn::GatherIndex(F32(), row, hn::LoadU(I32(), column + r)); });
+      for (std::size_t r = 0; r < row_stride_[k]; r += lanes) __builtin_prefetch(row + r);
   }
 
   static constexpr std::uint32_t no_row = std::numeric_limits<std::uint32_t>::max();
@@ -104,7 +116,7 @@ class Products {
   std::size_t K_, stride_;
   std::vector<const float*> u_;
   std::vector<std::size_t> row_stride_;
-  std::vector<const std::int32_t*> column_;  // null: component r has column r
+  std::vector<const std::int32_t*> column_;  // of each mode; empty: component r has column r, and rows have stride_
   std::vector<std::size_t> fetch_;           // modes whose rows are asked for ahead
   std::vector<std::uint32_t> last_;          // coordinates that partial_ holds
   Matrix<float> partial_;                    // row k: the weights times the product over modes 0..k-1
