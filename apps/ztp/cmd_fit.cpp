@@ -85,7 +85,7 @@ void run_fit(FitFlags& flags, const CLI::App& command) {
   Dataset data = read_dataset(flags.read, flags.options);
   print_warnings(data.warnings);
   install_stop_signals();  // only now: before, there is nothing to save, and Ctrl-C may end the program
-  ProgressBar bar(static_cast<std::uint32_t>(flags.options.chains), static_cast<std::uint32_t>(flags.options.sweeps));
+  ProgressBar bar;
   const FitOutcome outcome = fit(std::move(data), flags.options, flags.out, callbacks_with(bar, command), flags.force);
   bar.finish();
   finish(outcome, flags.out, flags.json);
@@ -133,14 +133,13 @@ void add_resume(CLI::App& app) {
   command->footer("Examples:\n  ztp resume run\n  ztp resume run --sweeps 5000");
   command->callback([flags, command] {
     const RunInfo info = run_info(flags->run);
-    const std::int64_t sweeps = std::max(flags->options.sweeps, info.options.sweeps);
-    if (info.status == "complete" && sweeps == info.options.sweeps && flags->options.sweeps == 0) {
+    if (info.status == "complete" && flags->options.sweeps == 0) {
       resume(flags->run);  // removes what a kill may have left
       fmt::print("{} is complete: {} draws. Nothing to do.\n", flags->run, info.draws);
       return;
     }
     install_stop_signals();
-    ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(sweeps));
+    ProgressBar bar;
     const FitOutcome outcome = resume(flags->run, callbacks_with(bar, *command), flags->options);
     bar.finish();
     finish(outcome, flags->run, flags->json);

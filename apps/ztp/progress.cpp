@@ -44,10 +44,8 @@ int stop_exit_code() {
   return 128 + first_signal;
 }
 
-ProgressBar::ProgressBar(std::uint32_t chains, std::uint32_t sweeps)
+ProgressBar::ProgressBar()
     : terminal_(isatty(STDERR_FILENO) != 0),
-      chains_(chains),
-      sweeps_(sweeps),
       begin_(clock_seconds()),
       last_log_likelihood_(std::numeric_limits<double>::quiet_NaN()),
       last_auc_(std::numeric_limits<double>::quiet_NaN()) {}
@@ -55,8 +53,8 @@ ProgressBar::ProgressBar(std::uint32_t chains, std::uint32_t sweeps)
 void ProgressBar::show(const SweepReport& report) {
   if (!std::isnan(report.log_likelihood)) last_log_likelihood_ = report.log_likelihood;
   if (!std::isnan(report.auc_roc)) last_auc_ = report.auc_roc;
-  if (first_done_ == 0) first_done_ = std::uint64_t{report.chain} * sweeps_ + report.sweep;
-  const bool last = report.sweep == sweeps_;
+  if (first_done_ == 0) first_done_ = report.done;
+  const bool last = report.done == report.planned;
   const double wait = terminal_ ? 0.1 : 10;
   if (!last && shown_ && clock_seconds() - last_shown_ < wait) return;
   last_shown_ = clock_seconds();
@@ -68,8 +66,7 @@ void ProgressBar::show(const SweepReport& report) {
 }
 
 std::string ProgressBar::text(const SweepReport& report) const {
-  const double total = static_cast<double>(chains_) * sweeps_;
-  const double done = static_cast<double>(report.chain) * sweeps_ + report.sweep;
+  const double total = static_cast<double>(report.planned), done = static_cast<double>(report.done);
   const double since = done - static_cast<double>(first_done_) + 1;
   const double left = (clock_seconds() - begin_) / since * (total - done);
   std::string line;
@@ -77,8 +74,7 @@ std::string ProgressBar::text(const SweepReport& report) const {
     const std::size_t filled = static_cast<std::size_t>(20 * done / total);
     line += fmt::format("[{:<20}] ", std::string(filled, '='));
   }
-  if (chains_ > 1) line += fmt::format("chain {}/{}, ", report.chain + 1, chains_);
-  line += fmt::format("sweep {}/{}, {} left", report.sweep, sweeps_, human_seconds(left));
+  line += fmt::format("sweep {}/{}, {} left", report.done, report.planned, human_seconds(left));
   if (!std::isnan(last_log_likelihood_)) line += fmt::format(", log-likelihood {:.1f}", last_log_likelihood_);
   line += fmt::format(", {} components", report.occupied);
   if (!std::isnan(last_auc_)) line += fmt::format(", AUC {:.4f}", last_auc_);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/file.hpp"
 #include "base/memory.hpp"
 #include "io/assemble.hpp"
@@ -64,15 +66,16 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
   return test;
 }
 
-FitOutcome sample(const OpenRun& run, const Checkpoint& from = {}) {
+FitOutcome sample(const OpenRun& run, const std::vector<Checkpoint>& from = {}) {
   const FitOptions& options = run.info.options;
   Pool pool(static_cast<unsigned>(options.threads));
   if (is_rival(options))
     return sample_run(
-        run, [&](std::uint32_t c) { return rival_models(options).make_chain(options, run.data, pool, c); }, from);
+        run, [&](std::uint32_t c, std::size_t) { return rival_models(options).make_chain(options, run.data, pool, c); },
+        1, from);
   const ChainFactory chains(options, run.data, pool);
   return sample_run(
-      run, [&](std::uint32_t c) { return chains.make(c); }, from);
+      run, [&](std::uint32_t c, std::size_t) { return chains.make(c); }, 1, from);
 }
 
 }  // namespace
@@ -168,18 +171,15 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   checkpoint_interval(info.options.checkpoint);  // both checked before anything is read
   if (!options.memory.empty()) memory_limit(options.memory);
   std::vector<std::string> warnings;
-  const Checkpoint from = latest_checkpoint(run_dir, info, warnings);
+  const std::vector<Checkpoint> from = latest_checkpoints(run_dir, info, warnings);
   for (const std::string& warning : warnings)
     if (callbacks.on_warning) callbacks.on_warning(warning);
-  if (from.file.empty()) info.chains.clear();
-  for (std::uint32_t c = 0; c < from.sweeps.size(); ++c)  // before anything is changed
-    if (c != from.chain && from.sweeps[c] > 0 && from.sweeps[c] < info.options.sweeps)
-      check_chain_end(run_dir, info, c, from.sweeps[c]);
   const Dataset data = load_data(run_dir, info);
   require_memory(data, info.options, info.options.test.empty() ? 0 : info.test_ones + info.test_zeros);
   const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
   remove_partial_files(run_dir);
-  restore_draw_log(run_dir, info, from.draw_log_length);
+  const auto has_started = [](const Checkpoint& checkpoint) { return !checkpoint.file.empty(); };
+  if (std::any_of(from.begin(), from.end(), has_started)) restore_draw_log(run_dir, info);
   info.status = "running";
   write_run_status(run_dir, info);
   return sample({run_dir, data, test, info, callbacks}, from);

@@ -69,7 +69,7 @@ FitOutcome sample_update(const OpenRun& run, const std::string& old_dir, const R
   const OwnedMinibatches minibatches = make_minibatches(added, problem.layout, parts, 1, false, *kernel);
   OnlineOptions online = online_options(options);
   online.looks = static_cast<std::uint32_t>(options.sweeps);
-  const auto make_chain = [&](std::uint32_t number) {
+  const auto make_chain = [&](std::uint32_t number, std::size_t) {
     auto chain = std::make_unique<UpdateChain>(
         problem, online, DataInMinibatches{*minibatches.ones, minibatches.edges_of_networks()}, *kernel, number);
     restore_chain(chain_end_file(old_dir, number), before, *chain);
