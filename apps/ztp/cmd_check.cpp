@@ -52,9 +52,15 @@ nlohmann::ordered_json as_json(const CheckReport& report) {
                              {"of", {same->first_entities, same->second_entities}},
                              {"self_ones", same->self_ones},
                              {"flags", flags_of(*same)}};
-  json["fit"] = {{"rank", report.options.rank},           {"columns", report.options.columns},
-                 {"memory_bytes", report.cost.memory},    {"draws", report.cost.draws},
-                 {"draws_bytes", report.cost.draws_file}, {"seconds_per_sweep", report.seconds_per_sweep}};
+  json["fit"] = {{"rank", report.options.rank},
+                 {"columns", report.options.columns},
+                 {"memory_bytes", report.cost.memory},
+                 {"draws", report.cost.draws},
+                 {"draws_bytes", report.cost.draws_file},
+                 {"seconds_per_sweep", report.seconds_per_sweep},
+                 {"chains", report.options.chains},
+                 {"chains_at_once", report.cost.chains_at_once},
+                 {"seconds", report.seconds}};
   return json;
 }
 
@@ -97,11 +103,13 @@ void print_text(const CheckReport& report) {
   fmt::print("a fit at rank {}{} with {} threads will take about\n", options.rank,
              shares_columns(options) ? fmt::format(" and --columns {}", fmt::join(options.columns, ",")) : "",
              options.threads);
+  fmt::print("chains      {}, {}\n", options.chains,
+             report.cost.chains_at_once == 1 ? "one after the other"
+                                             : fmt::format("{} at a time", report.cost.chains_at_once));
   fmt::print("memory      {}\n", human_bytes(report.cost.memory));
   fmt::print("draws       {} in a file of {}\n", report.cost.draws, human_bytes(report.cost.draws_file));
   fmt::print("time        {} a {}, {} in all\n", human_seconds(report.seconds_per_sweep),
-             is_online(options) ? "step" : "sweep",
-             human_seconds(report.seconds_per_sweep * static_cast<double>(options.sweeps * options.chains)));
+             is_online(options) ? "step" : "sweep", human_seconds(report.seconds));
   print_warnings(report.warnings);
 }
 

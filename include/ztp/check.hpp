@@ -12,9 +12,10 @@ namespace ztp {
 
 // What a fit will take.
 struct FitCost {
-  double memory = 0;        // bytes at its peak, not counting the program itself
-  double draws_file = 0;    // bytes of the draws in draws.nc
-  std::uint64_t draws = 0;  // how many will be kept
+  double memory = 0;            // bytes at its peak, not counting the program itself
+  double draws_file = 0;        // bytes of the draws in draws.nc
+  std::uint64_t draws = 0;      // how many will be kept
+  unsigned chains_at_once = 1;  // chains that run at the same time
 };
 // What a fit of these data would take; nothing is timed.
 FitCost estimate_cost(const Dataset& data, const FitOptions& options);
@@ -64,7 +65,8 @@ struct CheckReport {
   // Of a fit with these options:
   FitOptions options;            // with all defaults filled in
   FitCost cost;                  // memory includes the program itself
-  double seconds_per_sweep = 0;  // online, of a step
+  double seconds_per_sweep = 0;  // of one chain; online, of a step
+  double seconds = 0;            // of all chains
 };
 
 // Reads everything, as read_dataset(read, options) does but in whatever memory it takes, and times a small part of a

@@ -58,9 +58,9 @@ struct FitOptions {
   std::int64_t burn_in = -1;     // sweeps before the first draw that is kept; -1: half of them
   std::int64_t keep_every = -1;  // sweeps from one kept draw to the next; -1: 5, or as `draws` asks for
   std::int64_t draws = 100;      // most draws to keep, of all chains together
-  std::int64_t chains = 1;       // independent ones, run one after the other
+  std::int64_t chains = 4;       // independent ones; several run at a time where one cannot use all threads
   std::uint64_t seed = 1;        // every draw is a function of it
-  std::int64_t threads = 0;      // 0: as many cores as are of use; no draw depends on it
+  std::int64_t threads = 0;      // most to use, all chains together; 0: as many cores as are of use
 
   // The sampler (batch)
   Sampler sampler = Sampler::automatic;  // plain, collapsed, or automatic: collapsed for up to 50000 ones

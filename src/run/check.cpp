@@ -134,7 +134,10 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   if (data.duplicates > 0 && std::filesystem::is_regular_file(read.file)) find_duplicates(reading, data, report);
   report.cost = estimate_cost(data, given);
   report.cost.memory += program;
-  report.seconds_per_sweep = time_of_sweep(data, options);
+  const unsigned at_once = report.cost.chains_at_once, chains = static_cast<unsigned>(options.chains);
+  report.seconds_per_sweep = time_of_sweep(data, options, plan_threads(options, data, at_once).threads);
+  report.seconds = report.seconds_per_sweep * static_cast<double>(options.sweeps) *
+                   static_cast<double>((chains + at_once - 1) / at_once);
   if (!given.tie.empty()) return report;
   Pool pool(reading.threads);
   if (data.file != nullptr) index_labels(data.tensor.modes, data.file->path(), pool);  // not before the memory is told

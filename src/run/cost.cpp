@@ -64,15 +64,21 @@ std::size_t batch_bytes(const Dataset& data, const FitOptions& options, const Fa
   return bytes;
 }
 
-double sampling_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout, double test_cells) {
-  const double cell = static_cast<double>(4 * data.tensor.order() + 1);  // and its outcome
-  const double bytes = sampling_code_bytes + test_cells * cell + HeldOut::bytes(test_cells);
-  if (is_rival(options)) return bytes + rival_models(options).chain_bytes(options, data);
+double chain_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout) {
+  if (is_rival(options)) return rival_models(options).chain_bytes(options, data);
   const auto of_method = is_online(options) ? online_bytes : batch_bytes;
-  return bytes + static_cast<double>(array_bytes(layout, is_online(options)) + of_method(data, options, layout));
+  return static_cast<double>(array_bytes(layout, is_online(options)) + of_method(data, options, layout));
 }
 
-FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t cells_of_file = 0) {
+// So many chains at the same time.
+double sampling_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout, double test_cells,
+                      unsigned chains) {
+  const double cell = static_cast<double>(4 * data.tensor.order() + 1);  // and its outcome
+  return sampling_code_bytes + test_cells * cell +
+         chains * (HeldOut::bytes(test_cells) + chain_bytes(data, options, layout));
+}
+
+FitCost cost_of(const Dataset& data, const FitOptions& options, unsigned chains, std::uint64_t cells_of_file = 0) {
   const double held_out = options.holdout * static_cast<double>(data.ones());
   const double test_cells =
       held_out * (1 + static_cast<double>(options.zeros_per_one)) + static_cast<double>(cells_of_file);
@@ -80,6 +86,7 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t ce
   const Schedule plan = make_schedule(options, layout);
   const std::size_t K = data.tensor.order();
   FitCost cost;
+  cost.chains_at_once = chains;
   cost.draws = std::uint64_t{plan.chains} * plan.draws_per_chain();
   cost.draws_file = static_cast<double>(cost.draws) * static_cast<double>(layout.bytes());
   cost.memory = data_bytes(data);
@@ -90,20 +97,35 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t ce
   // The stages of a fit do not overlap.
   const double reading = TableReader::bytes(static_cast<double>(data.lines), K, static_cast<unsigned>(options.threads));
   const double splitting = held_out > 0 ? sampling_code_bytes + split_bytes(data.tensor, test_cells) : 0;
-  const double sampling = sampling_bytes(data, options, layout.factors, test_cells) - taken_out;
+  const double sampling = sampling_bytes(data, options, layout.factors, test_cells, chains) - taken_out;
   cost.memory += std::max({reading, splitting, sampling, bytes_for_writing});
   return cost;
+}
+
+double allowed_memory(const FitOptions& options) {
+  return options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
 }
 
 }  // namespace
 
 FitCost estimate_cost(const Dataset& data, const FitOptions& options) {
-  return cost_of(data, complete_options(options, data));
+  const FitOptions complete = complete_options(options, data);
+  return cost_of(data, complete, threads_within_memory(data, complete).chains);
+}
+
+ThreadPlan threads_within_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells) {
+  const double limit = allowed_memory(complete);
+  ThreadPlan plan = plan_threads(complete, data);
+  while (plan.chains > 1 && program_bytes + cost_of(data, complete, plan.chains, test_cells).memory > limit)
+    plan = plan_threads(complete, data, plan.chains - 1);
+  return plan;
 }
 
 void require_memory(const Dataset& data, const FitOptions& options, std::uint64_t test_cells) {
-  const double limit = options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
-  const auto needed = [&](const FitOptions& tried) { return program_bytes + cost_of(data, tried, test_cells).memory; };
+  const double limit = allowed_memory(options);
+  const auto needed = [&](const FitOptions& tried) {
+    return program_bytes + cost_of(data, tried, 1, test_cells).memory;
+  };
   const double need = needed(options);
   if (need <= limit) return;
   std::string remedy;
@@ -227,8 +249,8 @@ double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel
 
 }  // namespace
 
-double time_of_sweep(const Dataset& data, const FitOptions& complete) {
-  Pool pool(static_cast<unsigned>(complete.threads));
+double time_of_sweep(const Dataset& data, const FitOptions& complete, unsigned threads) {
+  Pool pool(threads);
   const bool shared = shares_columns(complete), few = !is_online(complete) && data.ones() <= most_timed_ones;
   if (complete.sampler == Sampler::collapsed || (shared && few)) return time_real(data, complete, pool);
   const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);

@@ -66,16 +66,20 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
   return test;
 }
 
-FitOutcome sample(const OpenRun& run, const std::vector<Checkpoint>& from = {}) {
+// Chains at the same time have threads and arrays of their own, each at its place.
+FitOutcome sample(const OpenRun& run, const ThreadPlan& plan, const std::vector<Checkpoint>& from = {}) {
   const FitOptions& options = run.info.options;
-  Pool pool(static_cast<unsigned>(options.threads));
-  if (is_rival(options))
-    return sample_run(
-        run, [&](std::uint32_t c, std::size_t) { return rival_models(options).make_chain(options, run.data, pool, c); },
-        1, from);
-  const ChainFactory chains(options, run.data, pool);
-  return sample_run(
-      run, [&](std::uint32_t c, std::size_t) { return chains.make(c); }, 1, from);
+  std::vector<std::unique_ptr<Pool>> pools;
+  std::vector<std::unique_ptr<ChainFactory>> factories;
+  for (unsigned place = 0; place < plan.chains; ++place) {
+    pools.push_back(std::make_unique<Pool>(plan.threads));
+    if (!is_rival(options)) factories.push_back(std::make_unique<ChainFactory>(options, run.data, *pools.back()));
+  }
+  const auto make_chain = [&](std::uint32_t c, std::size_t place) -> std::unique_ptr<Chain> {
+    if (is_rival(options)) return rival_models(options).make_chain(options, run.data, *pools[place], c);
+    return factories[place]->make(c);
+  };
+  return sample_run(run, make_chain, plan.chains, from);
 }
 
 }  // namespace
@@ -104,8 +108,12 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
   require_memory(data, options);
+  ThreadPlan plan = threads_within_memory(data, options);
   TestCells test = test_cells(options, data);
-  if (!options.test.empty()) require_memory(data, options, test.size());
+  if (!options.test.empty()) {
+    require_memory(data, options, test.size());
+    plan = threads_within_memory(data, options, test.size());
+  }
   if (options.self == SelfCells::missing) {
     const auto [k, l] = tied_pair(options, data);
     remove_self_cells(k, l, data.tensor.order(), test, data.missing);
@@ -116,7 +124,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   NewRunDir made(run_dir, replace);
   write_initial_files(made.path(), info, data, test);
   made.publish();
-  return sample({run_dir, data, test, info, callbacks});
+  return sample({run_dir, data, test, info, callbacks}, plan);
 }
 
 namespace {
@@ -175,14 +183,16 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   for (const std::string& warning : warnings)
     if (callbacks.on_warning) callbacks.on_warning(warning);
   const Dataset data = load_data(run_dir, info);
-  require_memory(data, info.options, info.options.test.empty() ? 0 : info.test_ones + info.test_zeros);
+  const std::uint64_t test_cells = info.options.test.empty() ? 0 : info.test_ones + info.test_zeros;
+  require_memory(data, info.options, test_cells);
+  const ThreadPlan plan = threads_within_memory(data, info.options, test_cells);
   const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
   remove_partial_files(run_dir);
   const auto has_started = [](const Checkpoint& checkpoint) { return !checkpoint.file.empty(); };
   if (std::any_of(from.begin(), from.end(), has_started)) restore_draw_log(run_dir, info);
   info.status = "running";
   write_run_status(run_dir, info);
-  return sample({run_dir, data, test, info, callbacks}, from);
+  return sample({run_dir, data, test, info, callbacks}, plan, from);
 }
 
 }  // namespace ztp
