@@ -9,6 +9,7 @@
 #include "io/assemble.hpp"
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
+#include "run/choose_rank.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
 #include "run/suggest_tie.hpp"
@@ -105,6 +106,22 @@ void describe_modes(const Dataset& data, CheckReport& report) {
   }
 }
 
+// What --rank auto would choose: if it takes about ten seconds at most, by choosing it.
+void find_rank(const FitOptions& given, const Dataset& data, CheckReport& report) {
+  constexpr double longest = 10;  // seconds
+  FitOptions& options = report.options;
+  const FitOptions first = with_rank(first_rank(given, options, data), given, options);
+  const FitOptions last = with_rank(largest_rank(given, options, data), given, options);
+  const double sweeps = 2 * longest_rank_trial;  // all trials together are worth about two of the last
+  if (sweeps * time_of_sweep(data, last) <= longest) {
+    options = first;
+    choose_rank(given, data, 0, {}, options, report.rank_choice);
+    return;
+  }
+  options = last;
+  report.smallest_rank = {first.rank, {}, time_of_sweep(data, first)};
+}
+
 }  // namespace
 
 CheckReport check(const ReadOptions& read, const FitOptions& given) {
@@ -116,9 +133,9 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
     const auto [k, l] = tied_pair(given, data);
     tie_modes(data, k, l);
   }
-  const FitOptions options = complete_options(given, data);
   CheckReport report;
-  report.options = options;
+  FitOptions& options = report.options;
+  options = complete_options(given, data);
   report.ones = data.ones();
   report.volume = data.tensor.volume();
   report.duplicates = data.duplicates;
@@ -132,8 +149,16 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   report.missing_cells = data.missing.cells.size() / data.tensor.order();
   report.missing_volume = missing_volume(data.tensor, data.missing);
   if (data.duplicates > 0 && std::filesystem::is_regular_file(read.file)) find_duplicates(reading, data, report);
-  report.cost = estimate_cost(data, given);
-  report.cost.memory += program;
+  if (chooses_rank(given, options) && data.ones() > 0) find_rank(given, data, report);
+  const auto cost = [&](std::int64_t rank) {
+    FitOptions at = given;
+    at.rank = rank;
+    FitCost result = estimate_cost(data, at);
+    result.memory += program;
+    return result;
+  };
+  report.cost = cost(options.rank);
+  if (report.smallest_rank) report.smallest_rank->cost = cost(report.smallest_rank->rank);
   report.seconds_per_sweep = time_of_sweep(data, options);
   if (!given.tie.empty()) return report;
   Pool pool(reading.threads);
