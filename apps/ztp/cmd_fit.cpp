@@ -27,6 +27,10 @@ struct FitFlags {
 // Adds a flag for each option of a fit.
 void add_option_flags(CLI::App& command, FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) {
+    if (field.name == "rank") {
+      add_rank_flag(command, options.rank, field.help);
+      continue;
+    }
     const auto add = [&]<class Value>(Value FitOptions::*member) {
       if constexpr (std::is_enum_v<Value>) {
         const auto choose = [&field, &options](const std::string& name) { field.choose(options, name); };
@@ -46,6 +50,10 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
 }
 
 void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
+  if (outcome == FitOutcome::not_begun) {
+    tell("Interrupted while the rank was being chosen; nothing was written.\n");
+    throw CLI::RuntimeError(stop_exit_code());
+  }
   if (outcome == FitOutcome::interrupted) {
     const std::string name = quoted_for_shell(run_dir);
     tell(fmt::format("Interrupted; everything so far is in {}. To go on: ztp resume {}\n", name, name));
@@ -67,6 +75,7 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
                human_seconds(seconds));
     for (std::size_t c = 0; c < info.chains.size(); ++c)
       fmt::print("chain {}: occupied components {:.1f} on average\n", c + 1, info.chains[c].occupied_mean);
+    if (const std::string full = full_bound_text(info); !full.empty()) fmt::print("{}\n", full);
   }
   if (!std::isnan(info.auc_roc))
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);

@@ -47,22 +47,39 @@ int stop_exit_code() {
 ProgressBar::ProgressBar()
     : terminal_(isatty(STDERR_FILENO) != 0),
       begin_(clock_seconds()),
+      last_shown_(begin_),
       last_log_likelihood_(std::numeric_limits<double>::quiet_NaN()),
       last_auc_(std::numeric_limits<double>::quiet_NaN()) {}
+
+// Often enough to follow it, and not more often.
+bool ProgressBar::is_due() const {
+  return clock_seconds() - last_shown_ >= (terminal_ ? 0.1 : 10);
+}
+
+void ProgressBar::print(const std::string& line) {
+  last_shown_ = clock_seconds();
+  shown_ = true;
+  tell(terminal_ ? fmt::format("\r\x1b[K{}", line) : fmt::format("{}\n", line));
+}
+
+void ProgressBar::show(const RankTrial& trial) {
+  begin_ = clock_seconds();  // the time that is left is of the sweeps of the fit
+  if (is_due())
+    print(fmt::format("choosing the rank: {} of {} components in use after {} sweeps", trial.used, trial.rank,
+                      trial.sweeps));
+}
+
+void ProgressBar::message(const std::string& text) {
+  tell(fmt::format("{}{}\n", terminal_ ? "\r\x1b[K" : "", text));
+  shown_ = false;
+}
 
 void ProgressBar::show(const SweepReport& report) {
   if (!std::isnan(report.log_likelihood)) last_log_likelihood_ = report.log_likelihood;
   if (!std::isnan(report.auc_roc)) last_auc_ = report.auc_roc;
   if (first_done_ == 0) first_done_ = report.done;
   const bool last = report.done == report.planned;
-  const double wait = terminal_ ? 0.1 : 10;
-  if (!last && shown_ && clock_seconds() - last_shown_ < wait) return;
-  last_shown_ = clock_seconds();
-  shown_ = true;
-  if (terminal_)
-    tell(fmt::format("\r\x1b[K{}", text(report)));
-  else
-    tell(fmt::format("{}\n", text(report)));
+  if (last || !shown_ || is_due()) print(text(report));
 }
 
 std::string ProgressBar::text(const SweepReport& report) const {
@@ -124,6 +141,8 @@ std::string typed_command(const CLI::App& app) {
 FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command) {
   FitCallbacks callbacks;
   callbacks.on_sweep = [&bar](const SweepReport& report) { bar.show(report); };
+  callbacks.on_rank_trial = [&bar](const RankTrial& trial) { bar.show(trial); };
+  callbacks.on_message = [&bar](const std::string& text) { bar.message(text); };
   callbacks.stop_requested = stop_signalled;
   callbacks.on_warning = [](const std::string& warning) { print_warnings({warning}); };
   callbacks.command = typed_command(command);

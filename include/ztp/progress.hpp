@@ -26,4 +26,11 @@ struct SweepReport {
   std::uint64_t planned = 0;  // and when all are through
 };
 
+// A bound on the number of components that --rank auto tries, in a short chain.
+struct RankTrial {
+  std::uint32_t rank = 0;    // the bound
+  std::uint32_t sweeps = 0;  // of the chain so far
+  std::size_t used = 0;      // components that have 99 % of the counts of the ones
+};
+
 }  // namespace ztp

@@ -299,8 +299,14 @@ class TensorFactorization(TransformerMixin, Parameters):
             try:
                 run(listener)
             except KeyboardInterrupt:
-                logger.warning("interrupted; everything so far is in %s, and resume() goes on", self.run_dir_)
+                if os.path.isfile(os.path.join(self.run_dir_, "options.json")):
+                    logger.warning("interrupted; everything so far is in %s, and resume() goes on", self.run_dir_)
+                else:
+                    logger.warning("interrupted while the rank was being chosen; nothing was written")
                 raise
+        full = _core.full_bound_text(self.run_dir_)
+        if full:
+            logger.warning("%s", full)
         self._open()
 
     def _open(self) -> None:

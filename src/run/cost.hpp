@@ -5,12 +5,18 @@
 
 namespace ztp {
 
+// Whether the fit needs no more than --memory allows. `test_cells` as below.
+bool fits_into_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells = 0);
+
 // Error (config), if the fit needs more than --memory allows: it tells how much, and what would need less.
 // `test_cells`: the number of cells of a test file, if it is known; cells that the fit holds out are counted anyway.
 void require_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells = 0);
 
 // How the fit uses its threads, with no more chains at a time than fit into that memory.
 ThreadPlan threads_within_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells = 0);
+
+// Listed missing cells that a sweep, or online a step, imputes; with those that the fit will hold out as missing.
+double missing_cells_of_step(const Dataset& data, const FitOptions& complete);
 
 // A sample of the ones in the order of a sweep: runs of 64 neighbours, which share rows. Of a file, which is shuffled,
 // the first ones.

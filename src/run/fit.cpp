@@ -11,6 +11,7 @@
 #include "options/options.hpp"
 #include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
+#include "run/choose_rank.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
@@ -96,7 +97,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
     const auto [k, l] = tied_pair(given, data);
     tie_modes(data, k, l);
   }
-  const FitOptions options = complete_options(given, data);
+  FitOptions options = complete_options(given, data);
   if (data.ones() == 0) throw Error(ErrorKind::config, "the tensor has no ones to fit");
   if (is_rival(options)) {
     rival_models(options);  // they must be there
@@ -107,24 +108,27 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   if (data.file == nullptr && has_counts(options) != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
+  const bool automatic = chooses_rank(given, options);
+  if (automatic) options = with_rank(first_rank(given, options, data), given, options);
   require_memory(data, options);
-  ThreadPlan plan = threads_within_memory(data, options);
   TestCells test = test_cells(options, data);
-  if (!options.test.empty()) {
-    require_memory(data, options, test.size());
-    plan = threads_within_memory(data, options, test.size());
-  }
+  const std::uint64_t cells_of_file = options.test.empty() ? 0 : test.size();
+  if (cells_of_file > 0) require_memory(data, options, cells_of_file);
   if (options.self == SelfCells::missing) {
     const auto [k, l] = tied_pair(options, data);
     remove_self_cells(k, l, data.tensor.order(), test, data.missing);
   }
   if (options.holdout_as == HoldoutAs::missing) add_missing_cells(data.tensor, test.coords, data.missing);
+  RankChoice choice;
+  if (automatic && !choose_rank(given, data, test.size(), callbacks, options, choice)) return FitOutcome::not_begun;
+  if (automatic && callbacks.on_message) callbacks.on_message(rank_choice_text(choice));
   RunInfo info = describe_run(data, options, test, callbacks.command);
+  info.rank_choice = choice;
   if (is_rival(options)) rival_models(options).describe(data, info);
   NewRunDir made(run_dir, replace);
   write_initial_files(made.path(), info, data, test);
   made.publish();
-  return sample({run_dir, data, test, info, callbacks}, plan);
+  return sample({run_dir, data, test, info, callbacks}, threads_within_memory(data, options, cells_of_file));
 }
 
 namespace {

@@ -185,6 +185,15 @@ FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data) {
   return complete;
 }
 
+FitOptions with_rank(std::int64_t rank, const FitOptions& given, const FitOptions& complete) {
+  FitOptions result = complete;
+  result.rank = rank;
+  result.beta_mean = given.beta_mean;
+  result.network_beta_mean = given.network_beta_mean;
+  complete_weight_priors(result, static_cast<std::size_t>(rank));
+  return result;
+}
+
 ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& options) {
   ReadOptions reading = read;
   reading.counts = has_counts(options);
