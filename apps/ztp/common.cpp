@@ -74,7 +74,10 @@ CLI::Option* add_rank_flag(CLI::App& command, std::int64_t& rank, const std::str
     check_range(field, error == std::errc() ? static_cast<double>(rank) : std::strtod(text.c_str(), nullptr),
                 field.range.largest);
   };
-  const auto check = [](const std::string& text) { return text == "auto" ? std::string() : check_integer(text); };
+  const auto check = [](const std::string& text) {
+    const std::string wrong = text == "auto" ? "" : check_integer(text);
+    return wrong.empty() ? wrong : wrong + ", and not auto";
+  };
   return command.add_option_function<std::string>("--rank", set, help)
       ->default_str("auto")
       ->type_name("INT|auto")

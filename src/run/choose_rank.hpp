@@ -1,5 +1,5 @@
 // --rank auto: a bound on the number of components that leaves some of them empty, found by short chains of the real
-// sampler (docs/model.md, section 6).
+// sampler (docs/model.md, section 10).
 #pragma once
 #include "ztp/fit.hpp"
 #include "ztp/run_info.hpp"

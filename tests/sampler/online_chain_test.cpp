@@ -66,8 +66,8 @@ class InChunks final : public Minibatches {
 // ones and of missing cells, touches.
 TEST(OnlineParity, TouchedRowsHaveTheMeansOfAllRows) {
   OnlineData data;
-  for (std::uint32_t j = 0; j < 100; ++j) data.missing.cells.append(Cell{5 * j, j, 3}.data(), 3);
-  fill(data, 200);  // 75 ones and 50 missing cells, 624 rows
+  for (std::uint32_t j = 0; j < 60; ++j) data.missing.cells.append(Cell{5 * j, j, 3}.data(), 3);
+  fill(data, 400);  // 38 ones and 30 missing cells, 624 rows
   Pool pool(2);
   const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const bool expected : {false, true}) {
