@@ -186,7 +186,9 @@ def plot_joint(rows, exact, folder):
 def plot_sbc(rows, bands, folder):
     of_N = {N: mine for (N,), mine in groups(bands, "N").items()}
     models = groups([row for row in rows if row["bug"] == "none"], "model")
-    figure, axes = plt.subplots(2, 3, figsize=(8.2, 4.6), layout="constrained", sharex=True)
+    rows_of_panels = -(-(len(models) + 1) // 3)
+    size = (8.2, 2.3 * rows_of_panels)
+    figure, axes = plt.subplots(rows_of_panels, 3, figsize=size, layout="constrained", sharex=True, squeeze=False)
     panels = iter(axes.flat)
     for (model,), mine in models.items():
         plot_ranks(next(panels), mine, of_N[mine[0]["N"]], f"{title_of(model)}: {len(mine)}", BLUE)
@@ -194,7 +196,7 @@ def plot_sbc(rows, bands, folder):
     plot_ranks(next(panels), twin, of_N[twin[0]["N"]], "twin: missing as zeros", RED)
     for panel in panels:
         panel.set_visible(False)
-    for panel in axes[1]:
+    for panel in axes[-1]:
         panel.set_xlabel("rank / (L + 1)")
     for row in axes:
         row[0].set_ylabel("empirical less uniform")

@@ -142,6 +142,10 @@ void add_diagnose(CLI::App& app) {
       print_json(diagnosis, info);
     else
       print_table(diagnosis, info);
+    if (!flags->json && info.draws > 0) {
+      fmt::print("\n");
+      print_verdicts(flags->run);
+    }
   });
 }
 

@@ -70,6 +70,7 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
   }
   if (!std::isnan(info.auc_roc))
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
+  print_verdicts(run_dir);
 }
 
 void run_fit(FitFlags& flags, const CLI::App& command) {

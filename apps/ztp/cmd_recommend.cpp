@@ -76,6 +76,7 @@ std::string as_line(const Recommendation& item, const Posterior& posterior) {
 
 void run_recommend(const RecommendFlags& flags) {
   Posterior posterior(flags.run, flags.threads);
+  warn_unless_converged(flags.run, posterior.info());
   const auto fixed = fixed_entities(flags, posterior.modes());
   std::string header;
   if (!flags.json) {

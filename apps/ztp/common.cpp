@@ -9,7 +9,9 @@
 
 #include "base/json.hpp"
 #include "base/pool.hpp"
+#include "ztp/diagnose.hpp"
 #include "ztp/option_fields.hpp"
+#include "ztp/posterior.hpp"
 
 namespace ztp::app {
 
@@ -90,6 +92,21 @@ void tell(const std::string& text) {
 
 void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) tell(fmt::format("ztp: warning: {}\n", warning));
+}
+
+void print_verdicts(const std::string& run_dir) {
+  for (const RunVerdict& verdict : Posterior(run_dir).verdicts()) fmt::print("{}\n", verdict.line());
+}
+
+void warn_unless_converged(const std::string& run_dir, const RunInfo& info) {
+  if (is_point_estimate(info.options)) return;
+  const Diagnosis diagnosis = diagnose(run_dir);
+  if (diagnosis.verdict == Verdict::too_short || diagnosis.predictions == Verdict::poor)
+    print_warnings(
+        {fmt::format("{}: these probabilities should not be used yet, the chains {}; 'ztp diagnose {}' tells "
+                     "what helps",
+                     run_dir, diagnosis.verdict == Verdict::too_short ? "are too short" : "have not converged",
+                     quoted_for_shell(run_dir))});
 }
 
 std::string json_text(const nlohmann::ordered_json& json, int indent) {

@@ -43,6 +43,11 @@ void tell(const std::string& text);
 // Warnings of reading, to standard error.
 void print_warnings(const std::vector<std::string>& warnings);
 
+// Can the run be used? Three lines (ztp/verdicts.hpp).
+void print_verdicts(const std::string& run_dir);
+// A warning, if its predictions should not be used yet.
+void warn_unless_converged(const std::string& run_dir, const RunInfo& info);
+
 // Text that is not UTF-8 (labels can be anything) is shown with replacement characters.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 // Quotes a word for a shell, if need be.

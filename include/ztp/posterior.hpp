@@ -14,6 +14,7 @@
 #include "ztp/ranking.hpp"
 #include "ztp/run_info.hpp"
 #include "ztp/tensor.hpp"
+#include "ztp/verdicts.hpp"
 
 namespace ztp {
 
@@ -125,6 +126,10 @@ class Posterior {
   Metrics evaluate(const TestCells& cells);
   // What evaluate makes its metrics of: for curves.
   MetricsCollector collect(const std::string& file = "");
+
+  // Have the chains converged, are the probabilities calibrated, is the bound on the rank large enough? In this order.
+  // Takes the time of diagnose and, where cells were held out, of evaluate.
+  std::vector<RunVerdict> verdicts();
 
   // Ranks the ones of a file (labels, and a last column 0 or 1 or none; zeros are ignored) among all entities of a
   // mode. Without a file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +121,21 @@ def test_words_of_python_in_messages(tmp_path: Path) -> None:
     tiny(run_dir=tmp_path / "run").fit(X)
     with pytest.raises(ValueError, match="choose another run_dir, or overwrite to replace it"):
         tiny(run_dir=tmp_path / "run").fit(X)
+
+
+def test_summary_and_warning() -> None:
+    model = tiny(chains=2, sweeps=120).fit(FRAME)
+    lines = model.summary().splitlines()
+    assert lines[0].startswith("8 user x 6 film: ") and lines[0].endswith("components, 2 chains")
+    questions = [
+        "Have the chains converged? ",
+        "Are the probabilities calibrated? Not known: no cells were held out.",
+        "Is the bound on the rank large enough? ",
+    ]
+    assert all(line.startswith(question) for line, question in zip(lines[1:], questions, strict=True))
+    posterior = tiny(chains=1).fit(FRAME).posterior_
+    with pytest.warns(UserWarning, match="should not be used yet, the chains are too short"):
+        posterior.predict(FRAME)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        posterior.recommend({"user": "u0"})  # once is enough

@@ -206,6 +206,10 @@ class TensorFactorization(TransformerMixin, Parameters):
         """Have the chains converged? See `Posterior.diagnose`."""
         return self._fitted().diagnose()
 
+    def summary(self) -> str:
+        """Can this fit be used? Three questions with answers in plain words: see `Posterior.summary`."""
+        return self._fitted().summary()
+
     def components(self, top: int = 5) -> pd.DataFrame:
         """A row for each component: see `Posterior.components`."""
         return self._fitted().components(top)

@@ -46,6 +46,7 @@ class Posterior(_Components):
     def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> None:
         self._n_jobs = n_jobs
         self._keeps: Any = None  # what the run directory goes with
+        self._warned = False
         self.run_dir = absolute(run_dir)
         self._core = _core.Posterior(self.run_dir, threads(n_jobs))
         self.info: dict[str, Any] = json.loads(self._core.info_json)
@@ -111,6 +112,7 @@ class Posterior(_Components):
     def predict(self, X: Any) -> pd.DataFrame:
         """A row for each cell: its labels, the probability that it is a one (posterior mean), the posterior sd of that
         probability, its 5 % and 95 % quantiles, and the mean rate (for counts: the expected count)."""
+        self._warn_unless_converged()
         numbers = self._core.predict(self._ids(X))
         return self._with_predictions(self._labelled(X), numbers)
 
@@ -181,6 +183,7 @@ class Posterior(_Components):
         `given` fixes the entity of some modes, by label (where X had ids, these), as ``{"user": "alice"}``. The
         column ``because`` has what makes at least a hundredth of the cell's rate, as `explain` says it.
         """
+        self._warn_unless_converged()
         fixed: list[int | None] = [None] * len(self.mode_names)
         for k, (mode, entity) in by_mode(given, self.mode_names, "given").items():
             fixed[k] = known_entities([entity], self._labels[k], f"given[{mode!r}]")[0]
@@ -258,6 +261,26 @@ class Posterior(_Components):
             pd.DataFrame(found["quantities"]).set_index("name"),
             cells,
         )
+
+    def summary(self) -> str:
+        """Can this run be used? What it is, and three questions with answers in plain words, as ``ztp fit`` ends with:
+        have the chains converged, are the probabilities calibrated, is the bound on the rank large enough?"""
+        sizes = " x ".join(f"{len(table)} {name}" for name, table in zip(self.mode_names, self._labels, strict=True))
+        chains = len(self.info["chains"])
+        first = f"{sizes}: {self.n_draws} draws of {self.rank} components, {chains} chain{'s' if chains > 1 else ''}"
+        return "\n".join([first, *(line for _, _, line in self._core.verdicts())])
+
+    def _warn_unless_converged(self) -> None:
+        """Once: a warning, if predictions should not be used yet."""
+        if self._warned or self.info["options"]["model"] in ("quad", "pwquad"):
+            return
+        self._warned = True
+        found = _core.diagnose(self.run_dir)
+        if found["verdict"] == "too short" or found["predictions"] == "poor":
+            state = "are too short" if found["verdict"] == "too short" else "have not converged"
+            warnings.warn(
+                f"these probabilities should not be used yet, the chains {state}: see diagnose()", stacklevel=3
+            )
 
     def trace(self) -> pd.DataFrame:
         """What was recorded of each sweep: log-likelihood, occupied components, held-out AUC, ..."""

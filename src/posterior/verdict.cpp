@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "evaluate/number_words.hpp"
+
 namespace ztp {
 namespace {
 
@@ -80,11 +82,6 @@ std::string agreement(const Subject& subject, bool one_chain) {
     default:
       return one_chain ? fmt::format("drift{} within the chain", s) : fmt::format("{} not agree between chains", does);
   }
-}
-
-std::string lower_first(std::string text) {
-  text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
 }
 
 std::string about_agreement(const Subject& predictions, const Subject& rank, bool one_chain) {

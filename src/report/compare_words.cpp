@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "report/compare.hpp"
-#include "report/number_words.hpp"
+#include "evaluate/number_words.hpp"
 #include "report/options_shown.hpp"
 
 namespace ztp {

@@ -1,7 +1,7 @@
 #include <filesystem>
 
-#include "report/calibration.hpp"
-#include "report/curves.hpp"
+#include "posterior/verdicts.hpp"
+#include "evaluate/curves.hpp"
 #include "report/metrics_shown.hpp"
 #include "report/numbers.hpp"
 #include "report/sections.hpp"
@@ -44,31 +44,31 @@ Json metric_titles() {
 }
 
 Json fit_section(ReportSource& source) {
-  const RunInfo& info = source.posterior.info();
+  if (source.calibration() == nullptr) return nullptr;
+  Calibration& found = *source.calibration();
   const std::string& file = source.options.test;
-  const bool own = file.empty();
-  if (own && info.test_ones + info.test_zeros == 0) return nullptr;
-  MetricsCollector cells = source.posterior.collect(file);
-  const Metrics metrics = cells.finish();
-  const TestDesign design = design_of(info, own, metrics.ones, metrics.zeros);
-  const bool weighted = design.zeros == TestDesign::Zeros::drawn;
-  const std::vector<ReliabilityBin> plain = reliability(cells, design, false);
-  const std::vector<ReliabilityBin> corrected =
-      weighted ? reliability(cells, design, true) : std::vector<ReliabilityBin>();
-  const CalibrationVerdict verdict = judge_calibration(weighted ? corrected : plain, design);
-  return {{"source", own ? "held out" : std::filesystem::path(file).filename().string()},
-          {"ones", metrics.ones},
-          {"zeros", metrics.zeros},
-          {"representative", design.zeros == TestDesign::Zeros::as_ones},
-          {"metrics", metrics_shown(metrics)},
+  return {{"source", file.empty() ? "held out" : std::filesystem::path(file).filename().string()},
+          {"ones", found.metrics.ones},
+          {"zeros", found.metrics.zeros},
+          {"representative", found.design.zeros == TestDesign::Zeros::as_ones},
+          {"metrics", metrics_shown(found.metrics)},
           {"titles", metric_titles()},
-          {"roc", points(roc_curve(cells, most_curve_points))},
-          {"pr", points(precision_curve(cells, most_curve_points))},
-          {"reliability", bins_shown(plain)},
-          {"weighted", weighted ? bins_shown(corrected) : Json(nullptr)},
-          {"calibrated", verdict.calibrated},
-          {"misplaced", number(verdict.misplaced, 3)},
-          {"verdict", verdict.sentences}};
+          {"roc", points(roc_curve(found.cells, most_curve_points))},
+          {"pr", points(precision_curve(found.cells, most_curve_points))},
+          {"reliability", bins_shown(found.plain)},
+          {"weighted", found.weighted.empty() ? Json(nullptr) : bins_shown(found.weighted)},
+          {"calibrated", found.verdict.calibrated},
+          {"misplaced", number(found.verdict.misplaced, 3)},
+          {"verdict", found.verdict.sentences}};
+}
+
+Json verdicts_section(ReportSource& source) {
+  const Calibration* found = source.calibration();
+  Json result = Json::array();
+  for (const RunVerdict& verdict :
+       judge_run(source.run_dir, source.posterior.info(), found == nullptr ? nullptr : &found->verdict))
+    result.push_back({{"question", verdict.question}, {"answer", name_of(verdict.answer)}, {"words", verdict.words}});
+  return result;
 }
 
 }  // namespace ztp

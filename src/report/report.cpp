@@ -46,6 +46,7 @@ ReportSummary write_report(const std::string& run_dir, const std::string& file, 
   data["diagnostics"] = diagnostics_section(source);
   tell("held-out cells");
   data["fit"] = fit_section(source);
+  data["verdicts"] = verdicts_section(source);
   tell("replicated data");
   data["degrees"] = degrees_section(source);
   data["networks"] = networks_section(source);

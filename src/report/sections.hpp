@@ -5,6 +5,7 @@
 
 #include "base/json.hpp"
 #include "base/pool.hpp"
+#include "posterior/calibration.hpp"
 #include "report/groups.hpp"
 #include "report/shown_entities.hpp"
 #include "store/data.hpp"
@@ -36,10 +37,20 @@ struct ReportSource {
   }
   std::optional<Groups> found{};
 
+  // The held-out cells, or those of the file that was asked for; null without any.
+  Calibration* calibration() {
+    const RunInfo& info = posterior.info();
+    if (options.test.empty() && info.test_ones + info.test_zeros == 0) return nullptr;
+    if (!judged) judged.emplace(posterior, options.test);
+    return &*judged;
+  }
+  std::optional<Calibration> judged{};
+
   bool rates() const { return !is_rival(posterior.info().options); }  // it has components
 };
 
 Json run_section(ReportSource& source);          // what was fitted, on what, with what
+Json verdicts_section(ReportSource& source);     // three questions and their answers
 Json modes_section(ReportSource& source);        // labels, ones and overall parts of the entities
 Json components_section(ReportSource& source);   // components, their places in the map, entities, lines
 Json columns_section(ReportSource& source);      // where components share columns: columns with entities, and the core

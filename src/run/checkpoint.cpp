@@ -29,15 +29,21 @@ std::uint64_t total_sweeps(const Checkpoint& checkpoint) {
   throw Error(ErrorKind::config, fmt::format("{}: {}", path, why));
 }
 
+}  // namespace
+
+// An option that a version of ztp before it did not know had its default then.
 void check_options_match(const std::string& path, const std::string& written, const FitOptions& options) {
-  const Json then = parse_json(written), now = options_to_object(options);
+  const Json then = parse_json(written), now = options_to_object(options), defaults = options_to_object({});
   for (const OptionField& field : fit_option_fields()) {
     const std::string& name = field.name;
-    if (field.may_change || (then.contains(name) && then[name] == now[name])) continue;
-    refuse(path, fmt::format("written with {} {}, but options.json says {}", name,
-                             then.contains(name) ? json_text(then[name], -1) : "not known", json_text(now[name], -1)));
+    const Json& value = then.contains(name) ? then[name] : defaults[name];
+    if (field.may_change || value == now[name]) continue;
+    refuse(path, fmt::format("written with {} {}, but options.json says {}", name, json_text(value, -1),
+                             json_text(now[name], -1)));
   }
 }
+
+namespace {
 
 void check_belongs(const SectionReader& file, const std::string& path, const RunInfo& info) {
   std::uint32_t format = 0;

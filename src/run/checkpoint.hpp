@@ -39,6 +39,9 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
 // their ends since.
 double restore_chain(const std::string& file, const RunInfo& info, Chain& chain);
 
+// Error (config), if the options that a checkpoint was written with (as JSON) are not those of the run.
+void check_options_match(const std::string& path, const std::string& written, const FitOptions& options);
+
 // Error, if chain-N.bin is not the end of this chain after this many sweeps.
 void check_chain_end(const std::string& run_dir, const RunInfo& info, std::uint32_t chain, std::uint32_t sweeps);
 

@@ -23,8 +23,12 @@ expect 4 'exists' "$ztp" fit sim/tensor.tsv --rank 3 --out run
 expect 0 'component' "$ztp" components run --top 2
 expect 0 '"weight_q05"' "$ztp" components run --json --component 1
 expect 2 'the modes are mode1, mode2, mode3' "$ztp" components run --mode nothing
+expect 0 'Is the bound on the rank large enough? ' "$ztp" diagnose run
+"$ztp" predict run "$work/parts/test.tsv" >/dev/null 2>warned.txt
+[ "$(grep -c 'should not be used yet' warned.txt)" -eq 1 ] || { echo "FAILED: predict warns once"; failed=1; }
 expect 0 'probability' "$ztp" recommend run mode1=5 mode2=7 --top 3
-[ "$(grep -vc '^#' out.txt)" -eq 3 ] || { echo "FAILED: recommend printed another number of cells"; failed=1; }
+[ "$(grep -vcE '^(#|ztp: warning)' out.txt)" -eq 3 ] ||
+  { echo "FAILED: recommend printed another number of cells"; failed=1; }
 expect 3 'no mode1 is called "nobody"' "$ztp" recommend run mode1=nobody
 expect 0 'Only one chain' "$ztp" diagnose run
 grep -q '^occupied rank' out.txt || { echo "FAILED: no row of the rank"; failed=1; }

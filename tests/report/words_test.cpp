@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "report/number_words.hpp"
+#include "evaluate/number_words.hpp"
 #include "report/numbers.hpp"
 
 namespace ztp {

@@ -49,6 +49,16 @@ struct CheckpointTest : testing::Test {
   const std::string path = dir / "checkpoint-a.bin";
 };
 
+// Runs of earlier versions go on: an option that they did not know is at its default.
+TEST(CheckpointOptions, AbsentOnesAreDefaults) {
+  FitOptions options;
+  options.rank = 7;
+  check_options_match("file", R"({"rank": 7})", options);
+  options.tie = {"a=b"};
+  EXPECT_EQ(error_of([&] { check_options_match("file", R"({"rank": 7})", options); }, ErrorKind::config),
+            "file: written with tie [], but options.json says [\"a=b\"]");
+}
+
 TEST_F(CheckpointTest, CountsAbove32BitsWidenWhatTheyAreReadInto) {
   OnlineData data;
   fill(true, data);

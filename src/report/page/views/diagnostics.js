@@ -274,7 +274,7 @@ function diagnosticsView(section) {
     choice.scrollIntoView({block: "center"});
   };
   section.append(
-      verdictCard("Has it converged?", converged(), null),
+      verdictCard(0, converged(), null),
       h("p", {class: "facts"},
         `${plural(d.chains.length, "chain")}, ${plural(d.draws, "sweep")} each after burn-in: ${
             seconds(d.seconds)} of sampling. ${plural(report.run.draws, "draw")} of these are kept for predictions.`),

@@ -178,7 +178,7 @@ function fitView(section) {
   const f = report.fit;
   if (f) {
     section.append(
-        verdictCard("Are its probabilities calibrated?", calibrated(), null), metricTiles(),
+        verdictCard(1, calibrated(), null), metricTiles(),
         h("p", {class: "note"},
           f.source === "held out" ? "Cells that the fit held out: what " : `Cells of ${f.source}: what `,
           h("code", {}, `ztp evaluate ${quoted(report.run.directory)}${f.source === "held out" ? "" : " TEST"}`),

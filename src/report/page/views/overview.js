@@ -2,74 +2,40 @@
 
 const stable = 0.7;  // the stability from which a component counts as found by the other chains, too
 
-const verdictWords = {
-  good: ["good", "Converged"],
-  usable: ["fair", "Nearly converged"],
-  poor: ["bad", "Not converged"],
-  "one chain": ["unknown", "Not known: one chain"],
-  "too short": ["unknown", "Not known: too few draws"],
+// The verdicts of `ztp fit`, in its words: grade, answer, sentences.
+const verdictGrades = {
+  yes: ["good", "Yes"],
+  nearly: ["fair", "Nearly"],
+  no: ["bad", "No"],
+  unknown: ["unknown", "Not known"],
 };
 
+function verdictOf(place, more = []) {
+  const {answer, words} = report.verdicts[place];
+  return [...verdictGrades[answer], [words.charAt(0).toUpperCase() + words.slice(1), ...more]];
+}
+
+// In the words of `ztp diagnose`, which are more.
 function converged() {
-  const d = report.diagnostics;
-  if (!d)
-    return ["unknown", "Does not apply", `A ${report.run.model} fit is a point, it has no chains that could converge.`];
-  const [grade, words] = d.verdict === "one chain" && d.predictions === "poor" ?
-      ["bad", "Not converged: one chain, and it drifts"] :
-      verdictWords[d.verdict];
-  const remedy = d.sentences[d.sentences.length - 1];
-  const first = d.sentences[0];
-  return [
-    grade, words, d.verdict === "poor" && remedy !== first ? [first, remedy, ...d.sentences.slice(1, -1)] : d.sentences
-  ];
+  const [grade, answer, sentences] = verdictOf(0);
+  return [grade, answer, report.diagnostics ? report.diagnostics.sentences : sentences];
 }
 
+// With what the fit view says in more detail; the first sentence is that of the verdict.
 function calibrated() {
-  const f = report.fit;
-  if (!f)
-    return [
-      "unknown", "Not known", "No cells were held out. Fit with --holdout 0.1, or make the report with --test FILE."
-    ];
-  const words = {yes: ["good", "Calibrated"], no: ["bad", "Not calibrated"], unknown: [
-                   "unknown", "Cannot be told"
-                 ]}[f.calibrated];
-  return [...words, f.verdict];
+  return verdictOf(1, report.fit ? report.fit.verdict.slice(1) : []);
 }
 
-// How many there are of what the model is made of, and how many are empty.
-function groupsInUse() {
-  const used = groupList().filter((group) => !group.network_only);
-  if (report.components) return {used, empty: report.components.empty, option: "--rank"};
-  const all = d3.sum(report.columns.matrices.filter((matrix) => !matrix.own), (matrix) => matrix.columns);
-  return {used, empty: all - used.length, option: "--columns"};
-}
-
-function groupsReal() {
-  if (!report.components && !report.columns)
-    return [
-      "unknown", "Does not apply",
-      `The factors of a ${report.run.model} fit have either sign: they do not read as components.`
-    ];
-  const {used, empty, option} = groupsInUse();
-  const inUse = `${used.length} of ${plural(used.length + empty, groupWord())} ${
-      used.length === 1 ? "is" : "are"} in use; the prior has emptied ${empty === 0 ? "none" : empty}.`;
-  const full = empty > 0 ? "" :
-      report.components  ? " All are in use, so there may be more than the rank allows: try a larger --rank." :
-                           ` All are in use, so there may be more: try a larger ${option}.`;
-  const judged = used.filter((group) => group.stability !== null);
-  if (judged.length === 0)
-    return [
-      "unknown", `${used.length} in use`,
-      `${inUse}${
-          full} Whether another start would find the same ones cannot be told from one chain: fit with --chains 4.`
-    ];
+// Whether the bound on the rank is large enough, and how many components or columns the other chains find, too.
+function boundAndStability() {
+  if (!report.components && !report.columns) return verdictOf(2);
+  const judged = groupList().filter((group) => !group.network_only && group.stability !== null);
   const found = judged.filter((group) => group.stability >= stable).length;
-  const grade = found === judged.length ? "good" : found >= 0.5 * judged.length ? "fair" : "bad";
-  const text = found === judged.length ?
-      `Every one of them is found by the other chains, too (stability ${stable} or more).` :
-      `${found} of them ${found === 1 ? "is" : "are"} found by the other chains, too (stability ${
-          stable} or more); read the other ${judged.length - found} with care.`;
-  return [grade, `${found} of ${used.length} are stable`, `${inUse} ${text}${full}`];
+  const text = judged.length === 0 ?
+      "Whether another start would find the same ones cannot be told from one chain." :
+      `Of ${plural(judged.length, groupWord())} in use, ${found === judged.length ? "all" : found} ${
+          found === 1 ? "is" : "are"} found by the other chains, too (stability ${stable} or more).`;
+  return verdictOf(2, [text]);
 }
 
 const gradeMarks = {
@@ -78,14 +44,13 @@ const gradeMarks = {
   bad: "✗",
   unknown: "?"
 };
-// With `brief`, of many sentences two: what is wrong, and what more is wrong or what helps.
-function verdictCard(question, [grade, words, text], link, brief = false) {
-  const all = [text].flat();
-  const sentences = brief ? all.slice(0, 2) : all;
+
+function verdictCard(place, [grade, answer, sentences], link) {
   return h(
       "article", {class: `verdict ${grade}`},
-      h("h3", {}, h("span", {class: "mark", role: "img", "aria-label": grade}, gradeMarks[grade]), ` ${question}`),
-      h("p", {class: "answer"}, words),
+      h("h3", {}, h("span", {class: "mark", role: "img", "aria-label": grade}, gradeMarks[grade]),
+        ` ${report.verdicts[place].question}`),
+      h("p", {class: "answer"}, answer),
       h("p", {}, sentences.join(" "), " ", link ? h("a", {href: `#${link}`}, "See why") : ""));
 }
 
@@ -181,10 +146,9 @@ function overviewView(section) {
   section.append(
       whatWasFitted(),
       h("div", {class: "verdicts"},
-        verdictCard("Has it converged?", converged(), report.diagnostics ? "diagnostics" : null, true),
-        verdictCard("Are its probabilities calibrated?", calibrated(), "fit", true),
-        verdictCard(
-            `How many ${groupWord()}s are real?`, groupsReal(), report.components ? "cards" : groups && "columns")),
+        verdictCard(0, verdictOf(0), report.diagnostics ? "diagnostics" : null),
+        verdictCard(1, verdictOf(1), "fit"),
+        verdictCard(2, boundAndStability(), report.components ? "cards" : groups && "columns")),
       metricTiles(), h("div", {class: "columns glance"}, groups ? groupStrip() : "", side),
       report.notes.length ? h("div", {class: "notes"}, h("h3", {}, "What this report leaves out"),
                               h("ul", {}, report.notes.map((note) => h("li", {}, note)))) :

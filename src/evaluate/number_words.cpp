@@ -1,8 +1,9 @@
-#include "report/number_words.hpp"
+#include "evaluate/number_words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -29,6 +30,11 @@ std::string one_in(double share) {
 }
 
 }  // namespace
+
+std::string lower_first(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
 
 std::string grouped(std::uint64_t number) {
   const std::string digits = fmt::format("{}", number);

@@ -6,7 +6,7 @@
 
 #include "base/random.hpp"
 #include "errors.hpp"
-#include "report/calibration.hpp"
+#include "posterior/calibration.hpp"
 
 namespace ztp {
 namespace {
@@ -18,7 +18,7 @@ std::string text(const CalibrationVerdict& verdict) {
 }
 
 // A tensor of 600 x 500 cells with known probabilities, and a model of what is left when some are held out.
-struct World {
+struct TestedWorld {
   enum class Protocol { ones_and_drawn_zeros, cells };
   Protocol protocol = Protocol::ones_and_drawn_zeros;
   bool missing = false;      // what is held out is unknown to the fit, not zero
@@ -79,8 +79,8 @@ double too_sure(double p) {
 TEST(Reliability, OfAPerfectModelIsGoodWhateverWasHeldOut) {
   for (std::uint64_t seed = 7; seed < 12; ++seed)
     for (const bool missing : {false, true})
-      for (const auto protocol : {World::Protocol::ones_and_drawn_zeros, World::Protocol::cells}) {
-        World world;
+      for (const auto protocol : {TestedWorld::Protocol::ones_and_drawn_zeros, TestedWorld::Protocol::cells}) {
+        TestedWorld world;
         world.protocol = protocol;
         world.missing = missing;
         world.seed = seed;
@@ -96,7 +96,7 @@ TEST(Reliability, OfAPerfectModelIsGoodWhateverWasHeldOut) {
 TEST(Reliability, OfAPerfectModelOfADenseTensorIsGood) {
   for (std::uint64_t seed = 7; seed < 12; ++seed)
     for (const bool missing : {false, true}) {
-      World world;
+      TestedWorld world;
       world.power = 5;  // a density of 0.15
       world.drawn_part = 5 * 0.2 * 0.15 / 0.85;
       world.missing = missing;
@@ -110,10 +110,10 @@ TEST(Reliability, OfAPerfectModelOfADenseTensorIsGood) {
 }
 
 TEST(Reliability, OfAModelThatIsWrongIsBad) {
-  for (const auto protocol : {World::Protocol::ones_and_drawn_zeros, World::Protocol::cells})
+  for (const auto protocol : {TestedWorld::Protocol::ones_and_drawn_zeros, TestedWorld::Protocol::cells})
     for (const auto& [wrong, word] :
          {std::pair{&too_high, "are too high"}, {&too_low, "are too low"}, {&too_sure, "are too high"}}) {
-      World world;
+      TestedWorld world;
       world.protocol = protocol;
       world.wrong = wrong;
       const CalibrationVerdict verdict = world.verdict();
@@ -125,7 +125,7 @@ TEST(Reliability, OfAModelThatIsWrongIsBad) {
 // Seed 7. 90 % intervals of a perfect model: at least 14 of 20 have what it expects. By chance fewer do with a
 // probability of 2e-3.
 TEST(Reliability, WeightedSharesAreThoseOfTheTensor) {
-  World world;
+  TestedWorld world;
   world.draw();
   const TestDesign design = design_of(world.info, true, world.test_ones, world.test_zeros);
   EXPECT_EQ(design.zeros, TestDesign::Zeros::drawn);
@@ -178,11 +178,11 @@ TEST(Reliability, NamesWhatIsWrongAndNothingBetween) {
 }
 
 TEST(Reliability, IsNotJudgedWhereItCannotBe) {
-  World world;
+  TestedWorld world;
   const CalibrationVerdict of_file = world.verdict(false);  // somebody's file: nobody knows where its zeros are from
   EXPECT_EQ(of_file.calibrated, "unknown");
   EXPECT_TRUE(holds(text(of_file), "ztp split --protocol cells"));
-  World updated;
+  TestedWorld updated;
   updated.info.updates = 1;
   EXPECT_EQ(updated.verdict().calibrated, "unknown");
   MetricsCollector few;

@@ -1,5 +1,5 @@
 // Curves of test cells against the metrics that they are drawn for.
-#include "report/curves.hpp"
+#include "evaluate/curves.hpp"
 
 #include <gtest/gtest.h>
 

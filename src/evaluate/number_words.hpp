@@ -1,4 +1,4 @@
-// Numbers in sentences.
+// Numbers and words in sentences.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,6 +6,7 @@
 
 namespace ztp {
 
+std::string lower_first(std::string text);  // its first letter
 std::string grouped(std::uint64_t number);  // "1,261,750"
 
 // Shares for one sentence, all in the same unit: "28 %" with a no-break space or, if one of them is below 0.001 % and

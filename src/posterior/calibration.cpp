@@ -1,4 +1,4 @@
-#include "report/calibration.hpp"
+#include "posterior/calibration.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "report/curves.hpp"
-#include "report/number_words.hpp"
+#include "evaluate/curves.hpp"
+#include "evaluate/number_words.hpp"
 
 namespace ztp {
 namespace {
@@ -255,6 +255,16 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
   sentences.push_back(about_design(design));
   std::erase(sentences, "");
   return {calibrated, sentences, misplaced};
+}
+
+Calibration::Calibration(Posterior& posterior, const std::string& file)
+    : cells(posterior.collect(file)),
+      metrics(cells.finish()),
+      design(design_of(posterior.info(), file.empty(), metrics.ones, metrics.zeros)),
+      plain(reliability(cells, design, false)) {
+  const bool drawn = design.zeros == TestDesign::Zeros::drawn;
+  if (drawn) weighted = reliability(cells, design, true);
+  verdict = judge_calibration(drawn ? weighted : plain, design);
 }
 
 }  // namespace ztp

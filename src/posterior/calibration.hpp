@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "base/json.hpp"
 #include "ztp/metrics.hpp"
+#include "ztp/posterior.hpp"
 #include "ztp/run_info.hpp"
 
 namespace ztp {
@@ -47,5 +47,17 @@ struct CalibrationVerdict {
   double misplaced = 0;
 };
 CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, const TestDesign& design);
+
+// All of it for the cells that the fit held out, or for those of a file.
+struct Calibration {
+  Calibration(Posterior& posterior, const std::string& file);
+
+  MetricsCollector cells;
+  Metrics metrics;
+  TestDesign design;
+  std::vector<ReliabilityBin> plain;
+  std::vector<ReliabilityBin> weighted;  // empty, if zeros were not drawn
+  CalibrationVerdict verdict;
+};
 
 }  // namespace ztp

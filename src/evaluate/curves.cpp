@@ -1,4 +1,4 @@
-#include "report/curves.hpp"
+#include "evaluate/curves.hpp"
 
 #include <algorithm>
 #include <cmath>
