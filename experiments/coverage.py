@@ -36,6 +36,7 @@ METHODS = {
     "batch, 100 draws": (1, "--draws 100"),
     "online": (1, "--method online"),
     "online, 10,000 steps": (1, "--method online --sweeps 10000"),
+    "online, all ones a step": (1, "--method online --minibatch {ones}"),
     "updated, 10 % new": (0.9, ""),
     "updated, 50 % new": (0.5, ""),
 }
@@ -82,6 +83,7 @@ def write_cells(path, cells):
 def intervals(truth, method, seed, folder):
     """q05 and q95 of the cells that are asked for, after a fit and, if it did not see all ones, an update."""
     share, options = METHODS[method]
+    options = options.format(ones=len(truth.ones))
     first = math.ceil(share * len(truth.ones))
     for mode, n in zip("ijk", truth.sizes):
         (folder / f"{mode}.txt").write_text("".join(f"{j}\n" for j in range(n)))
