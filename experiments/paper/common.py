@@ -39,10 +39,11 @@ def has_data(name):
 
 class Rows:
     """A TSV file of finished runs. `keys` name the columns that tell runs apart: what is in the file is not done
-    again."""
+    again. `shown` are the columns that are printed."""
 
-    def __init__(self, path, keys, values):
+    def __init__(self, path, keys, values, shown=None):
         self.path, self.keys, self.columns = pathlib.Path(path), list(keys), [*keys, *values]
+        self.shown = shown or self.columns
         self.path.parent.mkdir(parents=True, exist_ok=True)
         if not self.path.exists() or b"\n" not in self.path.read_bytes():
             self.path.write_text("\t".join(self.columns) + "\n")
@@ -69,7 +70,7 @@ class Rows:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        print(text, end="", flush=True)
+        print("\t".join(str(row[name]) for name in self.shown), flush=True)
 
 
 def make_split(work, name, seed, protocol, *options, tensor=None, labels=None):

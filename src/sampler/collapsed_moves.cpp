@@ -18,14 +18,15 @@ std::int64_t units(const Allocation& allocation) {
 
 }  // namespace
 
-CollapsedMoves::CollapsedMoves(const SparseTensor& tensor, const WeightPrior& prior, const FactorLayout& layout)
+CollapsedMoves::CollapsedMoves(const SparseTensor& tensor, const WeightPrior& prior, const FactorLayout& layout,
+                               std::unique_ptr<SplitMerge> split_merge)
     : tensor_(tensor),
       prior_(prior),
       R_(layout.components()),
       K_(tensor.order()),
       factor_(padded(R_), 0.0),
       product_(padded(R_)),
-      split_merge_(tensor, R_) {
+      split_merge_(std::move(split_merge)) {
   const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
   most_tokens_ = std::max({std::int64_t{1'000'000}, 16 * static_cast<std::int64_t>(tensor.nnz()), counts});
   most_tokens_ = std::min<std::int64_t>(most_tokens_, std::numeric_limits<std::uint32_t>::max());
@@ -59,7 +60,7 @@ void CollapsedMoves::run(const Allocation& allocation, const CollapsedInputs& in
   for (std::size_t k = 0; k < K_; ++k) copy_to_host(*statistics.rows[k], S_[k]);
   TokenCounts counts{tensor_, inputs, tokens_, S_, statistics};
   scan(counts, prior, streams.at(1));
-  split_merge_.run(counts, prior, streams.at(2));
+  split_merge_->run(counts, prior, streams.at(2));
   for (std::size_t k = 0; k < K_; ++k) copy_from_host(S_[k], *statistics.rows[k]);
 }
 

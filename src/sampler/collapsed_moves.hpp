@@ -3,6 +3,7 @@
 // counts fixed while parameters move, which is slow, and they hardly ever make a component or end one.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernel/kernel.hpp"
@@ -14,7 +15,11 @@ namespace ztp {
 // in every mode.
 class CollapsedMoves {
  public:
-  CollapsedMoves(const SparseTensor& tensor, const WeightPrior& prior, const FactorLayout& layout);
+  CollapsedMoves(const SparseTensor& tensor, const WeightPrior& prior, const FactorLayout& layout)
+      : CollapsedMoves(tensor, prior, layout, std::make_unique<SplitMerge>(tensor, layout.components())) {}
+  // With splits and merges of another kind, for tests that plant bugs in them.
+  CollapsedMoves(const SparseTensor& tensor, const WeightPrior& prior, const FactorLayout& layout,
+                 std::unique_ptr<SplitMerge> split_merge);
 
   // `allocation`: the parts of all ones, whose sums the statistics hold beside the counts of missing cells and
   // networks, which stay where they are.                                                                 (M22), (M23)
@@ -44,7 +49,7 @@ class CollapsedMoves {
   std::vector<Matrix<double>> S_;  // as in TokenCounts
   std::vector<double> factor_;     // R, padded: the rest of the predictive probability (M22)
   std::vector<double> product_;    // R, padded
-  SplitMerge split_merge_;
+  std::unique_ptr<SplitMerge> split_merge_;
 };
 
 }  // namespace ztp

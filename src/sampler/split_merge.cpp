@@ -75,8 +75,7 @@ void SplitMerge::load(const Tokens& tokens) {
 
 // Two different tokens. The second is any; the first is any, or any of a component that is: so that small ones get
 // their turn.
-std::pair<std::uint32_t, std::uint32_t> SplitMerge::pick(Stream& stream, std::size_t tokens,
-                                                          bool by_component) const {
+std::pair<std::uint32_t, std::uint32_t> SplitMerge::pick(Stream& stream, std::size_t tokens, bool by_component) const {
   std::uint32_t i = 0;
   if (by_component) {
     const auto& members = members_[nth_component(stream.below(occupied_), true)];
@@ -120,11 +119,12 @@ void SplitMerge::propose(TokenCounts& counts, const WeightPrior& prior, Stream& 
   take_all_out(counts);
   // As the split sees it: pi(split) / pi(merged) * P(merger proposed) / P(split proposed), (M23)
   const double occupied_before = static_cast<double>(occupied_ - (split ? 0 : 1));
-  double log_accept = log_ratio() + std::log(static_cast<double>(R_) - occupied_before) - log_q;
+  SplitTerms terms{log_ratio(), std::log(static_cast<double>(R_) - occupied_before), log_q, 0};
   if (by_component) {
     const double all = static_cast<double>(tokens_.size()), left_size = static_cast<double>(size_[left]);
-    log_accept += std::log(occupied_before * all / ((occupied_before + 1) * left_size));
+    terms.pick = std::log(occupied_before * all / ((occupied_before + 1) * left_size));
   }
+  const double log_accept = log_acceptance(terms);
   if (!(std::log(stream.uniform()) < (split ? log_accept : -log_accept))) return;
   for (std::size_t t = 0; t < tokens_.size(); ++t)
     if (side_[t] == right) move(counts, tokens_[t], split ? s_ : r_);

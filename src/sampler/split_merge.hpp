@@ -17,10 +17,23 @@ namespace ztp {
 class SplitMerge {
  public:
   SplitMerge(const SparseTensor& tensor, std::size_t R);
+  virtual ~SplitMerge() = default;
 
   // Proposes some moves and keeps tokens and counts in step. prior: with the g in use. Serial; looks at about half of
   // the tokens.
   void run(TokenCounts& counts, const WeightPrior& prior, Stream stream);
+
+ protected:  // for tests that plant bugs
+  // What the acceptance of a split is made of, in logs.                                                          (M23)
+  struct SplitTerms {
+    double ratio;       // pi(split) / pi(merged)
+    double components;  // R - R': places that the new component may have
+    double q;           // probability of the scan that ends in the split
+    double pick;        // R' n / ((R' + 1) n_1), if the first token was picked through its component, else 1
+  };
+  virtual double log_acceptance(const SplitTerms& terms) const {
+    return terms.ratio + terms.components - terms.q + terms.pick;
+  }
 
  private:
   enum Side : std::uint8_t { left = 0, right = 1, joint = 2 };

@@ -1,7 +1,8 @@
 // Does the sampler draw from the posterior of the model? Simulation-based calibration (Talts and others 2018; Modrak
 // and others 2023): parameters from the prior, data from the parameters, a chain on the data, started as `ztp fit`
 // starts it and not from the truth. The rank of the true value of a quantity among L of its draws is then uniform on 0,
-// ..., L.
+// ..., L. At the defaults of `ztp fit` the model is restricted, as in joint_calibration_test.cpp: the posterior is then
+// that of the restricted model, and a sweep that ends with too many counts draws these again.
 //
 // Seeds: seed_of(4, model) for the simulator, seed_of(5, model) for ties, seed_of(1, model) + i for chain i, 6 for the
 // test of the bands; nothing is retried. False alarms: 1 % over all quantities of all models together (Bonferroni over
@@ -18,6 +19,7 @@
 #include "calibration.hpp"
 #include "calibration_models.hpp"
 #include "rank_band.hpp"
+#include "restricted_model.hpp"
 #include "sbc_quantities.hpp"
 #include "tiny_model.hpp"
 #include "twin.hpp"
@@ -49,6 +51,14 @@ const std::vector<SbcTest>& sbc_tests() {
       {collapsed(without(learned(counts(base("everything", {3, 3, 2}, {0}))), {{}, {2}, {}}, {0, 8}, {{1}}), 3),
        20,
        {Bug::missing_as_zeros}},
+      // The prior that `ztp fit` has by default, restricted: Model::most_counts, Model::fewest_ones.
+      {at_defaults(base("defaults", {3, 4}), 3, 2), 20, {Bug::no_truncation, Bug::ignores_data}},
+      {collapsed(at_defaults(base("defaults_collapsed", {3, 4}), 4, 2), 4),
+       10,
+       {Bug::no_truncation, Bug::totals_plus_one}},
+      {collapsed(without(at_defaults(base("defaults_missing", {3, 3, 2}), 4, 2), {}, {1, 4, 8, 11, 15}), 4),
+       10,
+       {Bug::missing_as_zeros}},
       {moves(many_weights(shared(base("shared", {3, 3, 2}), 6, {2, 3, 2})), true, true), 5, {Bug::p_not_shared}},
       {moves(without(one_hot(learned(tied(shared(base("tied_one_hot", {3, 3, 2}), 3, {2, 2}), true)), 2), {}, {3, 11}),
              true, true),
@@ -69,8 +79,7 @@ ColumnLists columns_of(Sampler& sampler) {
 
 std::vector<std::string> names_of(const Model& model) {
   Generator generator(4);
-  const Parameters q = draw_prior(generator, model);
-  const Data data = simulate(generator, model, q);
+  const auto [q, data] = draw_joint(generator, model);
   RankedQuantities quantities;
   quantities.compute(model, q, data, data.sums, q.c);
   return quantities.names();
@@ -128,17 +137,23 @@ std::vector<Ranks> ranks_of(const SbcTest& test, std::size_t N, Make make) {
   std::vector<Ranks> ranks(names_of(model).size());
   std::vector<std::vector<double>> draws(ranks.size(), std::vector<double>(L));
   for (std::size_t i = 0; i < N; ++i) {
-    const Parameters truth = draw_prior(generator, model);
-    const Data data = simulate(generator, model, truth);
+    const auto [truth, data] = draw_joint(generator, model);
     Observed observed(model, seed_of(1, model.name) + i);
     observed.set(data);
     auto sampler = make(observed, *kernel);
     sampler.start();
-    for (std::size_t t = 0; t < 9 * test.thinning; ++t)
-      if (sampler.sweep(); diverged(sampler.state())) return {};
+    std::uint32_t t = 0;
+    const auto sweep = [&](std::size_t times) {
+      for (std::size_t time = 0; time < times; ++time) {
+        sampler.sweep();
+        ++t;
+        if (!draw_until_allowed(model, sampler, t) || diverged(sampler.state())) return false;
+      }
+      return true;
+    };
+    if (!sweep(9 * test.thinning)) return {};
     for (std::size_t draw = 0; draw < L; ++draw) {
-      for (std::size_t t = 0; t < test.thinning; ++t)
-        if (sampler.sweep(); diverged(sampler.state())) return {};
+      if (!sweep(test.thinning)) return {};
       quantities.compute(model, parameters_of(sampler.state()), data, sums_of(sampler.statistics()),
                          columns_of(sampler));
       for (std::size_t j = 0; j < ranks.size(); ++j) draws[j][draw] = quantities.values()[j];

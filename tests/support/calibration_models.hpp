@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/prepare.hpp"
 #include "tiny_model.hpp"
 
 namespace ztp::test {
@@ -16,6 +17,18 @@ inline Model base(std::string name, std::vector<std::uint32_t> sizes, std::vecto
   model.hyper = {std::vector<double>(sizes.size(), 0.7), {1.2, 8, 0.5}, {0.9, 8, 0.6}};
   model.sizes = std::move(sizes);
   model.network_modes = std::move(network_modes);
+  return model;
+}
+// The prior that `ztp fit` has when it is not told another: a = g = 0.1, c = 1, eps = 1/R. Weights have no mean then.
+inline Model at_defaults(Model model, std::size_t R, std::size_t fewest_ones = 0) {
+  Dataset data;
+  for (const std::uint32_t n : model.sizes) data.tensor.modes.push_back({"mode", LabelTable::numbered(1, n)});
+  FitOptions options;
+  options.rank = static_cast<decltype(options.rank)>(R);
+  model.R = R;
+  model.hyper = hyperparameters(complete_options(options, data), FactorLayout::cp(model.sizes, R), data.tensor.modes);
+  model.most_counts = 32;
+  model.fewest_ones = fewest_ones;
   return model;
 }
 inline Model counts(Model model) {

@@ -66,6 +66,10 @@ struct Model {
   std::size_t one_hot = no_mode;
   bool self_missing = false;  // cells (i, i) of the first two modes are not data
   static constexpr std::size_t no_mode = 99;
+  // The joint law given that there are no more latent counts than this in all, and no fewer observed ones than this:
+  // restricted_model.hpp.
+  std::int64_t most_counts = std::numeric_limits<std::int64_t>::max();
+  std::size_t fewest_ones = 0;
 
   std::size_t K() const { return sizes.size(); }
   bool shares_columns() const { return !columns.empty(); }
@@ -119,6 +123,15 @@ struct Model {
   bool is_observed(std::size_t i) const { return !contains(missing_cells, i) && !in_missing_slice(i) && !is_self(i); }
   bool pair_is_observed(std::size_t m, std::size_t pair) const {
     return m >= missing_pairs.size() || !contains(missing_pairs[m], pair);
+  }
+  bool is_restricted() const { return most_counts < std::numeric_limits<std::int64_t>::max(); }
+  bool allows(const std::vector<std::int64_t>& totals) const {
+    return std::accumulate(totals.begin(), totals.end(), std::int64_t{0}) <= most_counts;
+  }
+  bool allows(const Data& data) const {
+    std::size_t ones = 0;
+    for (std::size_t i = 0; i < data.y.size(); ++i) ones += data.y[i] > 0 && is_observed(i) ? 1 : 0;
+    return ones >= fewest_ones && allows(data.sums.tensor);
   }
   std::size_t first_missing() const {  // cells(), if none is
     std::size_t i = 0;
@@ -255,9 +268,9 @@ inline void simulate_network(Generator& generator, const Model& model, const Par
     }
 }
 
-// Everything is simulated, missing or not: what is missing has counts like the rest, and is only not shown (Observed).
-inline Data simulate(Generator& generator, const Model& model, const Parameters& q) {
+inline Data no_data(const Model& model) {
   Data data;
+  data.y.assign(model.cells(), 0);
   const std::vector<std::int64_t> none(model.R, 0);
   for (std::size_t f = 0; f < model.matrices(); ++f) {
     const bool one_hot = model.is_one_hot(f);  // nothing is counted
@@ -270,20 +283,27 @@ inline Data simulate(Generator& generator, const Model& model, const Parameters&
     data.sums.networks.emplace_back(P, 0);
     data.sums.from_edges.resize(std::max(data.sums.from_edges.size(), P), 0);
   }
-  for (std::size_t i = 0; i < model.cells(); ++i) {
-    const std::vector<std::uint32_t> cell = model.cell(i);
-    const bool counted = model.is_observed(i);
-    data.y.push_back(0);
-    for (std::size_t r = 0; r < model.R; ++r) {
-      const std::int64_t y = poisson(generator, model.rate(q, i, r));
-      for (std::size_t k = 0; k < model.K(); ++k)
-        if (!model.is_one_hot(model.matrix(k))) data.sums.rows[model.matrix(k)][cell[k]][q.column(k, r)] += y;
-      data.sums.tensor[r] += y;
-      if (counted) data.sums.from_ones[r] += y;
-      data.y.back() += y;
-    }
-  }
   data.x.resize(model.network_modes.size());
+  return data;
+}
+
+// y counts of component r in cell i.
+inline void add_counts(const Model& model, const Parameters& q, std::size_t i, std::size_t r, std::int64_t y,
+                       Data& data) {
+  if (y == 0) return;
+  const std::vector<std::uint32_t> cell = model.cell(i);
+  for (std::size_t k = 0; k < model.K(); ++k)
+    if (!model.is_one_hot(model.matrix(k))) data.sums.rows[model.matrix(k)][cell[k]][q.column(k, r)] += y;
+  data.sums.tensor[r] += y;
+  if (model.is_observed(i)) data.sums.from_ones[r] += y;
+  data.y[i] += y;
+}
+
+// Everything is simulated, missing or not: what is missing has counts like the rest, and is only not shown (Observed).
+inline Data simulate(Generator& generator, const Model& model, const Parameters& q) {
+  Data data = no_data(model);
+  for (std::size_t i = 0; i < model.cells(); ++i)
+    for (std::size_t r = 0; r < model.R; ++r) add_counts(model, q, i, r, poisson(generator, model.rate(q, i, r)), data);
   for (std::size_t m = 0; m < data.x.size(); ++m) simulate_network(generator, model, q, m, data);
   return data;
 }

@@ -31,6 +31,9 @@ enum class Bug {
   collapsed_wrong_g,        // collapsed moves by another g than the weights
   collapsed_no_ends,        // collapsed moves that forget that columns hold counts of networks
   proposals_as_components,  // as many runs of splits and merges as components are occupied before them
+  split_without_q,          // splits and merges accepted without the probability q of proposing the split
+  split_without_places,     // or without R - R', the places that a new component may have
+  split_without_pick,       // or as if all tokens were picked equally often
   no_self_cells,            // cells (i, i), which cannot be, taken for observed zeros
   no_tie_correction,        // a count of two tied modes in one column predicted as if they were two
   lowest_empty,             // a new component is the first without counts, not any of them
@@ -54,12 +57,31 @@ inline const char* name_of(Bug bug) {
                                           "collapsed by a wrong g",
                                           "collapsed forgets networks",
                                           "proposals as components",
+                                          "split without q",
+                                          "split without R - R'",
+                                          "split without pick",
                                           "no self cells",
                                           "no tie correction",
                                           "lowest empty component",
                                           "p not shared"};
   return names[static_cast<int>(bug)];
 }
+
+// Splits and merges with a bug in their acceptance.
+class FaultySplitMerge final : public SplitMerge {
+ public:
+  FaultySplitMerge(const SparseTensor& tensor, std::size_t R, Bug bug) : SplitMerge(tensor, R), bug_(bug) {}
+
+ private:
+  double log_acceptance(const SplitTerms& right) const override {
+    SplitTerms terms = right;
+    if (bug_ == Bug::split_without_q) terms.q = 0;
+    if (bug_ == Bug::split_without_places) terms.components = 0;
+    if (bug_ == Bug::split_without_pick) terms.pick = 0;
+    return SplitMerge::log_acceptance(terms);
+  }
+  Bug bug_;
+};
 
 // One sweep as BatchChain does it, from the same pieces and the same random numbers, with a bug in it. `Bug::none` is
 // BatchChain bit by bit, and tested to be (joint_calibration_test.cpp): what makes a twin fail is its bug and nothing
@@ -72,7 +94,9 @@ class Twin {
     if (bug == Bug::listed_twice) problem_.missing = &observed.missing_twice();
     state_ = make_state(problem_.layout, problem_.network_matrices(), problem_.hyper, kernel);
     statistics_ = make_statistics(problem_.layout, problem_.network_matrices(), false, kernel);
-    if (problem_.collapsed) collapsed_moves_.emplace(*problem_.tensor, problem_.hyper.tensor, problem_.layout);
+    if (problem_.collapsed)
+      collapsed_moves_.emplace(*problem_.tensor, problem_.hyper.tensor, problem_.layout,
+                               std::make_unique<FaultySplitMerge>(*problem_.tensor, R_, bug));
     in_slice_.resize(state_.factors.size());
     for (std::size_t k = 0; problem_.missing != nullptr && k < problem_.missing->slices.size(); ++k) {
       if (!problem_.missing->slices[k].empty()) in_slice_[k].assign(problem_.layout.size(k).rows, 0);
