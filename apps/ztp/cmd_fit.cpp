@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <optional>
 
 #include "commands.hpp"
 #include "common.hpp"
 #include "progress.hpp"
+#include "ztp/diagnose.hpp"
 #include "ztp/error.hpp"
 #include "ztp/fit.hpp"
 #include "ztp/option_fields.hpp"
@@ -45,6 +49,24 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
   }
 }
 
+// How a fit that was to go on until its chains agree has ended.
+void print_end(const RunInfo& info, const std::string& run_dir) {
+  const Diagnosis diagnosis = diagnose(run_dir);
+  const auto number = [&](const std::optional<std::size_t>& cell, const auto& value) {
+    return cell ? value(diagnosis.cells[*cell].probability) : std::numeric_limits<double>::quiet_NaN();
+  };
+  const double r_hat = number(diagnosis.worst_cell, [](const Quantity& q) { return q.r_hat; });
+  const double ess = number(diagnosis.scarce_cell, [](const Quantity& q) { return std::min(q.ess_bulk, q.ess_tail); });
+  const std::string numbers = fmt::format("worst R-hat {:.3f}, smallest ESS {:.0f}", r_hat, ess);
+  if (info.ended == "converged")
+    fmt::print("converged: after {} sweeps the chains agree on predictions ({})\n", info.options.sweeps, numbers);
+  else
+    fmt::print(
+        "the time is up: after {} sweeps the chains do not agree on predictions yet ({}); to go on: ztp resume {} "
+        "--sweeps {}\n",
+        info.options.sweeps, numbers, quoted_for_shell(run_dir), 2 * info.options.sweeps);
+}
+
 void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
   if (outcome == FitOutcome::interrupted) {
     const std::string name = quoted_for_shell(run_dir);
@@ -57,19 +79,18 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     return;
   }
   if (info.options.model == Model::logistic) fmt::print("fitted to all ones and {}\n", zeros_text(info));
-  double seconds = 0;
-  for (const auto& chain : info.chains) seconds += chain.seconds;
   if (is_point_estimate(info.options)) {
     fmt::print("{} components in {} ({} iterations, {})\n", info.options.rank, run_dir, info.options.sweeps,
-               human_seconds(seconds));
+               human_seconds(info.seconds));
   } else {
     fmt::print("{} draws of {} components in {} (sampling {})\n", info.draws, info.options.rank, run_dir,
-               human_seconds(seconds));
+               human_seconds(info.seconds));
     for (std::size_t c = 0; c < info.chains.size(); ++c)
       fmt::print("chain {}: occupied components {:.1f} on average\n", c + 1, info.chains[c].occupied_mean);
   }
   if (!std::isnan(info.auc_roc))
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
+  if (!info.ended.empty()) print_end(info, run_dir);
 }
 
 void run_fit(FitFlags& flags, const CLI::App& command) {
@@ -104,7 +125,9 @@ void add_fit(CLI::App& app) {
   command->add_flag("--json", flags->json, "print what was run as one JSON object");
   command->add_flag("--options-markdown", flags->markdown, "print the table of options for the documentation")
       ->group("");
-  command->footer("Example:\n  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run");
+  command->footer(
+      "Examples:\n  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run\n"
+      "  ztp fit ones.tsv --until converged --at-most 10m --out run");
   command->callback([flags, command] { run_fit(*flags, *command); });
 }
 

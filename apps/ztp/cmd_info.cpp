@@ -128,6 +128,9 @@ void print_draws(const RunInfo& info) {
   for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
   fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,
              info.options.sweeps, info.options.burn_in, info.keep_every);
+  if (!info.ended.empty())
+    fmt::print("ended        {}\n", info.ended == "converged" ? "converged: the chains agree on predictions"
+                                                              : "the time is up: the chains do not agree yet");
   fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
   print_chains(info);
 }

@@ -14,7 +14,8 @@ namespace ztp {
 // Errors as of read_dataset(read); config, if options.memory is no size.
 Dataset read_dataset(const ReadOptions& read, const FitOptions& options);
 
-// What a fit calls, where it is set, in the thread that called it. An exception that one of them throws ends the run as
+// What a fit calls, where it is set, in the thread that called it and in no other. Where chains run side by side, their
+// sweeps are told a moment later. An exception that one of them throws ends the run as
 // stop_requested does, and is thrown by fit, resume or update when the run directory is in order. After
 // the last sweep it changes nothing of a fit, which is complete then; an update is dropped.
 struct FitCallbacks {
@@ -42,10 +43,12 @@ void check_run_dir(const std::string& run_dir, bool replace);
 
 // What of a run's options may change when it goes on.
 struct ResumeOptions {
-  std::int64_t sweeps = 0;  // of each chain in all, if more than before; burn-in and thinning stay. 0: as before
-  unsigned threads = 0;     // 0: as before
-  std::string checkpoint;   // empty: as before
-  std::string memory;       // empty: what the machine has
+  // Of each chain in all, if more than before; burn-in, thinning and draws become those of a fit of as many sweeps, but
+  // for what was given. 0: as before.
+  std::int64_t sweeps = 0;
+  unsigned threads = 0;    // 0: as before
+  std::string checkpoint;  // empty: as before
+  std::string memory;      // empty: what the machine has
 };
 
 // Goes on from the last checkpoint of a run that was interrupted or killed, to the same draws as without that; from its

@@ -18,6 +18,7 @@ enum class Start { allocation, prior };
 enum class SampleOrMean { automatic, sample, mean };
 enum class HoldoutAs { zero, missing };
 enum class SelfCells { automatic, missing, zero };
+enum class Until { sweeps, converged };
 enum class KernelName { cpu, reference };
 template <>
 inline constexpr auto choice_names<Model> = std::array{"ztp", "logistic", "quad", "pwquad"};
@@ -35,6 +36,8 @@ template <>
 inline constexpr auto choice_names<HoldoutAs> = std::array{"zero", "missing"};
 template <>
 inline constexpr auto choice_names<SelfCells> = std::array{"auto", "missing", "zero"};
+template <>
+inline constexpr auto choice_names<Until> = std::array{"sweeps", "converged"};
 template <>
 inline constexpr auto choice_names<KernelName> = std::array{"cpu", "reference"};
 
@@ -54,13 +57,20 @@ struct FitOptions {
   SelfCells self = SelfCells::automatic;  // cells (i, i) of tied modes: missing, or zeros that were observed
 
   // The schedule
-  std::int64_t sweeps = 1000;    // of each chain, burn-in included; online: minibatches
-  std::int64_t burn_in = -1;     // sweeps before the first draw that is kept; -1: half of them
-  std::int64_t keep_every = -1;  // sweeps from one kept draw to the next; -1: 5, or as `draws` asks for
-  std::int64_t draws = 100;      // most draws to keep, of all chains together
-  std::int64_t chains = 4;       // independent ones; several run at a time where one cannot use all threads
-  std::uint64_t seed = 1;        // every draw is a function of it
-  std::int64_t threads = 0;      // most to use, all chains together; 0: as many cores as are of use
+  std::int64_t sweeps = 1000;  // of each chain, burn-in included; online: minibatches
+  std::int64_t burn_in = -1;   // sweeps before the first draw that is kept; -1: half of them
+  // Draws are kept in the sweeps after burn-in that are multiples of this; -1: all, or every second, fourth, ..., so
+  // that there are no more than `draws`.
+  std::int64_t keep_every = -1;
+  // Most draws to keep, of all chains together; -1: as many as take 256 MiB, 100 to 1000.
+  std::int64_t draws = -1;
+  // Or converged: go on until the chains agree on predictions, or for as long as at_most says. `sweeps` is then after how
+  // many they are judged first.
+  Until until = Until::sweeps;
+  std::string at_most = "1h";  // until converged: 30s, 10m, 2h
+  std::int64_t chains = 4;     // independent ones; several run at a time where one cannot use all threads
+  std::uint64_t seed = 1;      // every draw is a function of it
+  std::int64_t threads = 0;    // most to use, all chains together; 0: as many cores as are of use
 
   // The sampler (batch)
   Sampler sampler = Sampler::automatic;  // plain, collapsed, or automatic: collapsed for up to 50000 ones

@@ -45,11 +45,16 @@ struct RunInfo {
   std::uint64_t training_zeros = 0;  // of a logistic fit: how many it is fitted to
   double zeros_used = 0;             // and what part of all zeros that is; 1: all of them
   std::uint32_t updates = 0;         // times that 'ztp update' has added data
-  std::uint32_t keep_every = 0;      // after thinning to the number of draws
-  std::uint32_t watch_every = 0;     // sweeps after burn-in between looks at the watched cells
+  // Which of these were asked for; the others follow from the number of sweeps, and change with it.
+  bool burn_in_given = true, keep_every_given = true, draws_given = true;
+  std::int64_t sweeps_asked = 0;  // when the fit began; `options` has what is asked for by now
 
   // status.json: written at every checkpoint and at the end
+  std::uint32_t keep_every = 0;   // draws are kept in multiples of it
+  std::uint32_t watch_every = 0;  // the watched cells are looked at in multiples of it
   std::string status;  // "running", "interrupted", "complete"; "killed", if it says running and no process is at it
+  std::string ended;   // of a run that is complete and was to go on until converged: "converged", or "time"
+  double seconds = 0;  // of sampling so far, by the clock: chains at the same time count once
   std::uint64_t draws_planned = 0;  // with as many sweeps as by now are asked for: those of `options` are these
   struct ChainStatus {
     std::uint32_t sweeps = 0;      // done

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double many = 4294967295.0;
 constexpr double huge = 1e9;
+constexpr double most_draws_of_a_run = 1e6;
 
 std::vector<OptionField> make_fields() {
   using F = FitOptions;
@@ -49,7 +50,9 @@ std::vector<OptionField> make_fields() {
                "those not listed are zeros). auto: zero if the data have such a one, else you must say",
        .member = &F::self},
       {.name = "sweeps",
-       .help = "Gibbs sweeps of each chain, burn-in included; with --method online, minibatches",
+       .help =
+           "Gibbs sweeps of each chain, burn-in included; with --method online, minibatches; with --until converged, "
+           "after how many the chains are judged for the first time",
        .member = &F::sweeps,
        .range = {1, many},
        .models = {},
@@ -59,19 +62,36 @@ std::vector<OptionField> make_fields() {
        .member = &F::burn_in,
        .range = {0, many},
        .default_text = "half of the sweeps",
-       .models = {Model::ztp, Model::logistic}},
+       .models = {Model::ztp, Model::logistic},
+       .may_change = true},
       {.name = "keep_every",
-       .help = "sweeps between kept draws",
+       .help = "draws are kept in the sweeps after burn-in that are multiples of this",
        .member = &F::keep_every,
        .range = {1, many},
-       .default_text = "5, less in a run too short for --draws; online 2, or as --draws asks for",
-       .models = {Model::ztp, Model::logistic}},
-      {.name = "draws",
-       .help = "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
-               "would pass 4 GiB",
-       .member = &F::draws,
-       .range = {1, 1e6},
+       .default_text = "1 (online 5), doubled until there are no more than --draws",
        .models = {Model::ztp, Model::logistic},
+       .may_change = true},
+      {.name = "draws",
+       .help = "most draws to keep, all chains together; fewer are kept where their file would pass 4 GiB",
+       .member = &F::draws,
+       .range = {1, most_draws_of_a_run},
+       .default_text = "as many as take 256 MiB, but at least 100 and at most 1000; with --keep-every all of them",
+       .models = {Model::ztp, Model::logistic},
+       .may_change = true},
+      {.name = "until",
+       .help = "sweeps (as many as --sweeps says) or converged: go on until the chains agree on predictions, as 'ztp "
+               "diagnose' judges it (usable), or until --at-most is over; the draws are those of a fit of as many "
+               "sweeps",
+       .member = &F::until,
+       .models = {Model::ztp, Model::logistic},
+       .may_change = true},
+      {.name = "at_most",
+       .help =
+           "with --until converged: about how long to sample at most, as 30s, 10m or 2h; 200 sweeps are made in any "
+           "case",
+       .member = &F::at_most,
+       .models = {Model::ztp, Model::logistic},
+       .needs = Need::converged,
        .may_change = true},
       {.name = "chains",
        .help = "independent chains, averaged in predictions; several run at the same time where one alone cannot use "

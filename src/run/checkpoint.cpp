@@ -119,8 +119,12 @@ void write_checkpoint(const std::string& path, const RunInfo& info, Chain& chain
   text("version", version());
   text("fingerprint", info.fingerprint);
   text("options", options_to_json(info.options));
-  const CheckpointPosition position{chain.number(), chain.steps_done(), seconds,
-                                    held_out == nullptr ? 0 : held_out->draws};
+  const CheckpointPosition position{.chain = chain.number(),
+                                    .sweeps = chain.steps_done(),
+                                    .seconds = seconds,
+                                    .held_out_draws = held_out == nullptr ? 0 : held_out->draws,
+                                    .burn_in = static_cast<std::uint32_t>(info.options.burn_in),
+                                    .keep_every = info.keep_every};
   file.values("position", &position, 1);
   file.values("held_out", held_out == nullptr ? nullptr : held_out->of_cells.data(),
               held_out == nullptr ? 0 : held_out->of_cells.size());
@@ -195,10 +199,12 @@ Checkpoint restore_chain(const std::string& path, const RunInfo& info, Chain& ch
   return checkpoint;
 }
 
-HeldOutSum read_held_out(const std::string& path, const RunInfo& info) {
+std::optional<HeldOutSum> read_held_out(const std::string& path, const RunInfo& info) {
   const SectionReader file(path);
+  const Checkpoint checkpoint = read_checkpoint(file, path, info);
+  if (checkpoint.burn_in != info.options.burn_in || checkpoint.keep_every != info.keep_every) return std::nullopt;
   const Buffer<double> sum = file.values<double>("held_out");
-  return {read_checkpoint(file, path, info).held_out_draws, {sum.begin(), sum.end()}};
+  return HeldOutSum{checkpoint.held_out_draws, {sum.begin(), sum.end()}};
 }
 
 }  // namespace ztp

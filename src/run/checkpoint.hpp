@@ -3,6 +3,7 @@
 // sweeps and updates start from it.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct CheckpointPosition {
   std::uint32_t chain = 0;   // from 0
   std::uint32_t sweeps = 0;  // done
   double seconds = 0;        // of sampling
+  // What is added up of held-out cells: so many draws, those that are kept by this schedule.
   std::uint64_t held_out_draws = 0;
+  std::uint32_t burn_in = 0, keep_every = 0;
 };
 
 struct Checkpoint : CheckpointPosition {
@@ -39,7 +42,7 @@ std::vector<Checkpoint> latest_checkpoints(const std::string& run_dir, const Run
                                            std::vector<std::string>& warnings);
 // Puts a chain back where a checkpoint of it was written. Modes may have grown at their ends since.
 Checkpoint restore_chain(const std::string& file, const RunInfo& info, Chain& chain);
-// What it had added up of held-out cells.
-HeldOutSum read_held_out(const std::string& file, const RunInfo& info);
+// What it had added up of held-out cells. Nothing, if the run keeps other draws by now.
+std::optional<HeldOutSum> read_held_out(const std::string& file, const RunInfo& info);
 
 }  // namespace ztp

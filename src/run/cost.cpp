@@ -87,7 +87,7 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, unsigned chains,
   const std::size_t K = data.tensor.order();
   FitCost cost;
   cost.chains_at_once = chains;
-  cost.draws = std::uint64_t{plan.chains} * plan.draws_per_chain();
+  cost.draws = plan.draws();
   cost.draws_file = static_cast<double>(cost.draws) * static_cast<double>(layout.bytes());
   cost.memory = data_bytes(data);
   if (options.holdout_as == HoldoutAs::missing) cost.memory += test_cells * static_cast<double>(4 * K);

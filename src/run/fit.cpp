@@ -14,6 +14,7 @@
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
+#include "run/rounds.hpp"
 #include "run/sample_run.hpp"
 #include "store/data.hpp"
 #include "store/draws_file.hpp"
@@ -120,30 +121,40 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   }
   if (options.holdout_as == HoldoutAs::missing) add_missing_cells(data.tensor, test.coords, data.missing);
   RunInfo info = describe_run(data, options, test, callbacks.command);
+  info.burn_in_given = given.burn_in >= 0;
+  info.keep_every_given = given.keep_every >= 0;
+  info.draws_given = given.draws >= 0;
   if (is_rival(options)) rival_models(options).describe(data, info);
   NewRunDir made(run_dir, replace);
   write_initial_files(made.path(), info, data, test);
   made.publish();
+  if (options.until == Until::converged) ask_for_round(run_dir, info, first_round(info));
   return sample({run_dir, data, test, info, callbacks}, plan);
 }
 
 namespace {
 
-// Raises the number of sweeps of each chain; draws are kept as often as before.
+// Raises the number of sweeps of each chain, to what a fit of so many would be.
 void extend_sweeps(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
-  FitOptions& options = info.options;
-  if (sweeps == options.sweeps) return;
-  if (is_point_estimate(options))
+  const FitOptions before = info.options;
+  if (is_point_estimate(before))
     throw Error(ErrorKind::config, fmt::format("--sweeps: of --model {} only the last iteration is kept; fit again "
                                                "with --sweeps {}",
-                                               name_of(options.model), sweeps));
-  if (sweeps < options.sweeps)
+                                               name_of(before.model), sweeps));
+  if (sweeps < before.sweeps)
     throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} has {} already, and more can be asked for, not fewer",
-                                               sweeps, run_dir, options.sweeps));
-  options.sweeps = sweeps;
-  check_ranges(options);
-  info.draws_planned = static_cast<std::uint64_t>(options.chains) *
-                       static_cast<std::uint64_t>((sweeps - options.burn_in) / info.keep_every);
+                                               sweeps, run_dir, before.sweeps));
+  info.options.until = Until::sweeps;
+  info.ended.clear();
+  if (sweeps == before.sweeps) return;
+  ask_for_sweeps(info, sweeps);
+  check_ranges(info.options);
+  if (!same_chains(before, info.options, info.ones))
+    throw Error(
+        ErrorKind::config,
+        fmt::format("--sweeps {}: {} has {} sweeps, so few that part of the sampler began its work earlier than "
+                    "in a fit of {}; fit again with --sweeps {}",
+                    sweeps, run_dir, before.sweeps, sweeps, sweeps));
 }
 
 void check_can_resume(const RunInfo& info, const std::string& run_dir) {
@@ -172,12 +183,12 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
     return FitOutcome::complete;
   }
   check_can_resume(info, run_dir);
-  if (options.sweeps > 0) extend_sweeps(info, run_dir, options.sweeps);
   if (options.threads > 0) info.options.threads = options.threads;
   if (!options.checkpoint.empty()) info.options.checkpoint = options.checkpoint;
   info.options.memory = options.memory;
   checkpoint_interval(info.options.checkpoint);  // both checked before anything is read
   if (!options.memory.empty()) memory_limit(options.memory);
+  if (options.sweeps > 0) extend_sweeps(info, run_dir, options.sweeps);
   std::vector<std::string> warnings;
   const std::vector<Checkpoint> from = latest_checkpoints(run_dir, info, warnings);
   for (const std::string& warning : warnings)

@@ -56,6 +56,8 @@ Recorder::Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks
     : run_dir_(run_dir),
       info_(info),
       callbacks_(callbacks),
+      began_(clock_seconds()),
+      seconds_before_(info.seconds),
       trace_(run_dir + "/trace.tsv", length_of(run_dir + "/trace.tsv")),
       cells_(run_dir + "/cells.tsv", length_of(run_dir + "/cells.tsv")),
       draws_(run_dir + "/draws.log", draw_layout(info), length_of(run_dir + "/draws.log")),
@@ -130,6 +132,10 @@ void Recorder::rethrow() const {
   if (thrown_) std::rethrow_exception(thrown_);
 }
 
+void Recorder::stop_clock() {
+  info_.seconds = seconds_before_ + clock_seconds() - began_;
+}
+
 bool Recorder::checkpoint_is_due(const SweepReport& report) const {
   if (interval_.sweeps > 0) return report.sweep % interval_.sweeps == 0;
   return clock_seconds() - chains_[report.chain].last_checkpoint >= interval_.seconds;
@@ -156,6 +162,7 @@ void Recorder::write(const std::string& file, const RunningChain& now) {
   cells_.sync();
   draws_.sync();
   info_.peak_memory = peak_memory();
+  stop_clock();
   write_run_status(run_dir_, info_);  // before the checkpoint, so that it is never older
   write_checkpoint(file, info_, now.chain, now.report.seconds,
                    now.held_out == nullptr ? nullptr : &now.held_out->sum());

@@ -30,8 +30,10 @@ class Recorder final : public Observer {
   // The callbacks of the fit. The first exception that one of them throws is kept and stops the run, which then ends as
   // any interrupted run does. No callback is called after that.
   RunControl control();
+  bool has_thrown() const { return thrown_ != nullptr; }  // a callback
   // Throws the exception of a callback, if there was one. Call it when the run directory is complete.
   void rethrow() const;
+  void stop_clock();  // brings RunInfo::seconds up to date
   // Where the state of a chain was written last; empty, if it has done nothing yet.
   const std::string& last_file(std::uint32_t chain) const { return chains_[chain].last_file; }
 
@@ -50,6 +52,7 @@ class Recorder final : public Observer {
   const std::string run_dir_;
   RunInfo& info_;
   const FitCallbacks& callbacks_;
+  const double began_, seconds_before_;
   std::exception_ptr thrown_;
   AppendFile trace_;
   AppendFile cells_;

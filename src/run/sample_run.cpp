@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -18,8 +19,11 @@
 #include "io/text_writer.hpp"
 #include "run/prepare.hpp"
 #include "run/recorder.hpp"
+#include "run/rounds.hpp"
+#include "run/score_draws.hpp"
 #include "store/chain_rows.hpp"
 #include "store/data.hpp"
+#include "store/draws_file.hpp"
 #include "store/draws_nc.hpp"
 #include "store/manifest.hpp"
 #include "store/run_dir.hpp"
@@ -126,6 +130,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   info.created = time_of_creation();
   info.fingerprint = fingerprint_of(data);
   info.options = options;
+  info.sweeps_asked = options.sweeps;
   const FactorLayout layout = layout_of(options, sizes_of_modes(data));
   const Hyperparameters hyper = hyperparameters(options, layout, data.tensor.modes);
   for (std::size_t k = 0; k < data.tensor.order(); ++k) {
@@ -150,7 +155,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   const Schedule plan = make_schedule(options, draw_layout(info));
   info.keep_every = plan.keep_every;
   info.watch_every = plan.watch_every;
-  info.draws_planned = std::uint64_t{plan.chains} * plan.draws_per_chain();
+  info.draws_planned = plan.draws();
   info.status = "running";
   return info;
 }
@@ -207,9 +212,37 @@ void go_back(const std::string& run_dir, RunInfo& info, const Schedule& schedule
 // AUC-ROC of held-out cells, of the mean over the draws of all chains.
 double auc_of_all_chains(const OpenRun& run, const Recorder& recorder) {
   HeldOut all(run.test);
-  for (std::uint32_t c = 0; c < static_cast<std::uint32_t>(run.info.options.chains); ++c)
-    if (!recorder.last_file(c).empty()) all.add(read_held_out(recorder.last_file(c), run.info));
+  for (std::uint32_t c = 0; c < static_cast<std::uint32_t>(run.info.options.chains); ++c) {
+    if (recorder.last_file(c).empty()) continue;
+    if (const std::optional<HeldOutSum> sum = read_held_out(recorder.last_file(c), run.info)) all.add(*sum);
+  }
   return all.auc_of_mean();
+}
+
+// What chains that go on have added up of held-out cells, where their checkpoints have it of other draws: the run was
+// asked for more sweeps, and keeps fewer of the draws it has.
+std::vector<std::optional<HeldOutSum>> held_out_of_draws(const OpenRun& run, const std::vector<Checkpoint>& from) {
+  std::vector<std::optional<HeldOutSum>> sums(from.size());
+  for (std::uint32_t c = 0; c < from.size() && run.test.size() > 0; ++c)
+    if (!from[c].file.empty() && !read_held_out(from[c].file, run.info))
+      sums[c] = score_draws(DrawLogReader(run.dir + "/draws.log", draw_layout(run.info)), c, run.info, run.test);
+  return sums;
+}
+
+// Goes on to the sweeps that the run is asked for: to the end (true) or to an interruption.
+bool run_to_schedule(const OpenRun& run, const ChainMaker& make_chain, std::size_t side_by_side,
+                     const std::vector<Checkpoint>& from, const TestCells& watched, Recorder& recorder) {
+  const TrackedCells followed{run.test.size() > 0 ? &run.test : nullptr, &watched};
+  const std::vector<std::optional<HeldOutSum>> rescored = held_out_of_draws(run, from);
+  StartedChains started;
+  for (const Checkpoint& checkpoint : from) started.sweeps.push_back(checkpoint.sweeps);
+  started.restore = [&](RunningChain& now) {
+    const std::uint32_t c = now.chain.number();
+    now.report.seconds = restore_chain(from[c].file, run.info, now.chain).seconds;
+    if (now.held_out != nullptr) now.held_out->add(rescored[c] ? *rescored[c] : *read_held_out(from[c].file, run.info));
+  };
+  return run_chains(make_chain, schedule_of_run(run.info), started, followed, recorder, recorder.control(),
+                    side_by_side);
 }
 
 }  // namespace
@@ -217,32 +250,38 @@ double auc_of_all_chains(const OpenRun& run, const Recorder& recorder) {
 FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::size_t side_by_side,
                       std::vector<Checkpoint> from) {
   const auto& [run_dir, data, test, info, callbacks] = run;
-  const Schedule schedule = schedule_of_run(info);
-  from.resize(schedule.chains);
-  go_back(run_dir, info, schedule, from);
   const TestCells watched = watched_cells(data, test, info.options.seed);
-  const TrackedCells followed{test.size() > 0 ? &test : nullptr, &watched};
-  StartedChains started;
-  for (const Checkpoint& checkpoint : from) started.sweeps.push_back(checkpoint.sweeps);
-  started.restore = [&](RunningChain& now) {
-    const std::string& file = from[now.chain.number()].file;
-    now.report.seconds = restore_chain(file, run.info, now.chain).seconds;
-    if (now.held_out != nullptr) now.held_out->add(read_held_out(file, run.info));
-  };
-  Recorder recorder(run_dir, info, callbacks, watched.size(), from);
-  const bool complete = run_chains(make_chain, schedule, started, followed, recorder, recorder.control(), side_by_side);
-  malloc_trim(0);  // returns the memory of the chains: writing needs some
-  if (info.draws > 0) write_draws(run, draw_layout(info));
-  if (info.draws > 0 && test.size() > 0) info.auc_roc = auc_of_all_chains(run, recorder);
-  if (complete) {
-    for (const char* file : {"/trace.tsv", "/cells.tsv"}) sort_rows(run_dir + file, schedule.chains);
+  from.resize(static_cast<std::size_t>(info.options.chains));
+  for (;;) {
+    go_back(run_dir, info, schedule_of_run(info), from);
+    Recorder recorder(run_dir, info, callbacks, watched.size(), from);
+    bool complete = run_to_schedule(run, make_chain, side_by_side, from, watched, recorder);
+    malloc_trim(0);  // returns the memory of the chains: writing needs some
+    // A run that was asked for more sweeps, and then interrupted, may have fewer draws than before.
+    if (info.draws > 0 && (complete || info.draws >= draws_in_file(run_dir))) {
+      write_draws(run, draw_layout(info));
+      if (test.size() > 0) info.auc_roc = auc_of_all_chains(run, recorder);
+    }
+    recorder.stop_clock();
+    if (complete && info.options.until == Until::converged) {
+      // What a callback has thrown stops it, as between any two sweeps.
+      const std::optional<std::int64_t> more = recorder.has_thrown() ? std::nullopt : next_round(run_dir, info);
+      if (more) {
+        from = ask_for_round(run_dir, info, *more);
+        continue;
+      }
+      complete = !recorder.has_thrown();
+    }
+    if (complete)
+      for (const char* file : {"/trace.tsv", "/cells.tsv"})
+        sort_rows(run_dir + file, static_cast<std::size_t>(info.options.chains));
+    info.status = complete ? "complete" : "interrupted";
+    info.peak_memory = peak_memory();
+    write_run_status(run_dir, info);
+    if (complete) remove_leftovers(run_dir);
+    recorder.rethrow();
+    return complete ? FitOutcome::complete : FitOutcome::interrupted;
   }
-  info.status = complete ? "complete" : "interrupted";
-  info.peak_memory = peak_memory();
-  write_run_status(run_dir, info);
-  if (complete) remove_leftovers(run_dir);
-  recorder.rethrow();
-  return complete ? FitOutcome::complete : FitOutcome::interrupted;
 }
 
 namespace {

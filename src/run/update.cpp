@@ -48,6 +48,7 @@ FitOptions options_of_update(const FitOptions& of_run, const UpdateOptions& opti
   complete.burn_in = options.sweeps / 5;
   complete.keep_every = 1;
   complete.draws = std::max(options.draws, of_run.chains);
+  complete.until = Until::sweeps;
   complete.threads = options.threads;
   complete.holdout = 0;
   complete.test.clear();

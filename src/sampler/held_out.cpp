@@ -21,11 +21,10 @@ double HeldOut::score(const Chain& chain) {
   return auc(now_, 1);
 }
 
-double HeldOut::score_and_keep(const Chain& chain) {
+void HeldOut::keep(const Chain& chain) {
   compute(chain);
   for (std::size_t e = 0; e < now_.size(); ++e) sum_.of_cells[e] += now_[e];
   ++sum_.draws;
-  return auc_of_mean();
 }
 
 void HeldOut::add(const HeldOutSum& more) {

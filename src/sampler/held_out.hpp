@@ -22,8 +22,8 @@ class HeldOut {
 
   // AUC-ROC of the current draw alone (before and during burn-in).
   double score(const Chain& chain);
-  // Adds the current draw to the posterior mean of the probabilities and returns the AUC-ROC of that mean.  (M16)
-  double score_and_keep(const Chain& chain);
+  // Adds the current draw to the posterior mean of the probabilities.  (M16)
+  void keep(const Chain& chain);
   // Adds draws that were made before, or by another chain. Error (input), if they are not of these cells.
   void add(const HeldOutSum& more);
   // AUC-ROC of the mean over all draws that were added; not a number without any.

@@ -25,13 +25,11 @@ void look_at_cells(RunningChain& now, const Schedule& schedule, const TrackedCel
   const std::uint32_t t = report.sweep;
   report.auc_roc = std::numeric_limits<double>::quiet_NaN();
   report.watched.clear();
-  const bool scores = now.held_out != nullptr && t <= schedule.burn_in && t % schedule.score_every == 0;
-  const bool watches = tracked.watched != nullptr && schedule.watches(t);
-  if ((scores || watches) && !schedule.keeps(t)) now.chain.draw_state();
-  if (now.held_out != nullptr && schedule.keeps(t))
-    report.auc_roc = now.held_out->score_and_keep(now.chain);
-  else if (scores)
-    report.auc_roc = now.held_out->score(now.chain);
+  const bool scores = now.held_out != nullptr && t % schedule.score_every == 0;
+  const bool watches = tracked.watched != nullptr && schedule.watches(t), keeps = schedule.keeps(t);
+  if (((scores && t <= schedule.burn_in) || watches) && !keeps) now.chain.draw_state();
+  if (now.held_out != nullptr && keeps) now.held_out->keep(now.chain);
+  if (scores) report.auc_roc = t <= schedule.burn_in ? now.held_out->score(now.chain) : now.held_out->auc_of_mean();
   if (!watches) return;
   report.watched.resize(tracked.watched->size());
   now.chain.probabilities(tracked.watched->coords.data(), report.watched.size(), report.watched.data());
@@ -244,11 +242,15 @@ class Team {
 
 }  // namespace
 
-Schedule Schedule::thinned_to(std::uint64_t draws) const {
+Schedule Schedule::thinned_to(std::uint64_t most) const {
   Schedule result = *this;
-  while (result.keep_every < sweeps - burn_in && std::uint64_t{chains} * result.draws_per_chain() > draws)
-    result.keep_every += keep_every;
-  result.keep_every = std::min(result.keep_every, sweeps - burn_in);  // every chain keeps its last draw at least
+  while (result.draws() > most && multiples(2 * result.keep_every, sweeps) > 0) result.keep_every *= 2;
+  return result;
+}
+
+Schedule Schedule::watching_at_most(std::uint32_t times) const {
+  Schedule result = *this;
+  while (result.watches_until(sweeps) > times) result.watch_every *= 2;
   return result;
 }
 

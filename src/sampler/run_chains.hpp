@@ -15,20 +15,28 @@ struct Schedule {
   std::uint32_t chains = 1;
   std::uint32_t sweeps = 1000;  // of each chain, burn-in included
   std::uint32_t burn_in = 500;
-  std::uint32_t keep_every = 5;   // a draw is kept at burn_in + keep_every, burn_in + 2 keep_every, ...
-  std::uint32_t score_every = 5;  // during burn-in, held-out cells are scored this often
-  std::uint32_t watch_every = 1;  // after burn-in
+  // Draws are kept in the sweeps after burn-in that are multiples of this, cells are watched in multiples of that.
+  std::uint32_t keep_every = 5, watch_every = 1;
+  std::uint32_t score_every = 5;  // held-out cells are scored in multiples of this
 
   // Where it costs extra, the log-likelihood is computed this often.
   bool wants_likelihood(std::uint32_t t) const { return t == 1 || t % 10 == 0; }
-  bool keeps(std::uint32_t t) const { return t > burn_in && (t - burn_in) % keep_every == 0; }
-  bool watches(std::uint32_t t) const { return t > burn_in && (t - burn_in) % watch_every == 0; }
+  bool keeps(std::uint32_t t) const { return t > burn_in && t % keep_every == 0; }
+  bool watches(std::uint32_t t) const { return t > burn_in && t % watch_every == 0; }
   // How often a chain has done so up to sweep t.
-  std::uint32_t draws_until(std::uint32_t t) const { return t <= burn_in ? 0 : (t - burn_in) / keep_every; }
-  std::uint32_t watches_until(std::uint32_t t) const { return t <= burn_in ? 0 : (t - burn_in) / watch_every; }
+  std::uint32_t draws_until(std::uint32_t t) const { return multiples(keep_every, t); }
+  std::uint32_t watches_until(std::uint32_t t) const { return multiples(watch_every, t); }
   std::uint32_t draws_per_chain() const { return draws_until(sweeps); }
-  // The same with keep_every raised, if need be, until all chains together keep at most this many draws.
-  Schedule thinned_to(std::uint64_t draws) const;
+  std::uint64_t draws() const { return std::uint64_t{chains} * draws_per_chain(); }
+  // The same with keep_every doubled, if need be, until all chains together keep at most this many draws. Each keeps one
+  // at least. What a run of fewer sweeps keeps contains the draws that are wanted of it when it goes on to more.
+  Schedule thinned_to(std::uint64_t most) const;
+  Schedule watching_at_most(std::uint32_t times) const;  // likewise, each chain
+
+ private:
+  std::uint32_t multiples(std::uint32_t every, std::uint32_t t) const {
+    return t <= burn_in ? 0 : t / every - burn_in / every;
+  }
 };
 
 // A chain on its way.

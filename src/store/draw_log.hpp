@@ -38,7 +38,9 @@ class DrawLogReader {
   const DrawHead& head(std::size_t i) const { return heads_[i]; }
   const DrawLayout& layout() const { return layout_; }
   void read(std::size_t i, std::uint64_t first, std::size_t count, float* values) const;
-  void verify(std::size_t i) const;  // throws if the checksum of record i is wrong
+  void verify(std::size_t i) const;              // throws if the checksum of record i is wrong
+  void load(std::size_t i, State& state) const;  // factors (times n), weights of the tensor and columns
+  double learned(std::size_t i, std::size_t which) const;
 
  private:
   std::uint64_t record(std::size_t i) const;

@@ -254,6 +254,21 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info) {
   publish_file(partial, path);
 }
 
+std::size_t draws_in_file(const std::string& run_dir) {
+  if (!std::filesystem::exists(run_dir + "/draws.nc")) return 0;
+  try {
+    check_manifest(run_dir, "draws.nc");
+    const NetcdfFile file = NetcdfFile::open(run_dir + "/draws.nc");
+    const NetcdfFile::Variable sweep = file.variable(file.group("sample_stats"), "sweep");
+    const std::vector<std::size_t> grid = file.shape(sweep);
+    std::vector<std::int64_t> sweeps(grid.at(0) * grid.at(1));
+    file.get(sweep, {{0, 0}, grid}, sweeps.data());
+    return sweeps.size() - static_cast<std::size_t>(std::count(sweeps.begin(), sweeps.end(), 0));
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
 MeansFile::MeansFile(const std::string& run_dir, const RunInfo& info)
     : file_(open_checked(run_dir, info, "means.nc")), layout_(draw_layout(info)), rival_(is_rival(info.options)) {}
 

@@ -59,6 +59,9 @@ class DrawsFile {
 // Recreates a missing draws.log from draws.nc, if there is one, to continue a run that was complete.
 void restore_draw_log(const std::string& run_dir, const RunInfo& info);
 
+// How many draws draws.nc has; 0, if there is no such file or it is not as it should be.
+std::size_t draws_in_file(const std::string& run_dir);
+
 // means.nc of a run directory: the posterior means of each chain.
 class MeansFile {
  public:

@@ -62,8 +62,11 @@ struct JsonReader {
 template <class Fields, class Info>
 void list_data_fields(Fields f, Info& info) {
   f.field("updates", info.updates);
-  f.field("keep_every_used", info.keep_every, 1u);
-  f.field("watch_every_used", info.watch_every, 1u);
+  f.optional("burn_in_given", info.burn_in_given);
+  f.optional("keep_every_given", info.keep_every_given);
+  f.optional("draws_given", info.draws_given);
+  f.optional("keep_every_used", info.keep_every, 1u);
+  f.optional("watch_every_used", info.watch_every, 1u);
   f.field("ones", info.ones, std::uint64_t{0}, most_cells);
   f.field("ones_file", info.ones_file);
   f.field("ones_in_file", info.ones_in_file, std::uint64_t{0}, most_cells);
@@ -104,6 +107,10 @@ void list_chain_fields(Fields f, Info& chain) {
 
 template <class Fields, class Info>
 void list_status_fields(Fields f, Info& info) {
+  f.optional("keep_every_used", info.keep_every, 1u);
+  f.optional("watch_every_used", info.watch_every, 1u);
+  f.optional("seconds", info.seconds);
+  f.optional("ended", info.ended);
   f.field("draws_planned", info.draws_planned, std::uint64_t{0}, most_cells);
   f.field("draws", info.draws, std::uint64_t{0}, most_cells);
   f.field("peak_memory_bytes", info.peak_memory);
@@ -131,6 +138,7 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.created = text(json, "created");
   info.fingerprint = text(json, "fingerprint");
   info.options = options_from_object(object(json, "options"));
+  info.sweeps_asked = info.options.sweeps;
   list_data_fields(JsonReader{json}, info);
   for (const Json& item : list(json, "modes")) {
     RunInfo::ModeInfo& mode = info.modes.emplace_back();
@@ -157,6 +165,7 @@ void read_options_part(const Json& json, RunInfo& info) {
 
 Json status_part(const RunInfo& info) {
   Json json = {{"status", info.status}, {"sweeps", info.options.sweeps}};
+  if (info.options.burn_in >= 0) json["burn_in"] = info.options.burn_in;
   list_status_fields(JsonWriter{json}, info);
   json["chains"] = Json::array();
   for (const auto& chain : info.chains) list_chain_fields(JsonWriter{json["chains"].emplace_back()}, chain);
@@ -170,9 +179,15 @@ Json status_part(const RunInfo& info) {
 
 void read_status_part(const Json& json, RunInfo& info) {
   info.status = text(json, "status");
-  info.options.sweeps = whole<std::uint32_t>(json, "sweeps", static_cast<std::uint32_t>(info.options.sweeps));
+  // By now there may be more than at first, and until they have converged fewer: the first round is short.
+  const bool rounds = info.options.until == Until::converged;
+  info.options.sweeps =
+      whole<std::uint32_t>(json, "sweeps", rounds ? 1 : static_cast<std::uint32_t>(info.options.sweeps));
+  if (json.contains("burn_in")) info.options.burn_in = whole<std::uint32_t>(json, "burn_in");
   if (info.options.burn_in >= info.options.sweeps) refuse("burn-in is not below the sweeps, of which it is a part");
   list_status_fields(JsonReader{json}, info);
+  if (info.keep_every < 1 || info.watch_every < 1) refuse("it does not say how often draws are kept");
+  info.options.keep_every = info.keep_every;
   for (const Json& item : list(json, "chains")) list_chain_fields(JsonReader{item}, info.chains.emplace_back());
   if (info.chains.size() > static_cast<std::size_t>(info.options.chains)) refuse("more chains than options.json says");
   const Json& learned = object(json, "learned");

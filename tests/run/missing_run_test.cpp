@@ -52,6 +52,7 @@ TEST_F(MissingRun, RunDirectoryKeepsAll) {
 
 TEST_F(MissingRun, CheckReports) {
   FitOptions fit_options;
+  fit_options.chains = 1;
   fit_options.rank = 2;
   fit_options.threads = 1;
   options_.networks = {"user=" + write("a.tsv", "ann\tbob\n")};

@@ -177,6 +177,7 @@ TEST(SharedColumns, OwnColumnsAreChosenWhereTheyCanBe) {
 TEST(SharedColumns, AutoIsCpWhereNothingIsTied) {
   const TempDir dir;
   FitOptions options;
+  options.chains = 1;
   options.sweeps = 20;
   options.threads = 1;
   fit(groups(), options, dir / "cp");

@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
-#include "posterior/chain_table.hpp"
-#include "posterior/verdict.hpp"
+#include "diagnose/chain_table.hpp"
+#include "diagnose/verdict.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {

@@ -1,4 +1,4 @@
-#include "posterior/verdict.hpp"
+#include "diagnose/verdict.hpp"
 
 #include <fmt/format.h>
 
@@ -122,7 +122,8 @@ std::int64_t round_number_above(double x) {
   return static_cast<std::int64_t>(step * std::ceil(x / step));
 }
 
-std::string remedy(const RunInfo& info, const Diagnosis& diagnosis, const WorstCase& worst) {
+std::string remedy(const RunInfo& info, const std::string& run_dir, const Diagnosis& diagnosis,
+                   const WorstCase& worst) {
   if (info.updates > 0) return "An update does not sample anew what was known before: a fit of all the data does.";
   constexpr double most = 20;  // beyond that an estimate from these draws means nothing
   const double planned = static_cast<double>(std::max<std::int64_t>(info.options.sweeps - info.options.burn_in, 1));
@@ -136,8 +137,9 @@ std::string remedy(const RunInfo& info, const Diagnosis& diagnosis, const WorstC
   if (needed <= planned && (!more_chains || chains == 1)) return "";  // a single chain was told so before
   if (needed <= planned) return fmt::format("Run with {}: that would be enough by the numbers above.", flag);
   const std::int64_t sweeps = round_number_above(needed * static_cast<double>(info.options.sweeps) / planned);
-  const std::string text = fmt::format("Run with --sweeps {}{}{}", sweeps, shortfall > most ? " or more" : "",
-                                       more_chains ? " and " + flag : "");
+  const std::string more = shortfall > most ? " or more" : "";
+  const std::string text = more_chains ? fmt::format("Run with --sweeps {}{} and {}", sweeps, more, flag)
+                                       : fmt::format("Go on with 'ztp resume {} --sweeps {}'{}", run_dir, sweeps, more);
   if (shortfall > most) return text + ". It may take longer: chains that differ do not tell how long they need.";
   return text + fmt::format(": {:.1f} times as many sweeps would be enough by the numbers above.", factor);
 }
@@ -240,7 +242,7 @@ void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis
   add_sentence(diagnosis, about_precision(predictions));
   add_sentence(diagnosis, about_precision(rank));
   add_sentence(diagnosis, about_others(others));
-  if (all.grade() != Verdict::good) add_sentence(diagnosis, remedy(info, diagnosis, all));
+  if (all.grade() != Verdict::good) add_sentence(diagnosis, remedy(info, run_dir, diagnosis, all));
 }
 
 }  // namespace ztp
