@@ -10,7 +10,6 @@
 #   update: about ten minutes. Of both, SETS ("kinship umls movielens-100k scholars dblp-10k"): some of the data sets.
 #   scale  ONES (200000000), DIMS (10000000,10000000,1000), RANK (20), ONES2 (twice ONES). 14 GB of memory, 20 GB of
 #          disk, GNU time.
-# Held-out cells are zeros to the fits (--holdout-as zero), as in the paper.
 # Prints one line a step, TAB-separated, and a summary; progress of `auc` goes to standard error. Work files go to a
 # temporary directory.
 set -eu
@@ -30,7 +29,7 @@ series() {
     # Half of the default, a twentieth: sooner there.
     [ $method = batch ] || [ "$name" != scholars ] || set -- "$@" --minibatch 63000
     for sweeps in $list; do
-      fit "$@" --holdout-as zero --method $method --sweeps "$sweeps" --seed "$seed" --out "$work/run"
+      fit "$@" --method $method --sweeps "$sweeps" --seed "$seed" --out "$work/run"
       "$ztp" evaluate "$work/run" --json >"$work/metrics"
       printf '%s\t%s\t%s\t%.6f\t%.6f\t%.6f\t%s\n' "$name" $method "$sweeps" "$(info "$work/run" seconds)" \
         "$(field auc_roc <"$work/metrics")" "$(field log_loss <"$work/metrics")" "$seed" | tee -a "$out" >&2
@@ -97,7 +96,7 @@ choices() {
     fi
     for latent in sample mean; do
       for parameters in sample mean; do
-        fit "$@" --holdout-as zero --method online --latent $latent --parameters $parameters --out "$work/run"
+        fit "$@" --method online --latent $latent --parameters $parameters --out "$work/run"
         printf 'choices\t%s\tlatent %s\tparameters %s\tAUC-ROC %.4f\t%.1f s\n' $name $latent $parameters \
           "$("$ztp" evaluate "$work/run" --json | field auc_roc)" "$(info "$work/run" seconds)"
         rm -rf "$work/run"
@@ -197,7 +196,7 @@ update() {
     for first in 20 1 10; do  # twentieths that are fitted
       begin=$((total * first / 20))
       { cat "$work/header"; head -n $begin "$work/ones"; } >"$work/first.tsv"
-      fit "$work/first.tsv" --labels "$split/labels" --test "$split/test.tsv" --holdout-as zero "$@" --out "$work/run"
+      fit "$work/first.tsv" --labels "$split/labels" --test "$split/test.tsv" "$@" --out "$work/run"
       part=$first
       while [ $part -lt 20 ]; do
         { cat "$work/header"; sed -n "$((total * part / 20 + 1)),$((total * (part + 1) / 20))p" "$work/ones"; } \

@@ -17,8 +17,7 @@ cells() {
       >/dev/null
     "$ztp" fit "$work/$name-$split/train.tsv" --labels "$work/$name-$split/labels" \
       --test "$work/$name-$split/test.tsv" \
-      --holdout-as zero --rank "$rank" --dirichlet 0.05 --sweeps "$sweeps" --seed $split \
-      --out "$work/run-$name-$split" >/dev/null 2>&1
+      --rank "$rank" --dirichlet 0.05 --sweeps "$sweeps" --seed $split --out "$work/run-$name-$split" >/dev/null 2>&1
     printf '%s\tsplit %s\tR %s\tAUC-ROC %.4f\tAUC-PR %.4f\tlog-loss %.4f\n' "$name" "$split" "$rank" \
       "$(metric "$work/run-$name-$split" auc_roc)" "$(metric "$work/run-$name-$split" auc_pr)" \
       "$(metric "$work/run-$name-$split" log_loss)"
@@ -34,7 +33,7 @@ umls() { cells umls 50 1000; }
 scholars() {
   for split in 1 2 3; do
     "$ztp" fit "$data/scholars/tensor.tsv.gz" --labels "venue=$data/scholars/venue-labels.tsv" --rank 100 --sweeps 100 \
-      --holdout 0.1 --holdout-as zero --seed $split --out "$work/run-scholars-$split" >/dev/null 2>&1
+      --holdout 0.1 --seed $split --out "$work/run-scholars-$split" >/dev/null 2>&1
     printf 'scholars\tsplit %s\tR 100\tAUC-ROC %.4f\tAUC-PR %.4f\t%.3f s a sweep\n' $split \
       "$(metric "$work/run-scholars-$split" auc_roc)" "$(metric "$work/run-scholars-$split" auc_pr)" \
       "$(seconds_per_sweep "$work/run-scholars-$split")"
@@ -51,7 +50,7 @@ cold_start() {
       [ $network = without ] || set -- --network "author=$work/network.tsv"
       run=$work/run-cold-$network-$seed
       "$ztp" fit "$work/cold/train.tsv" --labels "$work/cold/labels" --test "$work/cold/test.tsv" "$@" --rank 40 \
-        --holdout-as zero --sweeps 60 --seed $seed --out "$run" >/dev/null 2>&1
+        --sweeps 60 --seed $seed --out "$run" >/dev/null 2>&1
       printf 'scholars cold start\tseed %s\t%s network\tAUC-ROC %.4f\tAUC-PR %.4f\n' $seed $network \
         "$(metric "$run" auc_roc)" "$(metric "$run" auc_pr)"
     done

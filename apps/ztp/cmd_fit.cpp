@@ -27,10 +27,6 @@ struct FitFlags {
 // Adds a flag for each option of a fit.
 void add_option_flags(CLI::App& command, FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) {
-    if (field.name == "rank") {
-      add_rank_flag(command, options.rank, field.help);
-      continue;
-    }
     const auto add = [&]<class Value>(Value FitOptions::*member) {
       if constexpr (std::is_enum_v<Value>) {
         const auto choose = [&field, &options](const std::string& name) { field.choose(options, name); };
@@ -50,10 +46,6 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
 }
 
 void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
-  if (outcome == FitOutcome::not_begun) {
-    tell("Interrupted while the rank was being chosen; nothing was written.\n");
-    throw CLI::RuntimeError(stop_exit_code());
-  }
   if (outcome == FitOutcome::interrupted) {
     const std::string name = quoted_for_shell(run_dir);
     tell(fmt::format("Interrupted; everything so far is in {}. To go on: ztp resume {}\n", name, name));
@@ -75,7 +67,6 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
                human_seconds(seconds));
     for (std::size_t c = 0; c < info.chains.size(); ++c)
       fmt::print("chain {}: occupied components {:.1f} on average\n", c + 1, info.chains[c].occupied_mean);
-    if (const std::string full = full_bound_text(info); !full.empty()) fmt::print("{}\n", full);
   }
   if (!std::isnan(info.auc_roc))
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
@@ -94,7 +85,7 @@ void run_fit(FitFlags& flags, const CLI::App& command) {
   Dataset data = read_dataset(flags.read, flags.options);
   print_warnings(data.warnings);
   install_stop_signals();  // only now: before, there is nothing to save, and Ctrl-C may end the program
-  ProgressBar bar;
+  ProgressBar bar(static_cast<std::uint32_t>(flags.options.chains), static_cast<std::uint32_t>(flags.options.sweeps));
   const FitOutcome outcome = fit(std::move(data), flags.options, flags.out, callbacks_with(bar, command), flags.force);
   bar.finish();
   finish(outcome, flags.out, flags.json);
@@ -142,13 +133,14 @@ void add_resume(CLI::App& app) {
   command->footer("Examples:\n  ztp resume run\n  ztp resume run --sweeps 5000");
   command->callback([flags, command] {
     const RunInfo info = run_info(flags->run);
-    if (info.status == "complete" && flags->options.sweeps == 0) {
+    const std::int64_t sweeps = std::max(flags->options.sweeps, info.options.sweeps);
+    if (info.status == "complete" && sweeps == info.options.sweeps && flags->options.sweeps == 0) {
       resume(flags->run);  // removes what a kill may have left
       fmt::print("{} is complete: {} draws. Nothing to do.\n", flags->run, info.draws);
       return;
     }
     install_stop_signals();
-    ProgressBar bar;
+    ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(sweeps));
     const FitOutcome outcome = resume(flags->run, callbacks_with(bar, *command), flags->options);
     bar.finish();
     finish(outcome, flags->run, flags->json);

@@ -42,7 +42,9 @@ void print_rank(const RunInfo& info) {
   if (largest - smallest > 1)
     fmt::print("             chains differ ({:.1f} to {:.1f} on average): 'ztp diagnose' tells whether they disagree\n",
                smallest, largest);
-  if (const std::string full = full_bound_text(info); !full.empty()) fmt::print("             {}\n", full);
+  if (largest > 0.99 * static_cast<double>(info.options.rank) && info.options.rank > 1)
+    fmt::print("             nearly all of the {} components are occupied: the bound may be too low\n",
+               info.options.rank);
 }
 
 void print_chains(const RunInfo& info) {
@@ -119,7 +121,6 @@ void print_model(const RunInfo& info) {
                                  : name_of(options.sampler) + " sampler";
   fmt::print("model        {} likelihood, rank at most {}{}, {}, seed {}\n", name_of(options.likelihood), options.rank,
              shares_columns(options) ? " (entries of the core)" : "", method, options.seed);
-  if (!info.rank_choice.trials.empty()) fmt::print("             {}\n", rank_choice_text(info.rank_choice));
 }
 
 // A model that is sampled.

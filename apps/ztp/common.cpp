@@ -9,7 +9,6 @@
 
 #include "base/json.hpp"
 #include "base/pool.hpp"
-#include "options/options.hpp"
 #include "ztp/diagnose.hpp"
 #include "ztp/option_fields.hpp"
 #include "ztp/posterior.hpp"
@@ -63,25 +62,6 @@ std::string check_whole(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size()) return "";
   return fmt::format("\"{}\" is no whole number from 0 to {}", text, std::numeric_limits<std::uint64_t>::max());
-}
-
-CLI::Option* add_rank_flag(CLI::App& command, std::int64_t& rank, const std::string& help) {
-  const auto set = [&rank](const std::string& text) {
-    rank = -1;
-    if (text == "auto") return;
-    const OptionField& field = fit_option_field("rank");
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-    check_range(field, error == std::errc() ? static_cast<double>(rank) : std::strtod(text.c_str(), nullptr),
-                field.range.largest);
-  };
-  const auto check = [](const std::string& text) {
-    const std::string wrong = text == "auto" ? "" : check_integer(text);
-    return wrong.empty() ? wrong : wrong + ", and not auto";
-  };
-  return command.add_option_function<std::string>("--rank", set, help)
-      ->default_str("auto")
-      ->type_name("INT|auto")
-      ->check(check);
 }
 
 CLI::Validator allowed_range(const std::string& option) {

@@ -31,8 +31,6 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, Choice& choi
       ->default_str(name_of(choice))
       ->check(CLI::IsMember(names_of_choices<Choice>()));
 }
-// --rank: a number, or auto. A number out of its range is an error of the kind config, as of all options of a fit.
-CLI::Option* add_rank_flag(CLI::App& command, std::int64_t& rank, const std::string& help);
 // The range of a numeric option of a fit; other values are wrong usage.
 CLI::Validator allowed_range(const std::string& option);
 // The options of a fit whose flags were given.

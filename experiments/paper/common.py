@@ -124,11 +124,8 @@ def save_figure(figure, stem):
 
 
 def fit(work, split, *options):
-    """One fit: what it predicts of the test cells, which are zeros to it, as in the paper, unless the options say
-    otherwise; and the seconds of sampling. The run is removed."""
+    """One fit: what it predicts of the test cells, and the seconds of sampling. The run is removed."""
     run = pathlib.Path(work) / "run"
-    if "--holdout-as" not in options:
-        options += ("--holdout-as", "zero")
     ztp("fit", *split, *options, "--out", run, "--force")
     result = ztp_json("evaluate", run)
     result["seconds"] = sum(chain["seconds"] for chain in ztp_json("info", run)["chains"])

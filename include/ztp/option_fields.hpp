@@ -10,7 +10,7 @@
 namespace ztp {
 
 // What an option has no effect without.
-enum class Need { nothing, holdout, test_cells, online, network };
+enum class Need { nothing, holdout, online, network };
 
 // An option of a fit: its name, what may be given, and who uses it.
 struct OptionField {

@@ -43,8 +43,7 @@ inline constexpr auto choice_names<KernelName> = std::array{"cpu", "reference"};
 struct FitOptions {
   // The model
   Model model = Model::ztp;  // or a rival of it
-  // R, the most components; a prior empties those that are not needed. -1: short chains with 25, 50, 100 and 200 tell
-  // how many are enough; with `columns` 20 times the columns; of a rival 20
+  // R, the most components; a prior empties those that are not needed. -1: 20, or with `columns` 20 times the columns
   std::int64_t rank = -1;
   Likelihood likelihood = Likelihood::binary;  // or count: the data have counts instead of ones
   Method method = Method::batch;               // or online: a minibatch a step, approximate
@@ -59,9 +58,9 @@ struct FitOptions {
   std::int64_t burn_in = -1;     // sweeps before the first draw that is kept; -1: half of them
   std::int64_t keep_every = -1;  // sweeps from one kept draw to the next; -1: 5, or as `draws` asks for
   std::int64_t draws = 100;      // most draws to keep, of all chains together
-  std::int64_t chains = 4;       // independent ones; several run at a time where one cannot use all threads
+  std::int64_t chains = 1;       // independent ones, run one after the other
   std::uint64_t seed = 1;        // every draw is a function of it
-  std::int64_t threads = 0;      // most to use, all chains together; 0: as many cores as are of use
+  std::int64_t threads = 0;      // 0: as many cores as are of use; no draw depends on it
 
   // The sampler (batch)
   Sampler sampler = Sampler::automatic;  // plain, collapsed, or automatic: collapsed for up to 50000 ones
@@ -90,10 +89,10 @@ struct FitOptions {
   double network_beta_mean = -1;          // alpha; -1: 1/R, at most 1/2; with `columns` 1/P
 
   // What is held out, and followed while the chains run
-  double holdout = 0;                         // share of the ones
-  std::int64_t zeros_per_one = 5;             // zeros drawn for each of them
-  std::string test;                           // or else a file of cells with a last column 0 or 1
-  HoldoutAs holdout_as = HoldoutAs::missing;  // what these cells are to the fit
+  double holdout = 0;                      // share of the ones
+  std::int64_t zeros_per_one = 5;          // zeros drawn for each of them
+  std::string test;                        // or else a file of cells with a last column 0 or 1
+  HoldoutAs holdout_as = HoldoutAs::zero;  // what these cells are to the fit
 
   // The machine
   std::string checkpoint = "10m";       // checkpoint interval: 50 (sweeps), 30s, 10m, 2h

@@ -7,21 +7,8 @@
 #include <vector>
 
 #include "ztp/options.hpp"
-#include "ztp/progress.hpp"
 
 namespace ztp {
-
-// Why --rank auto stopped where it did: enough components stay nearly empty; it tries no more; there is no memory for
-// more.
-enum class RankStop { enough, most, memory };
-template <>
-inline constexpr auto choice_names<RankStop> = std::array{"enough", "most", "memory"};
-
-// How --rank auto came to the rank of a run.
-struct RankChoice {
-  std::vector<RankTrial> trials;  // the last of them is of the rank; empty: the rank was not chosen so
-  RankStop stop = RankStop::enough;
-};
 
 // What options.json and status.json of a run say.
 struct RunInfo {
@@ -31,7 +18,6 @@ struct RunInfo {
   std::string created;      // UTC, ISO 8601
   std::string fingerprint;  // of the training data, 16 hex digits
   FitOptions options;       // every default filled in
-  RankChoice rank_choice;   // how the rank was chosen, if it was
   struct ModeInfo {
     std::string name;
     std::uint32_t size = 0;  // entities
@@ -86,10 +72,5 @@ struct RunInfo {
 RunInfo run_info(const std::string& run_dir);
 // Both files as one object, the keys as there.
 std::string run_info_as_json(const RunInfo& info);
-
-// What --rank auto chose and why, in words. Not of an empty choice.
-std::string rank_choice_text(const RankChoice& choice);
-// If nearly all components are occupied, so that more might fit better: that, and what to do. Else empty.
-std::string full_bound_text(const RunInfo& info);
 
 }  // namespace ztp

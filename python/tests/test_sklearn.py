@@ -73,8 +73,6 @@ def test_parameters_are_the_options() -> None:
         default = signature[name].default
         if name == "n_jobs":
             assert default == -1  # all cores, as 0 is for the library
-        elif field["default_text"] == "auto":
-            assert default == "auto", name
         elif field["default"] in (-1, "", []):
             assert default is None, name
         else:

@@ -299,14 +299,8 @@ class TensorFactorization(TransformerMixin, Parameters):
             try:
                 run(listener)
             except KeyboardInterrupt:
-                if os.path.isfile(os.path.join(self.run_dir_, "options.json")):
-                    logger.warning("interrupted; everything so far is in %s, and resume() goes on", self.run_dir_)
-                else:
-                    logger.warning("interrupted while the rank was being chosen; nothing was written")
+                logger.warning("interrupted; everything so far is in %s, and resume() goes on", self.run_dir_)
                 raise
-        full = _core.full_bound_text(self.run_dir_)
-        if full:
-            logger.warning("%s", full)
         self._open()
 
     def _open(self) -> None:

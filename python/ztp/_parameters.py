@@ -27,7 +27,7 @@ class Parameters(BaseEstimator):
 
     def __init__(
         self,
-        rank: int | str | None = "auto",
+        rank: int | None = None,
         *,
         method: str = "batch",
         model: str = "ztp",
@@ -59,7 +59,7 @@ class Parameters(BaseEstimator):
         holdout: float = 0,
         zeros_per_one: int = 5,
         test: str | None = None,
-        holdout_as: str = "missing",
+        holdout_as: str = "zero",
         checkpoint: str = "10m",
         memory: str | None = None,
         kernel: str = "cpu",
@@ -136,8 +136,6 @@ def options_json(model: Any) -> str:
             value = 0 if value == -1 else threads(value)  # 0: the default of ztp fit
         elif name in BY_MODE:
             value = _by_mode(value)
-        elif field["default_text"] == "auto" and value == "auto":
-            value = None
         elif isinstance(value, np.generic):
             value = value.item()
         elif isinstance(value, os.PathLike):

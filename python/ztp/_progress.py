@@ -51,8 +51,7 @@ class Progress:
 
     def __enter__(self) -> _core.Listener:
         # (not kept: with the listener it has, this would be a cycle that nothing collects)
-        on_sweep = self._on_sweep if self._bar is not None else None
-        return _core.Listener(on_sweep, logger.info, logger.warning, self._command)
+        return _core.Listener(self._on_sweep if self._bar is not None else None, logger.warning, self._command)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -47,7 +47,6 @@ void check_needs(const FitOptions& options, const FieldList& given, bool network
         throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", field->flag(), what));
   };
   check(Need::holdout, options.holdout > 0, "--holdout");
-  check(Need::test_cells, options.holdout > 0 || !options.test.empty(), "--holdout or --test");
   check(Need::online, is_online(options), "--method online");
   check(Need::network, networks, "--network");
 }
@@ -84,6 +83,8 @@ void check_combinations(const FitOptions& options) {
   if (options.draws < options.chains)
     throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
                                                options.draws, options.chains));
+  if (options.holdout_as != HoldoutAs::zero && options.holdout == 0 && options.test.empty())
+    throw Error(ErrorKind::config, "--holdout-as has no effect without --holdout or --test");
   if (options.holdout > 0 && !options.test.empty())
     throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
 }
@@ -180,8 +181,7 @@ void check_ranges(const FitOptions& options) {
 
 void check_options(const FitOptions& options, const std::vector<const OptionField*>& given, bool networks) {
   check_used(options, given);
-  for (const OptionField* field : given)
-    if (field->default_text != "auto" || field->is_changed(options)) check_value(*field, options);
+  for (const OptionField* field : given) check_value(*field, options);
   check_needs(options, given, networks);
   check_combinations(options);
 }

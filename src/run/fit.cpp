@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/file.hpp"
 #include "base/memory.hpp"
 #include "io/assemble.hpp"
@@ -11,7 +9,6 @@
 #include "options/options.hpp"
 #include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
-#include "run/choose_rank.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
@@ -67,20 +64,15 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
   return test;
 }
 
-// Chains at the same time have threads and arrays of their own, each at its place.
-FitOutcome sample(const OpenRun& run, const ThreadPlan& plan, const std::vector<Checkpoint>& from = {}) {
+FitOutcome sample(const OpenRun& run, const Checkpoint& from = {}) {
   const FitOptions& options = run.info.options;
-  std::vector<std::unique_ptr<Pool>> pools;
-  std::vector<std::unique_ptr<ChainFactory>> factories;
-  for (unsigned place = 0; place < plan.chains; ++place) {
-    pools.push_back(std::make_unique<Pool>(plan.threads));
-    if (!is_rival(options)) factories.push_back(std::make_unique<ChainFactory>(options, run.data, *pools.back()));
-  }
-  const auto make_chain = [&](std::uint32_t c, std::size_t place) -> std::unique_ptr<Chain> {
-    if (is_rival(options)) return rival_models(options).make_chain(options, run.data, *pools[place], c);
-    return factories[place]->make(c);
-  };
-  return sample_run(run, make_chain, plan.chains, from);
+  Pool pool(static_cast<unsigned>(options.threads));
+  if (is_rival(options))
+    return sample_run(
+        run, [&](std::uint32_t c) { return rival_models(options).make_chain(options, run.data, pool, c); }, from);
+  const ChainFactory chains(options, run.data, pool);
+  return sample_run(
+      run, [&](std::uint32_t c) { return chains.make(c); }, from);
 }
 
 }  // namespace
@@ -97,7 +89,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
     const auto [k, l] = tied_pair(given, data);
     tie_modes(data, k, l);
   }
-  FitOptions options = complete_options(given, data);
+  const FitOptions options = complete_options(given, data);
   if (data.ones() == 0) throw Error(ErrorKind::config, "the tensor has no ones to fit");
   if (is_rival(options)) {
     rival_models(options);  // they must be there
@@ -108,27 +100,20 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   if (data.file == nullptr && has_counts(options) != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
-  const bool automatic = chooses_rank(given, options);
-  if (automatic) options = with_rank(first_rank(given, options, data), given, options);
   require_memory(data, options);
   TestCells test = test_cells(options, data);
-  const std::uint64_t cells_of_file = options.test.empty() ? 0 : test.size();
-  if (cells_of_file > 0) require_memory(data, options, cells_of_file);
+  if (!options.test.empty()) require_memory(data, options, test.size());
   if (options.self == SelfCells::missing) {
     const auto [k, l] = tied_pair(options, data);
     remove_self_cells(k, l, data.tensor.order(), test, data.missing);
   }
   if (options.holdout_as == HoldoutAs::missing) add_missing_cells(data.tensor, test.coords, data.missing);
-  RankChoice choice;
-  if (automatic && !choose_rank(given, data, test.size(), callbacks, options, choice)) return FitOutcome::not_begun;
-  if (automatic && callbacks.on_message) callbacks.on_message(rank_choice_text(choice));
   RunInfo info = describe_run(data, options, test, callbacks.command);
-  info.rank_choice = choice;
   if (is_rival(options)) rival_models(options).describe(data, info);
   NewRunDir made(run_dir, replace);
   write_initial_files(made.path(), info, data, test);
   made.publish();
-  return sample({run_dir, data, test, info, callbacks}, threads_within_memory(data, options, cells_of_file));
+  return sample({run_dir, data, test, info, callbacks});
 }
 
 namespace {
@@ -183,20 +168,21 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   checkpoint_interval(info.options.checkpoint);  // both checked before anything is read
   if (!options.memory.empty()) memory_limit(options.memory);
   std::vector<std::string> warnings;
-  const std::vector<Checkpoint> from = latest_checkpoints(run_dir, info, warnings);
+  const Checkpoint from = latest_checkpoint(run_dir, info, warnings);
   for (const std::string& warning : warnings)
     if (callbacks.on_warning) callbacks.on_warning(warning);
+  if (from.file.empty()) info.chains.clear();
+  for (std::uint32_t c = 0; c < from.sweeps.size(); ++c)  // before anything is changed
+    if (c != from.chain && from.sweeps[c] > 0 && from.sweeps[c] < info.options.sweeps)
+      check_chain_end(run_dir, info, c, from.sweeps[c]);
   const Dataset data = load_data(run_dir, info);
-  const std::uint64_t test_cells = info.options.test.empty() ? 0 : info.test_ones + info.test_zeros;
-  require_memory(data, info.options, test_cells);
-  const ThreadPlan plan = threads_within_memory(data, info.options, test_cells);
+  require_memory(data, info.options, info.options.test.empty() ? 0 : info.test_ones + info.test_zeros);
   const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
   remove_partial_files(run_dir);
-  const auto has_started = [](const Checkpoint& checkpoint) { return !checkpoint.file.empty(); };
-  if (std::any_of(from.begin(), from.end(), has_started)) restore_draw_log(run_dir, info);
+  restore_draw_log(run_dir, info, from.draw_log_length);
   info.status = "running";
   write_run_status(run_dir, info);
-  return sample({run_dir, data, test, info, callbacks}, plan, from);
+  return sample({run_dir, data, test, info, callbacks}, from);
 }
 
 }  // namespace ztp

@@ -12,7 +12,6 @@
 #include "io/flags.hpp"
 #include "kernel/bounded_draw.hpp"
 #include "options/options.hpp"
-#include "run/thread_plan.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -24,6 +23,16 @@ constexpr std::int64_t most_units_moved = std::int64_t{1} << 28;  // two gigabyt
 constexpr std::int64_t many_ones = 10000000;                      // for these two see complete_sampler
 constexpr std::int64_t few_ones_in_minibatch = 50000;
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
+
+// All cores, but where there is little to do threads would wait for each other more than they work: with 1,000 ones two
+// are slower than one, with 3,000 they are faster.
+constexpr std::uint64_t ones_for_a_thread = 2000;
+
+std::int64_t useful_threads(const Dataset& data) {
+  std::uint64_t entries = data.ones();
+  for (const Network& network : data.networks) entries += network.size();
+  return static_cast<std::int64_t>(std::clamp<std::uint64_t>(entries / ones_for_a_thread, 1, available_cores()));
+}
 
 double dirichlet_value(const std::string& item, const std::string& text) {
   double value = 0;
@@ -171,27 +180,18 @@ FitOptions complete_options(const FitOptions& options, const Dataset& data) {
 
 FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data) {
   FitOptions complete = options;
+  if (complete.threads == 0) complete.threads = useful_threads(data);
   complete_layout(complete, sizes_of_modes(data), data.ones());
   complete_self_cells(complete, data);
   complete_dirichlet(complete, data);
   if (is_point_estimate(complete)) {  // the last iteration is the one draw
     complete.burn_in = complete.sweeps - 1;
-    complete.keep_every = complete.draws = complete.chains = 1;
-  } else {
-    if (!is_rival(complete)) complete_sampler(complete, data);
-    complete_schedule(complete);
+    complete.keep_every = complete.draws = 1;
+    return complete;
   }
-  if (complete.threads == 0) complete.threads = useful_threads(complete, data);
+  if (!is_rival(complete)) complete_sampler(complete, data);
+  complete_schedule(complete);
   return complete;
-}
-
-FitOptions with_rank(std::int64_t rank, const FitOptions& given, const FitOptions& complete) {
-  FitOptions result = complete;
-  result.rank = rank;
-  result.beta_mean = given.beta_mean;
-  result.network_beta_mean = given.network_beta_mean;
-  complete_weight_priors(result, static_cast<std::size_t>(rank));
-  return result;
 }
 
 ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& options) {

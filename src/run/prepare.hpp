@@ -14,9 +14,6 @@ FitOptions complete_options(const FitOptions& options, const Dataset& data);
 // Fills in without the checks: for options that are complete in part.
 FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data);
 
-// Complete options with another rank, and what of the prior follows from it. Not where components share columns.
-FitOptions with_rank(std::int64_t rank, const FitOptions& given, const FitOptions& complete);
-
 // How data are read for a fit with these options.
 ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& options);
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "base/hash.hpp"
 #include "ztp/error.hpp"
@@ -87,40 +86,6 @@ void DrawLogWriter::append(const DrawHead& head, const std::vector<float>& value
   file_.append(&head, sizeof head);
   file_.append(values.data(), values.size() * sizeof(float));
   file_.append(&sum, sizeof sum);
-}
-
-namespace {
-
-// Whether the record that begins there has the right checksum.
-bool is_whole(const ReadFile& file, std::uint64_t begin, const DrawLayout& layout) {
-  const std::uint64_t bytes = record_bytes(layout) - sizeof(std::uint64_t);
-  Hash hash;
-  hash.add(file, begin, bytes);
-  std::uint64_t sum = 0;
-  file.read(begin + bytes, &sum, sizeof sum);
-  return sum == hash.sum();
-}
-
-}  // namespace
-
-std::vector<std::uint64_t> keep_draws(const std::string& path, const DrawLayout& layout, const KeepsSweep& keeps) {
-  std::vector<std::uint64_t> draws(layout.chains, 0);
-  std::error_code no_access;
-  if (!std::filesystem::exists(path, no_access)) return draws;
-  std::vector<Extent> kept;
-  {
-    const ReadFile file(path);
-    const std::uint64_t bytes = record_bytes(layout);
-    for (std::uint64_t begin = 0; begin + bytes <= file.length(); begin += bytes) {
-      DrawHead head;
-      file.read(begin, &head, sizeof head);
-      if (head.chain >= layout.chains || !keeps(head.chain, head.sweep) || !is_whole(file, begin, layout)) continue;
-      ++draws[head.chain];
-      add_extent(kept, {begin, begin + bytes});
-    }
-  }
-  keep_extents(path, kept);
-  return draws;
 }
 
 DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layout_(std::move(layout)), file_(path) {

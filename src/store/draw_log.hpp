@@ -7,7 +7,6 @@
 
 #include "base/file.hpp"
 #include "model/state.hpp"
-#include "store/chain_rows.hpp"
 #include "store/draw_layout.hpp"
 #include "store/trace_columns.hpp"
 #include "ztp/progress.hpp"
@@ -46,9 +45,5 @@ class DrawLogReader {
   ReadFile file_;
   std::vector<DrawHead> heads_;
 };
-
-// Drops the draws that are not wanted, and records that a kill or a power cut has left damaged. Returns how many there
-// are of each chain. No file: no draws.
-std::vector<std::uint64_t> keep_draws(const std::string& path, const DrawLayout& layout, const KeepsSweep& keeps);
 
 }  // namespace ztp

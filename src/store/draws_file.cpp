@@ -230,16 +230,16 @@ FactorLayout DrawsFile::layout(std::size_t i) const {
   return result;
 }
 
-void restore_draw_log(const std::string& run_dir, const RunInfo& info) {
+void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length) {
   const std::string path = run_dir + "/draws.log", partial = path + ".partial";
-  if (std::filesystem::exists(path) || !std::filesystem::exists(run_dir + "/draws.nc")) return;
+  if (length == 0 || std::filesystem::exists(path)) return;
   check_manifest(run_dir, "draws.nc", "the run cannot go on");
   const NetcdfFile file = NetcdfFile::open(run_dir + "/draws.nc");
   const int group = file.group("posterior");
   const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
   const DrawLayout layout = draw_layout(info);
   std::vector<float> values(layout.floats());
-  require_disk_space(partial, grid.at(0) * grid.at(1) * record_bytes(layout));
+  require_disk_space(partial, length);
   DrawLogWriter log(partial, layout, 0);
   for (std::size_t c = 0; c < grid.at(0); ++c)
     for (std::size_t d = 0; d < grid.at(1); ++d) {
@@ -251,6 +251,10 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info) {
       log.append(head, values);
     }
   log.sync();
+  if (log.length() != length)
+    throw Error(ErrorKind::input,
+                fmt::format("{}/draws.nc: not as many draws as chain-{}.bin says; the run cannot go on", run_dir,
+                            info.options.chains));
   publish_file(partial, path);
 }
 

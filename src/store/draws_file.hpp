@@ -56,8 +56,8 @@ class DrawsFile {
   std::vector<Index> draws_;
 };
 
-// Recreates a missing draws.log from draws.nc, if there is one, to continue a run that was complete.
-void restore_draw_log(const std::string& run_dir, const RunInfo& info);
+// Recreates a missing draws.log from draws.nc, to continue a run that was complete. `length`: its expected length.
+void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length);
 
 // means.nc of a run directory: the posterior means of each chain.
 class MeansFile {

@@ -76,13 +76,6 @@ void list_data_fields(Fields f, Info& info) {
 }
 
 template <class Fields, class Info>
-void list_trial_fields(Fields f, Info& trial) {
-  f.field("rank", trial.rank, 1u);
-  f.field("sweeps", trial.sweeps);
-  f.field("used", trial.used);
-}
-
-template <class Fields, class Info>
 void list_mode_fields(Fields f, Info& mode) {
   f.field("name", mode.name);
   f.field("size", mode.size, 1u, max_mode_size);
@@ -117,26 +110,10 @@ void list_status_fields(Fields f, Info& info) {
   f.nullable("auc_roc", info.auc_roc);
 }
 
-Json rank_choice_part(const RankChoice& choice) {
-  if (choice.trials.empty()) return nullptr;
-  Json json = {{"stop", name_of(choice.stop)}, {"trials", Json::array()}};
-  for (const RankTrial& trial : choice.trials) list_trial_fields(JsonWriter{json["trials"].emplace_back()}, trial);
-  return json;
-}
-
-void read_rank_choice(const Json& json, RankChoice& choice) {
-  const std::optional<RankStop> stop = choice_named<RankStop>(text(json, "stop"));
-  if (!stop) refuse("the rank was chosen for no reason that there is");
-  choice.stop = *stop;
-  for (const Json& item : list(json, "trials")) list_trial_fields(JsonReader{item}, choice.trials.emplace_back());
-  if (choice.trials.empty()) refuse("the rank was chosen without a trial");
-}
-
 Json options_part(const RunInfo& info) {
   Json json = {{"ztp_version", info.version},     {"format", 1},
                {"command", info.command},         {"created", info.created},
                {"fingerprint", info.fingerprint}, {"options", options_to_object(info.options)}};
-  json["rank_choice"] = rank_choice_part(info.rank_choice);
   list_data_fields(JsonWriter{json}, info);
   json["modes"] = Json::array();
   for (const auto& mode : info.modes) list_mode_fields(JsonWriter{json["modes"].emplace_back()}, mode);
@@ -154,8 +131,6 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.created = text(json, "created");
   info.fingerprint = text(json, "fingerprint");
   info.options = options_from_object(object(json, "options"));
-  if (json.contains("rank_choice") && !json["rank_choice"].is_null())
-    read_rank_choice(object(json, "rank_choice"), info.rank_choice);
   list_data_fields(JsonReader{json}, info);
   for (const Json& item : list(json, "modes")) {
     RunInfo::ModeInfo& mode = info.modes.emplace_back();

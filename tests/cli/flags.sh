@@ -153,7 +153,7 @@ pid=$!
 while [ "$(wc -l <long/trace.tsv)" -lt 400 ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
 kill -KILL $pid
 wait $pid 2>/dev/null || true
-[ -e long/checkpoint-1-a.bin ] && [ -e long/checkpoint-1-b.bin ] ||
+[ -e long/checkpoint-a.bin ] && [ -e long/checkpoint-b.bin ] ||
   fail "resume --checkpoint: no two checkpoints after so many sweeps"
 expect 4 'and --memory allows 1.0 MiB' "$ztp" resume long --memory 1M
 "$ztp" resume chains --sweeps 210 --memory 8G --json >out.json 2>/dev/null

@@ -95,10 +95,8 @@ TEST(FitFlags, RefuseWhatHasNoEffect) {
         expect_no_use(fmt::format("--model {} {}", name_of(model), given),
                       fmt::format("ztp: {} is not used by --model {}; it is for --model {}\n", field.flag(),
                                   name_of(model), fmt::join(users, "|")));
-    const std::map<Need, const char*> needed = {{Need::holdout, "--holdout"},
-                                                {Need::test_cells, "--holdout or --test"},
-                                                {Need::online, "--method online"},
-                                                {Need::network, "--network"}};
+    const std::map<Need, const char*> needed = {
+        {Need::holdout, "--holdout"}, {Need::online, "--method online"}, {Need::network, "--network"}};
     if (field.needs != Need::nothing)
       expect_no_use(given, fmt::format("ztp: {} has no effect without {}\n", field.flag(), needed.at(field.needs)));
   }
