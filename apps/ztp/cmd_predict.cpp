@@ -50,7 +50,6 @@ std::string json_line(const Posterior& posterior, const std::uint32_t* cell, con
 
 void run_predict(const PredictFlags& flags) {
   Posterior posterior(flags.run, flags.threads);
-  warn_unless_converged(flags.run, posterior.info());
   const bool counts = has_counts(posterior.info().options);
   std::string header;  // printed with the first cells: a file that cannot be read prints nothing
   if (!flags.json) {
@@ -66,6 +65,7 @@ void run_predict(const PredictFlags& flags) {
           text += (flags.json ? json_line : tsv_line)(posterior, coords + e * order, predictions[e], counts);
         print_checked(text);
       });
+  warn_unless_converged(flags.run, posterior.info());
 }
 
 }  // namespace

@@ -76,7 +76,6 @@ std::string as_line(const Recommendation& item, const Posterior& posterior) {
 
 void run_recommend(const RecommendFlags& flags) {
   Posterior posterior(flags.run, flags.threads);
-  warn_unless_converged(flags.run, posterior.info());
   const auto fixed = fixed_entities(flags, posterior.modes());
   std::string header;
   if (!flags.json) {
@@ -95,6 +94,7 @@ void run_recommend(const RecommendFlags& flags) {
   });
   fmt::print("{}", header);
   if (!flags.json) columns.print();
+  warn_unless_converged(flags.run, posterior.info());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/json.hpp"
 #include "base/pool.hpp"
 #include "ztp/diagnose.hpp"
+#include "ztp/error.hpp"
 #include "ztp/option_fields.hpp"
 #include "ztp/posterior.hpp"
 
@@ -100,13 +101,18 @@ void print_verdicts(const std::string& run_dir) {
 
 void warn_unless_converged(const std::string& run_dir, const RunInfo& info) {
   if (is_point_estimate(info.options)) return;
-  const Diagnosis diagnosis = diagnose(run_dir);
-  if (diagnosis.verdict == Verdict::too_short || diagnosis.predictions == Verdict::poor)
+  Diagnosis diagnosis;
+  try {
+    diagnosis = diagnose(run_dir);
+  } catch (const Error&) {  // the answers do not need the trace
+    return;
+  }
+  const bool too_short = diagnosis.verdict == Verdict::too_short;
+  if (too_short || diagnosis.predictions == Verdict::poor)
     print_warnings(
         {fmt::format("{}: these probabilities should not be used yet, the chains {}; 'ztp diagnose {}' tells "
                      "what helps",
-                     run_dir, diagnosis.verdict == Verdict::too_short ? "are too short" : "have not converged",
-                     quoted_for_shell(run_dir))});
+                     run_dir, too_short ? "are too short" : "have not converged", quoted_for_shell(run_dir))});
 }
 
 std::string json_text(const nlohmann::ordered_json& json, int indent) {

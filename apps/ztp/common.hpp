@@ -45,7 +45,7 @@ void print_warnings(const std::vector<std::string>& warnings);
 
 // Can the run be used? Three lines (ztp/verdicts.hpp).
 void print_verdicts(const std::string& run_dir);
-// A warning, if its predictions should not be used yet.
+// After an answer: a warning, if the predictions of the run should not be used yet.
 void warn_unless_converged(const std::string& run_dir, const RunInfo& info);
 
 // Text that is not UTF-8 (labels can be anything) is shown with replacement characters.

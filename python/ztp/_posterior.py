@@ -112,8 +112,8 @@ class Posterior(_Components):
     def predict(self, X: Any) -> pd.DataFrame:
         """A row for each cell: its labels, the probability that it is a one (posterior mean), the posterior sd of that
         probability, its 5 % and 95 % quantiles, and the mean rate (for counts: the expected count)."""
-        self._warn_unless_converged()
         numbers = self._core.predict(self._ids(X))
+        self._warn_unless_converged()
         return self._with_predictions(self._labelled(X), numbers)
 
     def _with_predictions(self, labels: pd.DataFrame, numbers: np.ndarray) -> pd.DataFrame:
@@ -183,11 +183,11 @@ class Posterior(_Components):
         `given` fixes the entity of some modes, by label (where X had ids, these), as ``{"user": "alice"}``. The
         column ``because`` has what makes at least a hundredth of the cell's rate, as `explain` says it.
         """
-        self._warn_unless_converged()
         fixed: list[int | None] = [None] * len(self.mode_names)
         for k, (mode, entity) in by_mode(given, self.mode_names, "given").items():
             fixed[k] = known_entities([entity], self._labels[k], f"given[{mode!r}]")[0]
         found = self._core.recommend(fixed, whole_number(top, "top", 1))
+        self._warn_unless_converged()
         cells = np.array([cell for cell, _, _ in found], dtype=np.int64).reshape(len(found), len(self.mode_names))
         frame = pd.DataFrame({name: self.entities(k)[cells[:, k]] for k, name in enumerate(self.mode_names)})
         numbers = np.array([prediction for _, prediction, _ in found]).reshape(len(found), len(_PREDICTION))
@@ -275,7 +275,10 @@ class Posterior(_Components):
         if self._warned or self.info["options"]["model"] in ("quad", "pwquad"):
             return
         self._warned = True
-        found = _core.diagnose(self.run_dir)
+        try:
+            found = _core.diagnose(self.run_dir)
+        except (OSError, ValueError):  # the answers do not need the trace
+            return
         if found["verdict"] == "too short" or found["predictions"] == "poor":
             state = "are too short" if found["verdict"] == "too short" else "have not converged"
             warnings.warn(

@@ -15,7 +15,7 @@ expect 0 'mode2' "$ztp" recommend whole mode1=1 mode3=2 --top 3
 expect 0 'log-likelihood' "$ztp" diagnose whole
 expect 0 'small.ztpt' "$ztp" info whole
 expect 0 'probability' "$ztp" predict whole whole/test.tsv
-cp out.txt whole.predictions
+"$ztp" predict whole whole/test.tsv >whole.predictions
 
 # ---- interrupted and resumed -----------------------------------------------------------------------------------------
 "$ztp" fit small.ztpt $online --holdout 0.02 --out stopped >log.txt 2>&1 &
