@@ -122,10 +122,10 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
   type.def("predict", &predict, nb::arg("cells"), "A row for each cell: probability, sd, q05, q95, rate.")
       .def("verdicts",
            [](SharedPosterior& self) {
-             std::vector<std::array<std::string, 3>> found;
+             std::vector<std::string> lines;
              for (const RunVerdict& verdict : self.call([](Posterior& p) { return p.verdicts(); }))
-               found.push_back({verdict.question, name_of(verdict.answer), verdict.line()});
-             return found;
+               lines.push_back(verdict.line());
+             return lines;
            })
       .def(
           "evaluate_file",

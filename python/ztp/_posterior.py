@@ -268,7 +268,7 @@ class Posterior(_Components):
         sizes = " x ".join(f"{len(table)} {name}" for name, table in zip(self.mode_names, self._labels, strict=True))
         chains = len(self.info["chains"])
         first = f"{sizes}: {self.n_draws} draws of {self.rank} components, {chains} chain{'s' if chains > 1 else ''}"
-        return "\n".join([first, *(line for _, _, line in self._core.verdicts())])
+        return "\n".join([first, *self._core.verdicts()])
 
     def _warn_unless_converged(self) -> None:
         """Once: a warning, if predictions should not be used yet."""
