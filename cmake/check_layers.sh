@@ -30,6 +30,7 @@ evaluate: options tensor io model
 kernel: io options
 store: kernel
 sampler: io store options
+diagnose: options tensor io model kernel sampler
 run:
 posterior: sampler run
 simulate: options kernel store sampler run posterior

@@ -84,6 +84,8 @@ def intervals(truth, method, seed, folder):
     """q05 and q95 of the cells that are asked for, after a fit and, if it did not see all ones, an update."""
     share, options = METHODS[method]
     options = options.format(ones=len(truth.ones))
+    for flag, value in (("--draws", DRAWS), ("--sweeps", 1000)):
+        options += "" if flag in options else f" {flag} {value}"
     first = math.ceil(share * len(truth.ones))
     for mode, n in zip("ijk", truth.sizes):
         (folder / f"{mode}.txt").write_text("".join(f"{j}\n" for j in range(n)))
@@ -91,7 +93,7 @@ def intervals(truth, method, seed, folder):
     prior += f"--beta-mean {EPS}"
     common.ztp("fit", write_cells(folder / "ones.tsv", truth.ones[:first]), "--labels", folder, "--missing",
                write_cells(folder / "missing.tsv", sorted(truth.missing)), *prior.split(), "--seed", seed, "--threads", 1,
-               "--out", folder / "run", *(options if "--draws" in options else f"{options} --draws {DRAWS}").split())
+               "--chains", 1, "--out", folder / "run", *options.split())
     if first < len(truth.ones):
         common.ztp("update", folder / "run", write_cells(folder / "new.tsv", truth.ones[first:]), "--draws", DRAWS,
                    "--sweeps", DRAWS * 5 // 4, "--threads", 1)

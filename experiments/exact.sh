@@ -7,7 +7,7 @@ set -eu
 . "$(dirname "$0")/common.sh.inc"
 threads=${THREADS:-1}
 
-fit() { "$ztp" fit "$@" --threads "$threads" --force >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }; }
+fit() { ztp_fit "$@" --threads "$threads" --force >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }; }
 # Mean of the occupied rank over the sweeps after burn-in, all chains.
 mean_rank() { awk -F'\t' -v burn="$2" 'NR > 1 && $2 > burn {s += $5; n++} END {printf "%.2f", s / n}' "$1/trace.tsv"; }
 seconds() { awk -F'\t' 'NR > 1 {last[$1] = $3} END {for (c in last) s += last[c]; printf "%.1f", s}' "$1/trace.tsv"; }
@@ -22,8 +22,8 @@ rank() {
       for sampler in plain collapsed; do
         for bound in 20 40 80; do
           for start in allocation prior; do
-            fit "$work/sim/tensor.tsv" --labels "$work/sim/labels" --holdout 0.1 --rank $bound --sweeps 800 \
-              --start $start \
+            fit "$work/sim/tensor.tsv" --labels "$work/sim/labels" --holdout 0.1 --holdout-as zero \
+              --rank $bound --sweeps 800 --start $start \
               --sampler $sampler --seed 1 --out "$work/run"
             printf 'rank\t%s\ttrue %s\t%s\tbound %s\tstart %s\toccupied %s\tAUC-ROC %.4f\n' $kind $true $sampler \
               $bound $start \
@@ -47,8 +47,8 @@ kinship_rank() {
   split_cells kinship 1
   for sampler in plain collapsed; do
     for start in allocation prior; do
-      fit $(cells kinship 1) --dirichlet 0.05 --rank 100 --sweeps 2000 --sampler $sampler --start $start \
-        --out "$work/run"
+      fit $(cells kinship 1) --holdout-as zero --dirichlet 0.05 --rank 100 --sweeps 2000 --sampler $sampler \
+        --start $start --out "$work/run"
       printf 'kinship rank\t%s\tstart %s\toccupied %s\tAUC-ROC %.4f\n' $sampler $start "$(mean_rank "$work/run" 1000)" \
         "$(metric "$work/run" auc_roc)"
     done
@@ -65,7 +65,7 @@ mixing() {
     for sampler in plain collapsed; do
       if [ $name = simulated ]; then set -- "$work/sim/tensor.tsv" --labels "$work/sim/labels" \
         --holdout 0.1; else set -- $(cells $name 1); fi
-      fit "$@" --rank 20 --sweeps 600 --chains 4 --sampler $sampler --out "$work/run"
+      fit "$@" --holdout-as zero --rank 20 --sweeps 600 --chains 4 --sampler $sampler --out "$work/run"
       "$ztp" diagnose "$work/run" >"$work/table"
       awk -v n=$name -v s=$sampler -v a="$(metric "$work/run" auc_roc)" '
         /^log-likelihood/ {l = $2; le = $NF} /^cell, median/ {m = $NF; mr = $(NF - 3)}
@@ -86,8 +86,8 @@ learn() {
       split_cells $name $split
       for a in 0.01 0.05 0.1 0.3 0.5 1 dirichlet dirichlet,gamma-shape; do
         case $a in dirichlet*) set -- --learn $a ;; *) set -- --dirichlet $a ;; esac
-        fit $(cells $name $split) "$@" --sampler collapsed --rank $rank --sweeps $sweeps --chains $chains \
-          --seed $split --out "$work/run"
+        fit $(cells $name $split) "$@" --holdout-as zero --sampler collapsed --rank $rank --sweeps $sweeps \
+          --chains $chains --seed $split --out "$work/run"
         printf 'learn\t%s\tR %s\tsplit %s\t%s\t%.4f\t%.5f\n' $name $rank $split $a "$(metric "$work/run" auc_roc)" \
           "$(metric "$work/run" log_loss)"
       done
@@ -114,7 +114,8 @@ missing() {
   done
 }
 
-# Entities without data, with a network: their cells as zeros (the paper's) and as missing slices.
+# Entities without data, with a network: their cells as zeros (the paper's) and as missing slices. (Test cells as zeros:
+# those in missing slices are missing even so.)
 cold_start() {
   "$ztp" simulate --dims 100,60,40 --ones 9000 --rank 4 --edges mode1=900 --seed 21 --out "$work/sim" --force >/dev/null
   "$ztp" split "$work/sim/tensor.tsv" --labels "$work/sim/labels" --protocol slices --mode mode1 --after 80 \
@@ -124,7 +125,7 @@ cold_start() {
       set --
       [ $as = zero ] || set -- --missing-slices "mode1=$work/cold/missing-mode1.txt"
       fit "$work/cold/train.tsv" --labels "$work/cold/labels" --test "$work/cold/test.tsv" \
-        --network "mode1=$work/sim/network-mode1.tsv" \
+        --holdout-as zero --network "mode1=$work/sim/network-mode1.tsv" \
         "$@" --rank $bound --sweeps 600 --out "$work/run"
       printf 'cold start\tsimulated, rank 4\tbound %s\tslices %s\tAUC-ROC %.4f\tlog-loss %.4f\n' $bound $as \
         "$(metric "$work/run" auc_roc)" "$(metric "$work/run" log_loss)"
@@ -137,7 +138,7 @@ cold_start() {
     set --
     [ $as = zero ] || set -- --missing-slices "author=$work/scholars/missing-author.txt"
     fit "$work/scholars/train.tsv" --labels "$work/scholars/labels" --test "$work/scholars/test.tsv" \
-      --network "author=$work/network.tsv" \
+      --holdout-as zero --network "author=$work/network.tsv" \
       "$@" --rank 40 --sweeps 60 --seed 1 --out "$work/run"
     printf 'cold start\tscholars\tR 40\tslices %s\tAUC-ROC %.4f\tAUC-PR %.4f\tlog-loss %.4f\n' $as \
       "$(metric "$work/run" auc_roc)" \

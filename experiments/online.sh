@@ -10,6 +10,7 @@
 #   update: about ten minutes. Of both, SETS ("kinship umls movielens-100k scholars dblp-10k"): some of the data sets.
 #   scale  ONES (200000000), DIMS (10000000,10000000,1000), RANK (20), ONES2 (twice ONES). 14 GB of memory, 20 GB of
 #          disk, GNU time.
+# Held-out cells are zeros to the fits (--holdout-as zero), as in the paper.
 # Prints one line a step, TAB-separated, and a summary; progress of `auc` goes to standard error. Work files go to a
 # temporary directory.
 set -eu
@@ -17,7 +18,7 @@ set -eu
 trap 'exit 130' INT TERM
 
 info() { "$ztp" info "$1" --json | field "$2"; }
-fit() { "$ztp" fit "$@" >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }; }
+fit() { ztp_fit "$@" >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }; }
 
 # series NAME SEED BATCH ONLINE FILE [OPTION...]: an independent fit for each number of sweeps in the lists BATCH and
 # ONLINE, each with the default burn-in: a point is what they get who stop there.
@@ -29,7 +30,7 @@ series() {
     # Half of the default, a twentieth: sooner there.
     [ $method = batch ] || [ "$name" != scholars ] || set -- "$@" --minibatch 63000
     for sweeps in $list; do
-      fit "$@" --method $method --sweeps "$sweeps" --seed "$seed" --out "$work/run"
+      fit "$@" --holdout-as zero --method $method --sweeps "$sweeps" --seed "$seed" --out "$work/run"
       "$ztp" evaluate "$work/run" --json >"$work/metrics"
       printf '%s\t%s\t%s\t%.6f\t%.6f\t%.6f\t%s\n' "$name" $method "$sweeps" "$(info "$work/run" seconds)" \
         "$(field auc_roc <"$work/metrics")" "$(field log_loss <"$work/metrics")" "$seed" | tee -a "$out" >&2
@@ -96,7 +97,7 @@ choices() {
     fi
     for latent in sample mean; do
       for parameters in sample mean; do
-        fit "$@" --method online --latent $latent --parameters $parameters --out "$work/run"
+        fit "$@" --holdout-as zero --method online --latent $latent --parameters $parameters --out "$work/run"
         printf 'choices\t%s\tlatent %s\tparameters %s\tAUC-ROC %.4f\t%.1f s\n' $name $latent $parameters \
           "$("$ztp" evaluate "$work/run" --json | field auc_roc)" "$(info "$work/run" seconds)"
         rm -rf "$work/run"
@@ -196,7 +197,7 @@ update() {
     for first in 20 1 10; do  # twentieths that are fitted
       begin=$((total * first / 20))
       { cat "$work/header"; head -n $begin "$work/ones"; } >"$work/first.tsv"
-      fit "$work/first.tsv" --labels "$split/labels" --test "$split/test.tsv" "$@" --out "$work/run"
+      fit "$work/first.tsv" --labels "$split/labels" --test "$split/test.tsv" --holdout-as zero "$@" --out "$work/run"
       part=$first
       while [ $part -lt 20 ]; do
         { cat "$work/header"; sed -n "$((total * part / 20 + 1)),$((total * (part + 1) / 20))p" "$work/ones"; } \

@@ -64,7 +64,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--fit", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    options = {"rank": given.rank, "sweeps": given.sweeps, "draws": 5, "sampler": "plain"}
+    options = {"rank": given.rank, "sweeps": given.sweeps, "draws": 5, "chains": 1, "sampler": "plain"}
     if given.fit:
         return fit_here(given.fit[0], 3, options, given.fit[1])
     import numpy as np

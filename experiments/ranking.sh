@@ -25,7 +25,7 @@ prepare() {
 
 fit_fb() { # RANK DIRICHLET
   prepare
-  "$ztp" fit "$work/fb/train.tsv" --labels "$work/fb/labels" --sampler plain --rank "$1" --dirichlet "$2" --sweeps 300 \
+  ztp_fit "$work/fb/train.tsv" --labels "$work/fb/labels" --sampler plain --rank "$1" --dirichlet "$2" --sweeps 300 \
     --draws 50 --seed 1 --threads "$threads" --out "$work/run-fb" --force >/dev/null 2>&1
 }
 
@@ -67,7 +67,7 @@ fit_shared() { # COLUMNS RANK DIRICHLET CHAINS [OPTION...]
   prepare
   columns=$1 rank=$2 dirichlet=$3 chains=$4
   shift 4
-  "$ztp" fit "$work/fb/train.tsv" --labels "$work/fb/labels" --tie entity_i=entity_j --columns "$columns" \
+  ztp_fit "$work/fb/train.tsv" --labels "$work/fb/labels" --tie entity_i=entity_j --columns "$columns" \
     --columns relation=own --rank "$rank" --dirichlet "$dirichlet" --sampler collapsed --sweeps "${SWEEPS:-300}" \
     --burn-in 200 --chains "$chains" --draws $((20 * chains)) --seed 1 --threads "$threads" --out "$work/run-fb" \
     --force "$@" >/dev/null 2>&1
@@ -97,7 +97,7 @@ movielens() {
     "$ztp" split "$data/movielens-100k/tensor.tsv.gz" --protocol ones --holdout 0.1 --seed $split \
       --out "$work/ml-$split" >/dev/null
     for rank in 20 50; do
-      "$ztp" fit "$work/ml-$split/train.tsv" --labels "$work/ml-$split/labels" --sampler plain --rank $rank \
+      ztp_fit "$work/ml-$split/train.tsv" --labels "$work/ml-$split/labels" --sampler plain --rank $rank \
         --sweeps 300 \
         --seed $split --threads "$threads" --out "$work/run-ml" --force >/dev/null 2>&1
       printf 'movielens\tsplit %s\tR %s\t%s\n' $split $rank \

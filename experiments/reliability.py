@@ -122,7 +122,7 @@ def fits(program, folder):
 def where_killed(run):
     if not run.exists():
         return "before the run began"
-    checkpoints = list(run.glob("checkpoint-?.bin")) + list(run.glob("chain-?.bin"))
+    checkpoints = list(run.glob("checkpoint-*.bin")) + list(run.glob("chain-?.bin"))
     if not checkpoints:
         return "before its first checkpoint"
     if any("partial" in p.name for p in run.iterdir()):
@@ -229,7 +229,7 @@ def full_trial(fit, disk, draw, files):
     run = disk / "run"
     shutil.rmtree(run, ignore_errors=True)
     process = fit.start(["fit", *fit.arguments, "--out", run])
-    while process.poll() is None and not list(run.glob("checkpoint-?.bin")):
+    while process.poll() is None and not list(run.glob("checkpoint-*.bin")):
         time.sleep(0.001)
     fit.wait(process, draw.random() * fit.seconds, True)
     filler = fill(disk)
@@ -270,7 +270,7 @@ def sweeps(options):
         begin = time.time()
         process = subprocess.Popen(
             [options.program, "fit", str(folder / "tiny.tsv"), "--rank", "3", "--sweeps", str(options.count),
-             "--threads", "1", "--sampler", "plain", "--checkpoint", "2s", "--out", str(run)],
+             "--chains", "1", "--threads", "1", "--sampler", "plain", "--checkpoint", "2s", "--out", str(run)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         samples = []
         while process.poll() is None:

@@ -33,8 +33,8 @@ def make_run(ztp, out, dims, ones, rank):
         path = out / f"labels-{k + 1}.txt"
         path.write_text("".join(f"{name(k, number)}\n" for number in range(1, size + 1)))
         labels += ["--labels", f"mode{k + 1}={path}"]
-    subprocess.run([ztp, "fit", out / "ones.tsv", *labels, "--rank", str(rank), "--sweeps", "40", "--burn-in", "20",
-                    "--keep-every", "1", "--draws", "20", "--holdout", "0.05", "--force", "--out", out / "run"],
+    subprocess.run([ztp, "fit", out / "ones.tsv", *labels, "--rank", str(rank), "--chains", "1", "--sweeps", "40",
+                    "--burn-in", "20", "--keep-every", "1", "--draws", "20", "--holdout", "0.05", "--force", "--out", out / "run"],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

@@ -15,9 +15,10 @@ cells() {
   for split in 1 2 3 4 5; do
     "$ztp" split "$data/$name/tensor.tsv.gz" --protocol cells --holdout 0.1 --seed $split --out "$work/$name-$split" \
       >/dev/null
-    "$ztp" fit "$work/$name-$split/train.tsv" --labels "$work/$name-$split/labels" \
+    ztp_fit "$work/$name-$split/train.tsv" --labels "$work/$name-$split/labels" \
       --test "$work/$name-$split/test.tsv" \
-      --rank "$rank" --dirichlet 0.05 --sweeps "$sweeps" --seed $split --out "$work/run-$name-$split" >/dev/null 2>&1
+      --holdout-as zero --rank "$rank" --dirichlet 0.05 --sweeps "$sweeps" --seed $split \
+      --out "$work/run-$name-$split" >/dev/null 2>&1
     printf '%s\tsplit %s\tR %s\tAUC-ROC %.4f\tAUC-PR %.4f\tlog-loss %.4f\n' "$name" "$split" "$rank" \
       "$(metric "$work/run-$name-$split" auc_roc)" "$(metric "$work/run-$name-$split" auc_pr)" \
       "$(metric "$work/run-$name-$split" log_loss)"
@@ -32,8 +33,8 @@ umls() { cells umls 50 1000; }
 
 scholars() {
   for split in 1 2 3; do
-    "$ztp" fit "$data/scholars/tensor.tsv.gz" --labels "venue=$data/scholars/venue-labels.tsv" --rank 100 --sweeps 100 \
-      --holdout 0.1 --seed $split --out "$work/run-scholars-$split" >/dev/null 2>&1
+    ztp_fit "$data/scholars/tensor.tsv.gz" --labels "venue=$data/scholars/venue-labels.tsv" --rank 100 --sweeps 100 \
+      --holdout 0.1 --holdout-as zero --seed $split --out "$work/run-scholars-$split" >/dev/null 2>&1
     printf 'scholars\tsplit %s\tR 100\tAUC-ROC %.4f\tAUC-PR %.4f\t%.3f s a sweep\n' $split \
       "$(metric "$work/run-scholars-$split" auc_roc)" "$(metric "$work/run-scholars-$split" auc_pr)" \
       "$(seconds_per_sweep "$work/run-scholars-$split")"
@@ -49,8 +50,8 @@ cold_start() {
       set --
       [ $network = without ] || set -- --network "author=$work/network.tsv"
       run=$work/run-cold-$network-$seed
-      "$ztp" fit "$work/cold/train.tsv" --labels "$work/cold/labels" --test "$work/cold/test.tsv" "$@" --rank 40 \
-        --sweeps 60 --seed $seed --out "$run" >/dev/null 2>&1
+      ztp_fit "$work/cold/train.tsv" --labels "$work/cold/labels" --test "$work/cold/test.tsv" "$@" --rank 40 \
+        --holdout-as zero --sweeps 60 --seed $seed --out "$run" >/dev/null 2>&1
       printf 'scholars cold start\tseed %s\t%s network\tAUC-ROC %.4f\tAUC-PR %.4f\n' $seed $network \
         "$(metric "$run" auc_roc)" "$(metric "$run" auc_pr)"
     done
@@ -61,8 +62,8 @@ cold_start() {
 one_memory() {
   name=$1 rank=$2
   shift 2
-  announced=$("$ztp" check "$@" --rank "$rank" --json | field memory_bytes)
-  "$ztp" fit "$@" --rank "$rank" --sweeps 4 --keep-every 1 --out "$work/memory" --force >/dev/null 2>&1
+  announced=$("$ztp" check "$@" --rank "$rank" --chains 1 --json | field memory_bytes)
+  ztp_fit "$@" --rank "$rank" --sweeps 4 --keep-every 1 --out "$work/memory" --force >/dev/null 2>&1
   taken=$("$ztp" info "$work/memory" --json | field peak_memory_bytes)
   awk -v n="$name" -v r="$rank" -v a="$announced" -v t="$taken" \
     'BEGIN {printf "memory\t%s\tR %d\tannounced %.1f MiB\ttaken %.1f MiB\tratio %.3f\n",
@@ -90,7 +91,7 @@ speed() {
     for rank in 20 100; do
       for threads in 1 2; do
         for repeat in 1 2 3 4 5; do
-          "$ztp" fit "$file" --rank $rank --sweeps 10 --threads $threads --keep-every 5 --out "$work/speed" --force \
+          ztp_fit "$file" --rank $rank --sweeps 10 --threads $threads --keep-every 5 --out "$work/speed" --force \
             >/dev/null 2>&1
           seconds_per_sweep "$work/speed"
         done | sort -g | awk -v n="$name" -v r=$rank -v t=$threads \

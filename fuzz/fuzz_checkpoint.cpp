@@ -1,4 +1,4 @@
-// checkpoint-a.bin and chain-1.bin, up to what a chain carries, with checksums mended (unless the first byte is odd).
+// checkpoint-1-a.bin and chain-1.bin, up to what a chain carries, with checksums mended (unless the first byte is odd).
 // The chain is a stand-in: what a real one makes of its numbers is its own affair.
 #include "kernel/host_arrays.hpp"
 #include "run/checkpoint.hpp"
@@ -36,16 +36,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   info.fingerprint = "0123456789abcdef";
   info.options.chains = 2;
   info.test_ones = 2;
-  const std::string path = fuzz::write_file(choice & 2 ? "chain-1.bin" : "checkpoint-a.bin", bytes);
-  const std::string other = fuzz::folder() + (choice & 2 ? "/checkpoint-a.bin" : "/chain-1.bin");
+  const std::string path = fuzz::write_file(choice & 2 ? "chain-1.bin" : "checkpoint-1-a.bin", bytes);
+  const std::string other = fuzz::folder() + (choice & 2 ? "/checkpoint-1-a.bin" : "/chain-1.bin");
   std::filesystem::remove(other);
   std::vector<std::string> warnings;
   fuzz::accepted([&] {
-    const ztp::Checkpoint checkpoint = ztp::latest_checkpoint(fuzz::folder(), info, warnings);
-    REQUIRE(checkpoint.file == path && warnings.empty());
-    REQUIRE(checkpoint.chain < checkpoint.sweeps.size() && checkpoint.sweeps.size() <= 2);
+    const std::vector<ztp::Checkpoint> checkpoints = ztp::latest_checkpoints(fuzz::folder(), info, warnings);
+    REQUIRE(checkpoints.size() == 2 && checkpoints[1].file.empty() && warnings.empty());
+    REQUIRE(checkpoints[0].file == path && checkpoints[0].chain == 0 && checkpoints[0].sweeps <= 1000);
     StandIn chain;
     ztp::restore_chain(path, info, chain);
+    ztp::read_held_out(path, info);
   });
   return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "base/section_file.hpp"
 #include "harness.hpp"
+#include "run/checkpoint.hpp"
 #include "run_files.hpp"
 #include "store/draw_log.hpp"
 #include "tensor/tensor_writer.hpp"
@@ -158,11 +159,16 @@ void make_sections() {
   options.chains = 2;
   const std::string padding(13 * sizeof(std::int64_t), '\0');  // of a row, to 16 counts
   const std::string rows = raw<std::int64_t>({0, 3, 0}) + padding + raw<std::int64_t>({1ll << 40, 0, 0}) + padding;
-  const Sections checkpoint = {{"format", raw<std::uint32_t>({1})},        {"version", ztp::version()},
-                               {"options", ztp::options_to_json(options)}, {"sweeps", raw<std::uint32_t>({7, 0})},
-                               {"fingerprint", "0123456789abcdef"},        {"position", std::string(48, '\0')},
-                               {"held_out", raw<double>({0.5, 0.25})},     {"scale", raw<double>({1})},
-                               {"tensor", raw<std::int64_t>({1, 2, 3})},   {"rows0", rows}};
+  const std::string position(sizeof(ztp::CheckpointPosition), '\0');
+  const Sections checkpoint = {{"format", raw<std::uint32_t>({2})},
+                               {"version", ztp::version()},
+                               {"options", ztp::options_to_json(options)},
+                               {"position", position},
+                               {"fingerprint", "0123456789abcdef"},
+                               {"held_out", raw<double>({0.5, 0.25})},
+                               {"scale", raw<double>({1})},
+                               {"tensor", raw<std::int64_t>({1, 2, 3})},
+                               {"rows0", rows}};
   for (const unsigned choice : {0u, 1u, 2u, 3u})
     section_seed("fuzz_checkpoint", fmt::format("plain{}", choice), choice, checkpoint);
 }

@@ -8,13 +8,13 @@ demo=build/demo
 mkdir -p "$demo"
 sh data/world/generate.sh "$demo/world"
 "$ztp" check "$demo/world/tensor.tsv" --labels "$demo/world/labels" \
-  --network "country=$demo/world/network-country.tsv" \
-  --rank 25
+  --network "country=$demo/world/network-country.tsv"
 echo
 "$ztp" fit "$demo/world/tensor.tsv" --labels "$demo/world/labels" --network "country=$demo/world/network-country.tsv" \
-  --rank 25 --holdout 0.1 --out "$demo/run" --force
+  --holdout 0.1 --until converged --at-most 1m --out "$demo/run" --force
 echo
-"$ztp" components "$demo/run" --top 5
+echo "The six largest components:"
+"$ztp" components "$demo/run" --top 5 | awk '/^component/ { n++ } n <= 6'
 echo
 echo "Held-out cells (a tenth of the ones, five drawn zeros for each):"
 "$ztp" evaluate "$demo/run"
@@ -26,5 +26,6 @@ echo
 echo "The run directory is $demo/run. Look at it in a browser, which needs no network:"
 echo "  $PWD/$demo/report.html"
 echo "Try:"
+echo "  $ztp components $demo/run --top 5"
 echo "  $ztp recommend $demo/run country=Turkey --top 5"
 echo "  $ztp info $demo/run"

@@ -18,13 +18,13 @@ from selenium.webdriver.chrome.service import Service
 # Name of the file, address, size of the window, dark or not.
 PICTURES = [
     ("report-overview", "overview", 1280, 860, False),
-    ("report-components", "components/16", 1280, 900, False),
+    ("report-components", "components/14", 1280, 900, False),
     ("report-entity", "entities/country/Switzerland", 1280, 1150, False),
     ("report-diagnostics", "diagnostics", 1280, 900, False),
     ("report-fit", "fit", 1280, 1130, False),
     ("report-networks", "networks", 1280, 860, False),
     ("report-cards", "cards", 1280, 1000, True),
-    ("report-narrow", "components/16", 400, 860, False),
+    ("report-narrow", "components/14", 400, 860, False),
 ]
 PICTURES_OF_COLUMNS = [("report-columns", "columns/subject/75", 1280, 1020, False)]
 

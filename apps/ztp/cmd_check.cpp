@@ -52,9 +52,26 @@ nlohmann::ordered_json as_json(const CheckReport& report) {
                              {"of", {same->first_entities, same->second_entities}},
                              {"self_ones", same->self_ones},
                              {"flags", flags_of(*same)}};
-  json["fit"] = {{"rank", report.options.rank},           {"columns", report.options.columns},
-                 {"memory_bytes", report.cost.memory},    {"draws", report.cost.draws},
-                 {"draws_bytes", report.cost.draws_file}, {"seconds_per_sweep", report.seconds_per_sweep}};
+  json["fit"] = {{"rank", report.options.rank},
+                 {"columns", report.options.columns},
+                 {"memory_bytes", report.cost.memory},
+                 {"draws", report.cost.draws},
+                 {"draws_bytes", report.cost.draws_file},
+                 {"seconds_per_sweep", report.seconds_per_sweep},
+                 {"chains", report.options.chains},
+                 {"chains_at_once", report.cost.chains_at_once},
+                 {"seconds", report.seconds}};
+  json["fit"]["rank_chosen"] = nullptr;
+  if (!report.rank_choice.trials.empty()) json["fit"]["rank_chosen"] = rank_choice_text(report.rank_choice);
+  json["fit_at_smallest_rank"] = nullptr;
+  if (const auto& smallest = report.smallest_rank)
+    json["fit_at_smallest_rank"] = {{"rank", smallest->rank},
+                                    {"memory_bytes", smallest->cost.memory},
+                                    {"draws", smallest->cost.draws},
+                                    {"draws_bytes", smallest->cost.draws_file},
+                                    {"seconds_per_sweep", smallest->seconds_per_sweep},
+                                    {"chains_at_once", smallest->cost.chains_at_once},
+                                    {"seconds", smallest->seconds}};
   return json;
 }
 
@@ -70,8 +87,40 @@ void print_same_entities(const CheckReport::SameEntities& same) {
     fmt::print("            (Use --self zero if an entity could relate to itself, but never does.)\n");
 }
 
-void print_text(const CheckReport& report) {
+std::string chains_text(const FitOptions& options, const FitCost& cost) {
+  return fmt::format(
+      "{}, {}", options.chains,
+      cost.chains_at_once == 1 ? "one after the other" : fmt::format("{} at a time", cost.chains_at_once));
+}
+
+// What a fit will take; from the smallest to the largest rank, where it is not known.
+void print_fit(const CheckReport& report) {
   const FitOptions& options = report.options;
+  const auto& smallest = report.smallest_rank;
+  const auto range = [&](const auto& text) {
+    const std::string most = text(options.rank, report.cost, report.seconds_per_sweep, report.seconds);
+    if (!smallest) return most;
+    return fmt::format("{} to {}", text(smallest->rank, smallest->cost, smallest->seconds_per_sweep, smallest->seconds),
+                       most);
+  };
+  if (!report.rank_choice.trials.empty()) fmt::print("{}\n", rank_choice_text(report.rank_choice));
+  if (smallest) fmt::print("rank auto   not found out here: that takes longer than a check should\n");
+  fmt::print("a fit at rank {}{} with {} threads will take about\n",
+             range([](std::int64_t rank, const FitCost&, double, double) { return fmt::format("{}", rank); }),
+             shares_columns(options) ? fmt::format(" and --columns {}", fmt::join(options.columns, ",")) : "",
+             options.threads);
+  fmt::print("chains      {}\n", chains_text(options, report.cost));
+  fmt::print("memory      {}\n",
+             range([](std::int64_t, const FitCost& cost, double, double) { return human_bytes(cost.memory); }));
+  fmt::print("draws       {} in a file of {}\n", report.cost.draws,
+             range([](std::int64_t, const FitCost& cost, double, double) { return human_bytes(cost.draws_file); }));
+  fmt::print("time        {} a {}, {} in all\n",
+             range([](std::int64_t, const FitCost&, double sweep, double) { return human_seconds(sweep); }),
+             is_online(options) ? "step" : "sweep",
+             range([](std::int64_t, const FitCost&, double, double all) { return human_seconds(all); }));
+}
+
+void print_text(const CheckReport& report) {
   fmt::print("ones        {} of {} cells ({:.3g} %)\n", human_count(static_cast<double>(report.ones)),
              human_count(report.volume), 100 * static_cast<double>(report.ones) / report.volume);
   for (const auto& mode : report.modes) {
@@ -94,14 +143,7 @@ void print_text(const CheckReport& report) {
   if (report.duplicates > report.duplicate_examples.size() && !report.duplicate_examples.empty())
     fmt::print("            ...\n");
   if (report.same_entities) print_same_entities(*report.same_entities);
-  fmt::print("a fit at rank {}{} with {} threads will take about\n", options.rank,
-             shares_columns(options) ? fmt::format(" and --columns {}", fmt::join(options.columns, ",")) : "",
-             options.threads);
-  fmt::print("memory      {}\n", human_bytes(report.cost.memory));
-  fmt::print("draws       {} in a file of {}\n", report.cost.draws, human_bytes(report.cost.draws_file));
-  fmt::print("time        {} a {}, {} in all\n", human_seconds(report.seconds_per_sweep),
-             is_online(options) ? "step" : "sweep",
-             human_seconds(report.seconds_per_sweep * static_cast<double>(options.sweeps * options.chains)));
+  print_fit(report);
   print_warnings(report.warnings);
 }
 
@@ -117,14 +159,14 @@ void add_check(CLI::App& app) {
   command->add_option("--minibatch", options.minibatch, "its minibatch, online")
       ->default_str("as fit")
       ->check(allowed_range("minibatch"));
-  command->add_option("--rank", options.rank, "rank of the fit to estimate")->check(allowed_range("rank"));
+  add_rank_flag(*command, options.rank, "rank of the fit to estimate");
   command->add_option("--columns", options.columns, "its columns, where components share them")
       ->default_str("")
       ->allow_extra_args(false);
   command->add_option("--tie", options.tie, "its tied modes, as MODE=MODE")->default_str("")->allow_extra_args(false);
   add_choice(*command, "--self", options.self, "its cells (i, i) of tied modes: missing or zero");
   command->add_option("--sweeps", options.sweeps, "its sweeps")->check(allowed_range("sweeps"));
-  command->add_option("--chains", options.chains, "its chains")->check(allowed_range("chains"));
+  command->add_option("--chains", options.chains, "its chains")->default_str("as fit")->check(allowed_range("chains"));
   command->add_option("--holdout", options.holdout, "its share of held-out ones")->check(allowed_range("holdout"));
   add_threads_flag(*command, flags->read.threads);
   command->add_flag("--json", flags->json, "as one JSON object");

@@ -102,7 +102,7 @@ void print_table(const Diagnosis& diagnosis, const RunInfo& info) {
   for (const Quantity& q : diagnosis.quantities) width = std::max(width, q.name.size());
   for (const Row& row : cells) width = std::max(width, row.name.size());
 
-  fmt::print("{} after burn-in, {} draws each, {} of sampling\n\n",
+  fmt::print("{} after burn-in, {} draws each, {} of sampling (added up over chains)\n\n",
              diagnosis.chains.size() == 1 ? "1 chain" : fmt::format("{} chains", diagnosis.chains.size()),
              human_count(static_cast<double>(diagnosis.draws)),
              std::isfinite(diagnosis.seconds) ? human_seconds(diagnosis.seconds) : "unknown time");

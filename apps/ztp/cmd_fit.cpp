@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -27,6 +28,10 @@ struct FitFlags {
 // Adds a flag for each option of a fit.
 void add_option_flags(CLI::App& command, FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) {
+    if (field.name == "rank") {
+      add_rank_flag(command, options.rank, field.help);
+      continue;
+    }
     const auto add = [&]<class Value>(Value FitOptions::*member) {
       if constexpr (std::is_enum_v<Value>) {
         const auto choose = [&field, &options](const std::string& name) { field.choose(options, name); };
@@ -45,7 +50,24 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
   }
 }
 
+// "occupied components 41.2 on average", with the range over chains.
+std::string occupied_text(const RunInfo& info) {
+  double sum = 0, least = INFINITY, most = 0;
+  for (const RunInfo::ChainStatus& chain : info.chains) {
+    sum += chain.occupied_mean;
+    least = std::min(least, chain.occupied_mean);
+    most = std::max(most, chain.occupied_mean);
+  }
+  const std::string mean =
+      fmt::format("occupied components: {:.1f} on average", sum / static_cast<double>(info.chains.size()));
+  return info.chains.size() == 1 ? mean : fmt::format("{}, {:.1f} to {:.1f} from chain to chain", mean, least, most);
+}
+
 void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
+  if (outcome == FitOutcome::not_begun) {
+    tell("Interrupted while the rank was being chosen; nothing was written.\n");
+    throw CLI::RuntimeError(stop_exit_code());
+  }
   if (outcome == FitOutcome::interrupted) {
     const std::string name = quoted_for_shell(run_dir);
     tell(fmt::format("Interrupted; everything so far is in {}. To go on: ztp resume {}\n", name, name));
@@ -57,19 +79,18 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     return;
   }
   if (info.options.model == Model::logistic) fmt::print("fitted to all ones and {}\n", zeros_text(info));
-  double seconds = 0;
-  for (const auto& chain : info.chains) seconds += chain.seconds;
   if (is_point_estimate(info.options)) {
     fmt::print("{} components in {} ({} iterations, {})\n", info.options.rank, run_dir, info.options.sweeps,
-               human_seconds(seconds));
+               human_seconds(info.seconds));
   } else {
-    fmt::print("{} draws of {} components in {} (sampling {})\n", info.draws, info.options.rank, run_dir,
-               human_seconds(seconds));
-    for (std::size_t c = 0; c < info.chains.size(); ++c)
-      fmt::print("chain {}: occupied components {:.1f} on average\n", c + 1, info.chains[c].occupied_mean);
+    fmt::print("{} draws of {} components in {} ({} of {} sweeps in {})\n", info.draws, info.options.rank, run_dir,
+               info.options.chains == 1 ? "1 chain" : fmt::format("{} chains", info.options.chains),
+               info.options.sweeps, human_seconds(info.seconds));
+    fmt::print("{}\n", occupied_text(info));
   }
   if (!std::isnan(info.auc_roc))
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
+  if (!info.ended.empty()) fmt::print("{}\n", ended_text(info));
   print_verdicts(run_dir);
 }
 
@@ -85,7 +106,7 @@ void run_fit(FitFlags& flags, const CLI::App& command) {
   Dataset data = read_dataset(flags.read, flags.options);
   print_warnings(data.warnings);
   install_stop_signals();  // only now: before, there is nothing to save, and Ctrl-C may end the program
-  ProgressBar bar(static_cast<std::uint32_t>(flags.options.chains), static_cast<std::uint32_t>(flags.options.sweeps));
+  ProgressBar bar;
   const FitOutcome outcome = fit(std::move(data), flags.options, flags.out, callbacks_with(bar, command), flags.force);
   bar.finish();
   finish(outcome, flags.out, flags.json);
@@ -105,7 +126,9 @@ void add_fit(CLI::App& app) {
   command->add_flag("--json", flags->json, "print what was run as one JSON object");
   command->add_flag("--options-markdown", flags->markdown, "print the table of options for the documentation")
       ->group("");
-  command->footer("Example:\n  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run");
+  command->footer(
+      "Examples:\n  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run\n"
+      "  ztp fit ones.tsv --until converged --at-most 10m --out run");
   command->callback([flags, command] { run_fit(*flags, *command); });
 }
 
@@ -117,11 +140,11 @@ void add_resume(CLI::App& app) {
   };
   auto flags = std::make_shared<Resume>();
   CLI::App* command =
-      app.add_subcommand("resume", "Go on with a fit that was interrupted or killed, to the same result");
+      app.add_subcommand("resume", "Go on with a fit that was interrupted or killed, to the same result; or lengthen a complete one");
   command->add_option("RUN", flags->run, "the run directory")->required();
   command
       ->add_option("--sweeps", flags->options.sweeps,
-                   "more sweeps of each chain than were asked for, burn-in included; of a complete run, too")
+                   "new total of sweeps of each chain, burn-in included; also of a complete run")
       ->default_str("as before")
       ->check(CLI::PositiveNumber);
   command->add_option("--threads", flags->options.threads, "threads")
@@ -133,14 +156,13 @@ void add_resume(CLI::App& app) {
   command->footer("Examples:\n  ztp resume run\n  ztp resume run --sweeps 5000");
   command->callback([flags, command] {
     const RunInfo info = run_info(flags->run);
-    const std::int64_t sweeps = std::max(flags->options.sweeps, info.options.sweeps);
-    if (info.status == "complete" && sweeps == info.options.sweeps && flags->options.sweeps == 0) {
+    if (info.status == "complete" && flags->options.sweeps == 0) {
       resume(flags->run);  // removes what a kill may have left
       fmt::print("{} is complete: {} draws. Nothing to do.\n", flags->run, info.draws);
       return;
     }
     install_stop_signals();
-    ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(sweeps));
+    ProgressBar bar;
     const FitOutcome outcome = resume(flags->run, callbacks_with(bar, *command), flags->options);
     bar.finish();
     finish(outcome, flags->run, flags->json);

@@ -42,9 +42,6 @@ void print_rank(const RunInfo& info) {
   if (largest - smallest > 1)
     fmt::print("             chains differ ({:.1f} to {:.1f} on average): 'ztp diagnose' tells whether they disagree\n",
                smallest, largest);
-  if (largest > 0.99 * static_cast<double>(info.options.rank) && info.options.rank > 1)
-    fmt::print("             nearly all of the {} components are occupied: the bound may be too low\n",
-               info.options.rank);
 }
 
 void print_chains(const RunInfo& info) {
@@ -121,6 +118,7 @@ void print_model(const RunInfo& info) {
                                  : name_of(options.sampler) + " sampler";
   fmt::print("model        {} likelihood, rank at most {}{}, {}, seed {}\n", name_of(options.likelihood), options.rank,
              shares_columns(options) ? " (entries of the core)" : "", method, options.seed);
+  if (!info.rank_choice.trials.empty()) fmt::print("             {}\n", rank_choice_text(info.rank_choice));
 }
 
 // A model that is sampled.
@@ -128,6 +126,7 @@ void print_draws(const RunInfo& info) {
   for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
   fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,
              info.options.sweeps, info.options.burn_in, info.keep_every);
+  if (!info.ended.empty()) fmt::print("ended        {}\n", ended_text(info));
   fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
   print_chains(info);
 }

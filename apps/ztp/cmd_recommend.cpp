@@ -94,7 +94,7 @@ void run_recommend(const RecommendFlags& flags) {
   });
   fmt::print("{}", header);
   if (!flags.json) columns.print();
-  warn_unless_converged(flags.run, posterior.info());
+  warn_of_predictions(flags.run);
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ void add_recommend(CLI::App& app) {
       "The last column says which components (of the first chain) make up the rate of the cell.\n"
       "Of a run with --columns: which entries of the core, (3, brother, 1) by its columns; who is in these columns is\n"
       "said below.\n"
-      "The search is exact, whatever is left open; training ones are left out.\n"
+      "The search is exact, whatever is left open; training ones are left out. q05 and q95 are those of 'ztp predict'.\n"
       "Example:\n  ztp recommend run user=alice --top 5");
   command->callback([flags] { run_recommend(*flags); });
 }

@@ -45,8 +45,7 @@ void print_summary(const UpdateFlags& flags, const UpdateSummary& summary) {
 
 void run_update(UpdateFlags& flags, const CLI::App& command) {
   install_stop_signals();
-  const RunInfo info = run_info(flags.run);
-  ProgressBar bar(static_cast<std::uint32_t>(info.options.chains), static_cast<std::uint32_t>(flags.options.sweeps));
+  ProgressBar bar;
   const UpdateSummary summary = update(flags.run, flags.read, flags.options, callbacks_with(bar, command));
   bar.finish();
   print_warnings(summary.warnings);

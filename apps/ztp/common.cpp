@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "base/pool.hpp"
+#include "options/options.hpp"
 #include "ztp/diagnose.hpp"
 #include "ztp/error.hpp"
 #include "ztp/option_fields.hpp"
@@ -65,6 +66,25 @@ std::string check_whole(const std::string& text) {
   return fmt::format("\"{}\" is no whole number from 0 to {}", text, std::numeric_limits<std::uint64_t>::max());
 }
 
+CLI::Option* add_rank_flag(CLI::App& command, std::int64_t& rank, const std::string& help) {
+  const auto set = [&rank](const std::string& text) {
+    rank = -1;
+    if (text == "auto") return;
+    const OptionField& field = fit_option_field("rank");
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+    check_range(field, error == std::errc() ? static_cast<double>(rank) : std::strtod(text.c_str(), nullptr),
+                field.range.largest);
+  };
+  const auto check = [](const std::string& text) {
+    const std::string wrong = text == "auto" ? "" : check_integer(text);
+    return wrong.empty() ? wrong : wrong + ", and not auto";
+  };
+  return command.add_option_function<std::string>("--rank", set, help)
+      ->default_str("auto")
+      ->type_name("INT|auto")
+      ->check(check);
+}
+
 CLI::Validator allowed_range(const std::string& option) {
   const OptionField& field = fit_option_field(option);
   if (std::holds_alternative<double FitOptions::*>(field.member))
@@ -99,20 +119,14 @@ void print_verdicts(const std::string& run_dir) {
   for (const RunVerdict& verdict : Posterior(run_dir).verdicts()) fmt::print("{}\n", verdict.line());
 }
 
-void warn_unless_converged(const std::string& run_dir, const RunInfo& info) {
-  if (is_point_estimate(info.options)) return;
-  Diagnosis diagnosis;
-  try {
-    diagnosis = diagnose(run_dir);
-  } catch (const Error&) {  // the answers do not need the trace
-    return;
-  }
-  const bool too_short = diagnosis.verdict == Verdict::too_short;
-  if (too_short || diagnosis.predictions == Verdict::poor)
-    print_warnings(
-        {fmt::format("{}: these probabilities should not be used yet, the chains {}; 'ztp diagnose {}' tells "
-                     "what helps",
-                     run_dir, too_short ? "are too short" : "have not converged", quoted_for_shell(run_dir))});
+void warn_of_predictions(const std::string& run_dir) {
+  const Cautions found = cautions(run_dir);
+  std::vector<std::string> warnings;
+  if (!found.convergence.empty())
+    warnings.push_back(fmt::format("{}: {}; 'ztp diagnose {}' tells what helps", run_dir, found.convergence,
+                                   quoted_for_shell(run_dir)));
+  if (!found.intervals.empty()) warnings.push_back(fmt::format("{}: {}", run_dir, found.intervals));
+  print_warnings(warnings);
 }
 
 std::string json_text(const nlohmann::ordered_json& json, int indent) {

@@ -31,6 +31,8 @@ CLI::Option* add_choice(CLI::App& command, const std::string& flag, Choice& choi
       ->default_str(name_of(choice))
       ->check(CLI::IsMember(names_of_choices<Choice>()));
 }
+// --rank: a number, or auto. A number out of its range is an error of the kind config, as of all options of a fit.
+CLI::Option* add_rank_flag(CLI::App& command, std::int64_t& rank, const std::string& help);
 // The range of a numeric option of a fit; other values are wrong usage.
 CLI::Validator allowed_range(const std::string& option);
 // The options of a fit whose flags were given.
@@ -45,8 +47,8 @@ void print_warnings(const std::vector<std::string>& warnings);
 
 // Can the run be used? Three lines (ztp/verdicts.hpp).
 void print_verdicts(const std::string& run_dir);
-// After an answer: a warning, if the predictions of the run should not be used yet.
-void warn_unless_converged(const std::string& run_dir, const RunInfo& info);
+// After an answer: warnings, if the predictions of the run should not be used yet or their intervals are too narrow.
+void warn_of_predictions(const std::string& run_dir);
 
 // Text that is not UTF-8 (labels can be anything) is shown with replacement characters.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);

@@ -44,32 +44,46 @@ int stop_exit_code() {
   return 128 + first_signal;
 }
 
-ProgressBar::ProgressBar(std::uint32_t chains, std::uint32_t sweeps)
+ProgressBar::ProgressBar()
     : terminal_(isatty(STDERR_FILENO) != 0),
-      chains_(chains),
-      sweeps_(sweeps),
       begin_(clock_seconds()),
+      last_shown_(begin_),
       last_log_likelihood_(std::numeric_limits<double>::quiet_NaN()),
       last_auc_(std::numeric_limits<double>::quiet_NaN()) {}
+
+// Often enough to follow it, and not more often.
+bool ProgressBar::is_due() const {
+  return clock_seconds() - last_shown_ >= (terminal_ ? 0.1 : 10);
+}
+
+void ProgressBar::print(const std::string& line) {
+  last_shown_ = clock_seconds();
+  shown_ = true;
+  tell(terminal_ ? fmt::format("\r\x1b[K{}", line) : fmt::format("{}\n", line));
+}
+
+void ProgressBar::show(const RankTrial& trial) {
+  begin_ = clock_seconds();  // the time that is left is of the sweeps of the fit
+  if (is_due())
+    print(fmt::format("choosing the rank: {} of {} components in use after {} sweeps", trial.used, trial.rank,
+                      trial.sweeps));
+}
+
+void ProgressBar::message(const std::string& text) {
+  tell(fmt::format("{}{}\n", terminal_ ? "\r\x1b[K" : "", text));
+  shown_ = false;
+}
 
 void ProgressBar::show(const SweepReport& report) {
   if (!std::isnan(report.log_likelihood)) last_log_likelihood_ = report.log_likelihood;
   if (!std::isnan(report.auc_roc)) last_auc_ = report.auc_roc;
-  if (first_done_ == 0) first_done_ = std::uint64_t{report.chain} * sweeps_ + report.sweep;
-  const bool last = report.sweep == sweeps_;
-  const double wait = terminal_ ? 0.1 : 10;
-  if (!last && shown_ && clock_seconds() - last_shown_ < wait) return;
-  last_shown_ = clock_seconds();
-  shown_ = true;
-  if (terminal_)
-    tell(fmt::format("\r\x1b[K{}", text(report)));
-  else
-    tell(fmt::format("{}\n", text(report)));
+  if (first_done_ == 0) first_done_ = report.done;
+  const bool last = report.done == report.planned;
+  if (last || !shown_ || is_due()) print(text(report));
 }
 
 std::string ProgressBar::text(const SweepReport& report) const {
-  const double total = static_cast<double>(chains_) * sweeps_;
-  const double done = static_cast<double>(report.chain) * sweeps_ + report.sweep;
+  const double total = static_cast<double>(report.planned), done = static_cast<double>(report.done);
   const double since = done - static_cast<double>(first_done_) + 1;
   const double left = (clock_seconds() - begin_) / since * (total - done);
   std::string line;
@@ -77,8 +91,7 @@ std::string ProgressBar::text(const SweepReport& report) const {
     const std::size_t filled = static_cast<std::size_t>(20 * done / total);
     line += fmt::format("[{:<20}] ", std::string(filled, '='));
   }
-  if (chains_ > 1) line += fmt::format("chain {}/{}, ", report.chain + 1, chains_);
-  line += fmt::format("sweep {}/{}, {} left", report.sweep, sweeps_, human_seconds(left));
+  line += fmt::format("sweep {}/{}, {} left", report.done, report.planned, human_seconds(left));
   if (!std::isnan(last_log_likelihood_)) line += fmt::format(", log-likelihood {:.1f}", last_log_likelihood_);
   line += fmt::format(", {} components", report.occupied);
   if (!std::isnan(last_auc_)) line += fmt::format(", AUC {:.4f}", last_auc_);
@@ -128,6 +141,8 @@ std::string typed_command(const CLI::App& app) {
 FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command) {
   FitCallbacks callbacks;
   callbacks.on_sweep = [&bar](const SweepReport& report) { bar.show(report); };
+  callbacks.on_rank_trial = [&bar](const RankTrial& trial) { bar.show(trial); };
+  callbacks.on_message = [&bar](const std::string& text) { bar.message(text); };
   callbacks.stop_requested = stop_signalled;
   callbacks.on_warning = [](const std::string& warning) { print_warnings({warning}); };
   callbacks.command = typed_command(command);

@@ -12,19 +12,23 @@ class App;
 
 namespace ztp::app {
 
+// Counts the sweeps of all chains together.
 class ProgressBar {
  public:
-  ProgressBar(std::uint32_t chains, std::uint32_t sweeps);
+  ProgressBar();
+  void show(const RankTrial& trial);
   void show(const SweepReport& report);
-  void finish();  // leaves the last state on its own line
+  void message(const std::string& text);  // on a line of its own
+  void finish();                          // leaves the last state on its own line
 
  private:
   std::string text(const SweepReport& report) const;
+  bool is_due() const;
+  void print(const std::string& line);
 
   bool terminal_;
-  std::uint32_t chains_, sweeps_;
-  double begin_, last_shown_ = 0;
-  std::uint64_t first_done_ = 0;  // sweeps that were done before (a resumed run)
+  double begin_, last_shown_;
+  std::uint64_t first_done_ = 0;  // sweeps with the first that is shown; more than one in a resumed run
   double last_log_likelihood_;
   double last_auc_;
   bool shown_ = false;

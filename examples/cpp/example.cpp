@@ -8,7 +8,7 @@ int main(int argc, char** argv) try {
   ztp::ReadOptions files{.file = data + "/tensor.tsv",
                          .labels = {data + "/labels"},
                          .networks = {"country=" + data + "/network-country.tsv"}};
-  ztp::FitOptions options{.rank = 20, .sweeps = 200};
+  ztp::FitOptions options{.rank = 20, .sweeps = 200, .chains = 4};
   ztp::fit(ztp::read_dataset(files, options), options, run);
 
   ztp::Posterior posterior(run);

@@ -7,16 +7,18 @@
 
 #include "ztp/options.hpp"
 #include "ztp/read.hpp"
+#include "ztp/run_info.hpp"
 
 namespace ztp {
 
 // What a fit will take.
 struct FitCost {
-  double memory = 0;        // bytes at its peak, not counting the program itself
-  double draws_file = 0;    // bytes of the draws in draws.nc
-  std::uint64_t draws = 0;  // how many will be kept
+  double memory = 0;            // bytes at its peak, not counting the program itself
+  double draws_file = 0;        // bytes of the draws in draws.nc
+  std::uint64_t draws = 0;      // how many will be kept
+  unsigned chains_at_once = 1;  // chains that run at the same time
 };
-// What a fit of these data would take; nothing is timed.
+// What a fit of these data would take; nothing is timed. With rank auto, at the largest rank that it tries.
 FitCost estimate_cost(const Dataset& data, const FitOptions& options);
 
 // What there is to know of data before they are fitted.
@@ -64,11 +66,23 @@ struct CheckReport {
   // Of a fit with these options:
   FitOptions options;            // with all defaults filled in
   FitCost cost;                  // memory includes the program itself
-  double seconds_per_sweep = 0;  // online, of a step
+  double seconds_per_sweep = 0;  // of one chain; online, of a step
+  double seconds = 0;            // of all chains
+  RankChoice rank_choice;        // if the rank is auto, and was found out
+  // If the rank is auto and finding it out would take long: `options` has the largest that it may be, and this is of
+  // the smallest.
+  struct SmallestRank {
+    std::int64_t rank = 0;
+    FitCost cost;
+    double seconds_per_sweep = 0;
+    double seconds = 0;
+  };
+  std::optional<SmallestRank> smallest_rank;
 };
 
 // Reads everything, as read_dataset(read, options) does but in whatever memory it takes, and times a small part of a
-// sweep. Errors: those of check_options, and of reading.
+// sweep. Chooses the rank as a fit would, if it is auto and that takes seconds. Errors: those of check_options, and of
+// reading.
 CheckReport check(const ReadOptions& read, const FitOptions& options);
 
 }  // namespace ztp

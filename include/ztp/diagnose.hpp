@@ -68,4 +68,12 @@ struct Diagnosis {
 // that is a point estimate and has no draws.
 Diagnosis diagnose(const std::string& run_dir);
 
+// What to know before using the predictions of a run, a sentence each: its chains do not agree yet, or its intervals are
+// too narrow. Empty, if there is nothing. A run without a trace is not judged: its answers do not need one.
+struct Cautions {
+  std::string convergence;
+  std::string intervals;
+};
+Cautions cautions(const std::string& run_dir);
+
 }  // namespace ztp

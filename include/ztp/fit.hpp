@@ -14,20 +14,25 @@ namespace ztp {
 // Errors as of read_dataset(read); config, if options.memory is no size.
 Dataset read_dataset(const ReadOptions& read, const FitOptions& options);
 
-// What a fit calls, where it is set, in the thread that called it. An exception that one of them throws ends the run as
+// What a fit calls, where it is set, in the thread that called it and in no other. Where chains run side by side, their
+// sweeps are told a moment later. An exception that one of them throws ends the run as
 // stop_requested does, and is thrown by fit, resume or update when the run directory is in order. After
-// the last sweep it changes nothing of a fit, which is complete then; an update is dropped.
+// the last sweep it changes nothing of a fit, which is complete then; an update is dropped. While the rank is being
+// chosen there is nothing to save: it is thrown at once.
 struct FitCallbacks {
-  std::function<void(const SweepReport&)> on_sweep;    // after every sweep
-  std::function<bool()> stop_requested;                // asked between sweeps; true ends the run with a checkpoint
-  std::function<void(const std::string&)> on_warning;  // something odd that does no harm
-  std::string command;                                 // what was typed, for the record
+  std::function<void(const SweepReport&)> on_sweep;     // after every sweep
+  std::function<void(const RankTrial&)> on_rank_trial;  // after every sweep of the chains of --rank auto
+  std::function<bool()> stop_requested;                 // asked between sweeps; true ends the run with a checkpoint
+  std::function<void(const std::string&)> on_message;   // what was decided, as the rank, before the first sweep
+  std::function<void(const std::string&)> on_warning;   // something odd that does no harm
+  std::string command;                                  // what was typed, for the record
 };
 
 // How a fit ended.
 enum class FitOutcome {
   complete,
   interrupted,  // stop_requested said so; resume goes on
+  not_begun,    // stop_requested said so while the rank was being chosen: there is no run directory
 };
 
 // Makes the directory run_dir (which must not exist, unless replace) and fills it; Posterior reads it back. Errors: of
@@ -42,10 +47,12 @@ void check_run_dir(const std::string& run_dir, bool replace);
 
 // What of a run's options may change when it goes on.
 struct ResumeOptions {
-  std::int64_t sweeps = 0;  // of each chain in all, if more than before; burn-in and thinning stay. 0: as before
-  unsigned threads = 0;     // 0: as before
-  std::string checkpoint;   // empty: as before
-  std::string memory;       // empty: what the machine has
+  // Of each chain in all, if more than before; burn-in, thinning and draws become those of a fit of as many sweeps, but
+  // for what was given. 0: as before.
+  std::int64_t sweeps = 0;
+  unsigned threads = 0;    // 0: as before
+  std::string checkpoint;  // empty: as before
+  std::string memory;      // empty: what the machine has
 };
 
 // Goes on from the last checkpoint of a run that was interrupted or killed, to the same draws as without that; from its

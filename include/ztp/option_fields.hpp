@@ -10,14 +10,14 @@
 namespace ztp {
 
 // What an option has no effect without.
-enum class Need { nothing, holdout, online, network };
+enum class Need { nothing, holdout, test_cells, online, network, converged };
 
 // An option of a fit: its name, what may be given, and who uses it.
 struct OptionField {
   template <class... Values>
   using MemberOf = std::variant<Values FitOptions::*...>;
   using Member = MemberOf<std::int64_t, std::uint64_t, double, std::string, std::vector<std::string>, Model, Likelihood,
-                          Method, Sampler, Start, SampleOrMean, HoldoutAs, SelfCells, KernelName>;
+                          Method, Sampler, Start, SampleOrMean, HoldoutAs, SelfCells, Until, KernelName>;
   std::string name;  // "burn_in"; the flag is --burn-in
   std::string help;  // for people, in one sentence
   Member member;     // where its value is

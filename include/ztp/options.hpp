@@ -18,6 +18,7 @@ enum class Start { allocation, prior };
 enum class SampleOrMean { automatic, sample, mean };
 enum class HoldoutAs { zero, missing };
 enum class SelfCells { automatic, missing, zero };
+enum class Until { sweeps, converged };
 enum class KernelName { cpu, reference };
 template <>
 inline constexpr auto choice_names<Model> = std::array{"ztp", "logistic", "quad", "pwquad"};
@@ -36,6 +37,8 @@ inline constexpr auto choice_names<HoldoutAs> = std::array{"zero", "missing"};
 template <>
 inline constexpr auto choice_names<SelfCells> = std::array{"auto", "missing", "zero"};
 template <>
+inline constexpr auto choice_names<Until> = std::array{"sweeps", "converged"};
+template <>
 inline constexpr auto choice_names<KernelName> = std::array{"cpu", "reference"};
 
 // Where -1, 0 or an empty text stands for "follows from the rest", the comment says so. The letters are those of
@@ -43,7 +46,8 @@ inline constexpr auto choice_names<KernelName> = std::array{"cpu", "reference"};
 struct FitOptions {
   // The model
   Model model = Model::ztp;  // or a rival of it
-  // R, the most components; a prior empties those that are not needed. -1: 20, or with `columns` 20 times the columns
+  // R, the most components; a prior empties those that are not needed. -1: short chains with 25, 50, 100 and 200 tell
+  // how many are enough; with `columns` 20 times the columns; of a rival 20
   std::int64_t rank = -1;
   Likelihood likelihood = Likelihood::binary;  // or count: the data have counts instead of ones
   Method method = Method::batch;               // or online: a minibatch a step, approximate
@@ -54,13 +58,22 @@ struct FitOptions {
   SelfCells self = SelfCells::automatic;  // cells (i, i) of tied modes: missing, or zeros that were observed
 
   // The schedule
-  std::int64_t sweeps = 1000;    // of each chain, burn-in included; online: minibatches
-  std::int64_t burn_in = -1;     // sweeps before the first draw that is kept; -1: half of them
-  std::int64_t keep_every = -1;  // sweeps from one kept draw to the next; -1: 5, or as `draws` asks for
-  std::int64_t draws = 100;      // most draws to keep, of all chains together
-  std::int64_t chains = 1;       // independent ones, run one after the other
-  std::uint64_t seed = 1;        // every draw is a function of it
-  std::int64_t threads = 0;      // 0: as many cores as are of use; no draw depends on it
+  std::int64_t sweeps = 500;  // of each chain, burn-in included; online: minibatches
+  std::int64_t burn_in = -1;   // sweeps before the first draw that is kept; -1: half of them
+  // Draws are kept in the sweeps after burn-in that are multiples of this; -1: all, or every second, fourth, ..., so
+  // that there are no more than `draws`.
+  std::int64_t keep_every = -1;
+  // Most draws to keep, of all chains together; -1: as many as take 256 MiB, 100 to 1000.
+  std::int64_t draws = -1;
+  // Or converged: go on until the chains agree on predictions, or for as long as at_most says. `sweeps` is then after how
+  // many they are judged first.
+  Until until = Until::sweeps;
+  std::string at_most = "1h";  // until converged: 30s, 10m, 2h
+  // Independent ones; several run at a time where one cannot use all threads. -1: 16 for a batch fit of up to 50000
+  // ones, else 4; never more than `draws`.
+  std::int64_t chains = -1;
+  std::uint64_t seed = 1;      // every draw is a function of it
+  std::int64_t threads = 0;    // most to use, all chains together; 0: as many cores as are of use
 
   // The sampler (batch)
   Sampler sampler = Sampler::automatic;  // plain, collapsed, or automatic: collapsed for up to 50000 ones
@@ -89,10 +102,10 @@ struct FitOptions {
   double network_beta_mean = -1;          // alpha; -1: 1/R, at most 1/2; with `columns` 1/P
 
   // What is held out, and followed while the chains run
-  double holdout = 0;                      // share of the ones
-  std::int64_t zeros_per_one = 5;          // zeros drawn for each of them
-  std::string test;                        // or else a file of cells with a last column 0 or 1
-  HoldoutAs holdout_as = HoldoutAs::zero;  // what these cells are to the fit
+  double holdout = 0;                         // share of the ones
+  std::int64_t zeros_per_one = 5;             // zeros drawn for each of them
+  std::string test;                           // or else a file of cells with a last column 0 or 1
+  HoldoutAs holdout_as = HoldoutAs::missing;  // what these cells are to the fit
 
   // The machine
   std::string checkpoint = "10m";       // checkpoint interval: 50 (sweeps), 30s, 10m, 2h

@@ -7,8 +7,21 @@
 #include <vector>
 
 #include "ztp/options.hpp"
+#include "ztp/progress.hpp"
 
 namespace ztp {
+
+// Why --rank auto stopped where it did: enough components stay nearly empty; it tries no more; there is no memory for
+// more.
+enum class RankStop { enough, most, memory };
+template <>
+inline constexpr auto choice_names<RankStop> = std::array{"enough", "most", "memory"};
+
+// How --rank auto came to the rank of a run.
+struct RankChoice {
+  std::vector<RankTrial> trials;  // the last of them is of the rank; empty: the rank was not chosen so
+  RankStop stop = RankStop::enough;
+};
 
 // What options.json and status.json of a run say.
 struct RunInfo {
@@ -18,6 +31,7 @@ struct RunInfo {
   std::string created;      // UTC, ISO 8601
   std::string fingerprint;  // of the training data, 16 hex digits
   FitOptions options;       // every default filled in
+  RankChoice rank_choice;   // how the rank was chosen, if it was
   struct ModeInfo {
     std::string name;
     std::uint32_t size = 0;  // entities
@@ -45,11 +59,16 @@ struct RunInfo {
   std::uint64_t training_zeros = 0;  // of a logistic fit: how many it is fitted to
   double zeros_used = 0;             // and what part of all zeros that is; 1: all of them
   std::uint32_t updates = 0;         // times that 'ztp update' has added data
-  std::uint32_t keep_every = 0;      // after thinning to the number of draws
-  std::uint32_t watch_every = 0;     // sweeps after burn-in between looks at the watched cells
+  // Which of these were asked for; the others follow from the number of sweeps, and change with it.
+  bool burn_in_given = true, keep_every_given = true, draws_given = true;
+  std::int64_t sweeps_asked = 0;  // when the fit began; `options` has what is asked for by now
 
   // status.json: written at every checkpoint and at the end
+  std::uint32_t keep_every = 0;   // draws are kept in multiples of it
+  std::uint32_t watch_every = 0;  // the watched cells are looked at in multiples of it
   std::string status;  // "running", "interrupted", "complete"; "killed", if it says running and no process is at it
+  std::string ended;   // of a run that is complete and was to go on until converged: "converged", or "time"
+  double seconds = 0;  // of sampling so far, by the clock: chains at the same time count once
   std::uint64_t draws_planned = 0;  // with as many sweeps as by now are asked for: those of `options` are these
   struct ChainStatus {
     std::uint32_t sweeps = 0;      // done
@@ -72,5 +91,10 @@ struct RunInfo {
 RunInfo run_info(const std::string& run_dir);
 // Both files as one object, the keys as there.
 std::string run_info_as_json(const RunInfo& info);
+
+// What --rank auto chose and why, in words. Not of an empty choice.
+std::string rank_choice_text(const RankChoice& choice);
+// How a fit that was to go on until its chains agree has ended, in words. Empty for other fits.
+std::string ended_text(const RunInfo& info);
 
 }  // namespace ztp

@@ -17,7 +17,7 @@ inline constexpr std::int64_t most_update_sweeps = 1000000;
 // How new data are taken in. What else there is to say, as the model, is as in the run.
 struct UpdateOptions {
   std::int64_t sweeps = 65;      // looks at the new data; the last four fifths of them each leave a draw
-  std::int64_t draws = 100;      // most draws to keep, all chains together
+  std::int64_t draws = 1000;     // most draws to keep, all chains together
   std::int64_t minibatch = -1;   // ones filtered together in the first look; -1: a tenth of the new ones
   std::string out;               // another run directory to make; empty: the run itself is replaced
   unsigned threads = 1;          // of reading and of sampling; the draws do not depend on it

@@ -3,7 +3,7 @@
 //   #include <ztp/ztp.hpp>
 //
 //   ztp::ReadOptions files{.file = "ones.tsv", .networks = {"user=friends.tsv"}};
-//   ztp::FitOptions options{.rank = 50, .sweeps = 1000};
+//   ztp::FitOptions options{.rank = 50, .holdout = 0.1};
 //   ztp::fit(ztp::read_dataset(files, options), options, "run");
 //
 //   ztp::Posterior posterior("run");

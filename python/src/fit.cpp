@@ -15,8 +15,11 @@ namespace {
 // interruption: the fit ends with a checkpoint, and the exception is raised then.
 class Listener {
  public:
-  Listener(nb::object on_sweep, nb::object on_warning, std::string command)
-      : on_sweep_(std::move(on_sweep)), on_warning_(std::move(on_warning)), command_(std::move(command)) {}
+  Listener(nb::object on_sweep, nb::object on_message, nb::object on_warning, std::string command)
+      : on_sweep_(std::move(on_sweep)),
+        on_message_(std::move(on_message)),
+        on_warning_(std::move(on_warning)),
+        command_(std::move(command)) {}
 
   FitCallbacks callbacks() {
     FitCallbacks result;
@@ -24,6 +27,10 @@ class Listener {
     result.stop_requested = [this] {
       poll_python();
       return false;
+    };
+    result.on_message = [this](const std::string& message) {
+      nb::gil_scoped_acquire held;
+      on_message_(in_python_terms(message));
     };
     result.on_warning = [this](const std::string& warning) {
       nb::gil_scoped_acquire held;
@@ -35,7 +42,7 @@ class Listener {
 
   void tell_latest() {
     if (!on_sweep_.is_none() && latest_.sweep > 0)
-      on_sweep_(latest_.chain, latest_.sweep, latest_.log_likelihood, latest_.occupied, latest_.auc_roc);
+      on_sweep_(latest_.done, latest_.planned, latest_.log_likelihood, latest_.occupied, latest_.auc_roc);
   }
 
  private:
@@ -49,7 +56,7 @@ class Listener {
     tell_latest();
   }
 
-  nb::object on_sweep_, on_warning_;
+  nb::object on_sweep_, on_message_, on_warning_;
   std::string command_;
   SweepReport latest_;
   std::chrono::steady_clock::time_point polled_;
@@ -79,11 +86,15 @@ Dict as_dict(const UpdateSummary& summary) {
 }  // namespace
 
 void bind_fit(nb::module_& module) {
-  nb::class_<Listener>(module, "Listener", "What a fit calls: on_sweep(chain, sweep, log_likelihood, occupied, auc).")
-      .def(nb::init<nb::object, nb::object, std::string>(), nb::arg("on_sweep").none(), nb::arg("on_warning"),
-           nb::arg("command"),
+  nb::class_<Listener>(module, "Listener", "What a fit calls: on_sweep(done, planned, log_likelihood, occupied, auc).")
+      .def(nb::init<nb::object, nb::object, nb::object, std::string>(), nb::arg("on_sweep").none(),
+           nb::arg("on_message"), nb::arg("on_warning"), nb::arg("command"),
            nb::sig("def __init__(self, on_sweep: collections.abc.Callable[[int, int, float, int, float], None] | None, "
+                   "on_message: collections.abc.Callable[[str], None], "
                    "on_warning: collections.abc.Callable[[str], None], command: str) -> None"));
+  module.def(
+      "ended_text", [](const std::string& run_dir) { return in_python_terms(ended_text(run_info(run_dir))); },
+      nb::arg("run_dir"));
   module.def("check_run_dir", &check_run_dir, nb::arg("run_dir"), nb::arg("replace"));
   module.def(
       "check_options",

@@ -209,6 +209,13 @@ void bind_posterior(nb::module_& module) {
       nb::call_guard<nb::gil_scoped_release>());
   module.def("is_report", &is_report, nb::arg("file"));
   module.def(
+      "cautions",
+      [](const std::string& run_dir) {
+        const Cautions found = without_lock([&] { return cautions(run_dir); });
+        return std::pair{found.convergence, found.intervals};
+      },
+      nb::arg("run_dir"), nb::sig("def cautions(run_dir: str) -> tuple[str, str]"));
+  module.def(
       "diagnose", [](const std::string& run_dir) { return as_dict(without_lock([&] { return diagnose(run_dir); })); },
       nb::arg("run_dir"));
 }

@@ -25,7 +25,7 @@ from sklearn.exceptions import NotFittedError
 
 import ztp
 
-OPTIONS = {"rank": 3, "draws": 20, "n_jobs": 1}
+OPTIONS = {"rank": 3, "chains": 1, "draws": 20, "n_jobs": 1}
 LONG = 3_000_000  # sweeps that would take minutes
 
 
@@ -41,7 +41,7 @@ import numpy as np
 import ztp
 
 X = np.load(sys.argv[1])
-model = ztp.TensorFactorization(rank=3, draws=20, n_jobs=1, sweeps=int(sys.argv[3]), run_dir=sys.argv[2])
+model = ztp.TensorFactorization(rank=3, chains=1, draws=20, n_jobs=1, sweeps=int(sys.argv[3]), run_dir=sys.argv[2])
 print("fitting", flush=True)
 try:
     model.fit(X)
@@ -211,7 +211,7 @@ import os
 import sys
 import ztp
 
-model = ztp.TensorFactorization(rank=2, sweeps=10, draws=5, n_jobs=2).fit([[0, 1], [1, 0]])
+model = ztp.TensorFactorization(rank=2, sweeps=10, chains=1, n_jobs=2).fit([[0, 1], [1, 0]])
 child = os.fork()
 if child == 0:
     sys.exit(0)  # with all that an exit cleans up
@@ -231,8 +231,24 @@ def test_exit_of_a_forked_process() -> None:
 # What is told
 
 
+def test_until_converged(planted: ztp.Simulation, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It ends when the chains agree, with the draws of a fit of as many sweeps; or when the time is up."""
+    model = ztp.TensorFactorization(3, chains=4, holdout=0.1, until="converged", at_most="2m")
+    with caplog.at_level(logging.INFO, logger="ztp"):
+        model.fit(planted.X)
+    assert "sweeps of each chain: the chains agree on predictions" in caplog.text
+    assert model.posterior_.info["ended"] == "converged"
+    sweeps = model.posterior_.info["sweeps"]
+    plain = ztp.TensorFactorization(3, chains=4, holdout=0.1, sweeps=sweeps).fit(planted.X)
+    assert (model.predict_proba(planted.X) == plain.predict_proba(planted.X)).all()
+    with pytest.raises(ValueError, match="at_most soon"):
+        model.set_params(at_most="soon").fit(planted.X)
+    with pytest.raises(ValueError, match="until converged needs chains 2 or more"):
+        ztp.TensorFactorization(3, chains=1, until="converged").fit(planted.X)
+
+
 def test_bar(planted: ztp.Simulation, capfd: pytest.CaptureFixture[str]) -> None:
-    model = ztp.TensorFactorization(**OPTIONS, sweeps=30, chains=2, progress=True).fit(planted.X)
+    model = ztp.TensorFactorization(**(OPTIONS | {"chains": 2}), sweeps=30, progress=True).fit(planted.X)
     out, err = capfd.readouterr()
     assert out == ""
     assert re.search(r"ztp: 100%.* 60/60 .*components=\d.*log-likelihood=-\d", err)

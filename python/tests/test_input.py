@@ -301,6 +301,7 @@ def test_wrong_values(likelihood: str) -> None:
     wrong(pd.array([1, 1, 1, 1, None], dtype="Int64"), "y has NaN or inf|Unknown label type")
     wrong([0] * 5, "there are no ones")
     if likelihood == "count":
+        wrong(None, 'likelihood="count" needs the counts: give them as y')
         wrong([1, 1, 1, 1, 0.5], "y has fractions")
         wrong([1, 1, 1, 1, 2**63], "counts are at most 2")
         wrong([2**62, 2**62, 1, 1, 1], "add up to more than 2")

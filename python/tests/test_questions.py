@@ -67,7 +67,7 @@ def test_wrong_cells_of_a_model() -> None:
 
 
 def test_wrong_questions() -> None:
-    posterior = tiny().fit(X).posterior_
+    posterior = tiny().set_params(chains=1).fit(X).posterior_
     for question, words in [
         (lambda: posterior.recommend({"mode1": "a"}), r"given\['mode1'\]: there is no entity 'a'"),
         (lambda: posterior.recommend({"mode1": -1}), "there is no entity '-1'"),
@@ -139,3 +139,6 @@ def test_summary_and_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         posterior.recommend({"user": "u0"})  # once is enough
+    online = tiny(method="online", minibatch=4).fit(FRAME).posterior_
+    with pytest.warns(UserWarning, match="an online fit approximates the posterior, and its intervals are too narrow"):
+        online.predict(FRAME)

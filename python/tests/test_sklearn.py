@@ -73,6 +73,8 @@ def test_parameters_are_the_options() -> None:
         default = signature[name].default
         if name == "n_jobs":
             assert default == -1  # all cores, as 0 is for the library
+        elif field["default_text"] == "auto":
+            assert default == "auto", name
         elif field["default"] in (-1, "", []):
             assert default is None, name
         else:
@@ -208,7 +210,7 @@ def test_n_jobs(planted: ztp.Simulation) -> None:
         {"rank": "two"},
         {"sweeps": None},
         {"sweeps": -1},
-        {"chains": None},
+        {"chains": 0},
         {"rank": float("nan")},
         {"rank": [2]},
         {"rank": len},

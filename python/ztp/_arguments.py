@@ -71,7 +71,7 @@ def _add_networks(
 
 
 def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: int, counts: bool) -> None:
-    """What each cell is: as y says, or a sparse X itself. Without either, a one."""
+    """What each cell is: as y says, or a sparse X itself. Without either, a one; counts must be given."""
     if y is not None and values is not None:
         raise ValueError("y is given, but a sparse X has its values in it")
     if y is not None or values is not None:
@@ -79,8 +79,11 @@ def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: i
         if rows and not values.any():
             raise ValueError(f"there are no ones: all values are 0 (n_samples = {rows})")
         arrays.set_values(values)
-    elif counts:
-        arrays.set_values(np.ones(rows, np.int64))
+    elif counts and rows:
+        raise ValueError(
+            'likelihood="count" needs the counts: give them as y, for every column of X is a mode, as in '
+            'fit(frame[["user", "item"]], frame["count"])'
+        )
 
 
 def fit_arrays(

@@ -96,9 +96,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         for name in ("posterior_", "update_"):
             self.__dict__.pop(name, None)
         self._own_dir, self.run_dir_ = own, run_dir
-        self._sample(
-            lambda listener: _core.fit(data, options, run_dir, listener, self.overwrite), self.chains, self.sweeps
-        )
+        self._sample(lambda listener: _core.fit(data, options, run_dir, listener, self.overwrite))
         return self
 
     def resume(self, sweeps: int | None = None) -> TensorFactorization:
@@ -107,14 +105,10 @@ class TensorFactorization(TransformerMixin, Parameters):
         if not hasattr(self, "run_dir_"):
             raise NotFittedError("there is no fit to go on with: call fit first")
         more = 0 if sweeps is None else whole_number(sweeps, "sweeps", 1)
-        run_dir, asked = self.run_dir_, run_info(self.run_dir_)["options"]
+        run_dir = self.run_dir_
         self.__dict__.pop("posterior_", None)
         try:
-            self._sample(
-                lambda listener: _core.resume(run_dir, listener, more, threads(self.n_jobs)),
-                asked["chains"],
-                max(more, asked["sweeps"]),
-            )
+            self._sample(lambda listener: _core.resume(run_dir, listener, more, threads(self.n_jobs)))
         except BaseException:
             self._open_if_complete()  # it was, and nothing has begun
             raise
@@ -127,7 +121,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         *,
         networks: ByMode | None = None,
         sweeps: int = 65,
-        draws: int = 100,
+        draws: int = 1000,
         minibatch: int | None = None,
         **first: Any,
     ) -> TensorFactorization:
@@ -148,7 +142,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         if X is not None:
             X = self._checked(X)
         fresh = update_arrays(X, y, networks, posterior.mode_names, posterior._labels, posterior.counts)
-        with Progress(self.progress, posterior.n_chains, sweeps, "ztp.TensorFactorization.partial_fit") as listener:
+        with Progress(self.progress, "ztp.TensorFactorization.partial_fit") as listener:
             self.update_ = _core.update(self.run_dir_, fresh, listener, sweeps, draws, at_first, threads(self.n_jobs))
         log_warnings(self.update_.pop("warnings"))
         self._open()
@@ -293,14 +287,20 @@ class TensorFactorization(TransformerMixin, Parameters):
         X = as_array(X, "X")
         return validate_data(self, X, reset=False, **_check_settings(X))
 
-    def _sample(self, run: Any, chains: int, sweeps: int) -> None:
-        logger.info("sampling %s chains of %s sweeps into %s", chains, sweeps, self.run_dir_)
-        with Progress(self.progress, chains, sweeps, "ztp.TensorFactorization") as listener:
+    def _sample(self, run: Any) -> None:
+        logger.info("sampling into %s", self.run_dir_)
+        with Progress(self.progress, "ztp.TensorFactorization") as listener:
             try:
                 run(listener)
             except KeyboardInterrupt:
-                logger.warning("interrupted; everything so far is in %s, and resume() goes on", self.run_dir_)
+                if os.path.isfile(os.path.join(self.run_dir_, "options.json")):
+                    logger.warning("interrupted; everything so far is in %s, and resume() goes on", self.run_dir_)
+                else:
+                    logger.warning("interrupted while the rank was being chosen; nothing was written")
                 raise
+        ended = _core.ended_text(self.run_dir_)
+        if ended:
+            logger.info("%s", ended)
         self._open()
 
     def _open(self) -> None:

@@ -27,7 +27,7 @@ class Parameters(BaseEstimator):
 
     def __init__(
         self,
-        rank: int | None = None,
+        rank: int | str | None = "auto",
         *,
         method: str = "batch",
         model: str = "ztp",
@@ -35,11 +35,13 @@ class Parameters(BaseEstimator):
         columns: int | str | Mapping[str, int | str] | None = None,
         tie: Mapping[str, str] | None = None,
         self_cells: str = "auto",
-        sweeps: int = 1000,
+        sweeps: int = 500,
         burn_in: int | None = None,
         keep_every: int | None = None,
-        draws: int = 100,
-        chains: int = 1,
+        draws: int | None = None,
+        until: str = "sweeps",
+        at_most: str = "1h",
+        chains: int | None = None,
         sampler: str = "auto",
         start: str = "allocation",
         learn: str | None = None,
@@ -59,7 +61,7 @@ class Parameters(BaseEstimator):
         holdout: float = 0,
         zeros_per_one: int = 5,
         test: str | None = None,
-        holdout_as: str = "zero",
+        holdout_as: str = "missing",
         checkpoint: str = "10m",
         memory: str | None = None,
         kernel: str = "cpu",
@@ -83,6 +85,8 @@ class Parameters(BaseEstimator):
         self.burn_in = burn_in
         self.keep_every = keep_every
         self.draws = draws
+        self.until = until
+        self.at_most = at_most
         self.chains = chains
         self.sampler = sampler
         self.start = start
@@ -136,6 +140,8 @@ def options_json(model: Any) -> str:
             value = 0 if value == -1 else threads(value)  # 0: the default of ztp fit
         elif name in BY_MODE:
             value = _by_mode(value)
+        elif field["default_text"] == "auto" and value == "auto":
+            value = None
         elif isinstance(value, np.generic):
             value = value.item()
         elif isinstance(value, os.PathLike):

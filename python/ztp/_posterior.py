@@ -113,7 +113,7 @@ class Posterior(_Components):
         """A row for each cell: its labels, the probability that it is a one (posterior mean), the posterior sd of that
         probability, its 5 % and 95 % quantiles, and the mean rate (for counts: the expected count)."""
         numbers = self._core.predict(self._ids(X))
-        self._warn_unless_converged()
+        self._warn_of_predictions()
         return self._with_predictions(self._labelled(X), numbers)
 
     def _with_predictions(self, labels: pd.DataFrame, numbers: np.ndarray) -> pd.DataFrame:
@@ -187,7 +187,7 @@ class Posterior(_Components):
         for k, (mode, entity) in by_mode(given, self.mode_names, "given").items():
             fixed[k] = known_entities([entity], self._labels[k], f"given[{mode!r}]")[0]
         found = self._core.recommend(fixed, whole_number(top, "top", 1))
-        self._warn_unless_converged()
+        self._warn_of_predictions()
         cells = np.array([cell for cell, _, _ in found], dtype=np.int64).reshape(len(found), len(self.mode_names))
         frame = pd.DataFrame({name: self.entities(k)[cells[:, k]] for k, name in enumerate(self.mode_names)})
         numbers = np.array([prediction for _, prediction, _ in found]).reshape(len(found), len(_PREDICTION))
@@ -270,20 +270,16 @@ class Posterior(_Components):
         first = f"{sizes}: {self.n_draws} draws of {self.rank} components, {chains} chain{'s' if chains > 1 else ''}"
         return "\n".join([first, *self._core.verdicts()])
 
-    def _warn_unless_converged(self) -> None:
-        """Once: a warning, if predictions should not be used yet."""
-        if self._warned or self.info["options"]["model"] in ("quad", "pwquad"):
+    def _warn_of_predictions(self) -> None:
+        """Once: warnings, if predictions should not be used yet or their intervals are too narrow."""
+        if self._warned:
             return
         self._warned = True
-        try:
-            found = _core.diagnose(self.run_dir)
-        except (OSError, ValueError):  # the answers do not need the trace
-            return
-        if found["verdict"] == "too short" or found["predictions"] == "poor":
-            state = "are too short" if found["verdict"] == "too short" else "have not converged"
-            warnings.warn(
-                f"these probabilities should not be used yet, the chains {state}: see diagnose()", stacklevel=3
-            )
+        convergence, intervals = _core.cautions(self.run_dir)
+        if convergence:
+            warnings.warn(f"{convergence}: see diagnose()", stacklevel=3)
+        if intervals:
+            warnings.warn(intervals, stacklevel=3)
 
     def trace(self) -> pd.DataFrame:
         """What was recorded of each sweep: log-likelihood, occupied components, held-out AUC, ..."""

@@ -30,28 +30,30 @@ def _is_interactive() -> bool:
 class Progress:
     """The listener of a fit. With show=None there is a bar in terminals and notebooks."""
 
-    def __init__(self, show: bool | None, chains: int, sweeps: int, command: str) -> None:
-        self._sweeps, self._command = sweeps, command
+    def __init__(self, show: bool | None, command: str) -> None:
+        self._command = command
         self._bar: Any = None
         if _is_interactive() if show is None else show:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # tqdm's, of a notebook without widgets, where it draws text
                 from tqdm.auto import tqdm
 
-                self._bar = tqdm(total=chains * sweeps, unit="sweep", desc="ztp")
+                self._bar = tqdm(unit="sweep", desc="ztp")
 
-    def _on_sweep(self, chain: int, sweep: int, log_likelihood: float, occupied: int, auc: float) -> None:
+    def _on_sweep(self, done: int, planned: int, log_likelihood: float, occupied: int, auc: float) -> None:
         numbers = {"components": occupied}
         if not math.isnan(log_likelihood):
             numbers["log-likelihood"] = f"{log_likelihood:.6g}"  # type: ignore[assignment]
         if not math.isnan(auc):
             numbers["AUC"] = f"{auc:.4f}"  # type: ignore[assignment]
         self._bar.set_postfix(numbers, refresh=False)
-        self._bar.update(chain * self._sweeps + sweep - self._bar.n)  # draws ten times a second at most
+        self._bar.total = planned  # a fit until converged plans round by round
+        self._bar.update(done - self._bar.n)  # draws ten times a second at most
 
     def __enter__(self) -> _core.Listener:
         # (not kept: with the listener it has, this would be a cycle that nothing collects)
-        return _core.Listener(self._on_sweep if self._bar is not None else None, logger.warning, self._command)
+        on_sweep = self._on_sweep if self._bar is not None else None
+        return _core.Listener(on_sweep, logger.info, logger.warning, self._command)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

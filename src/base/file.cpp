@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -159,6 +160,32 @@ ReadFile::ReadFile(std::string path) : path_(std::move(path)), fd_(::open(path_.
 
 void ReadFile::read(std::uint64_t offset, void* data, std::size_t bytes) const {
   read_all(fd_, offset, static_cast<char*>(data), bytes, path_);
+}
+
+void add_extent(std::vector<Extent>& extents, const Extent& more) {
+  if (more.begin == more.end) return;
+  if (!extents.empty() && extents.back().end == more.begin)
+    extents.back().end = more.end;
+  else
+    extents.push_back(more);
+}
+
+void keep_extents(const std::string& path, const std::vector<Extent>& extents) {
+  const bool beginning = extents.empty() || (extents.size() == 1 && extents[0].begin == 0);
+  if (beginning) {
+    const AppendFile cut(path, extents.empty() ? 0 : extents[0].end);
+    return;
+  }
+  const ReadFile from(path);
+  AtomicFile to(path);
+  std::vector<char> piece;
+  for (const Extent& extent : extents)
+    for (std::uint64_t at = extent.begin; at < extent.end; at += piece.size()) {
+      piece.resize(std::min<std::uint64_t>(1 << 20, extent.end - at));
+      from.read(at, piece.data(), piece.size());
+      to.write(piece.data(), piece.size());
+    }
+  to.commit();
 }
 
 ScratchFile::ScratchFile(const std::string& directory)

@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ztp/buffer.hpp"
 
 namespace ztp {
 
-[[noreturn]] void throw_io(const std::string& action, const std::string& path);  // with the text of errno
+[[noreturn]] void throw_io(const std::string& action, const std::string& path);     // with the text of errno
 [[noreturn]] void throw_damaged(const std::string& path, const std::string& what);  // of kind input
 
 // Owns the number of an open file, or has a negative one. Closing it in the destructor leaves errno as it is.
@@ -99,6 +100,16 @@ class ReadFile {
   FileDescriptor fd_;
   std::uint64_t length_ = 0;
 };
+
+// A part of a file, in bytes.
+struct Extent {
+  std::uint64_t begin = 0, end = 0;
+};
+// Adds one at the end of the list; one that begins where the last ends becomes a part of that.
+void add_extent(std::vector<Extent>& extents, const Extent& more);
+// Leaves these parts of a file, in this order, and nothing else: a crash leaves the old file or the new one. If they are
+// its beginning, it is cut in place.
+void keep_extents(const std::string& path, const std::vector<Extent>& extents);
 
 // A temporary file for data that do not fit into memory. It has no name, so nothing is left behind however the program
 // ends. Reading is safe from several threads.

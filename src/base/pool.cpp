@@ -13,9 +13,12 @@ namespace ztp {
 
 namespace {
 
-// Waits until the value is no longer `old`: spins for some microseconds, then sleeps.
+// A microsecond or two. Whoever spins longer takes the core from other threads, chains and programs.
+constexpr int pauses = 50;
+
+// Waits until the value is no longer `old`: spins for a moment, then sleeps.
 void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < pauses; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
 #if defined(__x86_64__)
     __builtin_ia32_pause();

@@ -1,6 +1,7 @@
-// A fixed team of threads, the calling thread included. A sweep uses it about ten times, a millisecond apart: threads
-// spin for a moment before they sleep, since waking up takes longer. A call waits only for threads that have begun
-// with a block: where other programs have the cores, the rest of the team does not hold it up.
+// A fixed team of threads, the calling thread included. A sweep uses it about ten times: threads that wait spin for a
+// moment and then sleep. To wake them takes some microseconds, so a team is for work that takes longer
+// (run/thread_plan.hpp). A call waits only for threads that have begun with a block: where other programs have the
+// cores, the rest of the team does not hold it up.
 #pragma once
 #include <atomic>
 #include <cstddef>

@@ -36,7 +36,7 @@ enum class Purpose : std::uint32_t {
   learn_shape = 17,      // g; mode = 1 + m: f of network m
   watch = 18,            // cells whose probabilities are followed
   collapsed = 19,        // components of counts with the parameters integrated out, index = its steps
-  minibatches = 20,      // the order of minibatches, sweep = epoch; mode = 1 + m: of those of network m
+  minibatches = 20,      // their order, sweep = epoch; mode = 1 + m: of edges of network m, then of missing cells
   rival_start = 21,      // a rival's initial factors, mode = k, index = row
   rival_zeros = 22,      // which zeros the logistic model is fitted to
   polya_gamma = 23,      // its latent variables, index = cell

@@ -162,8 +162,9 @@ void complete_layout(FitOptions& options, const std::vector<ModeSize>& modes, st
       options.columns.push_back(modes[k].name + "=" + (asked[k] == own ? "own" : std::to_string(asked[k])));
     }
   }
-  if (options.rank < 0)
-    options.rank = most_columns == 0 ? 20 : std::min(components_of_a_column * most_columns, most_components);
+  if (options.rank >= 0) return;
+  options.rank = most_columns > 0 ? std::min(components_of_a_column * most_columns, most_components)
+                                  : (is_rival(options) ? rank_of_rival : first_rank_tried);
 }
 
 FactorLayout layout_of(const FitOptions& complete, const std::vector<ModeSize>& modes) {

@@ -15,7 +15,11 @@ struct ModeSize {
   bool has_network = false;
 };
 
+// The rank of a rival, and the one that --rank auto tries first.
+constexpr std::int64_t rank_of_rival = 20, first_rank_tried = 25;
+
 // Fills in columns, self and rank: afterwards `columns` is empty for CP, or has "MODE=P" or "MODE=own" for every mode.
+// Of CP a rank that is not given is the first that is tried (run/choose_rank.hpp).
 // ones: of the data. Throws Error (config) that names the flag.
 void complete_layout(FitOptions& options, const std::vector<ModeSize>& modes, std::uint64_t ones);
 // For each mode, the one it is tied to; itself, if it is to none.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double many = 4294967295.0;
 constexpr double huge = 1e9;
+constexpr double most_draws_of_a_run = 1e6;
 
 std::vector<OptionField> make_fields() {
   using F = FitOptions;
@@ -22,10 +23,11 @@ std::vector<OptionField> make_fields() {
        .models = {}},
       {.name = "rank",
        .help = "upper bound R on the number of components; a prior empties those that are not needed (quad, pwquad: "
-               "their number)",
+               "their number). auto tries 25, 50, 100 and 200 in short chains, until a fifth of the components stays "
+               "nearly empty; with --columns it is 20 times the columns, for a rival 20",
        .member = &F::rank,
        .range = {1, 100000},
-       .default_text = "20; with --columns, 20 times the columns",
+       .default_text = "auto",
        .models = {}},
       {.name = "likelihood",
        .help = "what a cell is: binary (a one or not) or count (last column of the file)",
@@ -49,7 +51,9 @@ std::vector<OptionField> make_fields() {
                "those not listed are zeros). auto: zero if the data have such a one, else you must say",
        .member = &F::self},
       {.name = "sweeps",
-       .help = "Gibbs sweeps of each chain, burn-in included; with --method online, minibatches",
+       .help =
+           "Gibbs sweeps of each chain, burn-in included; with --method online, minibatches; with --until converged, "
+           "after how many the chains are judged for the first time",
        .member = &F::sweeps,
        .range = {1, many},
        .models = {},
@@ -59,24 +63,43 @@ std::vector<OptionField> make_fields() {
        .member = &F::burn_in,
        .range = {0, many},
        .default_text = "half of the sweeps",
-       .models = {Model::ztp, Model::logistic}},
-      {.name = "keep_every",
-       .help = "sweeps between kept draws",
-       .member = &F::keep_every,
-       .range = {1, many},
-       .default_text = "5, less in a run too short for --draws; online 2, or as --draws asks for",
-       .models = {Model::ztp, Model::logistic}},
-      {.name = "draws",
-       .help = "most draws to keep, all chains together; more are thinned, and fewer are kept where the file of draws "
-               "would pass 4 GiB",
-       .member = &F::draws,
-       .range = {1, 1e6},
        .models = {Model::ztp, Model::logistic},
        .may_change = true},
+      {.name = "keep_every",
+       .help = "draws are kept in the sweeps after burn-in that are multiples of this",
+       .member = &F::keep_every,
+       .range = {1, many},
+       .default_text = "1 (online 5), doubled until there are no more than --draws",
+       .models = {Model::ztp, Model::logistic},
+       .may_change = true},
+      {.name = "draws",
+       .help = "most draws to keep, all chains together; fewer are kept where their file would pass 4 GiB",
+       .member = &F::draws,
+       .range = {1, most_draws_of_a_run},
+       .default_text = "as many as take 256 MiB, but at least 100 and at most 1000; with --keep-every all of them",
+       .models = {Model::ztp, Model::logistic},
+       .may_change = true},
+      {.name = "until",
+       .help = "sweeps (as many as --sweeps says) or converged: go on until the chains agree on predictions (the first "
+               "verdict of 'ztp diagnose' is yes or nearly), or until --at-most is over; the draws are those of a fit "
+               "of that many sweeps",
+       .member = &F::until,
+       .models = {Model::ztp, Model::logistic},
+       .may_change = true},
+      {.name = "at_most",
+       .help =
+           "with --until converged: about how long to sample at most, as 30s, 10m or 2h; 200 sweeps are made in any "
+           "case",
+       .member = &F::at_most,
+       .models = {Model::ztp, Model::logistic},
+       .needs = Need::converged,
+       .may_change = true},
       {.name = "chains",
-       .help = "independent chains, run one after the other and averaged in predictions",
+       .help = "independent chains, averaged in predictions; several run at the same time where one alone cannot use "
+               "all threads",
        .member = &F::chains,
        .range = {1, 1000},
+       .default_text = "16 for a batch fit of up to 50000 ones, else 4; never more than --draws",
        .models = {Model::ztp, Model::logistic}},
       {.name = "seed",
        .help = "every draw is a function of it",
@@ -84,10 +107,10 @@ std::vector<OptionField> make_fields() {
        .range = {0, 1.8446744073709552e19},
        .models = {}},
       {.name = "threads",
-       .help = "threads; the draws do not depend on their number",
+       .help = "most threads to use, all chains together; the draws do not depend on their number",
        .member = &F::threads,
        .range = {1, 1024},
-       .default_text = "all cores, fewer for less than 2,000 ones each",
+       .default_text = "all cores, fewer where there is little to do",
        .models = {},
        .may_change = true},
       {.name = "sampler",
@@ -180,9 +203,10 @@ std::vector<OptionField> make_fields() {
        .member = &F::test,
        .models = {}},
       {.name = "holdout_as",
-       .help = "what held-out cells are to the fit: zero (as in the paper) or missing (unknown)",
+       .help = "what held-out cells are to the fit: missing (unknown) or zero (as in the paper)",
        .member = &F::holdout_as,
-       .models = {}},
+       .models = {},
+       .needs = Need::test_cells},
       {.name = "checkpoint",
        .help = "checkpoint interval: a number of sweeps, as 50, or a time, as 30s, 10m or 2h",
        .member = &F::checkpoint,

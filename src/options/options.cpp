@@ -47,8 +47,10 @@ void check_needs(const FitOptions& options, const FieldList& given, bool network
         throw Error(ErrorKind::usage, fmt::format("{} has no effect without {}", field->flag(), what));
   };
   check(Need::holdout, options.holdout > 0, "--holdout");
+  check(Need::test_cells, options.holdout > 0 || !options.test.empty(), "--holdout or --test");
   check(Need::online, is_online(options), "--method online");
   check(Need::network, networks, "--network");
+  check(Need::converged, options.until == Until::converged, "--until converged");
 }
 
 void check_online(const FitOptions& options) {
@@ -70,6 +72,26 @@ double leading_number(std::string_view text, std::string_view& rest) {
   return error == std::errc() ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
+// "30s", "10m", "2h" in seconds; NaN, if it is none of these.
+double duration(const std::string& text) {
+  std::string_view unit;
+  const double value = leading_number(text, unit);
+  const double seconds = unit == "s" ? value : unit == "m" ? 60 * value : unit == "h" ? 3600 * value : 0;
+  return seconds > 0 && seconds <= 1e9 ? seconds : std::numeric_limits<double>::quiet_NaN();
+}
+
+void check_until_converged(const FitOptions& options) {
+  seconds_at_most(options.at_most);
+  if (is_online(options))
+    throw Error(ErrorKind::config,
+                "--until converged is for --method batch: online chains do not sample the posterior");
+  if (options.chains == 1)
+    throw Error(ErrorKind::config, "--until converged needs --chains 2 or more: it compares them");
+  if (options.sweeps < fewest_sweeps_until_converged)
+    throw Error(ErrorKind::config, fmt::format("--sweeps {}: --until converged needs {} or more", options.sweeps,
+                                               fewest_sweeps_until_converged));
+}
+
 // Options with a syntax of their own, and combinations that are not allowed.
 void check_combinations(const FitOptions& options) {
   learned(options);
@@ -77,14 +99,10 @@ void check_combinations(const FitOptions& options) {
   checkpoint_interval(options.checkpoint);
   if (!options.memory.empty()) memory_limit(options.memory);
   if (is_online(options)) check_online(options);
+  if (options.until == Until::converged) check_until_converged(options);
   if (options.burn_in >= options.sweeps)
     throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",
                                                options.burn_in, options.sweeps));
-  if (options.draws < options.chains)
-    throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
-                                               options.draws, options.chains));
-  if (options.holdout_as != HoldoutAs::zero && options.holdout == 0 && options.test.empty())
-    throw Error(ErrorKind::config, "--holdout-as has no effect without --holdout or --test");
   if (options.holdout > 0 && !options.test.empty())
     throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
 }
@@ -132,13 +150,19 @@ Learned learned(const FitOptions& options) {
 
 CheckpointInterval checkpoint_interval(const std::string& text) {
   std::string_view unit;
-  const double value = leading_number(text, unit);
-  const double seconds = unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
+  const double value = leading_number(text, unit), seconds = duration(text);
   if (unit.empty() && value >= 1 && value <= 4294967295.0 && value == std::floor(value))
     return {static_cast<std::uint32_t>(value), 0};
-  if (seconds > 0 && value > 0 && value * seconds <= 1e9) return {0, value * seconds};
+  if (!std::isnan(seconds)) return {0, seconds};
   throw Error(ErrorKind::config,
               fmt::format("--checkpoint {}: must be a number of sweeps, as 50, or a time, as 30s, 10m or 2h", text));
+}
+
+double seconds_at_most(const std::string& text) {
+  const double seconds = duration(text);
+  if (std::isnan(seconds))
+    throw Error(ErrorKind::config, fmt::format("--at-most {}: must be a time, as 30s, 10m or 2h", text));
+  return seconds;
 }
 
 double memory_limit(const std::string& text) {
@@ -181,7 +205,8 @@ void check_ranges(const FitOptions& options) {
 
 void check_options(const FitOptions& options, const std::vector<const OptionField*>& given, bool networks) {
   check_used(options, given);
-  for (const OptionField* field : given) check_value(*field, options);
+  for (const OptionField* field : given)
+    if (field->default_text != "auto" || field->is_changed(options)) check_value(*field, options);
   check_needs(options, given, networks);
   check_combinations(options);
 }

@@ -22,6 +22,11 @@ struct CheckpointInterval {
 // "50": sweeps; "30s", "10m", "2h": time. Error (config) that names the flag.
 CheckpointInterval checkpoint_interval(const std::string& text);
 
+// --at-most in seconds: "30s", "10m", "2h". Error (config) that names the flag.
+double seconds_at_most(const std::string& text);
+
+inline constexpr std::int64_t fewest_sweeps_until_converged = 200;
+
 // "8G", "1.5GiB", "500M", "2000000": bytes, each letter 1024 times the one before. Error (config) that names the flag.
 double memory_limit(const std::string& text);
 

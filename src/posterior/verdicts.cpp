@@ -74,7 +74,9 @@ RunVerdict bound_of(const RunInfo& info) {
   if (std::isnan(most)) return {question, Answer::unknown, "there are no draws yet."};
   const double bound = static_cast<double>(info.options.rank), used = std::min(most, bound);
   const std::string in_use = fmt::format("{:.0f} of {} components are in use", used, info.options.rank);
-  const std::string larger = fmt::format("Fit with --rank {}", 2 * info.options.rank);
+  const bool memory = !info.rank_choice.trials.empty() && info.rank_choice.stop == RankStop::memory;
+  const std::string larger =
+      fmt::format("Fit with --rank {}{}", 2 * info.options.rank, memory ? " and more memory" : "");
   if (used > 0.98 * bound) return {question, Answer::no, fmt::format("{}, so there may be more. {}.", in_use, larger)};
   if (used > 0.9 * bound) return {question, Answer::nearly, fmt::format("{}. {} to be sure.", in_use, larger)};
   return {question, Answer::yes, in_use + "."};

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <map>
 
-#include "posterior/chain_table.hpp"
+#include "diagnose/chain_table.hpp"
 #include "report/numbers.hpp"
 #include "report/rank_plot.hpp"
 #include "report/sections.hpp"

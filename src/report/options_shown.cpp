@@ -8,6 +8,7 @@ std::vector<const OptionField*> options_with_effect(const RunInfo& info) {
   std::vector<const OptionField*> fields;
   for (const OptionField& field : fit_option_fields()) {
     const bool met = field.needs == Need::nothing || (field.needs == Need::holdout && info.options.holdout > 0) ||
+                     (field.needs == Need::test_cells && info.test_ones + info.test_zeros > 0) ||
                      (field.needs == Need::online && is_online(info.options)) ||
                      (field.needs == Need::network && !info.networks.empty());
     if (met && field.used_by(info.options.model)) fields.push_back(&field);

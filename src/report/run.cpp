@@ -37,8 +37,9 @@ std::string run_title(const std::string& run_dir) {
 }
 
 Json describe_run(const std::string& run_dir, const RunInfo& info) {
-  double seconds = 0;
-  for (const RunInfo::ChainStatus& chain : info.chains) seconds += chain.seconds;
+  double seconds = info.seconds;  // runs of earlier versions do not have it: their chains ran one after the other
+  if (seconds == 0)
+    for (const RunInfo::ChainStatus& chain : info.chains) seconds += chain.seconds;
   Json learned = Json::array(), options = Json::array(), changed = Json::array();
   for (const auto& [name, mean] : info.learned) learned.push_back({name, number(mean)});
   for (const OptionField* field : options_with_effect(info)) {

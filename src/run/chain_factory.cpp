@@ -1,5 +1,7 @@
 #include "run/chain_factory.hpp"
 
+#include <algorithm>
+
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "sampler/batch_chain.hpp"
@@ -8,10 +10,10 @@
 
 namespace ztp {
 
-std::vector<Minibatches*> OwnedMinibatches::edges_of_networks() const {
-  std::vector<Minibatches*> list;
-  for (const auto& of_network : edges) list.push_back(of_network.get());
-  return list;
+DataInMinibatches OwnedMinibatches::data() const {
+  DataInMinibatches data{*ones, {}, missing.get()};
+  for (const auto& of_network : edges) data.edges.push_back(of_network.get());
+  return data;
 }
 
 OwnedMinibatches make_minibatches(const Dataset& data, const FactorLayout& layout, std::size_t parts,
@@ -28,7 +30,18 @@ OwnedMinibatches make_minibatches(const Dataset& data, const FactorLayout& layou
                                                                FactorLayout::pairs(size.rows, size.columns), edge_parts,
                                                                kernel));
   }
+  if (data.missing.cells.empty()) return result;
+  const std::uint64_t largest = (data.ones() + parts - 1) / std::max<std::size_t>(parts, 1);
+  const std::size_t cells = data.missing.cells.size() / tensor.order();
+  const std::size_t each = missing_in_minibatch(static_cast<std::size_t>(largest));
+  result.missing =
+      std::make_unique<MemoryMinibatches>(data.missing.cells, std::span<const std::int64_t>(), layout,
+                                          minibatch_count(cells, static_cast<std::int64_t>(each)), kernel, true);
   return result;
+}
+
+std::size_t missing_in_minibatch(std::size_t ones) {
+  return std::clamp<std::size_t>(ones, 1, FileMinibatches::usual_chunk);
 }
 
 std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted) {
@@ -49,7 +62,7 @@ std::unique_ptr<PoissonChain> ChainFactory::make(std::uint32_t number) const {
   const bool shared = !problem_.layout.columns_are_components();
   if (!minibatches_.ones && shared) return std::make_unique<SharedChain>(problem_, *kernel_, number);
   if (!minibatches_.ones) return std::make_unique<BatchChain>(problem_, *kernel_, number);
-  const DataInMinibatches data{*minibatches_.ones, minibatches_.edges_of_networks()};
+  const DataInMinibatches data = minibatches_.data();
   if (shared) return std::make_unique<OnlineSharedChain>(problem_, online_, data, *kernel_, number);
   return std::make_unique<OnlineChain>(problem_, online_, data, *kernel_, number);
 }

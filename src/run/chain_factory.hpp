@@ -11,19 +11,24 @@
 
 namespace ztp {
 
-// The ones, and the edges of each network, in minibatches. Chains that run one after the other share them.
+// The ones, the edges of each network and the listed missing cells, in minibatches. Chains that run one after the other
+// share them.
 struct OwnedMinibatches {
   std::unique_ptr<Minibatches> ones;
   std::vector<std::unique_ptr<Minibatches>> edges;
+  std::unique_ptr<Minibatches> missing;  // null: no cells are listed
 
-  std::vector<Minibatches*> edges_of_networks() const;
+  DataInMinibatches data() const;
 };
 // `parts`: minibatches of the ones; `edge_parts`: of the edges of a network; `counts`: whether those of a file are
-// used. Refers to the file.
+// used. Minibatches of missing cells are as large as those of the ones, but not larger than a chunk of a file: all
+// cells, if they are so few. Refers to the file.
 OwnedMinibatches make_minibatches(const Dataset& data, const FactorLayout& layout, std::size_t parts,
                                   std::size_t edge_parts, bool counts, Kernel& kernel);
 // How many minibatches of `wanted` ones there are in so many.
 std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted);
+// The most missing cells in a minibatch, where one of the ones has so many.
+std::size_t missing_in_minibatch(std::size_t ones);
 
 class ChainFactory {
  public:

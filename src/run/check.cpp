@@ -9,6 +9,7 @@
 #include "io/assemble.hpp"
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
+#include "run/choose_rank.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
 #include "run/suggest_tie.hpp"
@@ -105,6 +106,22 @@ void describe_modes(const Dataset& data, CheckReport& report) {
   }
 }
 
+// What --rank auto would choose: if it takes about ten seconds at most, by choosing it.
+void find_rank(const FitOptions& given, const Dataset& data, CheckReport& report) {
+  constexpr double longest = 10;  // seconds
+  FitOptions& options = report.options;
+  const FitOptions first = with_rank(first_rank(given, options, data), given, options, data);
+  const FitOptions last = with_rank(largest_rank(given, options, data), given, options, data);
+  const double sweeps = 2 * longest_rank_trial;  // all trials together are worth about two of the last
+  if (sweeps * time_of_sweep(data, last, plan_threads(last, data).threads) <= longest) {
+    options = first;
+    choose_rank(given, data, 0, {}, options, report.rank_choice);
+    return;
+  }
+  options = last;
+  report.smallest_rank = {first.rank, {}, time_of_sweep(data, first, plan_threads(first, data).threads), 0};
+}
+
 }  // namespace
 
 CheckReport check(const ReadOptions& read, const FitOptions& given) {
@@ -116,9 +133,9 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
     const auto [k, l] = tied_pair(given, data);
     tie_modes(data, k, l);
   }
-  const FitOptions options = complete_options(given, data);
   CheckReport report;
-  report.options = options;
+  FitOptions& options = report.options;
+  options = complete_options(given, data);
   report.ones = data.ones();
   report.volume = data.tensor.volume();
   report.duplicates = data.duplicates;
@@ -132,9 +149,26 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   report.missing_cells = data.missing.cells.size() / data.tensor.order();
   report.missing_volume = missing_volume(data.tensor, data.missing);
   if (data.duplicates > 0 && std::filesystem::is_regular_file(read.file)) find_duplicates(reading, data, report);
-  report.cost = estimate_cost(data, given);
-  report.cost.memory += program;
-  report.seconds_per_sweep = time_of_sweep(data, options);
+  if (chooses_rank(given, options) && data.ones() > 0) find_rank(given, data, report);
+  const auto cost = [&](std::int64_t rank) {
+    FitOptions at = given;
+    at.rank = rank;
+    FitCost result = estimate_cost(data, at);
+    result.memory += program;
+    return result;
+  };
+  const auto of_all_chains = [&](const FitCost& of_fit, double sweep) {
+    const unsigned at_once = of_fit.chains_at_once, chains = static_cast<unsigned>(options.chains);
+    return sweep * static_cast<double>(options.sweeps) * static_cast<double>((chains + at_once - 1) / at_once);
+  };
+  report.cost = cost(options.rank);
+  report.seconds_per_sweep =
+      time_of_sweep(data, options, plan_threads(options, data, report.cost.chains_at_once).threads);
+  report.seconds = of_all_chains(report.cost, report.seconds_per_sweep);
+  if (auto& smallest = report.smallest_rank) {
+    smallest->cost = cost(smallest->rank);
+    smallest->seconds = of_all_chains(smallest->cost, smallest->seconds_per_sweep);
+  }
   if (!given.tie.empty()) return report;
   Pool pool(reading.threads);
   if (data.file != nullptr) index_labels(data.tensor.modes, data.file->path(), pool);  // not before the memory is told

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 
 #include "base/json.hpp"
@@ -18,11 +17,11 @@
 namespace ztp {
 namespace {
 
-constexpr std::uint32_t checkpoint_format = 1;
-constexpr std::array names = {"checkpoint-a.bin", "checkpoint-b.bin"};
+constexpr std::uint32_t checkpoint_format = 2;
+constexpr std::array suffixes = {"-a.bin", "-b.bin"};
 
-std::uint64_t total_sweeps(const Checkpoint& checkpoint) {
-  return std::accumulate(checkpoint.sweeps.begin(), checkpoint.sweeps.end(), std::uint64_t{0});
+std::string checkpoint_file(const std::string& run_dir, std::uint32_t chain, std::size_t which) {
+  return fmt::format("{}/checkpoint-{}{}", run_dir, chain + 1, suffixes[which]);
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
@@ -64,13 +63,9 @@ Checkpoint read_checkpoint(const SectionReader& file, const std::string& path, c
   checkpoint.file = path;
   CheckpointPosition& position = checkpoint;
   file.read("position", &position, sizeof position);
-  const Buffer<std::uint32_t> sweeps = file.values<std::uint32_t>("sweeps");
-  checkpoint.sweeps.assign(sweeps.begin(), sweeps.end());
-  const Buffer<double> sum = file.values<double>("held_out");
-  checkpoint.held_out_sum.assign(sum.begin(), sum.end());
-  const std::uint64_t test_cells = info.test_ones + info.test_zeros;
-  if (checkpoint.chain >= sweeps.size() || sweeps.size() > static_cast<std::size_t>(info.options.chains) ||
-      (!sum.empty() && sum.size() != test_cells))
+  const std::uint64_t test_cells = info.test_ones + info.test_zeros, stored = file.bytes("held_out") / sizeof(double);
+  if (checkpoint.chain >= static_cast<std::size_t>(info.options.chains) ||
+      checkpoint.sweeps > static_cast<std::uint64_t>(info.options.sweeps) || (stored != 0 && stored != test_cells))
     throw_damaged(path, "its numbers do not fit the run");
   return checkpoint;
 }
@@ -114,22 +109,31 @@ std::string chain_end_file(const std::string& run_dir, std::uint32_t chain) {
   return fmt::format("{}/chain-{}.bin", run_dir, chain + 1);
 }
 
-std::string next_checkpoint_file(const std::string& run_dir, const std::string& last) {
-  return fmt::format("{}/{}", run_dir, last.ends_with(names[0]) ? names[1] : names[0]);
+std::string next_checkpoint_file(const std::string& run_dir, std::uint32_t chain, const std::string& last) {
+  return checkpoint_file(run_dir, chain, last == checkpoint_file(run_dir, chain, 0) ? 1 : 0);
 }
 
-void write_checkpoint(const std::string& path, const RunInfo& info, const Checkpoint& checkpoint, Chain& chain) {
+bool is_checkpoint_file(const std::string& name) {
+  return name.starts_with("checkpoint-") && (name.ends_with(suffixes[0]) || name.ends_with(suffixes[1]));
+}
+
+void write_checkpoint(const std::string& path, const RunInfo& info, Chain& chain, double seconds,
+                      const HeldOutSum* held_out) {
   SectionWriter file(path);
   const auto text = [&](const char* name, const std::string& value) { file.section(name, value.data(), value.size()); };
   file.values("format", &checkpoint_format, 1);
   text("version", version());
   text("fingerprint", info.fingerprint);
   text("options", options_to_json(info.options));
-  CheckpointPosition position = checkpoint;
-  position.chains = static_cast<std::uint32_t>(checkpoint.sweeps.size());
+  const CheckpointPosition position{.chain = chain.number(),
+                                    .sweeps = chain.steps_done(),
+                                    .seconds = seconds,
+                                    .held_out_draws = held_out == nullptr ? 0 : held_out->draws,
+                                    .burn_in = static_cast<std::uint32_t>(info.options.burn_in),
+                                    .keep_every = info.keep_every};
   file.values("position", &position, 1);
-  file.values("sweeps", checkpoint.sweeps.data(), checkpoint.sweeps.size());
-  file.values("held_out", checkpoint.held_out_sum.data(), checkpoint.held_out_sum.size());
+  file.values("held_out", held_out == nullptr ? nullptr : held_out->of_cells.data(),
+              held_out == nullptr ? 0 : held_out->of_cells.size());
   for (const CheckpointField& field : chain.checkpoint_fields()) {
     if (field.rows != nullptr)
       write_counts(file, field.name, *field.rows);
@@ -139,45 +143,48 @@ void write_checkpoint(const std::string& path, const RunInfo& info, const Checkp
   file.commit();
 }
 
-Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, std::vector<std::string>& warnings) {
-  std::vector<std::string> paths;
-  for (const char* name : names) paths.push_back(run_dir + "/" + name);
-  for (std::uint32_t c = 0; c < static_cast<std::uint32_t>(info.options.chains); ++c)
-    paths.push_back(chain_end_file(run_dir, c));
+namespace {
+
+// Nothing, if the chain has no file.
+Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, std::uint32_t chain,
+                             std::vector<std::string>& warnings) {
   std::optional<Checkpoint> latest;
   std::vector<std::string> damaged;
-  for (const std::string& path : paths) {
+  for (const std::string& path :
+       {checkpoint_file(run_dir, chain, 0), checkpoint_file(run_dir, chain, 1), chain_end_file(run_dir, chain)}) {
     std::error_code no_access;
     if (!std::filesystem::exists(path, no_access)) continue;
     try {
       const SectionReader file(path);
       file.verify();
       Checkpoint found = read_checkpoint(file, path, info);
-      if (!latest || total_sweeps(found) > total_sweeps(*latest)) latest = std::move(found);
+      if (found.chain != chain) throw_damaged(path, fmt::format("it is of chain {}", found.chain + 1));
+      if (!latest || found.sweeps > latest->sweeps) latest = std::move(found);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::config) throw;  // not damaged, but not of this run
       damaged.push_back(error.what());
     }
   }
   if (!latest && !damaged.empty())
-    throw Error(ErrorKind::input, fmt::format("no checkpoint of {} is whole: {}; remove them to start again", run_dir,
-                                              fmt::join(damaged, "; ")));
+    throw Error(ErrorKind::input, fmt::format("no checkpoint of chain {} of {} is whole: {}; remove them to start the "
+                                              "chain again",
+                                              chain + 1, run_dir, fmt::join(damaged, "; ")));
   for (const std::string& what : damaged)
-    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, total_sweeps(*latest)));
+    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, latest->sweeps));
   return latest.value_or(Checkpoint{});
 }
 
-void check_chain_end(const std::string& run_dir, const RunInfo& info, std::uint32_t chain, std::uint32_t sweeps) {
-  const std::string path = chain_end_file(run_dir, chain);
-  const SectionReader file(path);
-  file.verify();
-  const Checkpoint end = read_checkpoint(file, path, info);
-  if (end.chain != chain || end.sweeps[chain] != sweeps)
-    throw Error(ErrorKind::input, fmt::format("{}: not of the end of chain {} after {} sweeps; the run cannot go on",
-                                              path, chain + 1, sweeps));
+}  // namespace
+
+std::vector<Checkpoint> latest_checkpoints(const std::string& run_dir, const RunInfo& info,
+                                           std::vector<std::string>& warnings) {
+  std::vector<Checkpoint> all;
+  for (std::uint32_t c = 0; c < static_cast<std::uint32_t>(info.options.chains); ++c)
+    all.push_back(latest_checkpoint(run_dir, info, c, warnings));
+  return all;
 }
 
-double restore_chain(const std::string& path, const RunInfo& info, Chain& chain) {
+Checkpoint restore_chain(const std::string& path, const RunInfo& info, Chain& chain) {
   std::error_code no_access;
   if (!std::filesystem::exists(path, no_access))
     throw Error(ErrorKind::input, fmt::format("{} is not there: only a chain that has come to its end has one", path));
@@ -194,8 +201,16 @@ double restore_chain(const std::string& path, const RunInfo& info, Chain& chain)
     else
       file.read(field.name, field.data, field.bytes);
   }
-  chain.restore(checkpoint.sweeps[checkpoint.chain]);
-  return checkpoint.seconds;
+  chain.restore(checkpoint.sweeps);
+  return checkpoint;
+}
+
+std::optional<HeldOutSum> read_held_out(const std::string& path, const RunInfo& info) {
+  const SectionReader file(path);
+  const Checkpoint checkpoint = read_checkpoint(file, path, info);
+  if (checkpoint.burn_in != info.options.burn_in || checkpoint.keep_every != info.keep_every) return std::nullopt;
+  const Buffer<double> sum = file.values<double>("held_out");
+  return HeldOutSum{checkpoint.held_out_draws, {sum.begin(), sum.end()}};
 }
 
 }  // namespace ztp

@@ -13,6 +13,7 @@
 #include "kernel/draw_columns.hpp"
 #include "options/options.hpp"
 #include "run/chain_factory.hpp"
+#include "run/choose_rank.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
@@ -37,25 +38,34 @@ double data_bytes(const Dataset& data) {
   return bytes;
 }
 
-std::size_t online_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout) {
+// What a fit has beside the ones.
+struct OtherCells {
+  double test = 0;     // held out
+  double missing = 0;  // listed, those that are held out as missing included
+};
+
+std::size_t online_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout,
+                         std::size_t missing) {
   const std::size_t K = data.tensor.order(), minibatch = static_cast<std::size_t>(options.minibatch);
   const bool in_file = data.file != nullptr, counts = has_counts(options);
   std::size_t bytes = OnlineChain::bytes(layout, options.inner_draws, minibatch);
   if (layout.columns_are_components())
     bytes += cpu::Allocator::bytes(in_file ? std::min(minibatch, FileMinibatches::usual_chunk) : minibatch, layout);
   else
-    bytes += shared_chain_bytes(data, options, layout);
+    bytes += shared_chain_bytes(data, options, layout, std::min(missing, missing_in_minibatch(minibatch)));
   bytes +=
       in_file ? FileMinibatches::bytes(minibatch, K, counts) : MemoryMinibatches::bytes(data.tensor.nnz(), K, counts);
   for (const Network& network : data.networks) bytes += MemoryMinibatches::bytes(network.size(), 2, false);
+  if (missing > 0) bytes += MemoryMinibatches::bytes(missing, K, false);
   return bytes;
 }
 
-std::size_t batch_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout) {
+std::size_t batch_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout,
+                        std::size_t missing) {
   const std::size_t ones = data.tensor.nnz();
   const bool shared = !layout.columns_are_components();
-  std::size_t bytes = shared ? shared_chain_bytes(data, options, layout)
-                             : index_bytes(ones, layout) + cpu::Allocator::bytes(ones, layout);
+  std::size_t bytes = shared ? shared_chain_bytes(data, options, layout, missing)
+                             : index_bytes(ones, layout) + cpu::Allocator::bytes(std::max(ones, missing), layout);
   for (const Network& network : data.networks) {
     const auto [rows, columns] = layout.size_of_mode(network.mode);
     bytes += index_bytes(network.size(), FactorLayout::pairs(rows, columns));
@@ -64,46 +74,92 @@ std::size_t batch_bytes(const Dataset& data, const FitOptions& options, const Fa
   return bytes;
 }
 
-double sampling_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout, double test_cells) {
-  const double cell = static_cast<double>(4 * data.tensor.order() + 1);  // and its outcome
-  const double bytes = sampling_code_bytes + test_cells * cell + HeldOut::bytes(test_cells);
-  if (is_rival(options)) return bytes + rival_models(options).chain_bytes(options, data);
+double chain_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout,
+                   const OtherCells& cells) {
+  if (is_rival(options)) return rival_models(options).chain_bytes(options, data);
   const auto of_method = is_online(options) ? online_bytes : batch_bytes;
-  return bytes + static_cast<double>(array_bytes(layout, is_online(options)) + of_method(data, options, layout));
+  return static_cast<double>(array_bytes(layout, is_online(options)) +
+                             of_method(data, options, layout, static_cast<std::size_t>(cells.missing)));
 }
 
-FitCost cost_of(const Dataset& data, const FitOptions& options, std::uint64_t cells_of_file = 0) {
+// The cells that will be held out, if the data still have them, and those of a file.
+OtherCells other_cells(const Dataset& data, const FitOptions& options, std::uint64_t cells_of_file) {
+  OtherCells cells;
   const double held_out = options.holdout * static_cast<double>(data.ones());
-  const double test_cells =
-      held_out * (1 + static_cast<double>(options.zeros_per_one)) + static_cast<double>(cells_of_file);
+  cells.test = held_out * (1 + static_cast<double>(options.zeros_per_one)) + static_cast<double>(cells_of_file);
+  cells.missing = static_cast<double>(data.missing.cells.size() / data.tensor.order());
+  if (options.holdout_as == HoldoutAs::missing) cells.missing += cells.test;
+  return cells;
+}
+
+// So many chains at the same time.
+double sampling_bytes(const Dataset& data, const FitOptions& options, const FactorLayout& layout,
+                      const OtherCells& cells, unsigned chains) {
+  const double cell = static_cast<double>(4 * data.tensor.order() + 1);  // and its outcome
+  return sampling_code_bytes + cells.test * cell +
+         chains * (HeldOut::bytes(cells.test) + chain_bytes(data, options, layout, cells));
+}
+
+FitCost cost_of(const Dataset& data, const FitOptions& options, unsigned chains, std::uint64_t cells_of_file = 0) {
+  const double held_out = options.holdout * static_cast<double>(data.ones());
+  const OtherCells cells = other_cells(data, options, cells_of_file);
   const DrawLayout layout = draw_layout(options, data);
   const Schedule plan = make_schedule(options, layout);
   const std::size_t K = data.tensor.order();
   FitCost cost;
-  cost.draws = std::uint64_t{plan.chains} * plan.draws_per_chain();
+  cost.chains_at_once = chains;
+  cost.draws = plan.draws();
   cost.draws_file = static_cast<double>(cost.draws) * static_cast<double>(layout.bytes());
   cost.memory = data_bytes(data);
-  if (options.holdout_as == HoldoutAs::missing) cost.memory += test_cells * static_cast<double>(4 * K);
+  if (options.holdout_as == HoldoutAs::missing) cost.memory += cells.test * static_cast<double>(4 * K);
   // Ones in memory that are held out are no longer training ones when the chains begin.
   const double taken_out =
       data.file != nullptr ? 0 : held_out * static_cast<double>(4 * K + (data.tensor.counts.empty() ? 0 : 8));
   // The stages of a fit do not overlap.
   const double reading = TableReader::bytes(static_cast<double>(data.lines), K, static_cast<unsigned>(options.threads));
-  const double splitting = held_out > 0 ? sampling_code_bytes + split_bytes(data.tensor, test_cells) : 0;
-  const double sampling = sampling_bytes(data, options, layout.factors, test_cells) - taken_out;
+  const double splitting = held_out > 0 ? sampling_code_bytes + split_bytes(data.tensor, cells.test) : 0;
+  const double sampling = sampling_bytes(data, options, layout.factors, cells, chains) - taken_out;
   cost.memory += std::max({reading, splitting, sampling, bytes_for_writing});
   return cost;
+}
+
+double allowed_memory(const FitOptions& options) {
+  return options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
 }
 
 }  // namespace
 
 FitCost estimate_cost(const Dataset& data, const FitOptions& options) {
-  return cost_of(data, complete_options(options, data));
+  const FitOptions complete = complete_options(options, data);
+  const FitOptions largest =
+      chooses_rank(options, complete) ? with_rank(most_rank_tried, options, complete, data) : complete;
+  return cost_of(data, largest, threads_within_memory(data, largest).chains);
+}
+
+namespace {
+
+// With one chain at a time.
+double needed_bytes(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells) {
+  return program_bytes + cost_of(data, complete, 1, test_cells).memory;
+}
+
+}  // namespace
+
+ThreadPlan threads_within_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells) {
+  const double limit = allowed_memory(complete);
+  ThreadPlan plan = plan_threads(complete, data);
+  while (plan.chains > 1 && program_bytes + cost_of(data, complete, plan.chains, test_cells).memory > limit)
+    plan = plan_threads(complete, data, plan.chains - 1);
+  return plan;
+}
+
+bool fits_into_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells) {
+  return needed_bytes(data, complete, test_cells) <= allowed_memory(complete);
 }
 
 void require_memory(const Dataset& data, const FitOptions& options, std::uint64_t test_cells) {
-  const double limit = options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
-  const auto needed = [&](const FitOptions& tried) { return program_bytes + cost_of(data, tried, test_cells).memory; };
+  const double limit = allowed_memory(options);
+  const auto needed = [&](const FitOptions& tried) { return needed_bytes(data, tried, test_cells); };
   const double need = needed(options);
   if (need <= limit) return;
   std::string remedy;
@@ -133,6 +189,12 @@ constexpr std::size_t timed_draws = 4000000;                    // rows times co
 constexpr std::size_t most_row_bytes = std::size_t{256} << 20;  // of a mode
 
 }  // namespace
+
+double missing_cells_of_step(const Dataset& data, const FitOptions& options) {
+  const double missing = other_cells(data, options, 0).missing;
+  if (!is_online(options)) return missing;
+  return std::min(missing, static_cast<double>(missing_in_minibatch(static_cast<std::size_t>(options.minibatch))));
+}
 
 Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
   if (data.file != nullptr) return first_ones_of_file(data, wanted);
@@ -205,7 +267,7 @@ double time_counts(const Dataset& data, const FitOptions& options, Kernel& kerne
 double ones_of_sweep(const Dataset& data, const FitOptions& options) {
   const double K = static_cast<double>(data.tensor.order()), ones = static_cast<double>(data.ones());
   const double part = is_online(options) ? static_cast<double>(options.minibatch) / ones : 1;
-  double cells = part * ones + static_cast<double>(data.missing.cells.size()) / K;
+  double cells = part * ones + missing_cells_of_step(data, options);
   for (const Network& network : data.networks)
     cells += (part * static_cast<double>(network.edges.size()) + static_cast<double>(network.missing.size())) / K;
   return cells;
@@ -227,8 +289,8 @@ double time_plain(const Dataset& data, const FitOptions& options, Kernel& kernel
 
 }  // namespace
 
-double time_of_sweep(const Dataset& data, const FitOptions& complete) {
-  Pool pool(static_cast<unsigned>(complete.threads));
+double time_of_sweep(const Dataset& data, const FitOptions& complete, unsigned threads) {
+  Pool pool(threads);
   const bool shared = shares_columns(complete), few = !is_online(complete) && data.ones() <= most_timed_ones;
   if (complete.sampler == Sampler::collapsed || (shared && few)) return time_real(data, complete, pool);
   const std::unique_ptr<Kernel> kernel = make_kernel(complete.kernel, pool);

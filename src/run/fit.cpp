@@ -1,6 +1,9 @@
 #include "ztp/fit.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
+
+#include <algorithm>
 
 #include "base/file.hpp"
 #include "base/memory.hpp"
@@ -9,9 +12,11 @@
 #include "options/options.hpp"
 #include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
+#include "run/choose_rank.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
+#include "run/rounds.hpp"
 #include "run/sample_run.hpp"
 #include "store/data.hpp"
 #include "store/draws_file.hpp"
@@ -64,15 +69,21 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
   return test;
 }
 
-FitOutcome sample(const OpenRun& run, const Checkpoint& from = {}) {
+// Chains at the same time have threads and arrays of their own, each at its place.
+FitOutcome sample(const OpenRun& run, const ThreadPlan& plan, const std::vector<Checkpoint>& from = {}) {
   const FitOptions& options = run.info.options;
-  Pool pool(static_cast<unsigned>(options.threads));
-  if (is_rival(options))
-    return sample_run(
-        run, [&](std::uint32_t c) { return rival_models(options).make_chain(options, run.data, pool, c); }, from);
-  const ChainFactory chains(options, run.data, pool);
-  return sample_run(
-      run, [&](std::uint32_t c) { return chains.make(c); }, from);
+  std::vector<std::unique_ptr<Pool>> pools;
+  std::vector<std::unique_ptr<ChainFactory>> factories;
+  for (unsigned place = 0; place < plan.chains; ++place) {
+    pools.push_back(std::make_unique<Pool>(plan.threads));
+    if (!is_rival(options)) factories.push_back(std::make_unique<ChainFactory>(options, run.data, *pools.back()));
+  }
+  const auto make_chain = [&](std::uint32_t c, std::size_t place) -> std::unique_ptr<Chain> {
+    malloc_trim(0);  // returns the memory of the chain before it, which would otherwise be in pieces
+    if (is_rival(options)) return rival_models(options).make_chain(options, run.data, *pools[place], c);
+    return factories[place]->make(c);
+  };
+  return sample_run(run, make_chain, plan.chains, from);
 }
 
 }  // namespace
@@ -89,7 +100,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
     const auto [k, l] = tied_pair(given, data);
     tie_modes(data, k, l);
   }
-  const FitOptions options = complete_options(given, data);
+  FitOptions options = complete_options(given, data);
   if (data.ones() == 0) throw Error(ErrorKind::config, "the tensor has no ones to fit");
   if (is_rival(options)) {
     rival_models(options);  // they must be there
@@ -100,39 +111,56 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   if (data.file == nullptr && has_counts(options) != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
+  const bool automatic = chooses_rank(given, options);
+  if (automatic) options = with_rank(first_rank(given, options, data), given, options, data);
   require_memory(data, options);
   TestCells test = test_cells(options, data);
-  if (!options.test.empty()) require_memory(data, options, test.size());
+  const std::uint64_t cells_of_file = options.test.empty() ? 0 : test.size();
+  if (cells_of_file > 0) require_memory(data, options, cells_of_file);
   if (options.self == SelfCells::missing) {
     const auto [k, l] = tied_pair(options, data);
     remove_self_cells(k, l, data.tensor.order(), test, data.missing);
   }
   if (options.holdout_as == HoldoutAs::missing) add_missing_cells(data.tensor, test.coords, data.missing);
+  RankChoice choice;
+  if (automatic && !choose_rank(given, data, test.size(), callbacks, options, choice)) return FitOutcome::not_begun;
+  if (automatic && callbacks.on_message) callbacks.on_message(rank_choice_text(choice));
   RunInfo info = describe_run(data, options, test, callbacks.command);
+  info.rank_choice = choice;
+  info.burn_in_given = given.burn_in >= 0;
+  info.keep_every_given = given.keep_every >= 0;
+  info.draws_given = given.draws >= 0;
   if (is_rival(options)) rival_models(options).describe(data, info);
   NewRunDir made(run_dir, replace);
   write_initial_files(made.path(), info, data, test);
   made.publish();
-  return sample({run_dir, data, test, info, callbacks});
+  if (options.until == Until::converged) ask_for_round(run_dir, info, first_round(info));
+  return sample({run_dir, data, test, info, callbacks}, threads_within_memory(data, options, cells_of_file));
 }
 
 namespace {
 
-// Raises the number of sweeps of each chain; draws are kept as often as before.
+// Raises the number of sweeps of each chain, to what a fit of so many would be.
 void extend_sweeps(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
-  FitOptions& options = info.options;
-  if (sweeps == options.sweeps) return;
-  if (is_point_estimate(options))
+  const FitOptions before = info.options;
+  if (is_point_estimate(before))
     throw Error(ErrorKind::config, fmt::format("--sweeps: of --model {} only the last iteration is kept; fit again "
                                                "with --sweeps {}",
-                                               name_of(options.model), sweeps));
-  if (sweeps < options.sweeps)
+                                               name_of(before.model), sweeps));
+  if (sweeps < before.sweeps)
     throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} has {} already, and more can be asked for, not fewer",
-                                               sweeps, run_dir, options.sweeps));
-  options.sweeps = sweeps;
-  check_ranges(options);
-  info.draws_planned = static_cast<std::uint64_t>(options.chains) *
-                       static_cast<std::uint64_t>((sweeps - options.burn_in) / info.keep_every);
+                                               sweeps, run_dir, before.sweeps));
+  info.options.until = Until::sweeps;
+  info.ended.clear();
+  if (sweeps == before.sweeps) return;
+  ask_for_sweeps(info, sweeps);
+  check_ranges(info.options);
+  if (!same_chains(before, info.options, info.ones))
+    throw Error(
+        ErrorKind::config,
+        fmt::format("--sweeps {}: {} has {} sweeps, so few that part of the sampler began its work earlier than "
+                    "in a fit of {}; fit again with --sweeps {}",
+                    sweeps, run_dir, before.sweeps, sweeps, sweeps));
 }
 
 void check_can_resume(const RunInfo& info, const std::string& run_dir) {
@@ -161,28 +189,27 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
     return FitOutcome::complete;
   }
   check_can_resume(info, run_dir);
-  if (options.sweeps > 0) extend_sweeps(info, run_dir, options.sweeps);
   if (options.threads > 0) info.options.threads = options.threads;
   if (!options.checkpoint.empty()) info.options.checkpoint = options.checkpoint;
   info.options.memory = options.memory;
   checkpoint_interval(info.options.checkpoint);  // both checked before anything is read
   if (!options.memory.empty()) memory_limit(options.memory);
+  if (options.sweeps > 0) extend_sweeps(info, run_dir, options.sweeps);
   std::vector<std::string> warnings;
-  const Checkpoint from = latest_checkpoint(run_dir, info, warnings);
+  const std::vector<Checkpoint> from = latest_checkpoints(run_dir, info, warnings);
   for (const std::string& warning : warnings)
     if (callbacks.on_warning) callbacks.on_warning(warning);
-  if (from.file.empty()) info.chains.clear();
-  for (std::uint32_t c = 0; c < from.sweeps.size(); ++c)  // before anything is changed
-    if (c != from.chain && from.sweeps[c] > 0 && from.sweeps[c] < info.options.sweeps)
-      check_chain_end(run_dir, info, c, from.sweeps[c]);
   const Dataset data = load_data(run_dir, info);
-  require_memory(data, info.options, info.options.test.empty() ? 0 : info.test_ones + info.test_zeros);
+  const std::uint64_t test_cells = info.options.test.empty() ? 0 : info.test_ones + info.test_zeros;
+  require_memory(data, info.options, test_cells);
+  const ThreadPlan plan = threads_within_memory(data, info.options, test_cells);
   const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
   remove_partial_files(run_dir);
-  restore_draw_log(run_dir, info, from.draw_log_length);
+  const auto has_started = [](const Checkpoint& checkpoint) { return !checkpoint.file.empty(); };
+  if (std::any_of(from.begin(), from.end(), has_started)) restore_draw_log(run_dir, info);
   info.status = "running";
   write_run_status(run_dir, info);
-  return sample({run_dir, data, test, info, callbacks}, from);
+  return sample({run_dir, data, test, info, callbacks}, plan, from);
 }
 
 }  // namespace ztp

@@ -12,7 +12,9 @@
 #include "io/flags.hpp"
 #include "kernel/bounded_draw.hpp"
 #include "options/options.hpp"
+#include "run/thread_plan.hpp"
 #include "ztp/error.hpp"
+#include "ztp/option_fields.hpp"
 
 namespace ztp {
 namespace {
@@ -23,16 +25,11 @@ constexpr std::int64_t most_units_moved = std::int64_t{1} << 28;  // two gigabyt
 constexpr std::int64_t many_ones = 10000000;                      // for these two see complete_sampler
 constexpr std::int64_t few_ones_in_minibatch = 50000;
 constexpr std::uint64_t most_draw_bytes = std::uint64_t{4} << 30;
-
-// All cores, but where there is little to do threads would wait for each other more than they work: with 1,000 ones two
-// are slower than one, with 3,000 they are faster.
-constexpr std::uint64_t ones_for_a_thread = 2000;
-
-std::int64_t useful_threads(const Dataset& data) {
-  std::uint64_t entries = data.ones();
-  for (const Network& network : data.networks) entries += network.size();
-  return static_cast<std::int64_t>(std::clamp<std::uint64_t>(entries / ones_for_a_thread, 1, available_cores()));
-}
+// By default. Questions about a run take a time that grows with its draws, and beyond some hundred the answers hardly
+// change.
+constexpr std::uint64_t usual_draw_bytes = std::uint64_t{256} << 20, fewest_draws = 100, usual_draws = 1000;
+constexpr std::uint32_t least_online_steps = 5;   // from draw to draw: a draw takes about as long as a step
+constexpr std::uint32_t least_scored_sweeps = 5;  // from score to score of the held-out cells, which are sorted for it
 
 double dirichlet_value(const std::string& item, const std::string& text) {
   double value = 0;
@@ -147,18 +144,62 @@ void check_shared(const FitOptions& complete, const Dataset& data) {
                             data.tensor.modes[layout.one_hot_mode()].name));
 }
 
-void complete_schedule(FitOptions& complete) {
+std::uint64_t most_draws(const FitOptions& options, std::uint64_t bytes) {
+  const std::uint64_t largest = static_cast<std::uint64_t>(fit_option_field("draws").range.largest);
+  const std::uint64_t in_file = std::clamp<std::uint64_t>(most_draw_bytes / bytes, 1, largest);
+  if (options.draws >= 0) return std::min(static_cast<std::uint64_t>(options.draws), in_file);
+  if (options.keep_every >= 0) return in_file;
+  return std::min(in_file, std::clamp(usual_draw_bytes / bytes, fewest_draws, usual_draws));
+}
+
+Schedule plain_schedule(const FitOptions& options, std::uint32_t keep_every) {
+  return {.chains = static_cast<std::uint32_t>(options.chains),
+          .sweeps = static_cast<std::uint32_t>(options.sweeps),
+          .burn_in = static_cast<std::uint32_t>(options.burn_in),
+          .keep_every = keep_every};
+}
+
+// Chains of small data sit in modes of their own, and what two fits say of a cell differs by one over the square root of
+// their number (docs/results.md, "Mixing"). Large data take longer and differ less.
+void complete_chains(FitOptions& complete, std::uint64_t ones) {
+  if (complete.chains >= 0) return;
+  const bool small = ones <= static_cast<std::uint64_t>(most_units_collapsed);
+  complete.chains = small && !is_online(complete) && !is_rival(complete) ? 16 : 4;
+  if (complete.draws >= 0) complete.chains = std::min(complete.chains, complete.draws);  // each keeps one
+}
+
+// Burn-in, how often draws are kept, and how many at most. A draw has so many bytes.
+void complete_schedule(FitOptions& complete, std::uint64_t draw_bytes) {
   if (complete.burn_in < 0) complete.burn_in = complete.sweeps / 2;
-  if (complete.keep_every < 0) {
-    const std::int64_t after = complete.sweeps - complete.burn_in, fitting = after * complete.chains / complete.draws;
-    // Online, a draw takes about as long as a step, so not every step is kept.
-    complete.keep_every = is_online(complete)
-                              ? std::clamp<std::int64_t>(fitting, std::min<std::int64_t>(2, after), after)
-                              : std::clamp<std::int64_t>(fitting, 1, 5);
-  }
-  if (complete.sweeps - complete.burn_in < complete.keep_every)
-    throw Error(ErrorKind::config, fmt::format("--keep-every {}: no draw would be kept in the {} sweeps after burn-in",
-                                               complete.keep_every, complete.sweeps - complete.burn_in));
+  Schedule plan = plain_schedule(complete, is_online(complete) ? least_online_steps : 1);
+  if (complete.keep_every >= 0)
+    plan.keep_every = static_cast<std::uint32_t>(complete.keep_every);
+  else if (plan.draws() == 0)
+    plan.keep_every = 1;
+  if (plan.draws() == 0)
+    throw Error(
+        ErrorKind::config,
+        fmt::format("--keep-every {}: no draw would be kept, for none of the sweeps after burn-in, {} to {}, is "
+                    "a multiple of it",
+                    complete.keep_every, complete.burn_in + 1, complete.sweeps));
+  const std::uint64_t most = most_draws(complete, draw_bytes);
+  complete.keep_every = plan.thinned_to(most).keep_every;
+  complete.draws = std::max(static_cast<std::int64_t>(most), complete.chains);
+}
+
+// Error, if draws are given that do not go with the chains or with keep_every.
+void check_draws(const FitOptions& given, const FitOptions& complete) {
+  if (given.draws >= 0 && given.draws < complete.chains)
+    throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
+                                               given.draws, complete.chains));
+  if (given.keep_every < 0 || given.draws < 0) return;
+  const std::uint64_t draws = plain_schedule(complete, static_cast<std::uint32_t>(given.keep_every)).draws();
+  if (draws <= static_cast<std::uint64_t>(given.draws)) return;
+  throw Error(
+      ErrorKind::config,
+      fmt::format("--keep-every {} keeps {} draws of all chains together, and --draws {} allows fewer; leave one "
+                  "of them out, or use --keep-every {}",
+                  given.keep_every, draws, given.draws, complete.keep_every));
 }
 
 }  // namespace
@@ -175,23 +216,37 @@ FitOptions complete_options(const FitOptions& options, const Dataset& data) {
   dirichlet_of_modes(options.dirichlet, data.tensor.modes);
   FitOptions complete = fill_in_defaults(options, data);
   if (shares_columns(complete)) check_shared(complete, data);
+  if (!is_point_estimate(complete)) check_draws(options, complete);
   return complete;
 }
 
 FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data) {
   FitOptions complete = options;
-  if (complete.threads == 0) complete.threads = useful_threads(data);
   complete_layout(complete, sizes_of_modes(data), data.ones());
   complete_self_cells(complete, data);
   complete_dirichlet(complete, data);
   if (is_point_estimate(complete)) {  // the last iteration is the one draw
     complete.burn_in = complete.sweeps - 1;
-    complete.keep_every = complete.draws = 1;
-    return complete;
+    complete.keep_every = complete.draws = complete.chains = 1;
+  } else {
+    if (!is_rival(complete)) complete_sampler(complete, data);
+    complete_chains(complete, data.ones());
+    complete_schedule(complete, draw_layout(complete, data).bytes());
   }
-  if (!is_rival(complete)) complete_sampler(complete, data);
-  complete_schedule(complete);
+  if (complete.threads == 0) complete.threads = useful_threads(complete, data);
   return complete;
+}
+
+FitOptions with_rank(std::int64_t rank, const FitOptions& given, const FitOptions& complete, const Dataset& data) {
+  FitOptions result = complete;
+  result.rank = rank;
+  result.keep_every = given.keep_every;
+  result.draws = given.draws;
+  complete_schedule(result, draw_layout(result, data).bytes());
+  result.beta_mean = given.beta_mean;
+  result.network_beta_mean = given.network_beta_mean;
+  complete_weight_priors(result, static_cast<std::size_t>(rank));
+  return result;
 }
 
 ReadOptions complete_read_options(const ReadOptions& read, const FitOptions& options) {
@@ -216,6 +271,25 @@ Hyperparameters hyperparameters(const FitOptions& complete, const FactorLayout& 
   return {of_matrices, priors.tensor, priors.network, learned(complete).dirichlet, learned(complete).gamma_shape};
 }
 
+namespace {
+
+// The first sweeps, in which components are still all alike.
+std::uint32_t first_sweeps(const FitOptions& complete) {
+  return static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
+}
+
+// With many ones, components that are all alike would pile up in few columns.
+bool waits_with_columns(const FitOptions& complete, std::uint64_t ones) {
+  return shares_columns(complete) && ones > static_cast<std::uint64_t>(most_units_collapsed);
+}
+
+}  // namespace
+
+bool same_chains(const FitOptions& complete, const FitOptions& other, std::uint64_t ones) {
+  const bool matters = !complete.learn.empty() || waits_with_columns(complete, ones);
+  return !matters || first_sweeps(complete) == first_sweeps(other);
+}
+
 Problem make_problem(const FitOptions& complete, const Dataset& data, Pool* pool) {
   Problem problem;
   problem.pool = pool;
@@ -226,10 +300,8 @@ Problem make_problem(const FitOptions& complete, const Dataset& data, Pool* pool
   problem.layout = layout_of(complete, sizes_of_modes(data));
   problem.hyper = hyperparameters(complete, problem.layout, data.tensor.modes);
   problem.seed = complete.seed;
-  problem.learn_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
-  // At first components are all alike, and with many ones they would pile up in few columns.
-  if (data.ones() > static_cast<std::uint64_t>(most_units_collapsed))
-    problem.columns_after = static_cast<std::uint32_t>(std::min<std::int64_t>(50, complete.burn_in / 2));
+  problem.learn_after = first_sweeps(complete);
+  if (waits_with_columns(complete, data.ones())) problem.columns_after = first_sweeps(complete);
   problem.self_missing = complete.self == SelfCells::missing;
   problem.bounded = problem.layout.columns_are_components() && problem.layout.components() >= least_rank_bounded;
   problem.collapsed = complete.sampler == Sampler::collapsed;
@@ -244,29 +316,42 @@ OnlineOptions online_options(const FitOptions& complete) {
           .inner_draws = static_cast<std::uint32_t>(complete.inner_draws)};
 }
 
+namespace {
+
+// How often cells are looked at, where draws are kept so often.
+Schedule with_looks_at_cells(const FitOptions& options, Schedule plan) {
+  // Online, scoring cells needs a draw of all parameters, which takes longer than a step.
+  const std::uint32_t k = plan.keep_every;
+  plan.score_every = is_online(options) ? k : (least_scored_sweeps + k - 1) / k * k;
+  plan.watch_every = is_online(options) ? k : 1;
+  return is_online(options) ? plan : plan.watching_at_most(most_watched_sweeps);
+}
+
+}  // namespace
+
 Schedule make_schedule(const FitOptions& complete, const DrawLayout& layout) {
-  Schedule result;
-  result.chains = static_cast<std::uint32_t>(complete.chains);
-  result.sweeps = static_cast<std::uint32_t>(complete.sweeps);
-  result.burn_in = static_cast<std::uint32_t>(complete.burn_in);
-  result.keep_every = static_cast<std::uint32_t>(complete.keep_every);
-  result.score_every = result.keep_every;
-  result.watch_every = std::max(1u, (result.sweeps - result.burn_in) / most_watched_sweeps);
-  const std::uint64_t fit_in_file = std::max<std::uint64_t>(1, most_draw_bytes / layout.bytes());
-  result = result.thinned_to(std::min<std::uint64_t>(static_cast<std::uint64_t>(complete.draws), fit_in_file));
-  if (is_online(complete))  // scoring cells needs a draw of all parameters, which takes longer than a step
-    result.score_every = result.watch_every = result.keep_every;
-  return result;
+  const Schedule plan = plain_schedule(complete, static_cast<std::uint32_t>(complete.keep_every));
+  return with_looks_at_cells(complete, plan.thinned_to(most_draws(complete, layout.bytes())));
 }
 
 Schedule schedule_of_run(const RunInfo& info) {
-  const FitOptions& options = info.options;
-  return {.chains = static_cast<std::uint32_t>(options.chains),
-          .sweeps = static_cast<std::uint32_t>(options.sweeps),
-          .burn_in = static_cast<std::uint32_t>(options.burn_in),
-          .keep_every = info.keep_every,
-          .score_every = is_online(options) ? info.keep_every : static_cast<std::uint32_t>(options.keep_every),
-          .watch_every = info.watch_every};
+  Schedule plan = with_looks_at_cells(info.options, plain_schedule(info.options, info.keep_every));
+  plan.watch_every = info.watch_every;
+  return plan;
+}
+
+void ask_for_sweeps(RunInfo& info, std::int64_t sweeps) {
+  FitOptions& options = info.options;
+  options.sweeps = sweeps;
+  if (!info.burn_in_given) options.burn_in = -1;
+  if (!info.keep_every_given) options.keep_every = -1;
+  if (!info.draws_given) options.draws = -1;
+  const DrawLayout layout = draw_layout(info);
+  complete_schedule(options, layout.bytes());
+  const Schedule plan = make_schedule(options, layout);
+  info.keep_every = plan.keep_every;
+  info.watch_every = plan.watch_every;
+  info.draws_planned = plan.draws();
 }
 
 }  // namespace ztp

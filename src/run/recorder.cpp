@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/clock.hpp"
 #include "base/memory.hpp"
@@ -12,6 +13,12 @@
 
 namespace ztp {
 namespace {
+
+std::uint64_t length_of(const std::string& path) {
+  std::error_code none_yet;
+  const std::uintmax_t length = std::filesystem::file_size(path, none_yet);
+  return none_yet ? 0 : length;
+}
 
 void begin(AppendFile& file, const std::vector<std::string>& names) {
   if (file.length() == 0) file.append(fmt::format("{}\n", fmt::join(names, "\t")));
@@ -44,65 +51,72 @@ std::string trace_row(const SweepReport& report) {
 
 }  // namespace
 
-Recorder::Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks,
-                   const TrackedCells& followed, const Checkpoint& from)
+Recorder::Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, std::size_t watched,
+                   const std::vector<Checkpoint>& from)
     : run_dir_(run_dir),
       info_(info),
       callbacks_(callbacks),
-      held_out_(followed.held_out),
-      trace_(run_dir + "/trace.tsv", from.trace_length),
-      cells_(run_dir + "/cells.tsv", from.cells_length),
-      draws_(run_dir + "/draws.log", draw_layout(info), from.draw_log_length),
+      began_(clock_seconds()),
+      seconds_before_(info.seconds),
+      trace_(run_dir + "/trace.tsv", length_of(run_dir + "/trace.tsv")),
+      cells_(run_dir + "/cells.tsv", length_of(run_dir + "/cells.tsv")),
+      draws_(run_dir + "/draws.log", draw_layout(info), length_of(run_dir + "/draws.log")),
       interval_(checkpoint_interval(info.options.checkpoint)),
-      sweeps_(from.sweeps),
-      last_file_(from.file),
-      last_checkpoint_(clock_seconds()) {
+      chains_(static_cast<std::size_t>(info.options.chains), SavedChain{"", clock_seconds()}) {
+  for (std::size_t c = 0; c < from.size(); ++c) chains_[c].last_file = from[c].file;
   begin(trace_, trace_names(draw_layout(info).learned));
-  begin(cells_, cell_names(followed.watched == nullptr ? 0 : followed.watched->size()));
+  begin(cells_, cell_names(watched));
 }
 
-void Recorder::on_draw(Chain& chain, const SweepReport& report) {
-  draws_.append(chain.state(), report);
+void Recorder::on_draw(const RunningChain& now) {
+  draws_.append(now.chain.state(), now.report);
   ++info_.draws;
 }
 
-void Recorder::on_sweep(Chain& chain, const SweepReport& report) {
+void Recorder::on_sweep(const RunningChain& now) {
+  const SweepReport& report = now.report;
   write_rows(report);
-  sweeps_.resize(std::max<std::size_t>(sweeps_.size(), report.chain + 1), 0);
-  sweeps_[report.chain] = report.sweep;
   info_.chains.resize(std::max<std::size_t>(info_.chains.size(), report.chain + 1));
-  RunInfo::ChainStatus& now = info_.chains[report.chain];
-  now.sweeps = report.sweep;
-  now.seconds = report.seconds;
-  if (!std::isnan(report.log_likelihood)) now.log_likelihood = report.log_likelihood;
-  now.occupied = report.occupied;
-  now.network_only = report.network_only;
+  RunInfo::ChainStatus& status = info_.chains[report.chain];
+  status.sweeps = report.sweep;
+  status.seconds = report.seconds;
+  if (!std::isnan(report.log_likelihood)) status.log_likelihood = report.log_likelihood;
+  status.occupied = report.occupied;
+  status.network_only = report.network_only;
   if (!std::isnan(report.auc_roc)) info_.auc_roc = report.auc_roc;
-  saved_ = false;
-  if (checkpoint_is_due(report)) checkpoint(chain, report);
-  if (callbacks_.on_sweep) guarded([&] { callbacks_.on_sweep(report); });
+  chains_[report.chain].saved = false;
+  if (checkpoint_is_due(report)) checkpoint(now);
 }
 
-void Recorder::on_end(Chain& chain, const SweepReport& report) {
-  write(chain_end_file(run_dir_, report.chain), chain, report);
+void Recorder::on_end(const RunningChain& now) {
+  const std::string file = chain_end_file(run_dir_, now.report.chain);
+  write(file, now);
+  chains_[now.report.chain].last_file = file;
 }
 
-void Recorder::on_stop(Chain& chain, const SweepReport& last) {
-  if (!saved_) checkpoint(chain, last);
+void Recorder::on_stop(const RunningChain& last) {
+  if (!chains_[last.report.chain].saved) checkpoint(last);
 }
 
-void Recorder::on_failure(Chain& chain, const SweepReport& last) {
-  if (saved_) return;
+void Recorder::on_failure(const RunningChain& last) {
+  if (chains_[last.report.chain].saved) return;
   try {
-    checkpoint(chain, last);
+    checkpoint(last);
   } catch (const Error&) {  // the previous checkpoint is still there, and the first error matters more
   }
 }
 
-bool Recorder::stop_requested() {
-  bool stop = false;
-  if (callbacks_.stop_requested) guarded([&] { stop = callbacks_.stop_requested(); });
-  return stop || thrown_ != nullptr;
+RunControl Recorder::control() {
+  RunControl result;
+  result.tell = [this](const SweepReport& report) {
+    if (callbacks_.on_sweep) guarded([&] { callbacks_.on_sweep(report); });
+  };
+  result.stop_requested = [this] {
+    bool stop = false;
+    if (callbacks_.stop_requested) guarded([&] { stop = callbacks_.stop_requested(); });
+    return stop || thrown_ != nullptr;
+  };
+  return result;
 }
 
 void Recorder::guarded(const std::function<void()>& call) {
@@ -118,9 +132,13 @@ void Recorder::rethrow() const {
   if (thrown_) std::rethrow_exception(thrown_);
 }
 
-bool Recorder::checkpoint_is_due(const SweepReport& report) {
+void Recorder::stop_clock() {
+  info_.seconds = seconds_before_ + clock_seconds() - began_;
+}
+
+bool Recorder::checkpoint_is_due(const SweepReport& report) const {
   if (interval_.sweeps > 0) return report.sweep % interval_.sweeps == 0;
-  return clock_seconds() - last_checkpoint_ >= interval_.seconds;
+  return clock_seconds() - chains_[report.chain].last_checkpoint >= interval_.seconds;
 }
 
 void Recorder::write_rows(const SweepReport& report) {
@@ -131,31 +149,24 @@ void Recorder::write_rows(const SweepReport& report) {
   cells_.append(line + "\n");
 }
 
-void Recorder::checkpoint(Chain& chain, const SweepReport& report) {
-  last_file_ = next_checkpoint_file(run_dir_, last_file_);
-  write(last_file_, chain, report);
-  last_checkpoint_ = clock_seconds();
+void Recorder::checkpoint(const RunningChain& now) {
+  SavedChain& chain = chains_[now.report.chain];
+  const std::string file = next_checkpoint_file(run_dir_, now.report.chain, chain.last_file);
+  write(file, now);
+  chain.last_file = file;
+  chain.last_checkpoint = clock_seconds();
 }
 
-void Recorder::write(const std::string& file, Chain& chain, const SweepReport& report) {
+void Recorder::write(const std::string& file, const RunningChain& now) {
   trace_.sync();
   cells_.sync();
   draws_.sync();
   info_.peak_memory = peak_memory();
+  stop_clock();
   write_run_status(run_dir_, info_);  // before the checkpoint, so that it is never older
-  Checkpoint now;
-  now.chain = report.chain;
-  now.sweeps = sweeps_;
-  now.seconds = report.seconds;
-  now.draw_log_length = draws_.length();
-  now.trace_length = trace_.length();
-  now.cells_length = cells_.length();
-  if (held_out_ != nullptr) {
-    now.held_out_draws = held_out_->draws();
-    now.held_out_sum = held_out_->sum();
-  }
-  write_checkpoint(file, info_, now, chain);
-  saved_ = true;
+  write_checkpoint(file, info_, now.chain, now.report.seconds,
+                   now.held_out == nullptr ? nullptr : &now.held_out->sum());
+  chains_[now.report.chain].saved = true;
 }
 
 }  // namespace ztp

@@ -16,41 +16,49 @@ namespace ztp {
 
 class Recorder final : public Observer {
  public:
-  // `from`: where the run goes on.
-  Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, const TrackedCells& followed,
-           const Checkpoint& from);
+  // `from`: where the chains go on. Rows and draws are appended to what the files have. Where no cells are watched,
+  // `watched` is 0.
+  Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, std::size_t watched,
+           const std::vector<Checkpoint>& from);
 
-  void on_draw(Chain& chain, const SweepReport& report) override;
-  void on_sweep(Chain& chain, const SweepReport& report) override;
-  void on_end(Chain& chain, const SweepReport& report) override;
-  void on_stop(Chain& chain, const SweepReport& last) override;
-  void on_failure(Chain& chain, const SweepReport& last) override;
-  bool stop_requested() override;
+  void on_draw(const RunningChain& now) override;
+  void on_sweep(const RunningChain& now) override;
+  void on_end(const RunningChain& now) override;
+  void on_stop(const RunningChain& last) override;
+  void on_failure(const RunningChain& last) override;
+
+  // The callbacks of the fit. The first exception that one of them throws is kept and stops the run, which then ends as
+  // any interrupted run does. No callback is called after that.
+  RunControl control();
+  bool has_thrown() const { return thrown_ != nullptr; }  // a callback
   // Throws the exception of a callback, if there was one. Call it when the run directory is complete.
   void rethrow() const;
+  void stop_clock();  // brings RunInfo::seconds up to date
+  // Where the state of a chain was written last; empty, if it has done nothing yet.
+  const std::string& last_file(std::uint32_t chain) const { return chains_[chain].last_file; }
 
  private:
-  // Calls a callback. The first exception that one of them throws is kept and stops the run, which then ends as any
-  // interrupted run does. No callback is called after that.
+  struct SavedChain {
+    std::string last_file;   // of a checkpoint
+    double last_checkpoint;  // when
+    bool saved = true;       // its state is in a file, or it has done nothing yet
+  };
   void guarded(const std::function<void()>& call);
   void write_rows(const SweepReport& report);
-  bool checkpoint_is_due(const SweepReport& report);
-  void checkpoint(Chain& chain, const SweepReport& report);
-  void write(const std::string& file, Chain& chain, const SweepReport& report);
+  bool checkpoint_is_due(const SweepReport& report) const;
+  void checkpoint(const RunningChain& now);
+  void write(const std::string& file, const RunningChain& now);
 
   const std::string run_dir_;
   RunInfo& info_;
   const FitCallbacks& callbacks_;
+  const double began_, seconds_before_;
   std::exception_ptr thrown_;
-  HeldOut* held_out_;
   AppendFile trace_;
   AppendFile cells_;
   DrawLogWriter draws_;
   const CheckpointInterval interval_;
-  std::vector<std::uint32_t> sweeps_;  // done, of each chain
-  std::string last_file_;              // of a checkpoint
-  double last_checkpoint_;
-  bool saved_ = true;  // the chain's state is in a file, or it has done nothing yet
+  std::vector<SavedChain> chains_;
 };
 
 }  // namespace ztp

@@ -1,10 +1,13 @@
 #include "run/sample_run.hpp"
 
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -16,7 +19,11 @@
 #include "io/text_writer.hpp"
 #include "run/prepare.hpp"
 #include "run/recorder.hpp"
+#include "run/rounds.hpp"
+#include "run/score_draws.hpp"
+#include "store/chain_rows.hpp"
 #include "store/data.hpp"
+#include "store/draws_file.hpp"
 #include "store/draws_nc.hpp"
 #include "store/manifest.hpp"
 #include "store/run_dir.hpp"
@@ -28,8 +35,6 @@ namespace ztp {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* leftovers[] = {"draws.log", "checkpoint-a.bin", "checkpoint-b.bin"};
 
 // The posterior of the occupied rank, and its mean in each chain.
 void summarise_rank(const DrawLogReader& log, RunInfo& info) {
@@ -50,13 +55,14 @@ void summarise_learned(const DrawLogReader& log, RunInfo& info) {
   info.learned.clear();
   for (const DrawVariable& variable : log.layout().variables) {
     if (variable.kind != DrawVariable::Kind::learned) continue;
-    double sum = 0;
+    std::vector<double> sums(log.layout().chains, 0);  // chain by chain: their draws may have come in any order
     for (std::size_t i = 0; i < log.draws(); ++i) {
       float value = 0;
       log.read(i, variable.offset, 1, &value);
-      sum += static_cast<double>(value);
+      sums[log.head(i).chain] += static_cast<double>(value);
     }
-    info.learned.emplace_back(log.layout().learned[variable.index], sum / static_cast<double>(log.draws()));
+    info.learned.emplace_back(log.layout().learned[variable.index],
+                              std::accumulate(sums.begin(), sums.end(), 0.0) / static_cast<double>(log.draws()));
   }
 }
 
@@ -124,6 +130,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   info.created = time_of_creation();
   info.fingerprint = fingerprint_of(data);
   info.options = options;
+  info.sweeps_asked = options.sweeps;
   const FactorLayout layout = layout_of(options, sizes_of_modes(data));
   const Hyperparameters hyper = hyperparameters(options, layout, data.tensor.modes);
   for (std::size_t k = 0; k < data.tensor.order(); ++k) {
@@ -148,7 +155,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
   const Schedule plan = make_schedule(options, draw_layout(info));
   info.keep_every = plan.keep_every;
   info.watch_every = plan.watch_every;
-  info.draws_planned = std::uint64_t{plan.chains} * plan.draws_per_chain();
+  info.draws_planned = plan.draws();
   info.status = "running";
   return info;
 }
@@ -170,41 +177,135 @@ void write_initial_files(const std::string& run_dir, const RunInfo& info, const 
   add_to_manifest(run_dir, files);
 }
 
-FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, const Checkpoint& from) {
-  const auto& [run_dir, data, test, info, callbacks] = run;
-  const DrawLayout layout = draw_layout(info);
-  HeldOut held_out(test);
-  if (!from.held_out_sum.empty()) held_out.sum() = from.held_out_sum;
-  held_out.draws() = from.held_out_draws;
-  const TestCells watched = watched_cells(data, test, info.options.seed);
-  const TrackedCells followed{test.size() > 0 ? &held_out : nullptr, &watched};
+namespace {
 
-  info.draws = from.draw_log_length / record_bytes(layout);
-  Recorder recorder(run_dir, info, callbacks, followed, from);
-  const auto restore = [&](Chain& chain) {
-    return restore_chain(chain.number() == from.chain ? from.file : chain_end_file(run.dir, chain.number()), run.info,
-                         chain);
+// Cuts trace, watched cells and draws back to where the chains go on.
+void go_back(const std::string& run_dir, RunInfo& info, const Schedule& schedule, const std::vector<Checkpoint>& from) {
+  const std::size_t chains = from.size();
+  const auto check = [&](const char* file, const std::vector<std::uint64_t>& found, const auto& expected) {
+    for (std::size_t c = 0; c < chains; ++c)
+      if (found[c] != expected(from[c].sweeps))
+        throw Error(ErrorKind::input, fmt::format("{}/{}: has not all of chain {} that {} goes on from; the run cannot "
+                                                  "be resumed",
+                                                  run_dir, file, c + 1, from[c].file));
   };
-  const bool complete = run_chains(make_chain, schedule_of_run(info), {from.sweeps, restore}, followed, recorder);
-  malloc_trim(0);  // returns the memory of the chain: writing needs some
-  if (info.draws > 0) write_draws(run, layout);
-  info.status = complete ? "complete" : "interrupted";
-  info.peak_memory = peak_memory();
-  write_run_status(run_dir, info);
-  if (complete) remove_leftovers(run_dir);
-  recorder.rethrow();
-  return complete ? FitOutcome::complete : FitOutcome::interrupted;
+  const auto done = [&](std::uint32_t chain, std::uint32_t sweep) { return sweep <= from[chain].sweeps; };
+  const auto seen = [&](std::uint32_t chain, std::uint32_t sweep) {
+    return done(chain, sweep) && schedule.watches(sweep);
+  };
+  const auto kept = [&](std::uint32_t chain, std::uint32_t sweep) {
+    return done(chain, sweep) && schedule.keeps(sweep);
+  };
+  check("trace.tsv", keep_rows(run_dir + "/trace.tsv", chains, done), [](std::uint32_t t) { return t; });
+  check("cells.tsv", keep_rows(run_dir + "/cells.tsv", chains, seen),
+        [&](std::uint32_t t) { return schedule.watches_until(t); });
+  const std::vector<std::uint64_t> draws = keep_draws(run_dir + "/draws.log", draw_layout(info), kept);
+  check("draws.log", draws, [&](std::uint32_t t) { return schedule.draws_until(t); });
+  info.draws = std::accumulate(draws.begin(), draws.end(), std::uint64_t{0});
+  while (!info.chains.empty() && from[info.chains.size() - 1].file.empty()) info.chains.pop_back();
+  for (std::size_t c = 0; c < info.chains.size(); ++c) {
+    info.chains[c].sweeps = from[c].sweeps;
+    info.chains[c].seconds = from[c].seconds;
+  }
 }
 
-bool has_leftovers(const std::string& run_dir) {
+// AUC-ROC of held-out cells, of the mean over the draws of all chains.
+double auc_of_all_chains(const OpenRun& run, const Recorder& recorder) {
+  HeldOut all(run.test);
+  for (std::uint32_t c = 0; c < static_cast<std::uint32_t>(run.info.options.chains); ++c) {
+    if (recorder.last_file(c).empty()) continue;
+    if (const std::optional<HeldOutSum> sum = read_held_out(recorder.last_file(c), run.info)) all.add(*sum);
+  }
+  return all.auc_of_mean();
+}
+
+// What chains that go on have added up of held-out cells, where their checkpoints have it of other draws: the run was
+// asked for more sweeps, and keeps fewer of the draws it has.
+std::vector<std::optional<HeldOutSum>> held_out_of_draws(const OpenRun& run, const std::vector<Checkpoint>& from) {
+  std::vector<std::optional<HeldOutSum>> sums(from.size());
+  for (std::uint32_t c = 0; c < from.size() && run.test.size() > 0; ++c)
+    if (!from[c].file.empty() && !read_held_out(from[c].file, run.info))
+      sums[c] = score_draws(DrawLogReader(run.dir + "/draws.log", draw_layout(run.info)), c, run.info, run.test);
+  return sums;
+}
+
+// Goes on to the sweeps that the run is asked for: to the end (true) or to an interruption.
+bool run_to_schedule(const OpenRun& run, const ChainMaker& make_chain, std::size_t side_by_side,
+                     const std::vector<Checkpoint>& from, const TestCells& watched, Recorder& recorder) {
+  const TrackedCells followed{run.test.size() > 0 ? &run.test : nullptr, &watched};
+  const std::vector<std::optional<HeldOutSum>> rescored = held_out_of_draws(run, from);
+  StartedChains started;
+  for (const Checkpoint& checkpoint : from) started.sweeps.push_back(checkpoint.sweeps);
+  started.restore = [&](RunningChain& now) {
+    const std::uint32_t c = now.chain.number();
+    now.report.seconds = restore_chain(from[c].file, run.info, now.chain).seconds;
+    if (now.held_out != nullptr) now.held_out->add(rescored[c] ? *rescored[c] : *read_held_out(from[c].file, run.info));
+  };
+  return run_chains(make_chain, schedule_of_run(run.info), started, followed, recorder, recorder.control(),
+                    side_by_side);
+}
+
+}  // namespace
+
+FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::size_t side_by_side,
+                      std::vector<Checkpoint> from) {
+  const auto& [run_dir, data, test, info, callbacks] = run;
+  const TestCells watched = watched_cells(data, test, info.options.seed);
+  from.resize(static_cast<std::size_t>(info.options.chains));
+  for (;;) {
+    go_back(run_dir, info, schedule_of_run(info), from);
+    Recorder recorder(run_dir, info, callbacks, watched.size(), from);
+    bool complete = run_to_schedule(run, make_chain, side_by_side, from, watched, recorder);
+    malloc_trim(0);  // returns the memory of the chains: writing needs some
+    // A run that was asked for more sweeps, and then interrupted, may have fewer draws than before.
+    if (info.draws > 0 && (complete || info.draws >= draws_in_file(run_dir))) {
+      write_draws(run, draw_layout(info));
+      if (test.size() > 0) info.auc_roc = auc_of_all_chains(run, recorder);
+    }
+    recorder.stop_clock();
+    if (complete && info.options.until == Until::converged) {
+      // What a callback has thrown stops it, as between any two sweeps.
+      const std::optional<std::int64_t> more = recorder.has_thrown() ? std::nullopt : next_round(run_dir, info);
+      if (more) {
+        from = ask_for_round(run_dir, info, *more);
+        continue;
+      }
+      complete = !recorder.has_thrown();
+    }
+    if (complete)
+      for (const char* file : {"/trace.tsv", "/cells.tsv"})
+        sort_rows(run_dir + file, static_cast<std::size_t>(info.options.chains));
+    info.status = complete ? "complete" : "interrupted";
+    info.peak_memory = peak_memory();
+    write_run_status(run_dir, info);
+    if (complete) remove_leftovers(run_dir);
+    recorder.rethrow();
+    return complete ? FitOutcome::complete : FitOutcome::interrupted;
+  }
+}
+
+namespace {
+
+// Files that a run needs to go on, and that one which is complete does not.
+std::vector<fs::path> leftovers(const std::string& run_dir) {
+  std::vector<fs::path> found;
   std::error_code no_access;
-  return std::any_of(std::begin(leftovers), std::end(leftovers),
-                     [&](const char* name) { return fs::exists(fs::path(run_dir) / name, no_access); });
+  for (const auto& entry : fs::directory_iterator(run_dir, no_access)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "draws.log" || is_checkpoint_file(name)) found.push_back(entry.path());
+  }
+  return found;
+}
+
+}  // namespace
+
+bool has_leftovers(const std::string& run_dir) {
+  return !leftovers(run_dir).empty();
 }
 
 void remove_leftovers(const std::string& run_dir) {
   std::error_code ignored;
-  for (const char* name : leftovers) fs::remove(fs::path(run_dir) / name, ignored);
+  for (const fs::path& path : leftovers(run_dir)) fs::remove(path, ignored);
   remove_partial_files(run_dir);
 }
 

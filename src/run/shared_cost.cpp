@@ -110,10 +110,11 @@ double time_of_step(const Dataset& data, const FitOptions& complete, bool moves,
 
 }  // namespace
 
-std::size_t shared_chain_bytes(const Dataset& data, const FitOptions& complete, const FactorLayout& layout) {
+std::size_t shared_chain_bytes(const Dataset& data, const FitOptions& complete, const FactorLayout& layout,
+                               std::size_t missing_cells) {
   const std::size_t K = layout.modes();
   const bool online = is_online(complete), counts = has_counts(complete);
-  const double missing = static_cast<double>(data.missing.cells.size() / K), all = static_cast<double>(data.ones());
+  const double missing = static_cast<double>(missing_cells), all = static_cast<double>(data.ones());
   double at_once = all;
   if (online) at_once = std::min(all, static_cast<double>(complete.minibatch));
   if (online && data.file != nullptr) at_once = std::min(at_once, static_cast<double>(FileMinibatches::usual_chunk));
@@ -140,8 +141,7 @@ double time_shared_sweep(const Dataset& data, const FitOptions& complete, Pool& 
   const double of_moves = std::max(moving - still, 0.0) / timed;
   const double looked_at = is_online(complete) ? static_cast<double>(complete.minibatch) : all;
   const double moves = is_online(complete) ? OnlineSharedChain::moves_in_a_step(data.ones(), complete.minibatch) : 1;
-  const double cells = static_cast<double>(data.missing.cells.size() / layout.modes());
-  return of_rows + of_a_one * (looked_at + cells) + moves * of_moves * all;
+  return of_rows + of_a_one * (looked_at + missing_cells_of_step(data, complete)) + moves * of_moves * all;
 }
 
 }  // namespace ztp

@@ -7,8 +7,9 @@
 
 namespace ztp {
 
-// Bytes that a chain takes beside factors, statistics and minibatches.
-std::size_t shared_chain_bytes(const Dataset& data, const FitOptions& complete, const FactorLayout& layout);
+// Bytes that a chain takes beside factors, statistics and minibatches, if so many missing cells are imputed at once.
+std::size_t shared_chain_bytes(const Dataset& data, const FitOptions& complete, const FactorLayout& layout,
+                               std::size_t missing_cells);
 
 constexpr std::size_t most_timed_ones = 200'000;
 

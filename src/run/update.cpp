@@ -48,10 +48,10 @@ FitOptions options_of_update(const FitOptions& of_run, const UpdateOptions& opti
   complete.burn_in = options.sweeps / 5;
   complete.keep_every = 1;
   complete.draws = std::max(options.draws, of_run.chains);
+  complete.until = Until::sweeps;
   complete.threads = options.threads;
   complete.holdout = 0;
   complete.test.clear();
-  complete.holdout_as = HoldoutAs::zero;
   return complete;
 }
 
@@ -69,9 +69,8 @@ FitOutcome sample_update(const OpenRun& run, const std::string& old_dir, const R
   const OwnedMinibatches minibatches = make_minibatches(added, problem.layout, parts, 1, false, *kernel);
   OnlineOptions online = online_options(options);
   online.looks = static_cast<std::uint32_t>(options.sweeps);
-  const auto make_chain = [&](std::uint32_t number) {
-    auto chain = std::make_unique<UpdateChain>(
-        problem, online, DataInMinibatches{*minibatches.ones, minibatches.edges_of_networks()}, *kernel, number);
+  const auto make_chain = [&](std::uint32_t number, std::size_t) {
+    auto chain = std::make_unique<UpdateChain>(problem, online, minibatches.data(), *kernel, number);
     restore_chain(chain_end_file(old_dir, number), before, *chain);
     chain->restore(0);  // its sweeps are counted from 0 again
     return chain;
@@ -136,6 +135,7 @@ UpdateSummary update_with(const std::function<IncomingData(const RunInfo&, Datas
   const FitOptions complete = options_of_update(before.options, options);
   RunInfo info = describe_run(data, complete, test, callbacks.command);
   info.updates = before.updates + 1;
+  info.rank_choice = before.rank_choice;
   write_initial_files(made.path(), info, data, test);
   summary.outcome =
       sample_update({made.path(), data, test, info, callbacks}, run_dir, before, new_data, options.minibatch);

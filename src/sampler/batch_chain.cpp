@@ -24,6 +24,7 @@ bool needs_wide_counts(const Problem& problem) {
 
 BatchChain::BatchChain(const Problem& problem, Kernel& kernel, std::uint32_t number, bool uploads_ones)
     : PoissonChain(problem, kernel, number, needs_wide_counts(problem)), uploads_ones_(uploads_ones) {
+  if (uploads_ones) counts_.upload_missing_cells();
   upload();
   if (problem.collapsed && problem.layout.columns_are_components())
     collapsed_moves_.emplace(*problem.tensor, problem.hyper.tensor, problem.layout);

@@ -29,7 +29,7 @@ class BatchChain : public PoissonChain {
   double draw_counts(bool likelihood = true);
 
  protected:
-  // uploads_ones: not for a chain that has the ones in other hands.
+  // uploads_ones: not for a chain that has the ones and the missing cells in other hands.
   BatchChain(const Problem& problem, Kernel& kernel, std::uint32_t number, bool uploads_ones);
   bool starts_from_prior() const { return problem_.options.start == Start::prior; }
   DrawSettings settings(bool likelihood) const;

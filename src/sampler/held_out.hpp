@@ -1,5 +1,6 @@
 // Follows how well held-out cells are predicted while a chain runs.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "sampler/chain.hpp"
@@ -8,27 +9,36 @@
 
 namespace ztp {
 
+// The probabilities of the cells, added up over kept draws.
+struct HeldOutSum {
+  std::uint64_t draws = 0;
+  std::vector<double> of_cells;
+};
+
 class HeldOut {
  public:
-  explicit HeldOut(const TestCells& cells) : cells_(cells), sum_(cells.size(), 0.0), now_(cells.size(), 0.0) {}
+  explicit HeldOut(const TestCells& cells)
+      : cells_(cells), sum_{0, std::vector<double>(cells.size(), 0.0)}, now_(cells.size(), 0.0) {}
 
   // AUC-ROC of the current draw alone (before and during burn-in).
   double score(const Chain& chain);
-  // Adds the current draw to the posterior mean of the probabilities and returns the AUC-ROC of that mean.  (M16)
-  double score_and_keep(const Chain& chain);
+  // Adds the current draw to the posterior mean of the probabilities.  (M16)
+  void keep(const Chain& chain);
+  // Adds draws that were made before, or by another chain. Error (input), if they are not of these cells.
+  void add(const HeldOutSum& more);
+  // AUC-ROC of the mean over all draws that were added; not a number without any.
+  double auc_of_mean() const;
 
-  std::vector<double>& sum() { return sum_; }
-  std::uint64_t& draws() { return draws_; }
+  const HeldOutSum& sum() const { return sum_; }
   // Bytes for so many cells: their sums, what they are now, and what the metrics sort.
   static double bytes(double cells) { return 3 * sizeof(double) * cells; }
 
  private:
   void compute(const Chain& chain);
-  double auc(const std::vector<double>& probability, double divisor) const;
+  double auc(std::span<const double> probability, double divisor) const;
 
   const TestCells& cells_;
-  std::vector<double> sum_;
-  std::uint64_t draws_ = 0;
+  HeldOutSum sum_;
   std::vector<double> now_;
 };
 

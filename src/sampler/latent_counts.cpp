@@ -1,5 +1,6 @@
 #include "sampler/latent_counts.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/distributions.hpp"
@@ -10,6 +11,12 @@ CountSums sums_of_tensor(const FactorLayout& layout, Statistics& statistics) {
   CountSums sums{&layout, {}, statistics.tensor.data()};
   for (const auto& of_matrix : statistics.rows) sums.rows.push_back(of_matrix.get());
   return sums;
+}
+
+bool has_slices(const Problem& problem) {
+  if (problem.missing == nullptr) return false;
+  const auto& slices = problem.missing->slices;
+  return std::any_of(slices.begin(), slices.end(), [](const auto& of_mode) { return !of_mode.empty(); });
 }
 
 std::vector<std::vector<std::uint8_t>> slice_masks(const Problem& problem) {
@@ -23,11 +30,13 @@ std::vector<std::vector<std::uint8_t>> slice_masks(const Problem& problem) {
 }
 
 LatentCounts::LatentCounts(const Problem& problem, Kernel& kernel, std::uint32_t chain)
-    : problem_(problem), kernel_(kernel), chain_(chain), in_slice_(slice_masks(problem)) {
-  if (problem.missing == nullptr) return;
-  const Buffer<std::uint32_t>& cells = problem.missing->cells;
-  missing_ = kernel.upload({.coords = cells.data(), .count = cells.size() / problem.layout.modes(), .missing = true},
-                           problem.layout);
+    : problem_(problem), kernel_(kernel), chain_(chain), in_slice_(slice_masks(problem)) {}
+
+void LatentCounts::upload_missing_cells() {
+  if (problem_.missing == nullptr) return;
+  const Buffer<std::uint32_t>& cells = problem_.missing->cells;
+  missing_ = kernel_.upload({.coords = cells.data(), .count = cells.size() / problem_.layout.modes(), .missing = true},
+                            problem_.layout);
 }
 
 void LatentCounts::reserve(std::size_t ones) {
@@ -58,12 +67,16 @@ void LatentCounts::start(const Ones& ones, Statistics& statistics) const {
 }
 
 double LatentCounts::impute_missing(const State& state, const DrawSettings& settings, Statistics& statistics) const {
-  if (!missing_) return 0;
   double rate = 0;
   for (std::size_t k = 0; k < in_slice_.size(); ++k)
     if (!in_slice_[k].empty()) rate += impute_slices(k, state, settings, statistics);
-  return rate + kernel_.allocate(*missing_, tensor_rates(state), key(Purpose::missing_cells), settings,
-                                 sums_of_tensor(state.layout, statistics));
+  return missing_ ? rate + impute_cells(*missing_, state, settings, statistics) : rate;
+}
+
+double LatentCounts::impute_cells(const Ones& cells, const State& state, const DrawSettings& settings,
+                                  Statistics& statistics) const {
+  return kernel_.allocate(cells, tensor_rates(state), key(Purpose::missing_cells), settings,
+                          sums_of_tensor(state.layout, statistics));
 }
 
 // The missing slices of mode k, outside those of the modes before it. For each component the counts of that block of

@@ -12,13 +12,14 @@
 namespace ztp {
 
 MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std::span<const std::int64_t> counts,
-                                     const FactorLayout& layout, std::size_t count, Kernel& kernel)
+                                     const FactorLayout& layout, std::size_t count, Kernel& kernel, bool missing)
     : order_(layout.modes()), coords_(coords.size()), counts_(counts.size()) {
   const std::size_t ones = coords.size() / order_;
   if (ones > std::numeric_limits<std::uint32_t>::max())
-    throw Error(ErrorKind::config, fmt::format("{} ones are too many to shuffle in memory; 'ztp convert' makes a file "
-                                               "from which they are read",
-                                               ones));
+    throw Error(
+        ErrorKind::config,
+        fmt::format("{} {} are too many to shuffle in memory; {}", ones, missing ? "missing cells" : "ones",
+                    missing ? "hold out fewer, or list fewer" : "'ztp convert' makes a file from which they are read"));
   count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(ones, 1));
   total_count_ = counts.empty() ? ones : std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   std::vector<std::pair<std::uint64_t, std::uint32_t>> shuffled(ones);
@@ -30,7 +31,7 @@ MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std:
   double index_bytes = 0;
   for (std::size_t k = 0; k < order_; ++k)
     index_bytes += 8.0 * static_cast<double>(layout.size_of_mode(k).rows) * static_cast<double>(count);
-  const bool indexed = index_bytes <= 4.0 * static_cast<double>(coords.size());
+  const bool indexed = !missing && index_bytes <= 4.0 * static_cast<double>(coords.size());
   for (std::size_t b = 0; b < count; ++b) {
     // In the order they had: rows of the first mode are then met in order.
     std::sort(shuffled.begin() + static_cast<std::ptrdiff_t>(begin_[b]),
@@ -44,6 +45,7 @@ MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std:
     minibatches_.push_back(kernel.upload({.coords = coords_.data() + begin_[b] * order_,
                                           .observed = counts_.empty() ? nullptr : counts_.data() + begin_[b],
                                           .count = static_cast<std::size_t>(size(b)),
+                                          .missing = missing,
                                           .first = begin_[b],
                                           .indexed = indexed},
                                          layout));

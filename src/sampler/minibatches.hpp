@@ -1,4 +1,4 @@
-// The ones (or edges) in parts, each a fair sample of them, and each met once an epoch.
+// The ones (or edges, or missing cells) in parts, each a fair sample of them, and each met once an epoch.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -36,9 +36,9 @@ class Minibatches {
 // itself.
 class MemoryMinibatches final : public Minibatches {
  public:
-  // layout: which matrix each coordinate is a row of. Counts may be empty.
+  // layout: which matrix each coordinate is a row of. Counts may be empty. missing: these are missing cells.
   MemoryMinibatches(std::span<const std::uint32_t> coords, std::span<const std::int64_t> counts,
-                    const FactorLayout& layout, std::size_t count, Kernel& kernel);
+                    const FactorLayout& layout, std::size_t count, Kernel& kernel, bool missing = false);
 
   std::uint64_t total() const override { return coords_.size() / order_; }
   std::uint64_t total_count() const override { return total_count_; }

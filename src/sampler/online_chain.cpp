@@ -19,11 +19,15 @@ constexpr double most_units = 0x1p60;       // of one component in all rows toge
 
 OnlineChain::OnlineChain(const Problem& problem, const OnlineOptions& options, const DataInMinibatches& data,
                          Kernel& kernel, std::uint32_t number)
-    : PoissonChain(problem, kernel, number, true), options_(options), ones_(data.ones), edges_(data.edges) {
+    : PoissonChain(problem, kernel, number, true),
+      options_(options),
+      ones_(data.ones),
+      edges_(data.edges),
+      missing_(data.missing) {
   const FactorLayout& layout = problem.layout;
   for (std::size_t f = 0; options.inner_draws > 1 && f < layout.matrices(); ++f)
     factor_sums_.emplace_back(layout.size(f).rows, layout.size(f).columns);
-  counts_.reserve(ones_.largest_chunk());
+  counts_.reserve(std::max(ones_.largest_chunk(), missing_ == nullptr ? 0 : missing_->largest_chunk()));
   met_.resize(layout.matrices());
   for (std::size_t f = 0; touches_few(0) && f < met_.size(); ++f) met_[f].assign(layout.size(f).rows, 0);
 }
@@ -43,6 +47,10 @@ std::size_t OnlineChain::minibatch(std::uint32_t t) const {
 
 std::size_t OnlineChain::edge_minibatch(std::size_t m, std::uint32_t t) const {
   return minibatch_of_step(counts_.key(Purpose::minibatches, m + 1), edges_[m]->count(), t);
+}
+
+std::size_t OnlineChain::missing_minibatch(std::uint32_t t) const {
+  return minibatch_of_step(counts_.key(Purpose::minibatches, 1 + edges_.size()), missing_->count(), t);
 }
 
 void OnlineChain::start() {
@@ -98,7 +106,15 @@ double OnlineChain::move_statistics(std::size_t b, bool few, bool likelihood) {
   double log_likelihood = ones * add_ones(b, next, rho * ones, settings) - rates().total;
   DrawSettings imputed = settings;  // complete in every step, and so not scaled
   imputed.unit = units(rho);
-  log_likelihood += impute_cells(imputed);
+  log_likelihood += impute_unlisted(imputed);
+  if (missing_ != nullptr) {
+    const std::size_t part = missing_minibatch(t_);
+    const double weight = weight_of(*missing_, part);
+    DrawSettings listed = settings;
+    listed.unit = units(rho * weight);
+    missing_->read(part, part,
+                   [&](const Minibatches::Chunk& chunk) { log_likelihood += weight * impute_listed(chunk, listed); });
+  }
   for (std::size_t m = 0; m < edges_.size(); ++m) {
     const std::size_t part = edge_minibatch(m, t_);
     const double weight = weight_of(*edges_[m], part), of_edges = add_edges(m, part, rho * weight, settings);
@@ -124,7 +140,11 @@ double OnlineChain::draw_counts(const Minibatches::Chunk& chunk, const DrawSetti
   return counts_.draw_counts_of_ones(chunk.ones, state_, settings, statistics_);
 }
 
-double OnlineChain::impute_cells(const DrawSettings& settings) {
+double OnlineChain::impute_listed(const Minibatches::Chunk& chunk, const DrawSettings& settings) {
+  return counts_.impute_cells(chunk.ones, state_, settings, statistics_);
+}
+
+double OnlineChain::impute_unlisted(const DrawSettings& settings) {
   return counts_.impute_missing(state_, settings, statistics_);
 }
 
@@ -200,13 +220,14 @@ bool OnlineChain::set_parameters_for(std::size_t b, std::uint32_t part) {
 // ---- rows that a minibatch touches
 // -----------------------------------------------------------------------------------
 
-// Imputed counts can fall anywhere, and a minibatch in chunks would have to be read twice.
+// Counts that are imputed in no listed cell can fall anywhere, and a minibatch in chunks would have to be read twice.
 bool OnlineChain::touches_few(std::size_t b) const {
-  const bool imputes = problem_.missing != nullptr || problem_.self_missing || !problem_.networks.empty();
-  if (!ones_.whole() || imputes) return false;
+  const bool anywhere = has_slices(problem_) || problem_.self_missing || !problem_.networks.empty();
+  if (!ones_.whole() || anywhere) return false;
   std::uint64_t rows = 0;
   for (std::size_t f = 0; f < problem_.layout.matrices(); ++f) rows += problem_.layout.size(f).rows;
-  return ones_.size(b) * problem_.layout.modes() < rows / 2;
+  const std::uint64_t cells = ones_.size(b) + (missing_ == nullptr ? 0 : missing_->largest_chunk());
+  return cells * problem_.layout.modes() < rows / 2;
 }
 
 OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
@@ -214,7 +235,7 @@ OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
   const std::size_t K = layout.modes();
   ++seen_;
   RowLists rows(layout.matrices());
-  ones_.read(b, b, [&](const Minibatches::Chunk& chunk) {
+  const auto add = [&](const Minibatches::Chunk& chunk) {
     for (std::size_t k = 0; k < K; ++k) {
       const std::size_t f = layout.matrix(k);
       if (met_[f].empty()) met_[f].assign(layout.size(f).rows, 0);
@@ -225,7 +246,9 @@ OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
         rows[f].push_back(j);
       }
     }
-  });
+  };
+  ones_.read(b, b, add);
+  if (missing_ != nullptr) missing_->read(missing_minibatch(t_), 0, add);
   for (std::vector<std::uint32_t>& of_matrix : rows) std::sort(of_matrix.begin(), of_matrix.end());
   return rows;
 }

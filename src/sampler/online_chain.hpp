@@ -21,6 +21,7 @@ struct OnlineOptions {
 struct DataInMinibatches {
   Minibatches& ones;
   std::vector<Minibatches*> edges;  // of each network
+  Minibatches* missing = nullptr;   // the listed missing cells; null: there are none
 };
 
 class OnlineChain : public PoissonChain {
@@ -58,8 +59,10 @@ class OnlineChain : public PoissonChain {
 
   // Latent counts of the ones of a chunk. Returns their log-likelihood, as LatentCounts does.
   virtual double draw_counts(const Minibatches::Chunk& chunk, const DrawSettings& settings);
-  // Those of cells that are not data. Returns their rate.
-  virtual double impute_cells(const DrawSettings& settings);
+  // Those of listed missing cells. Returns their rate.
+  virtual double impute_listed(const Minibatches::Chunk& chunk, const DrawSettings& settings);
+  // Those of all cells that are not data and not listed. Returns their rate.
+  virtual double impute_unlisted(const DrawSettings& settings);
   virtual double move_statistics(std::size_t b, bool few, bool likelihood);
   virtual void clear_statistics();
   virtual void rescale(int bits);  // by 2^bits, what they stand for stays
@@ -67,6 +70,7 @@ class OnlineChain : public PoissonChain {
   const OnlineOptions options_;
   Minibatches& ones_;
   const std::vector<Minibatches*> edges_;
+  Minibatches* const missing_;
 
  private:
   void add_inner_draw(std::uint32_t draw, const RowLists* rows);
@@ -77,6 +81,7 @@ class OnlineChain : public PoissonChain {
   // In epochs of its own: there may be fewer edges than minibatches of ones, and each must be met as often as any
   // other.
   std::size_t edge_minibatch(std::size_t m, std::uint32_t t) const;
+  std::size_t missing_minibatch(std::uint32_t t) const;
   void decay(double rho);
 
   // Sums of inner draws, where there are several: of factors, and of weights of the tensor and the networks.

@@ -32,10 +32,6 @@ OnlineSharedChain::OnlineSharedChain(const Problem& problem, const OnlineOptions
   const FactorLayout& layout = problem.layout;
   parts_.K = layout.modes();
   for (std::size_t f = 0; f < layout.matrices(); ++f) column_sums_.emplace_back(layout.size(f).columns, 0);
-  if (problem.missing == nullptr) return;
-  const Buffer<std::uint32_t>& cells = problem.missing->cells;
-  missing_.emplace(HostCells{.coords = cells.data(), .count = cells.size() / layout.modes(), .missing = true}, layout,
-                   kernel);
 }
 
 void OnlineSharedChain::start() {
@@ -55,15 +51,22 @@ double OnlineSharedChain::draw_counts(const Minibatches::Chunk& chunk, const Dra
   return log_likelihood;
 }
 
-double OnlineSharedChain::impute_cells(const DrawSettings& settings) {
+double OnlineSharedChain::impute_listed(const Minibatches::Chunk& chunk, const DrawSettings& settings) {
+  const TensorCells cells(
+      {.coords = chunk.coords, .count = chunk.ones.count(), .missing = true, .first = chunk.ones.first()},
+      state_.layout, kernel_);
   parts_.clear();
-  double rate = 0;
-  if (missing_) rate += missing_->allocate(state_, counts_.key(Purpose::missing_cells), settings, statistics_, parts_);
-  const std::size_t added = parts_.size();
-  rate += unlisted_.draw(state_, number_, t_, parts_);
+  const double rate = cells.allocate(state_, counts_.key(Purpose::missing_cells), settings, statistics_, parts_);
+  remember_parts(settings.unit);
+  return rate;
+}
+
+double OnlineSharedChain::impute_unlisted(const DrawSettings& settings) {
+  parts_.clear();
+  const double rate = unlisted_.draw(state_, number_, t_, parts_);
   const FactorLayout& layout = state_.layout;
   std::vector<std::vector<RowChange>> changes(layout.matrices());
-  for (std::size_t i = added; i < parts_.size(); ++i) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
     const std::int64_t units = settings.unit * parts_.count[i];
     statistics_.tensor[parts_.component[i]] += units;
     for (std::size_t k = 0; k < layout.modes(); ++k)

@@ -1,7 +1,6 @@
 // An online chain where components share columns (docs/model.md, section 15). It carries the columns of the components,
 // too, and the running counts of each component by itself, from which components move between columns.
 #pragma once
-#include <optional>
 #include <vector>
 
 #include "sampler/online_chain.hpp"
@@ -26,7 +25,8 @@ class OnlineSharedChain final : public OnlineChain {
 
  private:
   double draw_counts(const Minibatches::Chunk& chunk, const DrawSettings& settings) override;
-  double impute_cells(const DrawSettings& settings) override;
+  double impute_listed(const Minibatches::Chunk& chunk, const DrawSettings& settings) override;
+  double impute_unlisted(const DrawSettings& settings) override;
   // And now and then, components move between columns.
   double move_statistics(std::size_t b, bool few, bool likelihood) override;
   void clear_statistics() override;
@@ -38,7 +38,6 @@ class OnlineSharedChain final : public OnlineChain {
   void remember_parts(std::int64_t unit);
   void move_columns();
 
-  std::optional<TensorCells> missing_;
   UnlistedCells unlisted_;
   LatentParts parts_;                                   // latent counts of the chunk at hand
   std::vector<RunningDocuments> documents_;             // of each mode; none of a one-hot one

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/hash.hpp"
+#include "base/pool.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -88,6 +91,40 @@ void DrawLogWriter::append(const DrawHead& head, const std::vector<float>& value
   file_.append(&sum, sizeof sum);
 }
 
+namespace {
+
+// Whether the record that begins there has the right checksum.
+bool is_whole(const ReadFile& file, std::uint64_t begin, const DrawLayout& layout) {
+  const std::uint64_t bytes = record_bytes(layout) - sizeof(std::uint64_t);
+  Hash hash;
+  hash.add(file, begin, bytes);
+  std::uint64_t sum = 0;
+  file.read(begin + bytes, &sum, sizeof sum);
+  return sum == hash.sum();
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> keep_draws(const std::string& path, const DrawLayout& layout, const KeepsSweep& keeps) {
+  std::vector<std::uint64_t> draws(layout.chains, 0);
+  std::error_code no_access;
+  if (!std::filesystem::exists(path, no_access)) return draws;
+  std::vector<Extent> kept;
+  {
+    const ReadFile file(path);
+    const std::uint64_t bytes = record_bytes(layout);
+    for (std::uint64_t begin = 0; begin + bytes <= file.length(); begin += bytes) {
+      DrawHead head;
+      file.read(begin, &head, sizeof head);
+      if (head.chain >= layout.chains || !keeps(head.chain, head.sweep) || !is_whole(file, begin, layout)) continue;
+      ++draws[head.chain];
+      add_extent(kept, {begin, begin + bytes});
+    }
+  }
+  keep_extents(path, kept);
+  return draws;
+}
+
 DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layout_(std::move(layout)), file_(path) {
   // A kill may have left an incomplete record at the end, which is ignored.
   const std::uint64_t complete = file_.length() / record_bytes(layout_);
@@ -118,6 +155,47 @@ void DrawLogReader::verify(std::size_t i) const {
   file_.read(record(i) + sizeof(DrawHead) + layout_.bytes(), &sum, sizeof sum);
   if (sum != hash.sum())
     throw Error(ErrorKind::input, fmt::format("{}: draw {} is damaged (wrong checksum)", file_.path(), i + 1));
+}
+
+void DrawLogReader::load(std::size_t i, State& state) const {
+  std::vector<float> values;
+  for (const DrawVariable& variable : layout_.variables) {
+    const auto read_rows = [&](Range rows) {
+      values.resize(rows.size() * variable.columns);
+      read(i, variable.offset + rows.begin * variable.columns, values.size(), values.data());
+    };
+    switch (variable.kind) {
+      case DrawVariable::Kind::weight:
+        if (variable.index != 0) break;
+        read_rows({0, 1});
+        for (std::size_t r = 0; r < values.size(); ++r)
+          state.tensor.log_weight[r] = std::log(static_cast<double>(values[r]));
+        break;
+      case DrawVariable::Kind::column:
+        read_rows({0, 1});
+        for (std::size_t r = 0; r < values.size(); ++r)
+          state.layout.columns_of_mode(variable.index)[r] = static_cast<std::uint32_t>(values[r]) - 1;
+        break;
+      case DrawVariable::Kind::factor: {
+        const Blocks blocks{variable.rows, std::max<std::size_t>(1, floats_at_a_time / variable.columns)};
+        for (std::size_t b = 0; b < blocks.count(); ++b) {
+          const Range rows{blocks.begin(b), blocks.end(b)};
+          read_rows(rows);
+          for (float& value : values) value *= static_cast<float>(variable.rows);
+          state.factors[variable.index]->write(rows, values.data());
+        }
+        break;
+      }
+      default:
+        break;
+    }
+  }
+}
+
+double DrawLogReader::learned(std::size_t i, std::size_t which) const {
+  float value = 0;
+  read(i, layout_.variable(DrawVariable::Kind::learned, which).offset, 1, &value);
+  return static_cast<double>(value);
 }
 
 }  // namespace ztp

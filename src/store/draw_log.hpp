@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "model/state.hpp"
+#include "store/chain_rows.hpp"
 #include "store/draw_layout.hpp"
 #include "store/trace_columns.hpp"
 #include "ztp/progress.hpp"
@@ -37,7 +38,9 @@ class DrawLogReader {
   const DrawHead& head(std::size_t i) const { return heads_[i]; }
   const DrawLayout& layout() const { return layout_; }
   void read(std::size_t i, std::uint64_t first, std::size_t count, float* values) const;
-  void verify(std::size_t i) const;  // throws if the checksum of record i is wrong
+  void verify(std::size_t i) const;              // throws if the checksum of record i is wrong
+  void load(std::size_t i, State& state) const;  // factors (times n), weights of the tensor and columns
+  double learned(std::size_t i, std::size_t which) const;
 
  private:
   std::uint64_t record(std::size_t i) const;
@@ -45,5 +48,9 @@ class DrawLogReader {
   ReadFile file_;
   std::vector<DrawHead> heads_;
 };
+
+// Drops the draws that are not wanted, and records that a kill or a power cut has left damaged. Returns how many there
+// are of each chain. No file: no draws.
+std::vector<std::uint64_t> keep_draws(const std::string& path, const DrawLayout& layout, const KeepsSweep& keeps);
 
 }  // namespace ztp

@@ -230,16 +230,16 @@ FactorLayout DrawsFile::layout(std::size_t i) const {
   return result;
 }
 
-void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length) {
+void restore_draw_log(const std::string& run_dir, const RunInfo& info) {
   const std::string path = run_dir + "/draws.log", partial = path + ".partial";
-  if (length == 0 || std::filesystem::exists(path)) return;
+  if (std::filesystem::exists(path) || !std::filesystem::exists(run_dir + "/draws.nc")) return;
   check_manifest(run_dir, "draws.nc", "the run cannot go on");
   const NetcdfFile file = NetcdfFile::open(run_dir + "/draws.nc");
   const int group = file.group("posterior");
   const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
   const DrawLayout layout = draw_layout(info);
   std::vector<float> values(layout.floats());
-  require_disk_space(partial, length);
+  require_disk_space(partial, grid.at(0) * grid.at(1) * record_bytes(layout));
   DrawLogWriter log(partial, layout, 0);
   for (std::size_t c = 0; c < grid.at(0); ++c)
     for (std::size_t d = 0; d < grid.at(1); ++d) {
@@ -251,11 +251,22 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint
       log.append(head, values);
     }
   log.sync();
-  if (log.length() != length)
-    throw Error(ErrorKind::input,
-                fmt::format("{}/draws.nc: not as many draws as chain-{}.bin says; the run cannot go on", run_dir,
-                            info.options.chains));
   publish_file(partial, path);
+}
+
+std::size_t draws_in_file(const std::string& run_dir) {
+  if (!std::filesystem::exists(run_dir + "/draws.nc")) return 0;
+  try {
+    check_manifest(run_dir, "draws.nc");
+    const NetcdfFile file = NetcdfFile::open(run_dir + "/draws.nc");
+    const NetcdfFile::Variable sweep = file.variable(file.group("sample_stats"), "sweep");
+    const std::vector<std::size_t> grid = file.shape(sweep);
+    std::vector<std::int64_t> sweeps(grid.at(0) * grid.at(1));
+    file.get(sweep, {{0, 0}, grid}, sweeps.data());
+    return sweeps.size() - static_cast<std::size_t>(std::count(sweeps.begin(), sweeps.end(), 0));
+  } catch (const Error&) {
+    return 0;
+  }
 }
 
 MeansFile::MeansFile(const std::string& run_dir, const RunInfo& info)

@@ -56,8 +56,11 @@ class DrawsFile {
   std::vector<Index> draws_;
 };
 
-// Recreates a missing draws.log from draws.nc, to continue a run that was complete. `length`: its expected length.
-void restore_draw_log(const std::string& run_dir, const RunInfo& info, std::uint64_t length);
+// Recreates a missing draws.log from draws.nc, if there is one, to continue a run that was complete.
+void restore_draw_log(const std::string& run_dir, const RunInfo& info);
+
+// How many draws draws.nc has; 0, if there is no such file or it is not as it should be.
+std::size_t draws_in_file(const std::string& run_dir);
 
 // means.nc of a run directory: the posterior means of each chain.
 class MeansFile {

@@ -62,8 +62,11 @@ struct JsonReader {
 template <class Fields, class Info>
 void list_data_fields(Fields f, Info& info) {
   f.field("updates", info.updates);
-  f.field("keep_every_used", info.keep_every, 1u);
-  f.field("watch_every_used", info.watch_every, 1u);
+  f.optional("burn_in_given", info.burn_in_given);
+  f.optional("keep_every_given", info.keep_every_given);
+  f.optional("draws_given", info.draws_given);
+  f.optional("keep_every_used", info.keep_every, 1u);
+  f.optional("watch_every_used", info.watch_every, 1u);
   f.field("ones", info.ones, std::uint64_t{0}, most_cells);
   f.field("ones_file", info.ones_file);
   f.field("ones_in_file", info.ones_in_file, std::uint64_t{0}, most_cells);
@@ -73,6 +76,13 @@ void list_data_fields(Fields f, Info& info) {
   f.field("test_zeros", info.test_zeros, std::uint64_t{0}, most_cells);
   f.optional("training_zeros", info.training_zeros, std::uint64_t{0}, most_cells);
   f.optional("zeros_used", info.zeros_used);
+}
+
+template <class Fields, class Info>
+void list_trial_fields(Fields f, Info& trial) {
+  f.field("rank", trial.rank, 1u);
+  f.field("sweeps", trial.sweeps);
+  f.field("used", trial.used);
 }
 
 template <class Fields, class Info>
@@ -104,16 +114,36 @@ void list_chain_fields(Fields f, Info& chain) {
 
 template <class Fields, class Info>
 void list_status_fields(Fields f, Info& info) {
+  f.optional("keep_every_used", info.keep_every, 1u);
+  f.optional("watch_every_used", info.watch_every, 1u);
+  f.optional("seconds", info.seconds);
+  f.optional("ended", info.ended);
   f.field("draws_planned", info.draws_planned, std::uint64_t{0}, most_cells);
   f.field("draws", info.draws, std::uint64_t{0}, most_cells);
   f.field("peak_memory_bytes", info.peak_memory);
   f.nullable("auc_roc", info.auc_roc);
 }
 
+Json rank_choice_part(const RankChoice& choice) {
+  if (choice.trials.empty()) return nullptr;
+  Json json = {{"stop", name_of(choice.stop)}, {"trials", Json::array()}};
+  for (const RankTrial& trial : choice.trials) list_trial_fields(JsonWriter{json["trials"].emplace_back()}, trial);
+  return json;
+}
+
+void read_rank_choice(const Json& json, RankChoice& choice) {
+  const std::optional<RankStop> stop = choice_named<RankStop>(text(json, "stop"));
+  if (!stop) refuse("the rank was chosen for no reason that there is");
+  choice.stop = *stop;
+  for (const Json& item : list(json, "trials")) list_trial_fields(JsonReader{item}, choice.trials.emplace_back());
+  if (choice.trials.empty()) refuse("the rank was chosen without a trial");
+}
+
 Json options_part(const RunInfo& info) {
   Json json = {{"ztp_version", info.version},     {"format", 1},
                {"command", info.command},         {"created", info.created},
                {"fingerprint", info.fingerprint}, {"options", options_to_object(info.options)}};
+  json["rank_choice"] = rank_choice_part(info.rank_choice);
   list_data_fields(JsonWriter{json}, info);
   json["modes"] = Json::array();
   for (const auto& mode : info.modes) list_mode_fields(JsonWriter{json["modes"].emplace_back()}, mode);
@@ -131,6 +161,9 @@ void read_options_part(const Json& json, RunInfo& info) {
   info.created = text(json, "created");
   info.fingerprint = text(json, "fingerprint");
   info.options = options_from_object(object(json, "options"));
+  if (json.contains("rank_choice") && !json["rank_choice"].is_null())
+    read_rank_choice(object(json, "rank_choice"), info.rank_choice);
+  info.sweeps_asked = info.options.sweeps;
   list_data_fields(JsonReader{json}, info);
   for (const Json& item : list(json, "modes")) {
     RunInfo::ModeInfo& mode = info.modes.emplace_back();
@@ -150,6 +183,7 @@ void read_options_part(const Json& json, RunInfo& info) {
     if (info.networks.size() > most_networks) refuse("too many networks");
   }
   if (info.options.rank < 1) refuse("no rank");
+  if (info.options.chains < 1) refuse("no number of chains");
   std::vector<ModeSize> sizes;
   for (const RunInfo::ModeInfo& mode : info.modes) sizes.push_back({mode.name, mode.size});
   if (shares_columns(info.options)) layout_of(info.options, sizes);  // an error, if there is no such layout
@@ -157,6 +191,7 @@ void read_options_part(const Json& json, RunInfo& info) {
 
 Json status_part(const RunInfo& info) {
   Json json = {{"status", info.status}, {"sweeps", info.options.sweeps}};
+  if (info.options.burn_in >= 0) json["burn_in"] = info.options.burn_in;
   list_status_fields(JsonWriter{json}, info);
   json["chains"] = Json::array();
   for (const auto& chain : info.chains) list_chain_fields(JsonWriter{json["chains"].emplace_back()}, chain);
@@ -170,9 +205,15 @@ Json status_part(const RunInfo& info) {
 
 void read_status_part(const Json& json, RunInfo& info) {
   info.status = text(json, "status");
-  info.options.sweeps = whole<std::uint32_t>(json, "sweeps", static_cast<std::uint32_t>(info.options.sweeps));
+  // By now there may be more than at first, and until they have converged fewer: the first round is short.
+  const bool rounds = info.options.until == Until::converged;
+  info.options.sweeps =
+      whole<std::uint32_t>(json, "sweeps", rounds ? 1 : static_cast<std::uint32_t>(info.options.sweeps));
+  if (json.contains("burn_in")) info.options.burn_in = whole<std::uint32_t>(json, "burn_in");
   if (info.options.burn_in >= info.options.sweeps) refuse("burn-in is not below the sweeps, of which it is a part");
   list_status_fields(JsonReader{json}, info);
+  if (info.keep_every < 1 || info.watch_every < 1) refuse("it does not say how often draws are kept");
+  info.options.keep_every = info.keep_every;
   for (const Json& item : list(json, "chains")) list_chain_fields(JsonReader{item}, info.chains.emplace_back());
   if (info.chains.size() > static_cast<std::size_t>(info.options.chains)) refuse("more chains than options.json says");
   const Json& learned = object(json, "learned");

@@ -19,6 +19,7 @@ namespace {
 TEST(RivalFits, MustBeRegistered) {
   const TempDir dir;
   FitOptions options;
+  options.chains = 1;
   options.model = Model::logistic;
   const auto fitted = [&] { fit(full({3, 4, 5}), options, dir / "run"); };
   register_rivals({});
@@ -55,6 +56,7 @@ TEST(RivalFits, EndWithProbabilities) {
     for (const auto& world : worlds) {
       const std::int64_t rank = runs % 2 == 0 ? 1 : 30;
       FitOptions options;
+      options.chains = 1;
       options.model = model;
       options.rank = rank;
       options.sweeps = 20;

@@ -12,7 +12,7 @@ expect 0 'ztp 0' "$ztp" --version
 [ "$(grep -vc '^#' sim/tensor.tsv)" -eq 6000 ] || { echo "FAILED: simulate wrote another number of ones"; failed=1; }
 "$ztp" split sim/tensor.tsv --holdout 0.1 --seed 1 --out parts >/dev/null
 expect 0 '"ones":600,"zeros":3000' sh -c '
-  "$1" fit parts/train.tsv --labels parts/labels --test parts/test.tsv --rank 8 --sweeps 200 --out run \
+  "$1" fit parts/train.tsv --labels parts/labels --test parts/test.tsv --rank 8 --sweeps 200 --chains 1 --out run \
     >log.txt 2>&1 || exit
   "$1" evaluate run parts/test.tsv --json' - "$ztp"
 grep -q 'sweep 200/200' log.txt || { echo "FAILED: no plain progress lines when piped"; failed=1; }

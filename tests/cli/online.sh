@@ -7,7 +7,7 @@
 "$ztp" convert small/tensor.tsv small.ztpt --labels small/labels >/dev/null
 
 # ---- commands --------------------------------------------------------------------------------------------------------
-online="--method online --rank 8 --sweeps 60 --minibatch 20000 --threads 2"
+online="--chains 1 --method online --rank 8 --sweeps 60 --minibatch 20000 --threads 2"
 expect 0 'held-out AUC-ROC' "$ztp" fit small.ztpt $online --holdout 0.02 --out whole
 expect 0 'AUC-ROC' "$ztp" evaluate whole
 expect 0 'component 1' "$ztp" components whole
@@ -15,6 +15,8 @@ expect 0 'mode2' "$ztp" recommend whole mode1=1 mode3=2 --top 3
 expect 0 'log-likelihood' "$ztp" diagnose whole
 expect 0 'small.ztpt' "$ztp" info whole
 expect 0 'probability' "$ztp" predict whole whole/test.tsv
+grep -q 'whole: an online fit approximates the posterior, and its intervals are too narrow' out.txt ||
+  { echo "FAILED: predict does not say that the intervals are too narrow"; failed=1; }
 "$ztp" predict whole whole/test.tsv >whole.predictions
 
 # ---- interrupted and resumed -----------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ peak() {
 }
 # fit_peak DATA MINIBATCH: the peak of a short fit, in bytes.
 fit_peak() {
-  "$ztp" fit "$1" --method online --rank 8 --sweeps 6 --draws 2 --minibatch "$2" --threads 2 --out short --force \
+  "$ztp" fit "$1" --method online --rank 8 --chains 1 --sweeps 6 --draws 2 --minibatch "$2" --threads 2 \
+    --out short --force \
     >log.txt 2>&1 ||
     { sed 's/^/    /' log.txt >&2; echo 0; return; }
   peak short

@@ -39,7 +39,7 @@ expect 0 'fit with --tie subject=object --self missing' "$ztp" check states/fact
 held_out() { # NAME FLAGS...: fits, and prints the AUC-PR and the log-loss of held-out facts
   name=$1
   shift
-  "$ztp" fit states/facts.tsv "$@" --sweeps 100 --holdout 0.1 --zeros-per-one 20 --holdout-as missing --threads 1 \
+  "$ztp" fit states/facts.tsv "$@" --sweeps 100 --holdout 0.1 --zeros-per-one 20 --chains 1 --threads 1 \
     --out $name >out.txt 2>&1 || { cat out.txt; fail "fit $*"; }
   "$ztp" evaluate $name --json |
     python3 -c 'import json, sys; it = json.load(sys.stdin); print(it["auc_pr"], it["log_loss"])'
@@ -56,7 +56,7 @@ END
 sh "$source_dir/data/world/generate.sh" world >/dev/null
 expect 0 '"same_entities": null' "$ztp" check world/tensor.tsv --json
 expect 0 '"columns": []' "$ztp" check world/tensor.tsv --json
-few="--rank 5 --sweeps 4 --threads 1"
+few="--rank 5 --sweeps 4 --chains 1 --threads 1"
 "$ztp" fit world/tensor.tsv $few --out world-cp >/dev/null 2>&1
 "$ztp" fit world/tensor.tsv $few --columns auto --out world-auto >/dev/null 2>&1
 cmp world-cp/draws.nc world-auto/draws.nc || fail "--columns auto is not CP on data/world"

@@ -9,9 +9,7 @@ fail() {
   failed=1
 }
 same() {
-  for file in draws.nc means.nc; do cmp "$1/$file" "$2/$file" || failed=1; done
-  for run in "$1" "$2"; do sort "$run/cells.tsv" >"$run.sorted"; done  # chains that go on take turns
-  cmp "$1.sorted" "$2.sorted" || failed=1
+  for file in draws.nc means.nc cells.tsv; do cmp "$1/$file" "$2/$file" || failed=1; done
 }
 damage() {
   printf '\377\377\377\377' | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null
@@ -23,7 +21,8 @@ lines() {
     sleep 0.02
   done
 }
-options="--rank 6 --burn-in 40 --keep-every 4 --draws 1000 --holdout 0.1 --threads 2 --checkpoint 10"
+several="--rank 6 --burn-in 40 --keep-every 4 --draws 100000 --holdout 0.1 --threads 2 --checkpoint 10"
+options="--chains 1 $several"
 fit="$options --sweeps 120"
 "$ztp" simulate --dims 60,60,10 --ones 3000 --rank 3 --seed 1 --out sim >/dev/null
 "$ztp" simulate --dims 60,60,10 --ones 3000 --rank 3 --seed 2 --out other >/dev/null
@@ -55,7 +54,7 @@ for signal in INT:130 TERM:143 HUP:129; do
   grep -qF 'To go on: ztp resume long' log.txt || fail "SIG${signal%:*}: does not say how to go on"
   expect 0 'status       interrupted' "$ztp" info long
 done
-[ -e long/checkpoint-a.bin ] && [ -e long/checkpoint-b.bin ] || fail "two checkpoints are to be kept"
+[ -e long/checkpoint-1-a.bin ] && [ -e long/checkpoint-1-b.bin ] || fail "two checkpoints are to be kept"
 
 # ---- an interrupted fit: as if it had not been -----------------------------------------------------------------------
 "$ztp" fit sim/tensor.tsv $options --sweeps 600 --out whole_600 >/dev/null 2>&1
@@ -87,32 +86,48 @@ expect 4 '--sweeps 50: more has 120 already, and more can be asked for, not fewe
 expect 0 'draws' "$ztp" resume more --sweeps 200 --threads 1
 same two_hundred more
 expect 0 '2 chains of 90 sweeps' sh \
-  -c '"$1" fit sim/tensor.tsv '"$options"' --sweeps 60 --chains 2 --out chains >/dev/null 2>&1
+  -c '"$1" fit sim/tensor.tsv '"$several"' --sweeps 60 --chains 2 --out chains >/dev/null 2>&1
   "$1" resume chains --sweeps 90 >/dev/null 2>&1 && "$1" info chains' - "$ztp"
-"$ztp" fit sim/tensor.tsv $options --sweeps 90 --chains 2 --out ninety >/dev/null 2>&1
+"$ztp" fit sim/tensor.tsv $several --sweeps 90 --chains 2 --out ninety >/dev/null 2>&1
 same ninety chains
 expect 4 'only the last iteration is kept' sh -c \
   '"$1" fit sim/tensor.tsv --model quad --rank 3 --sweeps 5 --out quad >/dev/null 2>&1; "$1" resume quad --sweeps 9' - \
     "$ztp"
 
 # A likelihood that costs extra is computed in the same sweeps, whatever the end was to be.
-"$ztp" fit sim/tensor.tsv --rank 700 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 23 --out wide \
+"$ztp" fit sim/tensor.tsv --rank 700 --chains 1 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 23 \
+  --out wide \
   >/dev/null 2>&1
 "$ztp" resume wide --sweeps 32 >/dev/null 2>&1
-"$ztp" fit sim/tensor.tsv --rank 700 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 32 --out wider \
+"$ztp" fit sim/tensor.tsv --rank 700 --chains 1 --sampler plain --burn-in 10 --keep-every 1 --draws 100 --sweeps 32 \
+  --out wider \
   >/dev/null 2>&1
 same wider wide
-# An end of a chain that is not the last one is no place to go on from, and nothing has changed by the attempt.
-cp ninety/chain-1.bin ninety-chain-1.bin
+# Each chain goes on from where its own file is: from an earlier end, or from the beginning.
 "$ztp" resume chains --sweeps 100 >/dev/null 2>&1
-cp ninety-chain-1.bin chains/chain-1.bin
-expect 3 'chains/chain-1.bin: not of the end of chain 1 after 100 sweeps' "$ztp" resume chains --sweeps 120
-expect 0 'status       complete' "$ztp" info chains
+cp ninety/chain-1.bin chains/chain-1.bin
+rm chains/chain-2.bin
+expect 0 'draws' "$ztp" resume chains --sweeps 120
+"$ztp" fit sim/tensor.tsv $several --sweeps 120 --chains 2 --out hundred_twenty >/dev/null 2>&1
+same hundred_twenty chains
+# Not without the rows and draws that it had by then.
+for file in trace.tsv cells.tsv; do
+  cp -r chains cut
+  sed -i '/^1\t110\t/d' cut/$file
+  expect 3 "cut/$file: has not all of chain 2 that cut/chain-2.bin goes on from; the run cannot be resumed" \
+    "$ztp" resume cut --sweeps 130
+  rm -r cut
+done
+# The file of another chain is taken for a damaged one.
+cp -r chains crossed
+cp crossed/chain-1.bin crossed/chain-2.bin
+expect 3 'no checkpoint of chain 2 of crossed is whole: crossed/chain-2.bin: damaged: it is of chain 1' \
+  "$ztp" resume crossed --sweeps 130
 # What a kill left after the end goes.
 : >early/draws.log
-cp early/chain-1.bin early/checkpoint-a.bin
+cp early/chain-1.bin early/checkpoint-1-a.bin
 expect 0 'Nothing to do' "$ztp" resume early
-[ ! -e early/draws.log ] && [ ! -e early/checkpoint-a.bin ] || fail "left behind in a complete run"
+[ ! -e early/draws.log ] && [ ! -e early/checkpoint-1-a.bin ] || fail "left behind in a complete run"
 # A run is not taken for what a killed process left, whatever its name.
 expect 0 'draws' "$ztp" fit sim/tensor.tsv $options --sweeps 60 --out run.partial-1
 expect 0 'draws' "$ztp" fit sim/tensor.tsv $options --sweeps 60 --out run
@@ -142,7 +157,7 @@ interrupt $! middle 60
 "$ztp" resume middle --sweeps 100001 >/dev/null 2>&1 &  # leaves the newest checkpoint in either file
 interrupt $! middle "$(($(wc -l <middle/trace.tsv) + 25))"
 cp -rp middle wounded
-newest=$(ls -t wounded/checkpoint-?.bin | head -1)
+newest=$(ls -t wounded/checkpoint-1-?.bin | head -1)
 damage "$newest" 3000
 "$ztp" resume wounded >/dev/null 2>log.txt &
 interrupt $! wounded "$(($(wc -l <wounded/trace.tsv) + 25))"
@@ -153,20 +168,20 @@ interrupt $! middle "$(($(wc -l <wounded/trace.tsv) + 25))"
 length=$(wc -l <wounded/trace.tsv)
 for run in middle wounded; do head -n "$length" $run/trace.tsv | cut -f1,2,4- >$run.trace; done
 cmp middle.trace wounded.trace || fail "from the older checkpoint it went another way"
-for file in wounded/checkpoint-?.bin; do damage "$file" 3000; done
-expect 3 'no checkpoint of wounded is whole' "$ztp" resume wounded
-: >wounded/checkpoint-a.bin
-rm wounded/checkpoint-b.bin
-mkdir wounded/checkpoint-b.bin  # cannot be read at all
-expect 3 'remove them to start again' "$ztp" resume wounded
+for file in wounded/checkpoint-1-?.bin; do damage "$file" 3000; done
+expect 3 'no checkpoint of chain 1 of wounded is whole' "$ztp" resume wounded
+rm wounded/checkpoint-1-?.bin
+: >wounded/checkpoint-1-a.bin
+mkdir wounded/checkpoint-1-b.bin  # cannot be read at all
+expect 3 'remove them to start the chain again' "$ztp" resume wounded
 
 # ---- what does not belong together -----------------------------------------------------------------------------------
 "$ztp" fit other/tensor.tsv $fit --out foreign >/dev/null 2>&1
 cp -r middle swapped
-cp foreign/chain-1.bin swapped/checkpoint-a.bin
-expect 4 'swapped/checkpoint-a.bin: of other data' "$ztp" resume swapped
+cp foreign/chain-1.bin swapped/checkpoint-1-a.bin
+expect 4 'swapped/checkpoint-1-a.bin: of other data' "$ztp" resume swapped
 "$ztp" fit sim/tensor.tsv $fit --gamma-shape 0.2 --out shaped >/dev/null 2>&1
-cp shaped/chain-1.bin swapped/checkpoint-a.bin
+cp shaped/chain-1.bin swapped/checkpoint-1-a.bin
 expect 4 'written with gamma_shape 0.2, but options.json says 0.1' "$ztp" resume swapped
 cp -r middle edited
 sed -i 's/"gamma_shape": 0.1/"gamma_shape": 0.3/' edited/options.json

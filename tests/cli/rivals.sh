@@ -22,7 +22,7 @@ for model in logistic quad pwquad; do
   expect 0 "model        $model, rank" "$ztp" info $model
 done
 expect 0 'zeros        all' "$ztp" info logistic
-expect 0 'one chain' "$ztp" diagnose logistic --json
+expect 0 '"r_hat"' "$ztp" diagnose logistic --json
 expect 0 'iterations   120 of 120' "$ztp" info quad
 
 # No zeros at all, and modes with the names of variables.

@@ -25,15 +25,16 @@ both() {
   expect 0 'probability' "$ztp" predict "$name-8" sim/tensor.tsv --threads 1
   cmp eight.txt out.txt || failed=1
 }
-both plain sim/tensor.tsv --rank 20 --sweeps 12 --sampler plain --holdout 0.1 --holdout-as missing \
+both plain sim/tensor.tsv --chains 2 --rank 20 --sweeps 12 --sampler plain --holdout 0.1 --holdout-as missing \
   --learn dirichlet,gamma-shape
 both network sim/tensor.tsv --labels mode1=labels.txt --missing-slices mode1=slices.txt --network mode1=net.tsv \
-  --rank 20 --sweeps 8
-both wide sim/tensor.tsv --rank 700 --sweeps 3 --sampler plain
+  --rank 20 --sweeps 8 --chains 2
+both wide sim/tensor.tsv --chains 1 --rank 700 --sweeps 3 --sampler plain
 both online sim/tensor.tsv --labels mode1=labels.txt --network mode1=net.tsv --rank 20 --sweeps 30 --minibatch 500 \
-  --method online --latent sample
-both file sim.ztpt --rank 20 --sweeps 30 --minibatch 500 --method online --parameters mean --latent mean --holdout 0.05
-both logistic sim/tensor.tsv --rank 5 --sweeps 4 --model logistic
+  --method online --latent sample --chains 1
+both file sim.ztpt --chains 1 --rank 20 --sweeps 30 --minibatch 500 --method online --parameters mean --latent mean \
+  --holdout 0.05
+both logistic sim/tensor.tsv --chains 1 --rank 5 --sweeps 4 --model logistic
 both quad sim/tensor.tsv --rank 5 --sweeps 20 --model pwquad --blocks 16
 expect 0 'new ones' sh \
   -c 'head -200 sim/tensor.tsv | sed "s/^[0-9]*/new/" >new.tsv; "$1" update plain-8 new.tsv --threads 8' - "$ztp"

@@ -116,7 +116,7 @@ expect 4 'has been updated: it cannot go on' "$ztp" resume killed --sweeps 5000
 
 # A run whose ones stay in their file: known ones are found there, too, and what is new is kept beside it.
 "$ztp" convert old.tsv old.ztpt >/dev/null
-"$ztp" fit old.ztpt --method online --rank 4 --sweeps 200 --minibatch 100 --out stream >/dev/null 2>&1
+"$ztp" fit old.ztpt --method online --rank 4 --sweeps 200 --chains 1 --minibatch 100 --out stream >/dev/null 2>&1
 expect 0 '"known_ones":12' "$ztp" update stream today.tsv --json
 "$ztp" convert later.tsv later.ztpt >/dev/null
 expect 0 '24 new ones, 0 known already' "$ztp" update stream later.ztpt
@@ -132,7 +132,8 @@ expect 0 'verdict' "$ztp" diagnose stream
 sed 's/$/\t2/;1s/\t2$//' old.tsv >old-counts.tsv
 printf '#user\titem\nu0\ti2\t7\nu50\ti2\t3\n' >new-counts.tsv
 "$ztp" convert old-counts.tsv counts.ztpt --likelihood count >/dev/null
-"$ztp" fit counts.ztpt --likelihood count --method online --rank 4 --sweeps 200 --minibatch 100 --out counts \
+"$ztp" fit counts.ztpt --likelihood count --method online --rank 4 --sweeps 200 --chains 1 --minibatch 100 \
+  --out counts \
   >/dev/null 2>&1
 expect 0 '2 new ones, 0 known already' "$ztp" update counts new-counts.tsv
 expect 0 '"total_count": 970' "$ztp" info counts --json

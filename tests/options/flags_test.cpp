@@ -64,7 +64,8 @@ TEST(FitFlags, RefuseWhatIsNoNumberAndNoChoice) {
     if (holds<std::int64_t>(field) || holds<std::uint64_t>(field))
       for (const char* value : {"ten", "2.5"})
         expect_refused(field, value, 2,
-                       fmt::format("{}: \"{}\" is no whole number in decimal digits{}", flag, value, more));
+                       fmt::format("{}: \"{}\" is no whole number in decimal digits{}{}", flag, value,
+                                   field.name == "rank" ? ", and not auto" : "", more));
     if (holds<std::uint64_t>(field))
       for (const char* value : {"-1", "18446744073709551616"})
         expect_refused(field, value, 2,
@@ -95,8 +96,11 @@ TEST(FitFlags, RefuseWhatHasNoEffect) {
         expect_no_use(fmt::format("--model {} {}", name_of(model), given),
                       fmt::format("ztp: {} is not used by --model {}; it is for --model {}\n", field.flag(),
                                   name_of(model), fmt::join(users, "|")));
-    const std::map<Need, const char*> needed = {
-        {Need::holdout, "--holdout"}, {Need::online, "--method online"}, {Need::network, "--network"}};
+    const std::map<Need, const char*> needed = {{Need::holdout, "--holdout"},
+                                                {Need::test_cells, "--holdout or --test"},
+                                                {Need::online, "--method online"},
+                                                {Need::network, "--network"},
+                                                {Need::converged, "--until converged"}};
     if (field.needs != Need::nothing)
       expect_no_use(given, fmt::format("ztp: {} has no effect without {}\n", field.flag(), needed.at(field.needs)));
   }

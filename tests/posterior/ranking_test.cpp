@@ -278,6 +278,7 @@ TEST(Rank, WithoutAFileTakesTheHeldOutOnes) {
   for (std::uint32_t i = 0; i < 20; ++i)
     for (std::uint32_t j = i % 2; j < 20; j += 2) data.tensor.coords.append(Cell{i, j}.data(), 2);
   FitOptions options;
+  options.chains = 1;
   options.rank = 4;
   options.sweeps = 100;
   options.holdout = 0.1;

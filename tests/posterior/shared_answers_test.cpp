@@ -259,6 +259,7 @@ TEST(SharedAnswers, AreRefusedWhereTheyHaveNoMeaning) {
   const TempDir dir;
   fit(groups(), short_run({"subject=5", "relation=own"}, 2), dir / "shared");
   FitOptions options;
+  options.chains = 1;
   options.rank = 4;
   options.sweeps = 10;
   options.threads = 1;

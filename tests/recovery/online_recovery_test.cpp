@@ -40,6 +40,7 @@ double held_out_auc(const std::string& run, bool counted, FitOptions options) {
 FitOptions online(std::int64_t steps, SampleOrMean latent = SampleOrMean::automatic,
                   SampleOrMean parameters = SampleOrMean::automatic) {
   FitOptions options;
+  options.chains = 1;
   options.threads = 1;
   options.method = Method::online;
   options.sweeps = steps;
@@ -50,6 +51,7 @@ FitOptions online(std::int64_t steps, SampleOrMean latent = SampleOrMean::automa
 
 FitOptions batch(std::int64_t sweeps) {
   FitOptions options;
+  options.chains = 1;
   options.threads = 1;
   options.sweeps = sweeps;
   return options;

@@ -20,6 +20,7 @@ using test::as_dataset, test::TempDir, test::Truth;
 // With 300 sweeps of a batch fit.
 double cold_start_auc(const std::string& run, bool with_network, bool as_missing, std::int64_t bound) {
   FitOptions options;
+  options.chains = 1;
   options.threads = 1;
   options.rank = bound;
   options.sweeps = 300;
@@ -38,6 +39,7 @@ TEST(Recovery, RanksHeldOutCellsAsWellAsTheTruth) {
   Simulated simulated = simulate(options);
   const Truth truth(options, simulated);
   FitOptions fit_options;
+  fit_options.chains = 1;
   fit_options.threads = 1;
   fit_options.rank = 12;
   fit_options.sweeps = 300;
@@ -71,6 +73,7 @@ TEST(Recovery, IntervalsHoldTheTruthAsOftenAsTheySay) {
     Simulated simulated = simulate(options);
     const Truth truth(options, simulated);
     FitOptions fit_options;
+    fit_options.chains = 1;
     fit_options.threads = 1;
     fit_options.rank = 3;
     fit_options.dirichlet = {"0.5"};
@@ -126,6 +129,7 @@ TEST(Recovery, RankIsFoundFromAnyStart) {
       options.seed = 41;
       Simulated simulated = simulate(options);
       FitOptions fit_options;
+      fit_options.chains = 1;
       fit_options.threads = 1;
       fit_options.rank = bound;
       fit_options.sweeps = 500;
@@ -150,6 +154,7 @@ TEST(Recovery, SuperfluousComponentsStaySmall) {
     options.seed = 31;
     Simulated simulated = simulate(options);
     FitOptions fit_options;
+    fit_options.chains = 1;
     fit_options.threads = 1;
     fit_options.rank = bound;
     fit_options.sweeps = 1000;

@@ -146,7 +146,7 @@ TEST_P(CallbacksTest, AResumedRunIsInterruptedOnceMore) {
   EXPECT_EQ(thrown_by([&] { fitted("run", callbacks); }), 20);
   EXPECT_EQ(thrown_by([&] { resume(dir_ / "run", callbacks); }), 40);
   fs::copy(dir_ / "run", dir_ / "again", fs::copy_options::recursive);
-  write_text(dir_ / "again/checkpoint-a.bin", "nonsense");  // which a warning tells of
+  write_text(dir_ / "again/checkpoint-1-a.bin", "nonsense");  // which a warning tells of
   callbacks.on_warning = [](const std::string&) { throw Thrown{-2}; };
   EXPECT_EQ(thrown_by([&] { resume(dir_ / "again", callbacks); }), -2);
   EXPECT_EQ(run_info(dir_ / "again").status, "interrupted");

@@ -37,16 +37,14 @@ bool all_wide(PoissonChain& chain, bool wide) {
 struct CheckpointTest : testing::Test {
   // Written after the steps that `from` has done, and read into a chain that goes on.
   void pass_on(Chain& from, Chain& to) {
-    Checkpoint checkpoint;
-    checkpoint.sweeps = {from.steps_done()};
-    write_checkpoint(path, info, checkpoint, from);
-    restore_chain(path, info, to);
+    write_checkpoint(path, info, from, 1.5, nullptr);
+    EXPECT_EQ(restore_chain(path, info, to).seconds, 1.5);
   }
   Pool pool{2};
   std::unique_ptr<Kernel> kernel = make_kernel(KernelName::cpu, pool);
   TempDir dir;
   RunInfo info;
-  const std::string path = dir / "checkpoint-a.bin";
+  const std::string path = dir / "checkpoint-1-a.bin";
 };
 
 // Runs of earlier versions go on: an option that they did not know is at its default.

@@ -31,6 +31,7 @@ class Extreme : public testing::TestWithParam<Way> {
  protected:
   FitOptions options() const {
     FitOptions options;
+    options.chains = 1;
     options.rank = 4;
     options.sweeps = 60;
     options.threads = 1;

@@ -22,6 +22,7 @@ TEST_F(MissingRun, RunDirectoryKeepsAll) {
   const Dataset data = read();
   RunInfo info;
   info.options.rank = 3;
+  info.options.chains = 1;
   info.modes = {{.name = "user", .size = 4, .dirichlet = 0.1, .missing_entities = 1},
                 {.name = "item", .size = 3, .dirichlet = 0.1}};
   info.networks = {{.source = "a.tsv", .edges = 1}, {.source = "b.tsv", .edges = 1, .missing_pairs = 2}};
@@ -52,6 +53,7 @@ TEST_F(MissingRun, RunDirectoryKeepsAll) {
 
 TEST_F(MissingRun, CheckReports) {
   FitOptions fit_options;
+  fit_options.chains = 1;
   fit_options.rank = 2;
   fit_options.threads = 1;
   options_.networks = {"user=" + write("a.tsv", "ann\tbob\n")};

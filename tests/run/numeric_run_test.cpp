@@ -23,14 +23,15 @@ TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
   FitOptions options;
   options.rank = 5;
   options.sweeps = 20;
+  options.chains = 1;
   options.sampler = Sampler::plain;
   options = complete_options(options, data);
   const Problem problem = make_problem(options, data);
   RunInfo info = describe_run(data, options, {}, "");
-  const auto run = [&](const std::string& name, const Checkpoint& from) {
+  const auto run = [&](const std::string& name, const std::vector<Checkpoint>& from) {
     return sample_run(
         {dir / name, data, {}, info, {}},
-        [&](std::uint32_t c) { return std::make_unique<BatchChain>(problem, world.kernel, c); }, from);
+        [&](std::uint32_t c, std::size_t) { return std::make_unique<BatchChain>(problem, world.kernel, c); }, 1, from);
   };
   for (const char* name : {"whole", "failed"}) {
     std::filesystem::create_directories(dir / name);
@@ -41,8 +42,9 @@ TEST(Numeric, TheRunHasACheckpointOfTheSweepBefore) {
   EXPECT_EQ(message_of([&] { run("failed", {}); }),
             "sweep 7: mode user, row 5, component 1: the factor is not a number" + remedy);
   std::vector<std::string> warnings;
-  const Checkpoint from = latest_checkpoint(dir / "failed", info, warnings);
-  EXPECT_EQ(from.sweeps, std::vector<std::uint32_t>{6});
+  const std::vector<Checkpoint> from = latest_checkpoints(dir / "failed", info, warnings);
+  ASSERT_EQ(from.size(), 1u);
+  EXPECT_EQ(from[0].sweeps, 6u);
   EXPECT_EQ(run("failed", from), FitOutcome::complete);
   EXPECT_EQ(read_text(dir / "failed/draws.nc"), read_text(dir / "whole/draws.nc"));
 }

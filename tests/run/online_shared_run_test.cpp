@@ -37,6 +37,7 @@ Dataset as_data() {
 
 FitOptions online() {
   FitOptions options;
+  options.chains = 1;
   options.method = Method::online;
   options.tie = {"subject=object"};
   options.self = SelfCells::missing;
@@ -145,6 +146,7 @@ TEST_F(TiedText, ConvertGivesBothModesTheEntitiesOfBoth) {
   convert(read, dir_ / "apart.ztpt");
   file.file = dir_ / "apart.ztpt";
   FitOptions options;
+  options.chains = 1;
   options.method = Method::online;
   options.tie = {"subject=object"};
   EXPECT_EQ(test::error_of([&] { fit(read_dataset(file, options), options, dir_ / "run"); }),

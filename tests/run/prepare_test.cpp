@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "errors.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -128,15 +129,19 @@ TEST(CompleteOptions, BetaMeansAreOneOverTheRankAndAtMostAHalf) {
   EXPECT_EQ(completed(tensor_of(9), 9, [](FitOptions& o) { o.beta_mean = 0.3; }).beta_mean, 0.3);
 }
 
+// Every sweep after burn-in, or every second, fourth, ..., so that there are no more draws than asked for, or than a
+// thousand (a draw has 160 kB here); online every fifth at least.
 TEST(CompleteOptions, ScheduleIsFilledIn) {
   const struct {
     std::int64_t sweeps, chains, draws;
     Method method;
     std::int64_t burn_in, keep_every;
-  } cases[] = {{1000, 1, 100, Method::batch, 500, 5},  {1000, 1, 1000, Method::batch, 500, 1},
-               {300, 1, 100, Method::batch, 150, 1},   {300, 4, 100, Method::batch, 150, 5},
-               {1000, 1, 100, Method::online, 500, 5}, {100, 1, 100, Method::online, 50, 2},
-               {1000, 1, 10, Method::online, 500, 50}, {2, 1, 100, Method::online, 1, 1}};
+  } cases[] = {{1000, 4, -1, Method::batch, 500, 2},   {1000, 1, -1, Method::batch, 500, 1},
+               {1001, 4, -1, Method::batch, 500, 2},   {1000, 1, 100, Method::batch, 500, 8},
+               {300, 4, 100, Method::batch, 150, 8},   {100000, 4, -1, Method::batch, 50000, 256},
+               {1000, 1, -1, Method::online, 500, 5},  {1000, 4, -1, Method::online, 500, 5},
+               {1000, 1, 10, Method::online, 500, 80}, {8, 1, -1, Method::online, 4, 5},
+               {2, 1, -1, Method::online, 1, 1}};
   for (const auto& c : cases) {
     const FitOptions o = completed(tensor_of(9), 9, [&](FitOptions& options) {
       options.sweeps = c.sweeps;
@@ -148,8 +153,72 @@ TEST(CompleteOptions, ScheduleIsFilledIn) {
     EXPECT_EQ(o.keep_every, c.keep_every) << c.sweeps << " " << c.chains << " " << c.draws << " " << name_of(c.method);
   }
   const FitOptions point = completed(tensor_of(9), 9, [](FitOptions& o) { o.model = Model::quad; });
-  EXPECT_EQ(point.burn_in, 999);
+  EXPECT_EQ(point.burn_in, 499);
   EXPECT_EQ(point.draws, 1);
+}
+
+TEST(CompleteOptions, SmallDataHaveMoreChains) {
+  const auto chains = [](std::size_t ones, const std::function<void(FitOptions&)>& change = {}) {
+    return completed(tensor_of(ones), ones,
+                     [&](FitOptions& o) {
+                       if (change) change(o);
+                     })
+        .chains;
+  };
+  EXPECT_EQ(chains(50000), 16);
+  EXPECT_EQ(chains(50001), 4);
+  EXPECT_EQ(chains(9, [](FitOptions& o) { o.method = Method::online; }), 4);
+  EXPECT_EQ(chains(9, [](FitOptions& o) { o.model = Model::logistic; }), 4);
+  EXPECT_EQ(chains(9, [](FitOptions& o) { o.model = Model::quad; }), 1);
+  EXPECT_EQ(chains(9, [](FitOptions& o) { o.chains = 3; }), 3);
+  EXPECT_EQ(chains(9, [](FitOptions& o) { o.draws = 5; }), 5) << "one draw of each";
+  const auto too_few = [&] {
+    chains(9, [](FitOptions& o) {
+      o.chains = 3;
+      o.draws = 2;
+    });
+  };
+  EXPECT_EQ(test::error_of(too_few, ErrorKind::config), "--draws 2: must be at least --chains 3, for one draw of each");
+}
+
+TEST(CompleteOptions, DrawsAreAsManyAsTakeAFewHundredMegabytes) {
+  const auto planned = [](std::uint32_t entities, std::int64_t sweeps) {
+    SparseTensor tensor = tensor_of(9);
+    tensor.modes[0].labels = LabelTable::numbered(1, entities);
+    const FitOptions o = completed(tensor, 9, [&](FitOptions& options) {
+      options.sweeps = sweeps;
+      options.chains = 4;
+    });
+    const DrawLayout layout(FactorLayout::cp({entities, 1000}, 20), o, {"a", "b"}, {});
+    return std::pair{make_schedule(o, layout).draws(), layout.bytes()};
+  };
+  EXPECT_EQ(planned(1000, 1000).first, 1000u);
+  const auto [some, bytes] = planned(20000, 10000);  // 1.7 MB each
+  EXPECT_LE(some * bytes, std::uint64_t{256} << 20);
+  EXPECT_GT(2 * some * bytes, std::uint64_t{256} << 20);
+  const std::uint64_t few = planned(300000, 10000).first;  // 24 MB each
+  EXPECT_LE(few, 100u);
+  EXPECT_GT(few, 50u);
+}
+
+TEST(CompleteOptions, KeepEveryAndDrawsMustGoTogether) {
+  const auto both = [](std::int64_t keep_every, std::int64_t draws) {
+    return completed(tensor_of(9), 9, [&](FitOptions& o) {
+      o.sweeps = 1000;
+      o.chains = 4;
+      o.keep_every = keep_every;
+      o.draws = draws;
+    });
+  };
+  EXPECT_EQ(both(20, 100).keep_every, 20);
+  EXPECT_EQ(both(7, -1).keep_every, 7) << "all that are asked for";
+  const std::string message = test::error_of([&] { both(20, 99); }, ErrorKind::config);
+  EXPECT_EQ(message,
+            "--keep-every 20 keeps 100 draws of all chains together, and --draws 99 allows fewer; leave one of them "
+            "out, or use --keep-every 40");
+  EXPECT_TRUE(test::holds(test::error_of([&] { both(1001, -1); }, ErrorKind::config),
+                          "--keep-every 1001: no draw would be kept"));
+  EXPECT_EQ(both(1000, -1).keep_every, 1000);
 }
 
 // The options of a run, every default filled in, are options of a fit that does the same.
@@ -167,18 +236,21 @@ TEST(CompleteOptions, AreWhatTheyAreWhenGivenAgain) {
 
 // The draws of a file pass 4 GiB: fewer are kept, and at least one.
 TEST(ScheduleOf, DrawsStayWithinFourGibibytes) {
-  FitOptions o = completed(tensor_of(9), 9, [](FitOptions& options) { options.keep_every = 1; });
+  FitOptions o = completed(tensor_of(9), 9, [](FitOptions& options) {
+    options.sweeps = 1000;
+    options.chains = 4;
+    options.keep_every = 1;
+  });
   const auto draws = [&](std::uint32_t rows) {
     o.rank = 1024;
     const DrawLayout layout(FactorLayout::cp({rows, 1}, 1024), o, {"a", "b"}, {});
-    return std::pair{make_schedule(o, layout).draws_per_chain(), layout.bytes()};
+    return std::pair{make_schedule(o, layout).draws(), layout.bytes()};
   };
-  EXPECT_EQ(draws(100).first, 100u);
+  EXPECT_EQ(draws(100).first, 2000u);
   const auto [some, bytes] = draws(20000);  // 80 MB each
-  EXPECT_LT(some, 100u);
   EXPECT_LE(some * bytes, std::uint64_t{4} << 30);
   EXPECT_GT(2 * some * bytes, std::uint64_t{4} << 30);  // thinned by whole steps
-  EXPECT_EQ(draws(2'000'000).first, 1u);                // 8 GB each
+  EXPECT_EQ(draws(2'000'000).first, 4u);                // 8 GB each, and each chain keeps one
 }
 
 TEST(ScheduleOf, CellsAreWatchedAtMostTwoThousandTimes) {
@@ -194,7 +266,7 @@ TEST(ScheduleOf, CellsAreWatchedAtMostTwoThousandTimes) {
   };
   EXPECT_EQ(every(4000, Method::batch), 1u);
   EXPECT_EQ(every(8000, Method::batch), 2u);
-  EXPECT_EQ(every(4000, Method::online), 20u);  // with the draws
+  EXPECT_EQ(every(4000, Method::online), 10u);  // with the draws
 }
 
 TEST(HyperparametersOf, DirichletOfAllModesAndOfOne) {
@@ -236,7 +308,7 @@ TEST(HyperparametersOf, WhatIsLearnedAndFromWhere) {
     EXPECT_EQ(hyper.network.shape, 0.4);
     EXPECT_EQ(hyper.tensor.concentration, 3);
     EXPECT_EQ(hyper.network.concentration, 5);
-    EXPECT_EQ(hyper.tensor.mean, 0.05);
+    EXPECT_EQ(hyper.tensor.mean, 0.04);
     EXPECT_EQ(hyper.network.mean, 0.7);
   }
 }

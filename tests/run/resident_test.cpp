@@ -63,6 +63,7 @@ class ResidentTest : public testing::TestWithParam<const char*> {};
 TEST_P(ResidentTest, GrowsNoMoreAfterTheFirstSweep) {
   const TempDir dir;
   FitOptions options;
+  options.chains = 1;
   options.rank = 50;
   options.sweeps = 50;
   options.burn_in = 49;  // draws are kept in the end

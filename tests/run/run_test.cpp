@@ -50,7 +50,7 @@ FitOptions quick() {
   options.rank = 6;
   options.sweeps = 40;
   options.keep_every = 2;
-  options.threads = 2;
+  options.threads = 1;  // chains one after the other; several at a time: side_by_side_test.cpp
   options.chains = 2;
   options.holdout = 0.1;
   return options;
@@ -80,7 +80,7 @@ std::vector<double> predictions_of(const std::string& run) {
   return values;
 }
 
-// Protects the promise that an interruption changes nothing: stops at several sweeps, in both chains, with other
+// Protects the promise that an interruption changes nothing: stops at several sweeps, in both chains. Goes on with other
 // threads.
 TEST(Resume, EndsAsIfNeverInterrupted) {
   const TempDir dir;
@@ -263,6 +263,7 @@ TEST(Fit, ForceReplacesARun) {
 TEST(Fit, DrawsAreThinnedToTheirNumber) {
   const TempDir dir;
   FitOptions options = quick();
+  options.keep_every = -1;
   options.draws = 6;
   fit(blocks(12, 3), options, dir / "run");
   EXPECT_LE(Posterior(dir / "run", 1).draws(), 6u);

@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "posterior/chain_table.hpp"
+#include "diagnose/chain_table.hpp"
 #include "store/netcdf.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"

@@ -74,6 +74,7 @@ class UpdateMemoryTest : public testing::TestWithParam<Method> {
     for (std::size_t m = 0; m < networks; ++m)
       read.networks.push_back("user=" + write("ring" + std::to_string(m) + ".tsv", edges_of(0, 12)));
     FitOptions options;
+    options.chains = 1;
     options.rank = 3;
     options.sweeps = 60;
     options.threads = 1;

@@ -48,6 +48,7 @@ std::string ring_of(int users) {
 
 FitOptions quick(Method method) {
   FitOptions options;
+  options.chains = 1;
   options.rank = 4;
   options.sweeps = 200;
   options.threads = 1;

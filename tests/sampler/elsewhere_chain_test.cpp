@@ -92,7 +92,7 @@ std::string trace(const Setting& setting, Kernel& kernel) {
   OnlineOptions options = *setting.online;
   options.looks = steps;
   const OwnedMinibatches minibatches = more.minibatches(kernel);
-  const DataInMinibatches parts{*minibatches.ones, minibatches.edges_of_networks()};
+  const DataInMinibatches parts = minibatches.data();
   const std::string before = trace.carried();
   trace.run([&] {
     auto chain = std::make_unique<UpdateChain>(more.problem, options, parts, kernel, 1);

@@ -175,16 +175,15 @@ TEST(Numeric, HyperparametersAndWeightsAreLookedAt) {
 struct Watcher : Observer {
   std::vector<std::uint32_t> swept, failed;
   std::string at_last_sweep, at_failure;
-  void on_draw(Chain&, const SweepReport&) override {}
-  void on_sweep(Chain& chain, const SweepReport& report) override {
-    swept.push_back(report.sweep);
-    at_last_sweep = checkpoint_bytes(chain);
+  void on_draw(const RunningChain&) override {}
+  void on_sweep(const RunningChain& now) override {
+    swept.push_back(now.report.sweep);
+    at_last_sweep = checkpoint_bytes(now.chain);
   }
-  void on_end(Chain&, const SweepReport&) override {}
-  bool stop_requested() override { return false; }
-  void on_failure(Chain& chain, const SweepReport& last) override {
-    failed.push_back(last.sweep);
-    at_failure = checkpoint_bytes(chain);
+  void on_end(const RunningChain&) override {}
+  void on_failure(const RunningChain& last) override {
+    failed.push_back(last.report.sweep);
+    at_failure = checkpoint_bytes(last.chain);
   }
 };
 
@@ -192,7 +191,9 @@ TEST(Numeric, ObserverMaySaveWhatTheFailedChainCarries) {
   FaultyWorld world;
   const Schedule schedule{.sweeps = 10, .burn_in = 5};
   const auto run = [&](Watcher& watcher) {
-    const auto make = [&](std::uint32_t c) { return std::make_unique<BatchChain>(world.problem, world.kernel, c); };
+    const auto make = [&](std::uint32_t c, std::size_t) {
+      return std::make_unique<BatchChain>(world.problem, world.kernel, c);
+    };
     run_chains(make, schedule, {}, {}, watcher);
   };
   Watcher watcher;
@@ -230,7 +231,7 @@ class Silent final : public Chain {
 TEST(Numeric, LikelihoodThatWasAskedForMustBeANumber) {
   const auto run = [](double value, bool knows = true) {
     Watcher watcher;
-    run_chains([&](std::uint32_t) { return std::make_unique<Silent>(value, knows); }, {.sweeps = 2, .burn_in = 1}, {},
+    run_chains([&](std::uint32_t, std::size_t) { return std::make_unique<Silent>(value, knows); }, {.sweeps = 2, .burn_in = 1}, {},
                {}, watcher);
     EXPECT_EQ(watcher.swept.size(), 2u);
   };

@@ -45,21 +45,38 @@ TEST(OnlineParity, DenseNetworkForAnyNumberOfThreads) {
   }
 }
 
-// With means for parameters it makes no difference whether all rows are computed or those alone that a minibatch
-// touches. A set of missing cells, though an empty one, makes a chain compute them all.
+// Minibatches that may come in several chunks, as those of a file: a chain then computes all rows.
+class InChunks final : public Minibatches {
+ public:
+  explicit InChunks(Minibatches& of) : of_(of) {}
+  std::uint64_t total() const override { return of_.total(); }
+  std::uint64_t total_count() const override { return of_.total_count(); }
+  std::size_t count() const override { return of_.count(); }
+  std::uint64_t size(std::size_t b) const override { return of_.size(b); }
+  void read(std::size_t b, std::size_t next, const std::function<void(const Chunk&)>& use) override {
+    of_.read(b, next, use);
+  }
+  bool whole() const override { return false; }
+
+ private:
+  Minibatches& of_;
+};
+
+// With means for parameters it makes no difference whether all rows are computed or those alone that a minibatch, of
+// ones and of missing cells, touches.
 TEST(OnlineParity, TouchedRowsHaveTheMeansOfAllRows) {
   OnlineData data;
-  fill(data, 200);  // 75 ones, 624 rows
-  const Missing nothing;
-  Problem dense_problem = data.problem;
-  dense_problem.missing = &nothing;
+  for (std::uint32_t j = 0; j < 60; ++j) data.missing.cells.append(Cell{5 * j, j, 3}.data(), 3);
+  fill(data, 400);  // 38 ones and 30 missing cells, 624 rows
   Pool pool(2);
   const auto kernel = make_kernel(KernelName::cpu, pool);
   for (const bool expected : {false, true}) {
     const OnlineOptions options{.expected_counts = expected, .mean_parameters = true};
     OnlineChain few = data.chain(options, *kernel);
     const OwnedMinibatches minibatches = data.minibatches(*kernel);
-    OnlineChain dense(dense_problem, options, {*minibatches.ones, {}}, *kernel, 0);
+    ASSERT_EQ(minibatches.missing->count(), 2u);
+    InChunks chunks(*minibatches.ones);
+    OnlineChain dense(data.problem, options, {chunks, {}, minibatches.missing.get()}, *kernel, 0);
     few.start();
     dense.start();
     for (int t = 1; t <= 60; ++t) {

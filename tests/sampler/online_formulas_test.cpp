@@ -83,7 +83,8 @@ class ByHand {
     RealCounts counted = before.plus(before, 1, -1);
     const double weight = 1 / (static_cast<double>(ones.size(b)) / static_cast<double>(ones.total()));
     for (const Cell& cell : ones_of(ones, data_.tensor.order(), b, b)) add_one(cell, weight, counted);
-    add_missing_cells(scale_imputed_ ? weight : 1, counted);
+    add_missing_slices(scale_imputed_ ? weight : 1, counted);
+    add_listed(t, counted);
     for (std::size_t m = 0; m < data_.networks.size(); ++m) {
       add_edges(m, t, counted);
       add_diagonal(m, scale_imputed_ ? weight : 1, counted);
@@ -136,14 +137,24 @@ class ByHand {
     const double sum = std::accumulate(z.begin(), z.end(), 0.0);
     add(cell, z, weight * (cell.size() > u_.size() ? cell.back() / sum : 1 / -std::expm1(-sum)), counts);
   }
-  // All cells there are: those in a slice, or listed.
-  void add_missing_cells(double factor, RealCounts& counts) const {
+  // A minibatch of the listed missing cells.
+  void add_listed(std::uint32_t t, RealCounts& counts) const {
+    if (data_.missing.cells.empty()) return;
+    Minibatches& cells = *minibatches_.missing;
+    const auto after_networks = static_cast<std::uint32_t>(1 + data_.networks.size());
+    const std::size_t b =
+        minibatch_of_step(stream_key(seed, 0, Purpose::minibatches, after_networks), cells.count(), t);
+    const std::vector<Cell> part = ones_of(cells, data_.tensor.order(), b, b);
+    const double listed = static_cast<double>(data_.missing.cells.size() / data_.tensor.order());
+    for (const Cell& cell : part) add(cell, rates(cell), listed / static_cast<double>(part.size()), counts);
+  }
+  // All cells there are that are in a slice.
+  void add_missing_slices(double factor, RealCounts& counts) const {
     if (data_.missing.empty()) return;
     const std::vector<std::uint32_t> sizes = data_.tensor.sizes();
     Cell cell(sizes.size(), 0);
     for (;;) {
-      bool missing =
-          find_record(data_.missing.cells, sizes.size(), cell.data()) < data_.missing.cells.size() / sizes.size();
+      bool missing = false;
       for (std::size_t k = 0; k < sizes.size(); ++k)
         for (const std::uint32_t j : data_.missing.slices[k]) missing |= cell[k] == j;
       if (missing) add(cell, rates(cell), factor, counts);
@@ -201,10 +212,11 @@ void fill(OnlineData& data, Shape shape) {
     add_ones(11, true, seed, data);
   } else {
     add_modes({4, 3, 3}, data);
-    const auto listed = [](const Cell& cell) { return cell == Cell{1, 0, 1} || cell == Cell{2, 2, 2}; };
-    add_ones(9, false, seed, data, [&](const Cell& cell) { return cell[0] != 3 && cell[1] != 2 && !listed(cell); });
+    const std::set<Cell> listed = {{0, 0, 0}, {0, 1, 2}, {1, 0, 1}, {1, 1, 0}, {2, 0, 2}};  // minibatches of 2 and 3
+    add_ones(9, false, seed, data,
+             [&](const Cell& cell) { return cell[0] != 3 && cell[1] != 2 && !listed.contains(cell); });
     data.missing.slices = {{3}, {2}, {}};  // slices that cross: their common cells count once
-    for (const std::uint32_t id : {1u, 0u, 1u}) data.missing.cells.push_back(id);
+    for (const Cell& cell : listed) data.missing.cells.append(cell.data(), 3);
     add_network(0, 4, seed, data);
     for (std::uint32_t i = 0; i < 3 && data.networks[0].missing.size() == 0; ++i) {
       const std::uint32_t pair[2] = {i, 3};

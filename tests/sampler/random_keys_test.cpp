@@ -53,7 +53,7 @@ std::vector<RecordingKernel::Use> history(bool batch, std::uint32_t number) {
     fill(data, update);
     if (update > 0) {
       const OwnedMinibatches minibatches = data.minibatches(kernel);
-      UpdateChain chain(data.problem, options, {*minibatches.ones, minibatches.edges_of_networks()}, kernel, number);
+      UpdateChain chain(data.problem, options, minibatches.data(), kernel, number);
       restore(chain, carried, 0);
       run_all(chain);
     } else if (batch) {
@@ -93,7 +93,7 @@ TEST(RandomKeys, WeightsOfAnUpdateComeFromKeysOfTheirOwn) {
   OnlineData data;
   fill(data, update);
   const OwnedMinibatches minibatches = data.minibatches(*kernel);
-  UpdateChain chain(data.problem, options, {*minibatches.ones, minibatches.edges_of_networks()}, *kernel, number);
+  UpdateChain chain(data.problem, options, minibatches.data(), *kernel, number);
   chain.start();
   run(chain, t - 1);
   const double scale = chain.statistics().scale;

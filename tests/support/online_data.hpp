@@ -36,13 +36,12 @@ struct OnlineData : Dataset {
   // With minibatches of its own, which live as long as the data.
   OnlineChain chain(const OnlineOptions& options, Kernel& kernel, std::uint32_t number = 0) {
     const OwnedMinibatches& cut = minibatches_.emplace_back(minibatches(kernel));
-    return OnlineChain(problem, options, {*cut.ones, cut.edges_of_networks()}, kernel, number);
+    return OnlineChain(problem, options, cut.data(), kernel, number);
   }
   std::unique_ptr<OnlineSharedChain> shared_chain(const OnlineOptions& options, Kernel& kernel,
                                                   std::uint32_t number = 0) {
     const OwnedMinibatches& cut = minibatches_.emplace_back(minibatches(kernel));
-    return std::make_unique<OnlineSharedChain>(problem, options, DataInMinibatches{*cut.ones, cut.edges_of_networks()},
-                                               kernel, number);
+    return std::make_unique<OnlineSharedChain>(problem, options, cut.data(), kernel, number);
   }
 
  private:

@@ -35,6 +35,7 @@ inline Dataset groups(bool self = false) {
 
 inline FitOptions tied() {
   FitOptions options;
+  options.chains = 1;
   options.columns = {"subject=6", "relation=own"};
   options.tie = {"subject=object"};
   options.self = SelfCells::missing;

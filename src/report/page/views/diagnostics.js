@@ -277,7 +277,7 @@ function diagnosticsView(section) {
       verdictCard(0, converged(), null),
       h("p", {class: "facts"},
         `${plural(d.chains.length, "chain")}, ${plural(d.draws, "sweep")} each after burn-in: ${
-            seconds(d.seconds)} of sampling. ${plural(report.run.draws, "draw")} of these are kept for predictions.`),
+            seconds(d.seconds)} of sampling, added up over chains. ${plural(report.run.draws, "draw")} of these are kept for predictions.`),
       names.length ? h("div", {class: "controls"}, labelFor("quantity", "Quantity "), choice) : "",
       names.length && d.traces[0].chains.length > 1 ?
           legend(d.traces[0].chains.map(

@@ -184,7 +184,7 @@ TEST(Diagnose, FewEffectiveDraws) {
   EXPECT_LE(quantity(d, "log-likelihood").ess_bulk, 400);
   EXPECT_NE(d.verdict, Verdict::good);
   expect_says(d, "The log-likelihood is worth only ");
-  expect_says(d, "Run with --sweeps ");
+  expect_says(d, "Go on with 'ztp resume " + run + " --sweeps ");
 }
 
 TEST(Diagnose, TooShort) {

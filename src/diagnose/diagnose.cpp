@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
-#include "posterior/chain_table.hpp"
-#include "posterior/verdict.hpp"
+#include "diagnose/chain_table.hpp"
+#include "diagnose/verdict.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -143,6 +143,27 @@ Diagnosis diagnose(const std::string& run_dir) {
   measure_cells(run_dir, info, diagnosis);
   judge(info, run_dir, diagnosis);
   return diagnosis;
+}
+
+Cautions cautions(const std::string& run_dir) {
+  Cautions result;
+  const RunInfo info = run_info(run_dir);
+  if (is_point_estimate(info.options)) return result;
+  // docs/correctness.md, "Coverage of intervals".
+  if (info.updates > 0 || is_online(info.options))
+    result.intervals = fmt::format(
+        "{} approximates the posterior, and its intervals are too narrow: those for 90 % hold about {} % of the true "
+        "probabilities in simulations",
+        info.updates > 0 ? "a run that was updated" : "an online fit", info.updates > 0 ? 65 : 70);
+  try {
+    const Diagnosis diagnosis = diagnose(run_dir);
+    const bool too_short = diagnosis.verdict == Verdict::too_short;
+    if (too_short || diagnosis.predictions == Verdict::poor)
+      result.convergence = fmt::format("these probabilities should not be used yet, the chains {}",
+                                       too_short ? "are too short" : "have not converged");
+  } catch (const Error&) {
+  }
+  return result;
 }
 
 }  // namespace ztp

@@ -1,4 +1,4 @@
-#include "posterior/chain_table.hpp"
+#include "diagnose/chain_table.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "posterior/verdict.hpp"
+#include "diagnose/verdict.hpp"
 
 #include <fmt/format.h>
 
@@ -108,6 +108,10 @@ std::string about_precision(const Subject& subject) {
 std::string chain_means(const Quantity& q) {
   if (q.chain_means.size() < 2 || q.constant) return "";
   std::string text = ": chain means ";
+  if (static_cast<std::int64_t>(q.chain_means.size()) > enough_chains) {
+    const auto [least, most] = std::minmax_element(q.chain_means.begin(), q.chain_means.end());
+    return text + fmt::format("{:.1f} to {:.1f}", *least, *most);
+  }
   for (std::size_t c = 0; c < q.chain_means.size(); ++c)
     text += fmt::format("{}{:.1f}", c == 0 ? "" : ", ", q.chain_means[c]);
   return text;
@@ -119,7 +123,8 @@ std::int64_t round_number_above(double x) {
   return static_cast<std::int64_t>(step * std::ceil(x / step));
 }
 
-std::string remedy(const RunInfo& info, const Diagnosis& diagnosis, const WorstCase& worst) {
+std::string remedy(const RunInfo& info, const std::string& run_dir, const Diagnosis& diagnosis,
+                   const WorstCase& worst) {
   if (info.updates > 0) return "An update does not sample anew what was known before: a fit of all the data does.";
   constexpr double most = 20;  // beyond that an estimate from these draws means nothing
   const double planned = static_cast<double>(std::max<std::int64_t>(info.options.sweeps - info.options.burn_in, 1));
@@ -133,9 +138,16 @@ std::string remedy(const RunInfo& info, const Diagnosis& diagnosis, const WorstC
   if (needed <= planned && (!more_chains || chains == 1)) return "";  // a single chain was told so before
   if (needed <= planned) return fmt::format("Run with {}: that would be enough by the numbers above.", flag);
   const std::int64_t sweeps = round_number_above(needed * static_cast<double>(info.options.sweeps) / planned);
-  const std::string text = fmt::format("Run with --sweeps {}{}{}", sweeps, shortfall > most ? " or more" : "",
-                                       more_chains ? " and " + flag : "");
-  if (shortfall > most) return text + ". It may take longer: chains that differ do not tell how long they need.";
+  const std::string more = shortfall > most ? " or more" : "";
+  const std::string text = more_chains ? fmt::format("Run with --sweeps {}{} and {}", sweeps, more, flag)
+                                       : fmt::format("Go on with 'ztp resume {} --sweeps {}'{}", run_dir, sweeps, more);
+  if (shortfall > most && more_chains)
+    return text + ". It may take longer: chains that differ do not tell how long they need.";
+  if (shortfall > most)
+    return text + fmt::format(
+                      ". If the chains still differ then, fit with more of them (--chains {}): the mean over chains "
+                      "becomes more precise.",
+                      2 * info.options.chains);
   return text + fmt::format(": {:.1f} times as many sweeps would be enough by the numbers above.", factor);
 }
 
@@ -145,7 +157,7 @@ std::string about_few_draws(const RunInfo& info, const Diagnosis& diagnosis) {
       fmt::format("Too few draws to judge (fewer than {} sweeps after burn-in in a chain)", fewest_sweeps);
   if (diagnosis.status != "complete" && planned >= static_cast<std::int64_t>(fewest_sweeps)) return text + ".";
   if (info.updates > 0) return text + ": an update with --sweeps 100 has enough.";
-  return text + ": run with --sweeps 1000 or more, and --chains 4.";
+  return text + ": run with --sweeps 500 or more.";
 }
 
 std::string about_one_chain(const RunInfo& info) {
@@ -237,7 +249,7 @@ void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis
   add_sentence(diagnosis, about_precision(predictions));
   add_sentence(diagnosis, about_precision(rank));
   add_sentence(diagnosis, about_others(others));
-  if (all.grade() != Verdict::good) add_sentence(diagnosis, remedy(info, diagnosis, all));
+  if (all.grade() != Verdict::good) add_sentence(diagnosis, remedy(info, run_dir, diagnosis, all));
 }
 
 }  // namespace ztp
