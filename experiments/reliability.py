@@ -85,6 +85,14 @@ def trace(run):
     return [line.split("\t")[:2] + line.split("\t")[3:] for line in (run / "trace.tsv").read_text().splitlines()]
 
 
+def first_rows(run):
+    """The first row of each chain in the trace. Its seconds tell a chain that went on from one that began again."""
+    rows = {}
+    for line in (run / "trace.tsv").read_text().splitlines()[1:]:
+        rows.setdefault(int(line.split("\t")[0]), line)
+    return rows
+
+
 def make_data(program, folder):
     """Users and items in four blocks over a few days, friends within blocks; as text and as a tensor file."""
     draw = random.Random(SEED)
@@ -246,12 +254,15 @@ def full_trial(fit, disk, draw, files):
     else:
         file = pathlib.Path(match[1]).name
         files[file] = files.get(file, 0) + 1
-    first_row = (run / "trace.tsv").read_text().splitlines()[1]
+    before = first_rows(run)
+    saved = {int(re.search(r"-(\d+)", path.name)[1]) - 1
+             for path in [*run.glob("checkpoint-*.bin"), *run.glob("chain-*.bin")]}
     process = fit.start(["resume", run])
     errors = process.communicate()[1]
     differences = [errors] if process.returncode != 0 or "damaged" in errors else fit.differences(run)
-    if (run / "trace.tsv").read_text().splitlines()[1] != first_row:  # with its seconds
-        differences.append("it began again instead of going on")
+    after = first_rows(run)
+    differences += [f"chain {chain + 1} began again instead of going on"
+                    for chain in sorted(saved) if after.get(chain) != before.get(chain)]
     fit.intact = int(not differences)
     if differences:
         print(f"{fit.name}: resumed, not the same: {', '.join(differences)}")
