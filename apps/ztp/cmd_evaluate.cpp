@@ -20,7 +20,8 @@ namespace {
 struct EvaluateFlags {
   std::string run, test;
   unsigned threads = 0;
-  bool json = false;
+  bool json = false, raw = false;
+  std::size_t head = 1000;
   std::optional<std::string> ranking;  // modes; nothing: no ranking
   RankingOptions options;
 };
@@ -29,19 +30,43 @@ nlohmann::ordered_json number_or_null(double value) {
   return std::isnan(value) ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
 }
 
-void print_json(const Metrics& m) {
+nlohmann::ordered_json as_json(const Metrics& m) {
   nlohmann::ordered_json json;
   for (const MetricField& field : metric_fields()) json[field.key] = number_or_null(m.*field.member);
+  return json;
+}
+
+void print_json(const Evaluation& m, const std::vector<HeadOfList>& heads) {
+  nlohmann::ordered_json json = as_json(m);
+  if (m.counts) json["deviance"] = m.counts->deviance;
+  if (m.counts) json["log_score"] = m.counts->log_score;
   json["ones"] = m.ones;
   json["zeros"] = m.zeros;
+  json["zero_weight"] = number_or_null(m.zero_weight);
+  json["popularity"] = as_json(m.popularity);
+  json["head"] = nlohmann::ordered_json::array();
+  for (const HeadOfList& head : heads)
+    json["head"].push_back({{"cells", head.cells}, {"expected", head.expected}, {"found", head.found}});
   fmt::print("{}\n", json_text(json));
 }
 
-void print_table(const Metrics& m) {
-  fmt::print("cells              {} ones, {} zeros\n", human_count(static_cast<double>(m.ones)),
-             human_count(static_cast<double>(m.zeros)));
+void print_table(const Evaluation& m, const std::vector<HeadOfList>& heads, const std::string& calibration) {
+  const auto count = [](auto value) { return human_count(static_cast<double>(value)); };
+  fmt::print("{:<22}  {} ones, {} zeros\n", "test cells", count(m.ones), count(m.zeros));
+  fmt::print("{:<22}  {:>12}  {:>12}\n", "", "model", "popularity");
   for (const MetricField& field : metric_fields())
-    fmt::print("{:<17}  {:.{}f}\n", field.title, m.*field.member, field.digits);
+    fmt::print("{:<22}  {:>12.{}f}  {:>12.{}f}\n", field.title, m.*field.member, field.digits,
+               m.popularity.*field.member, field.digits);
+  if (m.counts)
+    fmt::print("{:<22}  {:>12.5f}\n{:<22}  {:>12.5f}\n", "deviance of counts", m.counts->deviance,
+               "log score of counts", m.counts->log_score);
+  fmt::print("{}\n", calibration);
+  if (heads.empty()) return;
+  fmt::print("\nheld-out ones among the most probable unseen cells\n");
+  fmt::print("{:<22}  {:>12}  {:>12}\n", "", "expected", "found");
+  for (const HeadOfList& head : heads)
+    fmt::print("{:<22}  {:>12.1f}  {:>12}\n", fmt::format("first {}", count(head.cells)), head.expected,
+               count(head.found));
 }
 
 // The modes of "MODE,MODE"; an empty list, which stands for all modes, for "all".
@@ -90,6 +115,7 @@ void print_json(const Ranking& ranking, const std::vector<Mode>& modes) {
   for (std::size_t i = 0; i < ranking.modes.size(); ++i)
     json["modes"][modes[ranking.modes[i]].name] = as_json(ranking.by_mode[i], ranking.at);
   json["all"] = as_json(ranking.all, ranking.at);
+  json["popularity"] = as_json(ranking.popularity, ranking.at);
   fmt::print("{}\n", json_text(json));
 }
 
@@ -99,6 +125,7 @@ void print_table(const Ranking& ranking, const std::vector<Mode>& modes) {
   for (std::size_t i = 0; i < ranking.modes.size(); ++i)
     columns.emplace_back(modes[ranking.modes[i]].name, &ranking.by_mode[i]);
   if (columns.size() > 1) columns.emplace_back("all", &ranking.all);
+  columns.emplace_back("popularity", &ranking.popularity);
   const auto row = [&](const std::string& name, auto&& text) {
     fmt::print("{:<12}", name);
     for (const auto& [mode, metrics] : columns)
@@ -139,17 +166,36 @@ void run_ranking(const EvaluateFlags& flags, Posterior& posterior) {
     print_table(ranking, posterior.modes());
 }
 
+// The sizes 10, 100, ... up to the one that was asked for.
+std::vector<std::size_t> head_sizes(std::size_t most) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = 10; size < most; size *= 10) sizes.push_back(size);
+  sizes.push_back(most);
+  return sizes;
+}
+
 void run_evaluate(const EvaluateFlags& flags) {
-  Posterior posterior(flags.run, flags.threads);
+  Posterior posterior(flags.run, flags.threads, {.raw = flags.raw});
   if (flags.test.empty() && posterior.info().test_ones + posterior.info().test_zeros == 0)
     throw Error(ErrorKind::usage,
                 fmt::format("{} held out no cells: name a TEST file (labels and a last column 0 or 1)", flags.run));
   if (flags.ranking) return run_ranking(flags, posterior);
-  const Metrics metrics = posterior.evaluate(flags.test);
+  const Evaluation metrics = posterior.evaluate(flags.test);
+  std::vector<HeadOfList> heads;
+  if (flags.head > 0 && metrics.ones > 0 && !is_rival(posterior.info().options)) {
+    ProgressLine line;
+    line.show("the most probable unseen cells", 0);
+    heads = posterior.head(head_sizes(flags.head), flags.test);
+  }
   if (flags.json)
-    print_json(metrics);
+    print_json(metrics, heads);
   else
-    print_table(metrics);
+    print_table(metrics, heads, posterior.calibration_words());
+  std::vector<std::string> warnings;
+  if (metrics.ones == 0 || metrics.zeros == 0)
+    warnings.push_back(fmt::format("{}: there are no {} among the test cells, so most scores do not exist (nan)",
+                                   flags.test.empty() ? flags.run : flags.test, metrics.ones == 0 ? "ones" : "zeros"));
+  print_warnings(warnings);
 }
 
 void add_ranking_flags(CLI::App& command, EvaluateFlags& flags) {
@@ -176,14 +222,21 @@ void add_evaluate(CLI::App& app) {
   auto flags = std::make_shared<EvaluateFlags>();
   CLI::App* command = app.add_subcommand("evaluate", "How good the predictions of test cells are");
   command->add_option("RUN", flags->run, "the run directory")->required();
-  command->add_option("TEST", flags->test, "labels and a last column 0 or 1")
+  command->add_option("TEST", flags->test, "labels and a last column 0 or 1, or a count")
       ->default_str("the cells the fit held out");
+  command->add_option("--head", flags->head, "look at so many of the most probable unseen cells; 0: at none")
+      ->check(CLI::Range(std::size_t{0}, std::size_t{1000000}));
+  add_raw_flag(*command, flags->raw);
   add_ranking_flags(*command, *flags);
   add_threads_flag(*command, flags->threads);
   command->add_flag("--json", flags->json, "as one JSON object");
   command->footer(
-      "Log-loss, Brier score and calibration error speak of the test file's own share of ones: with drawn zeros\n"
-      "(protocol ones) they compare runs on the same file, and say nothing of the whole tensor.\n"
+      "Log-loss, Brier score, skill and calibration describe the whole tensor: each zero of the test cells is weighted\n"
+      "by the number of zeros that it stands for. Skill is 0 for a constant and 1 for a perfect prediction; a slope of 1\n"
+      "is right, above 1 probabilities are too modest; misplaced ones are expected at the wrong probabilities. Scores\n"
+      "called 'test' count each test cell once: use them to compare runs on the same file. Popularity is what the number\n"
+      "of ones of each entity predicts alone. The zeros of a file are taken for a uniform sample of all zeros.\n"
+      "Of the most probable cells that are not training ones, it tells how many held-out ones were expected and found.\n"
       "With --ranking the entity of each test one is replaced by every other one of its mode that makes no known one\n"
       "(training, TEST, --filter), and its rank by posterior mean probability is summarised: MRR and Hits@k over "
       "ranks,\n"

@@ -17,6 +17,7 @@ namespace {
 struct PredictFlags {
   std::string run, cells;
   unsigned threads = 0;
+  PredictionOptions options;
   bool json = false;
 };
 
@@ -49,7 +50,7 @@ std::string json_line(const Posterior& posterior, const std::uint32_t* cell, con
 }
 
 void run_predict(const PredictFlags& flags) {
-  Posterior posterior(flags.run, flags.threads);
+  Posterior posterior(flags.run, flags.threads, flags.options);
   const bool counts = has_counts(posterior.info().options);
   std::string header;  // printed with the first cells: a file that cannot be read prints nothing
   if (!flags.json) {
@@ -75,10 +76,13 @@ void add_predict(CLI::App& app) {
   CLI::App* command = app.add_subcommand("predict", "Probabilities of cells, with uncertainty");
   command->add_option("RUN", flags->run, "the run directory")->required();
   command->add_option("CELLS", flags->cells, "a file of labels, one cell a line; - is standard input")->required();
+  add_raw_flag(*command, flags->options.raw);
+  add_listed_flag(*command, flags->options.listed);
   add_threads_flag(*command, flags->threads);
   command->add_flag("--json", flags->json, "one JSON object a cell");
   command->footer(
-      "Prints a TSV: the labels, then probability (posterior mean), sd, q05 and q95; with counts the rate as well.\n"
+      "Prints a TSV: the labels, then probability, sd, q05 and q95; with counts the rate as well. Where the fit held out\n"
+      "cells, probabilities and intervals are calibrated with them; --raw gives the posterior's own.\n"
       "Nine in ten true probabilities should be between q05 and q95. Of an online fit or an updated run it is about two\n"
       "in three: their intervals are too narrow, and a warning says so.\n"
       "A last column (as in a test file) is ignored.\n"

@@ -21,6 +21,7 @@ struct RecommendFlags {
   std::size_t top = 10;
   bool json = false;
   unsigned threads = 0;
+  PredictionOptions options;
 };
 
 std::vector<std::optional<std::uint32_t>> fixed_entities(const RecommendFlags& flags, const std::vector<Mode>& modes) {
@@ -75,7 +76,7 @@ std::string as_line(const Recommendation& item, const Posterior& posterior) {
 }
 
 void run_recommend(const RecommendFlags& flags) {
-  Posterior posterior(flags.run, flags.threads);
+  Posterior posterior(flags.run, flags.threads, flags.options);
   const auto fixed = fixed_entities(flags, posterior.modes());
   std::string header;
   if (!flags.json) {
@@ -105,6 +106,8 @@ void add_recommend(CLI::App& app) {
   command->add_option("RUN", flags->run, "the run directory")->required();
   command->add_option("GIVEN", flags->fixed, "MODE=LABEL: what is given; modes not named are left open");
   command->add_option("--top", flags->top, "how many")->check(CLI::Range(1, 1000000));
+  add_raw_flag(*command, flags->options.raw);
+  add_listed_flag(*command, flags->options.listed);
   add_threads_flag(*command, flags->threads);
   command->add_flag("--json", flags->json, "one JSON object a line");
   command->footer(
@@ -112,7 +115,9 @@ void add_recommend(CLI::App& app) {
       "Of a run with --columns: which entries of the core, (3, brother, 1) by its columns; who is in these columns is\n"
       "said below.\n"
       "The search is exact, whatever is left open; training ones are left out. q05 and q95 are those of 'ztp predict'.\n"
-      "Example:\n  ztp recommend run user=alice --top 5");
+      "A cell that is not listed may still be a true one. If the data list nine of ten true ones, --listed 0.9 gives the\n"
+      "probability that such a cell is one.\n"
+      "Examples:\n  ztp recommend run user=alice --top 5\n  ztp recommend run user=alice --listed 0.9");
   command->callback([flags] { run_recommend(*flags); });
 }
 

@@ -106,6 +106,28 @@ void add_threads_flag(CLI::App& command, unsigned& threads) {
   command.add_option("--threads", threads, "threads")->check(allowed_range("threads"));
 }
 
+void add_raw_flag(CLI::App& command, bool& raw) {
+  command.add_flag("--raw", raw, "probabilities of the posterior itself, not calibrated with held-out cells");
+}
+
+void add_listed_flag(CLI::App& command, double& listed) {
+  command
+      .add_option("--listed", listed,
+                  "the share of the true ones that the data list, as 0.9: gives P(one | not listed); 1: P(listed)")
+      ->default_str("1")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            double value = 0;
+            const bool number = CLI::detail::lexical_cast(text, value);
+            return number && value > 0 && value <= 1
+                       ? std::string()
+                       : fmt::format("{} is no share: above 0 and at most 1, as 0.9 if the data list nine of ten true "
+                                     "ones",
+                                     text);
+          },
+          "", "share"));
+}
+
 void tell(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);

@@ -18,11 +18,21 @@
 
 namespace ztp {
 
-// A cell's probability of being a one: mean over the posterior draws, standard deviation, 5 % and 95 % quantiles.
+// Which probabilities a Posterior gives.
+struct PredictionOptions {
+  // The posterior's own: the mean over all draws. Otherwise, where the run has calibrated probabilities (calibration.bin),
+  // these: the mean of the chains' logits, and a map that was fitted to held-out cells.
+  bool raw = false;
+  // The part of the true ones that the data list, between 0 and 1. Probabilities are then those of a cell that is not
+  // listed: p (1 - listed) / (listed (1 - p)), at most 1, where p is that of being listed. 1: not asked for.
+  double listed = 1;
+};
+
+// A cell's probability of being a one, its standard deviation, 5 % and 95 % quantiles over the posterior draws.
 struct Prediction {
-  double probability = 0;  // posterior mean
-  double sd = 0;           // posterior standard deviation of the probability
-  double q05 = 0;          // its quantiles
+  double probability = 0;
+  double sd = 0;   // posterior standard deviation of the probability
+  double q05 = 0;  // its quantiles
   double q95 = 0;
   double rate = 0;  // posterior mean of z: the expected count under the count likelihood; of a rival, of the logit
 };
@@ -93,19 +103,37 @@ struct Recommendation {
   std::vector<Part> parts;  // those with at least a hundredth of it, largest first
 };
 
+// The most probable cells that are not training ones, where people act: how many held-out ones were expected among
+// them, and how many there are.
+struct HeadOfList {
+  std::size_t cells = 0;
+  double expected = 0;
+  std::uint64_t found = 0;
+};
+
+// Test cells with what the model and popularity say of them.
+struct TestScores {
+  MetricsCollector model, popularity;
+  bool calibrated = false;            // by a map that was fitted to held-out cells
+  std::optional<CountScores> counts;  // of a fit of counts
+};
+
 // The draws of a run directory, and the questions that they answer. Every call may throw Error: io, if a file cannot be
 // read; input, if one is damaged; usage, for ids and sizes that do not fit the run. Cells are given as K entities each,
 // one cell after the other, as ids of modes(). Moved, not copied; not for several threads at once.
 class Posterior {
  public:
   // threads = 0: all cores. Error (input), if this is not a run directory, or it has no draws yet.
-  explicit Posterior(const std::string& run_dir, unsigned threads = 0);
+  // Also, if calibration.bin is damaged and not raw. Error (usage), if `listed` is not above 0 and at most 1.
+  explicit Posterior(const std::string& run_dir, unsigned threads = 0, const PredictionOptions& options = {});
   ~Posterior();
   Posterior(Posterior&&) noexcept;
   Posterior& operator=(Posterior&&) noexcept;
 
   const RunInfo& info() const;                    // what the directory said when it was opened
   const std::vector<Mode>& modes() const;         // names and labels, by id
+  // How probabilities were calibrated, or why they are not, in a sentence.
+  std::string calibration_words() const;
   std::size_t draws() const;                      // kept ones, all chains together
   std::vector<std::size_t> chains() const;        // those that have draws, from 0
   std::size_t draws_of(std::size_t chain) const;  // how many. Error (config), if there are none
@@ -120,12 +148,18 @@ class Posterior {
                     const std::function<void(const std::uint32_t* coords, const Prediction*, std::size_t)>& yield);
 
   // Labels and a last column 0 or 1; without a file, the cells that the fit held out: Error (config), if there are
-  // none. Memory: one draw, and eight bytes a cell.
-  Metrics evaluate(const std::string& file = "");
+  // none. Of these each is predicted by a map that has not seen it. Zeros of a file are taken for a uniform sample of
+  // all zeros. Memory: one draw, and 48 bytes a cell.
+  Evaluation evaluate(const std::string& file = "");
   // The same with cells that are in memory.
-  Metrics evaluate(const TestCells& cells);
+  Evaluation evaluate(const TestCells& cells);
+  // The heads of these sizes of the list of all cells but training and missing ones (test cells are none), most probable
+  // first. The held-out ones, or the ones of a file, are taken for a random sample of all ones that the fit did not
+  // know; the others are those that it did. Takes the time of recommend for the largest size. Error (config) for a
+  // rival, or if there are no held-out ones; Error (usage), if a size is 0.
+  std::vector<HeadOfList> head(const std::vector<std::size_t>& sizes = {10, 100, 1000}, const std::string& file = "");
   // What evaluate makes its metrics of: for curves.
-  MetricsCollector collect(const std::string& file = "");
+  TestScores score_test(const std::string& file = "");
 
   // Have the chains converged, are the probabilities calibrated, is the bound on the rank large enough? In this order.
   // Takes the time of diagnose and, where cells were held out, of evaluate.

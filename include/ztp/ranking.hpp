@@ -56,6 +56,10 @@ struct Ranking {
   std::vector<std::size_t> modes;       // whose entity was replaced
   std::vector<RankingMetrics> by_mode;  // in the order of `modes`
   RankingMetrics all;                   // over all ranks, and all queries, of these modes
+  // The same by popularity: how many training ones an entity has together with those that are given; if these are
+  // equal, how many in all.
+  std::vector<RankingMetrics> popularity_by_mode;
+  RankingMetrics popularity;
 };
 
 }  // namespace ztp

@@ -60,9 +60,10 @@ struct Dataset {
 // file, with its line and column; files that contradict each other), io (a file that cannot be read).
 Dataset read_dataset(const ReadOptions& options);
 
-// A file of labels and a last column 0 or 1, over the modes of a tensor, which must have an index. Throws Error (input,
-// io) as read_dataset does, also if a cell is there as a 0 and as a 1.
-TestCells read_test_cells(const std::string& file, const std::vector<Mode>& modes, unsigned threads = 1);
+// A file of labels and a last column 0 or 1, or a count, over the modes of a tensor, which must have an index. Throws
+// Error (input, io) as read_dataset does, also if a cell is there as a 0 and as a 1.
+TestCells read_test_cells(const std::string& file, const std::vector<Mode>& modes, unsigned threads = 1,
+                          bool counts = false);
 
 // "MODE=REST" taken apart; an error of kind usage, naming the flag, if there is no "=".
 std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag,

@@ -57,6 +57,7 @@ struct Network {
 struct TestCells {
   Buffer<std::uint32_t> coords;  // cells x K
   Buffer<std::uint8_t> outcome;  // 0 or 1
+  Buffer<std::int64_t> counts;   // of each cell, where counts are fitted; otherwise empty
   std::size_t size() const { return outcome.size(); }
 };
 

@@ -32,9 +32,29 @@ nb::ndarray<nb::numpy, double> predict(SharedPosterior& self, const Ids& cells) 
 Dict as_dict(const Metrics& metrics) {
   Dict dict;
   for (const MetricField& field : metric_fields()) dict[field.key] = metrics.*field.member;
-  dict["ones"] = metrics.ones;
-  dict["zeros"] = metrics.zeros;
   return dict;
+}
+
+Dict as_dict(const Evaluation& evaluation) {
+  Dict dict = as_dict(static_cast<const Metrics&>(evaluation));
+  if (evaluation.counts) {
+    dict["deviance"] = evaluation.counts->deviance;
+    dict["log_score"] = evaluation.counts->log_score;
+  }
+  dict["ones"] = evaluation.ones;
+  dict["zeros"] = evaluation.zeros;
+  dict["zero_weight"] = evaluation.zero_weight;
+  dict["popularity"] = as_dict(evaluation.popularity);
+  return dict;
+}
+
+// Columns: cells, expected, found.
+nb::ndarray<nb::numpy, double> head(SharedPosterior& self, const std::vector<std::size_t>& sizes,
+                                    const std::string& file) {
+  std::vector<double> numbers;
+  for (const HeadOfList& head : self.call([&](Posterior& p) { return p.head(sizes, file); }))
+    numbers.insert(numbers.end(), {static_cast<double>(head.cells), head.expected, static_cast<double>(head.found)});
+  return owned_array<double>(std::move(numbers), {sizes.size(), 3});
 }
 
 Dict as_dict(const RankingMetrics& metrics) {
@@ -54,6 +74,7 @@ Dict as_dict(const Ranking& ranking) {
   for (const RankingMetrics& metrics : ranking.by_mode) by_mode.append(as_dict(metrics));
   dict["by_mode"] = by_mode;
   dict["all"] = as_dict(ranking.all);
+  dict["popularity"] = as_dict(ranking.popularity);
   return dict;
 }
 
@@ -135,12 +156,15 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
           nb::arg("file"))
       .def(
           "evaluate",
-          [](SharedPosterior& self, const Ids& cells, const Array1<std::uint8_t>& outcome) {
+          [](SharedPosterior& self, const Ids& cells, const Array1<std::uint8_t>& outcome,
+             const std::vector<std::int64_t>& counts) {
             self.require_columns(cells);
-            const TestCells test = test_cells(cells, outcome);
+            TestCells test = test_cells(cells, outcome);
+            test.counts.append(counts.data(), counts.size());
             return as_dict(self.call([&](Posterior& p) { return p.evaluate(test); }));
           },
-          nb::arg("cells"), nb::arg("outcome"))
+          nb::arg("cells"), nb::arg("outcome"), nb::arg("counts"))
+      .def("head", &head, nb::arg("sizes"), nb::arg("file"))
       .def(
           "rank_file",
           [](SharedPosterior& self, const std::string& file, std::vector<std::size_t> modes,
@@ -166,8 +190,8 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
 
 void bind_posterior(nb::module_& module) {
   nb::class_<SharedPosterior> type(module, "Posterior", "The draws of a run directory.");
-  type.def(nb::init<const std::string&, unsigned>(), nb::arg("run_dir"), nb::arg("threads"),
-           nb::call_guard<nb::gil_scoped_release>())
+  type.def(nb::init<const std::string&, unsigned, bool, double>(), nb::arg("run_dir"), nb::arg("threads"),
+           nb::arg("raw"), nb::arg("listed"), nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("info_json", [](const SharedPosterior& self) { return run_info_as_json(self.constant().info()); })
       .def_prop_ro("draws", [](const SharedPosterior& self) { return self.constant().draws(); })
       .def_prop_ro("mode_names", [](const SharedPosterior& self) { return mode_names(self.constant().modes()); })

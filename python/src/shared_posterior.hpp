@@ -19,8 +19,11 @@ namespace ztp::python {
 // which would wait for them.
 class SharedPosterior {
  public:
-  SharedPosterior(std::string run_dir, unsigned threads)
-      : run_dir_(std::move(run_dir)), threads_(threads), opened_(std::make_unique<Opened>(run_dir_, threads_)) {}
+  SharedPosterior(std::string run_dir, unsigned threads, bool raw, double listed)
+      : run_dir_(std::move(run_dir)),
+        threads_(threads),
+        options_{raw, listed},
+        opened_(std::make_unique<Opened>(run_dir_, threads_, options_)) {}
   SharedPosterior(const SharedPosterior&) = delete;
   SharedPosterior& operator=(const SharedPosterior&) = delete;
   ~SharedPosterior() {
@@ -79,7 +82,8 @@ class SharedPosterior {
 
  private:
   struct Opened {
-    Opened(const std::string& run_dir, unsigned threads) : posterior(run_dir, threads) {}
+    Opened(const std::string& run_dir, unsigned threads, const PredictionOptions& options)
+        : posterior(run_dir, threads, options) {}
     Posterior posterior;
     std::map<Matched, Matching> matchings;
     std::mutex mutex;
@@ -87,7 +91,7 @@ class SharedPosterior {
   };
   Opened& of_this_process() {
     if (opened_->process != getpid()) {
-      auto fresh = std::make_unique<Opened>(run_dir_, threads_);
+      auto fresh = std::make_unique<Opened>(run_dir_, threads_, options_);
       static_cast<void>(opened_.release());
       opened_ = std::move(fresh);
     }
@@ -96,6 +100,7 @@ class SharedPosterior {
 
   std::string run_dir_;
   unsigned threads_;
+  PredictionOptions options_;
   std::unique_ptr<Opened> opened_;
 };
 

@@ -70,6 +70,23 @@ def _add_networks(
         raise ValueError(f"missing_pairs: the mode {names[k]} has no network")
 
 
+def take_counts(X: Any, y: Any, counts: bool) -> tuple[Any, Any]:
+    """With likelihood="count", a column of a frame that is called count has the counts, and is no mode."""
+    if not counts or not is_frame(X):
+        return X, y
+    found = [name for name in X.columns if str(name).lower() in ("count", "counts")]
+    if not found:
+        return X, y
+    if y is not None:
+        raise ValueError(
+            f"X has a column {found[0]!r} beside y: leave it out, for every column of X is a mode "
+            "(or give it another name, if it is one)"
+        )
+    if len(found) > 1:
+        raise ValueError(f"X has the columns {found[0]!r} and {found[1]!r}: give the counts as y")
+    return X[[name for name in X.columns if name != found[0]]], X[found[0]]
+
+
 def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: int, counts: bool) -> None:
     """What each cell is: as y says, or a sparse X itself. Without either, a one; counts must be given."""
     if y is not None and values is not None:

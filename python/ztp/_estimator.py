@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, validate_data
 
 from . import _core
-from ._arguments import fit_arrays, read_flags, update_arrays
+from ._arguments import fit_arrays, read_flags, take_counts, update_arrays
 from ._input import ByMode, Mode, default_names, mapping, whole_number
 from ._input_types import as_array, is_frame, is_tensor
 from ._parameters import DOCSTRING, Parameters, options_json, parameters_of
@@ -53,7 +53,7 @@ class TensorFactorization(TransformerMixin, Parameters):
             names are the modes'. A categorical column of pandas has all entities of its mode, in order.
         y : array, optional
             The value of each row, 0 or more: 0 is no one (as is every cell that is not given), everything else is; with
-            likelihood="count", the count.
+            likelihood="count", the count. Without y, a column of a frame that is called count then has the counts.
         networks : dict, optional
             For a mode (by name or position) its network: pairs of entities as a table of two columns, an adjacency
             matrix of scipy.sparse, or, where X is a file, a file. A list has several of them.
@@ -85,6 +85,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         else:
             if reading:
                 raise ValueError("reading says how a file is read, and X is none")
+            X, y = take_counts(X, y, self._counts())
             X = self._table(X)
             data = _core.make_data(
                 fit_arrays(X, y, networks, missing, missing_entities, missing_pairs, entities, self._counts()),
@@ -139,6 +140,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         sweeps, draws = whole_number(sweeps, "sweeps", 1), whole_number(draws, "draws", 1)
         at_first = -1 if minibatch is None else whole_number(minibatch, "minibatch", 1)
         posterior = self.posterior_
+        X, y = take_counts(X, y, posterior.counts)
         if X is not None:
             X = self._checked(X)
         fresh = update_arrays(X, y, networks, posterior.mode_names, posterior._labels, posterior.counts)
@@ -150,9 +152,9 @@ class TensorFactorization(TransformerMixin, Parameters):
 
     # Answers
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of a zero and of a one, cells x 2: the means over the posterior draws."""
-        one = self._fitted().predict_proba(self._checked(X))
+    def predict_proba(self, X: Any, *, raw: bool = False, listed: float = 1) -> np.ndarray:
+        """Probabilities of a zero and of a one, cells x 2: see `Posterior.predict_proba`."""
+        one = self._fitted().predict_proba(self._checked(X), raw=raw, listed=listed)
         return np.column_stack([1 - one, one])
 
     def predict(self, X: Any, *, intervals: bool = False) -> np.ndarray | pd.DataFrame:
@@ -192,9 +194,9 @@ class TensorFactorization(TransformerMixin, Parameters):
         """The columns of `transform`: component1, component2, ..."""
         return np.array([f"component{r + 1}" for r in range(self._fitted().rank)], dtype=object)
 
-    def evaluate(self, X: Any = None, y: Any = None) -> dict[str, float]:
+    def evaluate(self, X: Any = None, y: Any = None, *, raw: bool = False) -> dict[str, Any]:
         """How good the probabilities are, by several measures: see `Posterior.evaluate`."""
-        return self._fitted().evaluate(X, y)
+        return self._fitted().evaluate(X, y, raw=raw)
 
     def diagnose(self) -> Diagnosis:
         """Have the chains converged? See `Posterior.diagnose`."""
@@ -212,9 +214,9 @@ class TensorFactorization(TransformerMixin, Parameters):
         """The entities with the largest part of each component: see `Posterior.top_entities`."""
         return self._fitted().top_entities(mode, top)
 
-    def recommend(self, given: ByMode, top: int = 10) -> pd.DataFrame:
+    def recommend(self, given: ByMode, top: int = 10, *, raw: bool = False, listed: float = 1) -> pd.DataFrame:
         """The most probable cells that are not known ones: see `Posterior.recommend`."""
-        return self._fitted().recommend(given, top)
+        return self._fitted().recommend(given, top, raw=raw, listed=listed)
 
     def report(self, file: str | os.PathLike[str] = "report.html", **how: Any) -> str:
         """Writes one page to look at: see `Posterior.report`."""

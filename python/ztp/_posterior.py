@@ -48,7 +48,8 @@ class Posterior(_Components):
         self._keeps: Any = None  # what the run directory goes with
         self._warned = False
         self.run_dir = absolute(run_dir)
-        self._core = _core.Posterior(self.run_dir, threads(n_jobs))
+        self._core = _core.Posterior(self.run_dir, threads(n_jobs), False, 1.0)
+        self._others: dict[tuple[bool, float], _core.Posterior] = {}  # with other options of predictions
         self.info: dict[str, Any] = json.loads(self._core.info_json)
         self.mode_names: list[str] = self._core.mode_names
         self._labels = [self._core.labels(k) for k in range(len(self.mode_names))]
@@ -101,18 +102,33 @@ class Posterior(_Components):
     def _ids(self, X: Any, what: str = "X") -> _core.Ids:
         return known_cells(X, self.mode_names, self._labels, what)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """The probability that each cell is a one: the mean over the draws."""
-        return self._core.predict(self._ids(X))[:, 0]
+    def _asked(self, raw: bool, listed: float) -> _core.Posterior:
+        """The engine that gives these probabilities."""
+        key = (bool(raw), float(listed))
+        if key == (False, 1.0):
+            return self._core
+        if key not in self._others:
+            self._others[key] = _core.Posterior(self.run_dir, threads(self._n_jobs), *key)
+        return self._others[key]
+
+    def predict_proba(self, X: Any, *, raw: bool = False, listed: float = 1) -> np.ndarray:
+        """The probability that each cell is a one.
+
+        Where the fit held out cells (``holdout``), probabilities are calibrated with them; `raw` gives the posterior's
+        own, the means over the draws. `listed` is the share of the true ones that the data list, as 0.9: it gives the
+        probability that a cell which is not listed is a one.
+        """
+        return self._asked(raw, listed).predict(self._ids(X))[:, 0]
 
     def rates(self, X: Any) -> np.ndarray:
         """The mean rate of each cell over the draws: of counts, the expected count."""
         return self._core.predict(self._ids(X))[:, 4]
 
-    def predict(self, X: Any) -> pd.DataFrame:
-        """A row for each cell: its labels, the probability that it is a one (posterior mean), the posterior sd of that
-        probability, its 5 % and 95 % quantiles, and the mean rate (for counts: the expected count)."""
-        numbers = self._core.predict(self._ids(X))
+    def predict(self, X: Any, *, raw: bool = False, listed: float = 1) -> pd.DataFrame:
+        """A row for each cell: its labels, the probability that it is a one, the posterior sd of that probability, its
+        5 % and 95 % quantiles, and the mean rate (for counts: the expected count). `raw` and `listed` as of
+        `predict_proba`."""
+        numbers = self._asked(raw, listed).predict(self._ids(X))
         self._warn_of_predictions()
         return self._with_predictions(self._labelled(X), numbers)
 
@@ -136,19 +152,36 @@ class Posterior(_Components):
             )
         return pd.DataFrame(array, columns=self.mode_names)
 
-    def evaluate(self, X: Any = None, y: Any = None) -> dict[str, float]:
-        """How good the probabilities are: areas under the ROC and precision-recall curves, log-loss, Brier score,
-        calibration error.
+    def evaluate(self, X: Any = None, y: Any = None, *, raw: bool = False) -> dict[str, Any]:
+        """How good the probabilities are, as ``ztp evaluate`` tells.
 
-        Of cells and their outcomes (0: no one; everything else: a one), of a file of both, or, without any, of the
-        cells that the fit held out.
+        Areas under the ROC and precision-recall curves of the test cells. Of the whole tensor, where each zero counts
+        for as many as it stands for: log-loss, Brier score, skill (0: as good as a constant, 1: perfect), calibration
+        slope and intercept (1 and 0 are right), and the share of ones that are misplaced. ``test_log_loss`` and its
+        like count each test cell once. Of counts also their ``deviance`` and ``log_score``. ``popularity`` has the
+        same scores of what the number of ones of each entity predicts alone.
+
+        Of cells and their outcomes (0: no one; everything else: a one; of counts, the count), of a file of both, or,
+        without any, of the cells that the fit held out. `raw` as of `predict_proba`.
         """
+        core = self._asked(raw, 1)
         if X is None or isinstance(X, (str, os.PathLike)):
-            return self._core.evaluate_file("" if X is None else os.fspath(X))
+            return core.evaluate_file("" if X is None else os.fspath(X))
         ids = self._ids(X)
         if y is None:
             raise ValueError(f"expected y, an outcome (0 or 1) for each of the {ids.rows} cells")
-        return self._core.evaluate(ids, cell_values(y, ids.rows, counts=False).astype(np.uint8))
+        values = cell_values(y, ids.rows, counts=self.counts)
+        return core.evaluate(ids, (values != 0).astype(np.uint8), values.tolist() if self.counts else [])
+
+    def head(
+        self, sizes: Sequence[int] = (10, 100, 1000), test: str | os.PathLike[str] | None = None, *, raw: bool = False
+    ) -> pd.DataFrame:
+        """The most probable cells that are not training ones, where people act: how many held-out ones (or ones of the
+        file `test`) were ``expected`` and ``found`` among the first of them. `raw` as of `predict_proba`."""
+        numbers = [whole_number(size, "sizes", 1) for size in sizes]
+        found = self._asked(raw, 1).head(numbers, "" if test is None else os.fspath(test))
+        frame = pd.DataFrame(found, columns=["cells", "expected", "found"])
+        return frame.astype({"cells": np.int64, "found": np.int64})
 
     def ranking(
         self,
@@ -161,7 +194,8 @@ class Posterior(_Components):
     ) -> pd.DataFrame:
         """How high ones stand among all entities that could take their place: filtered MRR, Hits@k, recall@k, NDCG@k.
 
-        A row for each mode whose entity is replaced, and one for all of them. Of cells, a file of them, or the ones
+        A row for each mode whose entity is replaced, one for all of them, and one of what popularity would give: how
+        many ones an entity has together with those that are given. Of cells, a file of them, or the ones
         that the fit held out. `filter` names files of further ones that are known and not to be counted as rivals;
         `draws` limits how many are used.
         """
@@ -173,20 +207,21 @@ class Posterior(_Components):
         else:
             ids = self._ids(X)
             found = self._core.rank(ids, np.ones(ids.rows, np.uint8), numbers, at, files, draws)
-        rows = [*found["by_mode"], found["all"]]
-        index = [self.mode_names[k] for k in found["modes"]] + ["all"]
+        rows = [*found["by_mode"], found["all"], found["popularity"]]
+        index = [self.mode_names[k] for k in found["modes"]] + ["all", "popularity"]
         return pd.DataFrame([_flat(row, found["at"]) for row in rows], index=pd.Index(index, name="mode"))
 
-    def recommend(self, given: ByMode, top: int = 10) -> pd.DataFrame:
+    def recommend(self, given: ByMode, top: int = 10, *, raw: bool = False, listed: float = 1) -> pd.DataFrame:
         """The most probable cells that are not ones of the data, best first, with what speaks for them.
 
         `given` fixes the entity of some modes, by label (where X had ids, these), as ``{"user": "alice"}``. The
-        column ``because`` has what makes at least a hundredth of the cell's rate, as `explain` says it.
+        column ``because`` has what makes at least a hundredth of the cell's rate, as `explain` says it. `raw` and
+        `listed` as of `predict_proba`.
         """
         fixed: list[int | None] = [None] * len(self.mode_names)
         for k, (mode, entity) in by_mode(given, self.mode_names, "given").items():
             fixed[k] = known_entities([entity], self._labels[k], f"given[{mode!r}]")[0]
-        found = self._core.recommend(fixed, whole_number(top, "top", 1))
+        found = self._asked(raw, listed).recommend(fixed, whole_number(top, "top", 1))
         self._warn_of_predictions()
         cells = np.array([cell for cell, _, _ in found], dtype=np.int64).reshape(len(found), len(self.mode_names))
         frame = pd.DataFrame({name: self.entities(k)[cells[:, k]] for k, name in enumerate(self.mode_names)})

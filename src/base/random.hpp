@@ -47,6 +47,8 @@ enum class Purpose : std::uint32_t {
   empty_columns = 28,    // columns of components without counts, mode = k, index = component, R: their shares
   self_cells = 29,       // imputed counts of cells (i, i), index = component
   column_moves = 30,     // moves of counts and components between columns, index = its steps
+  calibration = 31,      // cells that calibrate probabilities: mode 0 drawn by rate, index = draw; 1: their folds
+  map_uncertainty = 32,  // the map of a draw, index = draw
 };
 
 struct StreamKey {

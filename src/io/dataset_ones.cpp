@@ -102,7 +102,9 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
         "--holdout {} with --zeros-per-one {}: {:.3g} test cells are too many; a smaller share tells as much", part,
         zeros_per_one, static_cast<double>(held_out) + zeros);
   Buffer<std::uint32_t> ones(held_out * K), kept;
-  file.read(data.file_ones - held_out, static_cast<std::size_t>(held_out), ones.data(), nullptr);
+  Buffer<std::int64_t> counts(file.has_counts() ? held_out : 0);
+  file.read(data.file_ones - held_out, static_cast<std::size_t>(held_out), ones.data(),
+            counts.empty() ? nullptr : counts.data());
   // Zeros: random cells that are neither missing nor ones, drawn until there are enough.
   const std::uint64_t wanted = held_out * zeros_per_one;
   const ObservedBox box(data.tensor, data.missing);
@@ -125,9 +127,11 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
   test.coords = std::move(ones);
   test.coords.append(kept.data(), kept.size());
   Buffer<std::int64_t> outcome;
-  for (std::uint64_t i = 0; i < held_out + wanted; ++i) outcome.push_back(i < held_out ? 1 : 0);
+  for (std::uint64_t i = 0; i < held_out + wanted; ++i)
+    outcome.push_back(i >= held_out ? 0 : counts.empty() ? 1 : counts[i]);
   sort_records(test.coords.data(), outcome.size(), K, outcome.data());
-  for (const std::int64_t value : outcome) test.outcome.push_back(static_cast<std::uint8_t>(value));
+  for (const std::int64_t value : outcome) test.outcome.push_back(value != 0 ? 1 : 0);
+  if (!counts.empty()) test.counts = std::move(outcome);
   return test;
 }
 

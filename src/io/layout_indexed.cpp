@@ -109,7 +109,7 @@ void read_mtx_banner(const std::vector<Field>& words, std::uint64_t line, const 
   const std::string symmetry = word(4);
   if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
     refuse(4, "symmetry is not supported; use \"general\", \"symmetric\" or \"skew-symmetric\"");
-  if (symmetry == "skew-symmetric" && (spec.values == ValueKind::counts || spec.values == ValueKind::zero_one))
+  if (symmetry == "skew-symmetric" && spec.values != ValueKind::none && spec.values != ValueKind::nonzero)
     refuse(4, "means negative values, which counts and 0/1 cells cannot be; use \"general\" or \"symmetric\"");
   layout.has_value = field != "pattern";
   layout.mirrored = symmetry != "general";

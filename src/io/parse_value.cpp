@@ -51,7 +51,7 @@ const char* parse_count(std::string_view text, std::int64_t& value) {
 
 const char* parse_general_value(std::string_view text, ValueKind rule, std::int64_t& value) {
   const bool integer = parse_short_integer(text, value);
-  if (rule == ValueKind::counts) return integer ? nullptr : parse_count(text, value);
+  if (rule == ValueKind::counts || rule == ValueKind::outcomes) return integer ? nullptr : parse_count(text, value);
   double real = 0;
   if (integer)
     real = static_cast<double>(value);

@@ -200,23 +200,24 @@ Dataset read_dataset(const ReadOptions& options) {
   return data;
 }
 
-TableSpec test_table(const std::string& path, const std::vector<Mode>& modes) {
+TableSpec test_table(const std::string& path, const std::vector<Mode>& modes, bool counts) {
   TableSpec spec = cell_table(path, modes);
-  spec.values = ValueKind::zero_one;
+  spec.values = counts ? ValueKind::outcomes : ValueKind::zero_one;
   return spec;
 }
 
-void append_cells(const CellBlock& block, TestCells& cells) {
+void append_cells(const CellBlock& block, bool counts, TestCells& cells) {
   cells.coords.append(block.coords.data(), block.coords.size());
   for (const std::int64_t value : block.values) cells.outcome.push_back(value != 0 ? 1 : 0);
+  if (counts) cells.counts.append(block.values.data(), block.values.size());
 }
 
-TestCells read_test_cells(const std::string& file, const std::vector<Mode>& modes, unsigned threads) {
+TestCells read_test_cells(const std::string& file, const std::vector<Mode>& modes, unsigned threads, bool counts) {
   Pool pool(threads);
-  TableReader reader(test_table(file, modes), pool);
+  TableReader reader(test_table(file, modes, counts), pool);
   TestCells cells;
   CellBlock block;
-  while (reader.next(block)) append_cells(block, cells);
+  while (reader.next(block)) append_cells(block, counts, cells);
   check_outcomes(cells, modes, file);
   return cells;
 }

@@ -153,10 +153,7 @@ Split split_slices(const SparseTensor& tensor, const SplitOptions& options, cons
   return result;
 }
 
-}  // namespace
-
-Split split(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
-  if (tensor.nnz() == 0) throw config_error("the tensor has no ones to split");
+Split split_by_protocol(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
   switch (options.protocol) {
     case Protocol::cells:
       return split_cells(tensor, options, missing);
@@ -166,6 +163,19 @@ Split split(const SparseTensor& tensor, const SplitOptions& options, const Missi
       return split_slices(tensor, options, missing);
   }
   throw usage_error("unknown protocol");
+}
+
+}  // namespace
+
+Split split(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing) {
+  if (tensor.nnz() == 0) throw config_error("the tensor has no ones to split");
+  Split result = split_by_protocol(tensor, options, missing);
+  for (std::size_t i = 0; !tensor.counts.empty() && i < result.test.size(); ++i) {
+    const std::uint32_t* cell = result.test.coords.data() + i * tensor.order();
+    result.test.counts.push_back(
+        result.test.outcome[i] != 0 ? tensor.counts[find_record(tensor.coords, tensor.order(), cell)] : 0);
+  }
+  return result;
 }
 
 void keep_training_ones(SparseTensor& tensor, Split& split) {

@@ -18,6 +18,7 @@ enum class ValueKind {
   nonzero,   // the last column is a number; any nonzero value is a one, zero is an absent cell
   counts,    // the last column is a whole number, not negative
   zero_one,  // the last column is 0 or 1 (test files); zeros are kept as cells
+  outcomes,  // as counts (test files of counts); zeros are kept as cells
 };
 
 struct TableSpec {

@@ -80,7 +80,10 @@ void write_ones_file(const std::string& path, const std::vector<Mode>& modes, co
 }
 
 void write_test_file(const std::string& path, const std::vector<Mode>& modes, const TestCells& cells) {
-  write_cells(path, modes, cells.coords, "\toutcome", cells.outcome);
+  if (cells.counts.empty())
+    write_cells(path, modes, cells.coords, "\toutcome", cells.outcome);
+  else
+    write_cells(path, modes, cells.coords, "\tcount", cells.counts);
 }
 
 }  // namespace ztp

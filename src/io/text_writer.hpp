@@ -33,7 +33,7 @@ void write_label_file(const std::string& path, const LabelTable& labels, std::ui
 // A header `#mode...` and the ones, with their counts in a last column if there are any.
 void write_ones_file(const std::string& path, const std::vector<Mode>& modes, const Buffer<std::uint32_t>& coords,
                      const Buffer<std::int64_t>& counts);
-// A header `#mode... outcome`, and the cells with a last column 0 or 1.
+// A header `#mode... outcome`, and the cells with a last column 0 or 1; or `count`, and counts.
 void write_test_file(const std::string& path, const std::vector<Mode>& modes, const TestCells& cells);
 
 }  // namespace ztp

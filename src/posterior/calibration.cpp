@@ -17,35 +17,9 @@ constexpr std::uint64_t fewest = 30;     // ones, and zeros: with fewer nothing 
 constexpr double tolerated = 0.05;       // part of the ones that may be expected in the wrong places
 constexpr double too_wide = 0.2;         // intervals, in the same measure: they could hide anything
 constexpr double tolerated_odds = 1.25;  // beyond an end of the interval: nothing to speak of
-constexpr double like_enough = 1.5;      // shares of ones that are taken for the same
 
 double odds(double p) {
   return p / (1 - p);
-}
-
-double from_odds(double o) {
-  return std::isinf(o) ? 1 : o / (1 + o);
-}
-
-// The part of a share among cells if there are `times` as many zeros.
-double with_more_zeros(double share, double times) {
-  return from_odds(odds(share) / times);
-}
-
-// Cells that were observed when the fit held some out.
-double observed_cells(const RunInfo& info) {
-  double cells = 1;
-  for (const RunInfo::ModeInfo& mode : info.modes) cells *= mode.size - mode.missing_entities;
-  const std::uint64_t tested = info.options.holdout_as == HoldoutAs::missing ? info.test_ones + info.test_zeros : 0;
-  return cells - static_cast<double>(info.missing_cells - std::min(info.missing_cells, tested));
-}
-
-// What the share of ones must be among cells that have this probability, if the model is right about the data it has
-// seen.
-double expected_share(double probability, const TestDesign& design) {
-  const double known = 1 - design.part_of_ones;
-  if (!design.missing) return std::min(1.0, probability / known);  // of the ones, so many were seen, and no more zeros
-  return with_more_zeros(probability, known / (1 - design.part_of_zeros));
 }
 
 // How far beyond the interval of the share the expected one is.
@@ -141,7 +115,8 @@ std::string worst_example(const std::vector<WrongRange>& ranges, bool high) {
   return worst == nullptr ? "" : example_sentence(*worst);
 }
 
-std::string about_design(const TestDesign& design) {
+std::string about_design(const TestDesign& design, bool calibrated) {
+  if (calibrated) return "They are calibrated with the held-out cells; each was judged by a map that had not seen it.";
   if (design.part_of_ones < 0.01 || (design.missing && design.zeros != TestDesign::Zeros::drawn)) return "";
   return fmt::format(
       "The fit did not know the tested ones, {} of all{}, so that it must give a little too little: that is allowed "
@@ -149,53 +124,35 @@ std::string about_design(const TestDesign& design) {
       percent(design.part_of_ones), design.missing ? "" : ", and took them for zeros");
 }
 
-}  // namespace
-
-TestDesign design_of(const RunInfo& info, bool own, std::uint64_t ones, std::uint64_t zeros) {
-  TestDesign design;
-  const double known_ones = static_cast<double>(info.ones), tested = static_cast<double>(ones);
-  const double all_zeros = std::max(observed_cells(info) - known_ones - tested, static_cast<double>(zeros));
-  design.part_of_zeros = all_zeros > 0 ? static_cast<double>(zeros) / all_zeros : 0;
-  design.part_of_ones = tested / (tested + known_ones);
-  design.missing = own && info.options.holdout_as == HoldoutAs::missing;
-  design.zero_stands_for = design.part_of_ones / design.part_of_zeros;
-  // The fit's own hold-out draws zeros, and how many is known, whatever the shares look like.
-  if (own && info.options.test.empty() && info.updates == 0 && ones > 0 && zeros > 0) {
-    design.zeros = TestDesign::Zeros::drawn;
-    return design;
-  }
-  // Of a file it is guessed. Shares of ones that differ by chance alone do, too, where there are few.
-  const double expected = (tested + static_cast<double>(zeros)) * (tested + known_ones) / (observed_cells(info));
-  const bool alike = design.zero_stands_for > 1 / like_enough && design.zero_stands_for < like_enough;
-  if (alike || std::abs(tested - expected) < 4 * std::sqrt(expected)) design.zeros = TestDesign::Zeros::as_ones;
-  return design;
+// Nothing, if the model is better in both.
+std::string about_popularity(const Evaluation& metrics) {
+  const Metrics& popularity = metrics.popularity;
+  const bool ranks = metrics.auc_roc > popularity.auc_roc, predicts = metrics.log_loss < popularity.log_loss;
+  if (ranks && predicts) return "";
+  return fmt::format("The model does not beat popularity: {}{}{}.",
+                     ranks ? "" : fmt::format("AUC-ROC {:.4f} against {:.4f}", metrics.auc_roc, popularity.auc_roc),
+                     ranks || predicts ? "" : ", ",
+                     predicts ? "" : fmt::format("log-loss {:.3g} against {:.3g}", metrics.log_loss, popularity.log_loss));
 }
 
-std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesign& design, bool weighted) {
-  std::vector<CalibrationBin> bins = cells.calibration_bins();
-  if (weighted) {  // as much room for the ones as for the zeros, or most bins would be of zeros alone
-    double ones = 0, zeros = 0;
-    for (const CalibrationBin& bin : bins) {
-      ones += static_cast<double>(bin.ones);
-      zeros += static_cast<double>(bin.zeros);
-    }
-    if (zeros > 0) bins = cells.calibration_bins(ones / zeros);
-  }
-  const double times = weighted ? design.zero_stands_for : 1;
+}  // namespace
+
+std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesign& design, bool calibrated,
+                                        bool tensor) {
   std::vector<ReliabilityBin> result;
-  for (const CalibrationBin& bin : bins) {
-    const double ones = static_cast<double>(bin.ones), zeros = times * static_cast<double>(bin.zeros);
+  for (const CalibrationBin& bin : cells.calibration_bins(tensor)) {
+    const double ones = static_cast<double>(bin.ones), zeros = bin.zero_weight;
     ReliabilityBin point;
-    point.probability =
-        (bin.probability_of_ones + times * (bin.probability - bin.probability_of_ones)) / (ones + zeros);
-    point.expected = expected_share(point.probability, design);
+    point.probability = bin.probability / (ones + zeros);
+    point.expected = calibrated ? point.probability : expected_share(point.probability, design);
     point.share = ones / (ones + zeros);
     point.stands_for = ones + zeros;
     // Ones and zeros are two samples. Given how many cells there are in all, the ones are binomial, and the odds of
-    // their share are those of the tensor times a constant.
-    const auto [low, high] = wilson_interval(bin.ones, bin.ones + bin.zeros);
-    point.low = with_more_zeros(low, times);
-    point.high = with_more_zeros(high, times);
+    // their share are those of the tensor times a constant. Zeros of different weights are worth fewer of equal ones.
+    const double worth = bin.zeros == 0 ? 0 : zeros * zeros / bin.squared_zero_weight;
+    const auto [low, high] = wilson_interval(bin.ones, bin.ones + static_cast<std::uint64_t>(std::llround(worth)));
+    point.low = with_more_zeros(low, worth > 0 ? zeros / worth : 1);
+    point.high = with_more_zeros(high, worth > 0 ? zeros / worth : 1);
     point.ones = bin.ones;
     point.zeros = bin.zeros;
     result.push_back(point);
@@ -203,7 +160,8 @@ std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesig
   return result;
 }
 
-CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, const TestDesign& design) {
+CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, const TestDesign& design,
+                                     bool calibrated_by_map) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t ones = 0, zeros = 0;
   double misplaced = 0, uncertain = 0;
@@ -213,14 +171,6 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
     misplaced += misplaced_in(bin);
     uncertain += bin.stands_for * (bin.high - bin.low) / 2;
   }
-  if (design.zeros == TestDesign::Zeros::unknown)
-    return {
-        "unknown",
-        {"Calibration cannot be judged: how the test cells were drawn is not known.",
-         fmt::format("{} of them are ones, which is not the share of the tensor.",
-                     percent(static_cast<double>(ones) / static_cast<double>(ones + zeros))),
-         "Hold cells out with --holdout, or whole cells with 'ztp split --protocol cells' and give them as --test."},
-        none};
   if (ones < fewest || zeros < fewest)
     return {"unknown",
             {fmt::format("Calibration cannot be judged from {} ones and {} zeros.", ones, zeros), "Hold out more."},
@@ -252,19 +202,23 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
                  fmt::format("The share is {}.", good.interval)};
   }
   for (const bool high : {true, false}) sentences.push_back(worst_example(wrong, high));
-  sentences.push_back(about_design(design));
+  sentences.push_back(about_design(design, calibrated_by_map));
   std::erase(sentences, "");
   return {calibrated, sentences, misplaced};
 }
 
-Calibration::Calibration(Posterior& posterior, const std::string& file)
-    : cells(posterior.collect(file)),
-      metrics(cells.finish()),
-      design(design_of(posterior.info(), file.empty(), metrics.ones, metrics.zeros)),
-      plain(reliability(cells, design, false)) {
-  const bool drawn = design.zeros == TestDesign::Zeros::drawn;
-  if (drawn) weighted = reliability(cells, design, true);
-  verdict = judge_calibration(drawn ? weighted : plain, design);
+Calibration::Calibration(Posterior& posterior, TestScores test, bool own)
+    : scores(std::move(test)),
+      metrics{scores.model.finish(), scores.popularity.finish(), scores.counts},
+      design(design_of(posterior.info(), own, metrics.ones, metrics.zeros)),
+      plain(reliability(scores.model, design, scores.calibrated, false)),
+      tensor(reliability(scores.model, design, scores.calibrated, true)),
+      verdict(judge_calibration(tensor, design, scores.calibrated)) {
+  if (own && !scores.calibrated) verdict.sentences.push_back(posterior.calibration_words());
+  metrics.misplaced = verdict.misplaced;
+  if (metrics.ones > 0 && metrics.zeros > 0) verdict.against_popularity = about_popularity(metrics);
+  metrics.popularity.misplaced = judge_calibration(
+      reliability(scores.popularity, design, scores.calibrated, true), design, scores.calibrated).misplaced;
 }
 
 }  // namespace ztp

@@ -17,18 +17,24 @@ std::size_t multiple(std::size_t value, std::size_t of) {
 }  // namespace
 
 RankingPlan plan_ranking(std::size_t entities, std::size_t columns, std::size_t queries, std::size_t draws,
-                         std::size_t memory) {
+                         std::size_t memory, bool logits) {
   const std::size_t row = multiple(entities, candidates_per_panel) * sizeof(float),
                     weights = (columns + 1) * sizeof(float);
   RankingPlan plan;
-  plan.queries = memory / (row + weights) / queries_per_tile * queries_per_tile;
+  plan.queries = memory / ((logits ? 2 : 1) * row + weights) / queries_per_tile * queries_per_tile;
   plan.queries = std::clamp(plan.queries, queries_per_tile, multiple(queries, queries_per_tile));
   plan.draws = std::clamp<std::size_t>(bytes_for_draws / (row * columns + plan.queries * weights), 1, draws);
   return plan;
 }
 
-CandidateScores::CandidateScores(std::size_t entities, std::size_t columns, const RankingPlan& plan, Pool& pool)
-    : P_(columns), pool_(pool), draws_(plan.draws), sums_(plan.queries, multiple(entities, candidates_per_panel)) {
+CandidateScores::CandidateScores(std::size_t entities, std::size_t columns, const RankingPlan& plan,
+                                 const ChainDraws& chains, Pool& pool)
+    : P_(columns),
+      chains_(chains),
+      pool_(pool),
+      draws_(plan.draws),
+      sums_(plan.queries, multiple(entities, candidates_per_panel)) {
+  if (chains.logits) logits_ = Matrix<float>(sums_.rows(), sums_.columns());
   for (Draw& draw : draws_) {
     draw.panels = Matrix<float>(sums_.columns() / candidates_per_panel * P_, candidates_per_panel);
     draw.weights.resize(plan.queries * P_);
@@ -40,8 +46,10 @@ void CandidateScores::begin(const Queries& queries, std::size_t first, std::size
   queries_ = &queries;
   first_ = first;
   count_ = count;
-  held_ = 0;
-  for (std::size_t b = 0; b < count; ++b) std::fill(sums_.row(b), sums_.row(b) + sums_.columns(), 0.0f);
+  held_ = added_ = chain_ = 0;
+  for (Matrix<float>* scores : {&sums_, &logits_})
+    for (std::size_t b = 0; b < count && scores->rows() > 0; ++b)
+      std::fill(scores->row(b), scores->row(b) + scores->columns(), 0.0f);
 }
 
 void CandidateScores::pack_weights(const State& state, OpenRates rates, std::size_t b, Draw& draw) const {
@@ -73,11 +81,26 @@ void CandidateScores::add(const State& state) {
   pool_.for_blocks(blocks.count(), [&](std::size_t block) {
     for (std::size_t b = blocks.begin(block); b < blocks.end(block); ++b) pack_weights(state, rates, b, draw);
   });
-  if (held_ == draws_.size()) finish();
+  const bool last_of_chain = ++added_ == chains_.end[chain_];
+  if (held_ == draws_.size() || last_of_chain) sum_up();
+  if (last_of_chain && chains_.logits) end_chain();
+  if (last_of_chain) ++chain_;
 }
 
-void CandidateScores::finish() {
-  if (held_ == 0) return;
+void CandidateScores::end_chain() {
+  const std::size_t first = chain_ == 0 ? 0 : chains_.end[chain_ - 1];
+  const double draws = static_cast<double>(chains_.end[chain_] - first);
+  const Blocks blocks{count_, 16};
+  pool_.for_blocks(blocks.count(), [&](std::size_t block) {
+    for (std::size_t b = blocks.begin(block); b < blocks.end(block); ++b)
+      for (std::size_t j = 0; j < sums_.columns(); ++j) {
+        logits_.row(b)[j] += static_cast<float>(logit_of_chain(static_cast<double>(sums_.row(b)[j]) / draws));
+        sums_.row(b)[j] = 0;
+      }
+  });
+}
+
+void CandidateScores::sum_up() {
   std::vector<cpu::CandidateDraw> held;
   for (std::size_t d = 0; d < held_; ++d)
     held.push_back({draws_[d].panels.row(0), draws_[d].weights.data(), draws_[d].scale.data()});

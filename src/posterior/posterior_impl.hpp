@@ -1,14 +1,18 @@
 // The implementation of Posterior, which several files share.
 #pragma once
 #include <map>
+#include <functional>
 #include <optional>
 
 #include "base/pool.hpp"
+#include "evaluate/chain_average.hpp"
 #include "evaluate/ranking.hpp"
 #include "io/table.hpp"
 #include "kernel/kernel.hpp"
 #include "posterior/quantile.hpp"
 #include "posterior/queries.hpp"
+#include "posterior/top_search.hpp"
+#include "store/calibration_file.hpp"
 #include "store/draws_file.hpp"
 #include "ztp/posterior.hpp"
 
@@ -21,7 +25,7 @@ std::vector<Component::Entity> top_entities(const Matrix<float>& u, std::size_t 
 using CoreWeights = std::map<std::vector<std::size_t>, double>;
 
 struct Posterior::Impl {
-  Impl(const std::string& dir, unsigned threads);
+  Impl(const std::string& dir, unsigned threads, const PredictionOptions& prediction_options);
   // Loads draw i, and the rates z of cells at it; of a rival their logits.
   void score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z);
   // From a rate or a logit to a probability.                                                               (M16), (M32)
@@ -36,12 +40,25 @@ struct Posterior::Impl {
   void require_shared_columns(const char* what) const;
   // Error (usage), if there is no such mode.
   void require_mode(const char* what, std::size_t mode) const;
-  std::vector<double> mean_probabilities(const std::uint32_t* coords, std::size_t count);  // one pass over the draws
+  // Combined over draws and chains, not calibrated: one pass over the draws.
+  std::vector<double> combined_probabilities(const std::uint32_t* coords, std::size_t count);
+  // From a combined probability to the one that is asked for: calibrated, and that of a cell which is not listed.
+  double calibrated(double combined) const;
+  double not_listed(double probability) const;
+  // Whether there is a map, and it is asked for.
+  bool uses_map() const { return !options.raw && calibration && calibration->map; }
   // Posterior::predict for as many cells as one pass over the draws has memory for.
   void predict(const std::uint32_t* coords, std::size_t count, Prediction* result);
 
-  // Adds the predictions of cells and their outcomes.
-  void collect(const TestCells& cells, MetricsCollector& collector);
+  // Scores of test cells, and of the cells of calibration.bin, which are those that the fit held out and drawn ones.
+  TestScores score_cells(const TestCells& cells, bool own);
+  TestScores score_sample();
+  CountScores score_counts(const TestCells& cells, double zero_weight);
+  // The most probable cells with these entities (nothing: left open) but those to skip, and their combined
+  // probabilities, largest first. Exact. Error (config), if it would take too much memory.
+  using Skip = std::function<bool(const std::uint32_t*)>;
+  std::vector<ScoredCell> top_cells(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
+                                    const Skip& skip);
   // The draws of a chain. Error (config), if there are none.
   std::vector<std::size_t> draws_of(std::size_t chain) const;
   // The weights of these draws, component by component; those of a network, from 1, column by column.
@@ -66,6 +83,7 @@ struct Posterior::Impl {
                         const std::function<void(double)>& step);
 
   std::string run_dir;
+  PredictionOptions options;
   RunInfo info;
   bool rival;  // with signed factors
   FactorLayout layout;
@@ -73,6 +91,9 @@ struct Posterior::Impl {
   Pool pool;
   std::unique_ptr<Kernel> kernel;
   DrawsFile draws;
+  std::optional<RunCalibration> calibration;  // nothing, if there is none
+  ChainDraws chain_draws;
+  std::vector<CalibrationMap> map_of_draw;  // the map, drawn from its own uncertainty for each draw: for intervals
   std::optional<MeansFile> means;
   State state;  // the draw that was loaded last
 };

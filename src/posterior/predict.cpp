@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/random.hpp"
 #include "kernel/host_arrays.hpp"
 #include "kernel/logits.hpp"
 #include "posterior/posterior_impl.hpp"
@@ -17,19 +18,20 @@ namespace {
 constexpr std::size_t bytes_for_probabilities = std::size_t{256} << 20;
 constexpr std::size_t cells_per_block = 4096;
 
-Prediction summarise(float* probability, std::size_t draws, double rate) {
+// probability: of the cell. of_draws: its probabilities at the draws, which are sorted here.
+Prediction summarise(double probability, float* of_draws, std::size_t draws, double rate) {
   Prediction result;
-  for (std::size_t i = 0; i < draws; ++i) result.probability += static_cast<double>(probability[i]);
-  result.probability /= static_cast<double>(draws);
-  double squares = 0;
+  result.probability = probability;
+  double mean = 0, squares = 0;
+  for (std::size_t i = 0; i < draws; ++i) mean += static_cast<double>(of_draws[i]) / static_cast<double>(draws);
   for (std::size_t i = 0; i < draws; ++i) {
-    const double difference = static_cast<double>(probability[i]) - result.probability;
+    const double difference = static_cast<double>(of_draws[i]) - mean;
     squares += difference * difference;
   }
   result.sd = draws > 1 ? std::sqrt(squares / static_cast<double>(draws - 1)) : 0;
-  std::sort(probability, probability + draws);
-  result.q05 = quantile(probability, draws, 0.05);
-  result.q95 = quantile(probability, draws, 0.95);
+  std::sort(of_draws, of_draws + draws);
+  result.q05 = quantile(of_draws, draws, 0.05);
+  result.q95 = quantile(of_draws, draws, 0.95);
   result.rate = rate / static_cast<double>(draws);
   return result;
 }
@@ -46,10 +48,41 @@ State make_scored_state(const DrawsFile& draws, bool rival, Kernel& kernel) {
   return draws.make_state(rival ? static_cast<ArrayMaker&>(host) : kernel);
 }
 
+double checked_listed(double listed) {
+  if (!(listed > 0 && listed <= 1))
+    throw Error(ErrorKind::usage,
+                fmt::format("listed {}: the part of the true ones that the data list is above 0 and at most 1", listed));
+  return listed;
+}
+
+// Raw probabilities do without it, if it is damaged.
+std::optional<RunCalibration> load_sample(const std::string& run_dir, const RunInfo& info, bool raw) {
+  try {
+    return load_calibration(run_dir, info);
+  } catch (const Error&) {
+    if (raw) return std::nullopt;
+    throw;
+  }
+}
+
+// A map for each draw, from the normal distribution of its estimates: what is not known of the map is in the intervals.
+std::vector<CalibrationMap> draw_maps(const CalibrationMap& map, std::size_t draws, std::uint64_t seed) {
+  std::vector<CalibrationMap> maps;
+  for (std::size_t d = 0; d < draws; ++d) {
+    Stream stream(stream_key(seed, 0, Purpose::map_uncertainty), 0, d);
+    maps.push_back(draw_map(map, [&] {
+      const double radius = std::sqrt(-2 * std::log(stream.uniform()));
+      return radius * std::cos(2 * M_PI * stream.uniform());
+    }));
+  }
+  return maps;
+}
+
 }  // namespace
 
-Posterior::Impl::Impl(const std::string& dir, unsigned threads)
+Posterior::Impl::Impl(const std::string& dir, unsigned threads, const PredictionOptions& prediction_options)
     : run_dir(dir),
+      options{prediction_options.raw, checked_listed(prediction_options.listed)},
       info(run_info(dir)),
       rival(is_rival(info.options)),
       layout(draw_layout(info).factors),
@@ -57,7 +90,12 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads)
       pool(checked_threads(threads)),
       kernel(make_kernel(KernelName::cpu, pool)),
       draws(dir, info),
-      state(make_scored_state(draws, rival, *kernel)) {}
+      calibration(load_sample(dir, info, options.raw)),
+      chain_draws(ChainDraws::of(
+          draws.draws().size(), [&](std::size_t d) { return draws.draws()[d].chain; }, uses_map())),
+      state(make_scored_state(draws, rival, *kernel)) {
+  if (uses_map()) map_of_draw = draw_maps(*calibration->map, draws.draws().size(), info.options.seed);
+}
 
 void Posterior::Impl::score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z) {
   draws.load(i, state);
@@ -115,47 +153,76 @@ void Posterior::Impl::require_mode(const char* what, std::size_t mode) const {
   if (mode >= modes.size()) throw Error(ErrorKind::usage, fmt::format("{}: there is no mode {} (from 0)", what, mode));
 }
 
-std::vector<double> Posterior::Impl::mean_probabilities(const std::uint32_t* coords, std::size_t count) {
-  std::vector<double> z(count), mean(count, 0.0);
+double Posterior::Impl::not_listed(double p) const {
+  return options.listed < 1 ? std::min(1.0, p * (1 - options.listed) / (options.listed * (1 - p))) : p;
+}
+
+double Posterior::Impl::calibrated(double combined) const {
+  return not_listed(uses_map() ? (*calibration->map)(combined) : combined);
+}
+
+std::vector<double> Posterior::Impl::combined_probabilities(const std::uint32_t* coords, std::size_t count) {
+  std::vector<double> z(count), result(count);
+  ChainAverage average(chain_draws, count);
   const Blocks blocks{count, cells_per_block};
-  const double D = static_cast<double>(draws.draws().size());
   for (std::size_t i = 0; i < draws.draws().size(); ++i) {
     score(i, coords, count, z.data());
     pool.for_blocks(blocks.count(), [&](std::size_t b) {
-      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) mean[e] += probability(z[e]);
+      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) average.of_chain()[e] += probability(z[e]);
+      average.end_of_draw(i, blocks.begin(b), blocks.end(b));
     });
   }
-  for (double& value : mean) value /= D;
-  return mean;
+  for (std::size_t e = 0; e < count; ++e) result[e] = average.of(e);
+  return result;
 }
 
 void Posterior::Impl::predict(const std::uint32_t* coords, std::size_t count, Prediction* result) {
   const std::size_t D = draws.draws().size();
   Buffer<float> of_draws(count * D);  // probabilities, draw by draw
   std::vector<double> z(count), rate(count, 0.0);
+  ChainAverage average(chain_draws, count);
   const Blocks blocks{count, cells_per_block};
   for (std::size_t i = 0; i < D; ++i) {
     score(i, coords, count, z.data());
     pool.for_blocks(blocks.count(), [&](std::size_t b) {
       for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
-        of_draws[i * count + e] = static_cast<float>(probability(z[e]));
+        const double p = probability(z[e]);
+        average.of_chain()[e] += p;
+        of_draws[i * count + e] = static_cast<float>(not_listed(uses_map() ? map_of_draw[i](p) : p));
         rate[e] += z[e];
       }
+      average.end_of_draw(i, blocks.begin(b), blocks.end(b));
     });
   }
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     std::vector<float> of_cell(D);
     for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
       for (std::size_t i = 0; i < D; ++i) of_cell[i] = of_draws[i * count + e];
-      result[e] = summarise(of_cell.data(), D, rate[e]);
+      result[e] = summarise(calibrated(average.of(e)), of_cell.data(), D, rate[e]);
     }
   });
 }
 
-Posterior::Posterior(const std::string& run_dir, unsigned threads) : impl_(std::make_unique<Impl>(run_dir, threads)) {}
+Posterior::Posterior(const std::string& run_dir, unsigned threads, const PredictionOptions& options)
+    : impl_(std::make_unique<Impl>(run_dir, threads, options)) {}
 Posterior::~Posterior() = default;
 Posterior::Posterior(Posterior&&) noexcept = default;
 Posterior& Posterior::operator=(Posterior&&) noexcept = default;
+std::string Posterior::calibration_words() const {
+  const RunInfo& run = impl_->info;
+  if (impl_->options.raw) return "Probabilities are the posterior's own, not calibrated, as asked for.";
+  if (impl_->uses_map())
+    return fmt::format("Probabilities are calibrated with {} held-out ones.", run.test_ones);
+  if (impl_->rival) return "Probabilities of a rival are not calibrated.";
+  if (run.test_ones + run.test_zeros == 0) return "Probabilities are not calibrated: no cells were held out.";
+  if (run.test_ones < ones_for_calibration)
+    return fmt::format("Probabilities are not calibrated: that takes {} held-out ones, and there are {}.",
+                       ones_for_calibration, run.test_ones);
+  if (run.test_zeros == 0) return "Probabilities are not calibrated: no zeros were held out.";
+  return impl_->calibration ? "Probabilities are not calibrated: the held-out cells do not determine a map."
+                            : "Probabilities are not calibrated: the run was made without.";
+}
+
 const RunInfo& Posterior::info() const {
   return impl_->info;
 }

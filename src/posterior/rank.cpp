@@ -8,6 +8,7 @@
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
 #include "posterior/candidate_scores.hpp"
+#include "posterior/popularity.hpp"
 #include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
 #include "ztp/error.hpp"
@@ -29,9 +30,9 @@ void check_options(const RankingOptions& options, std::size_t order) {
 }
 
 // Calls use(coords, count) for the ones of a file, block by block.
-void for_listed_ones(const std::string& file, const std::vector<Mode>& modes, Pool& pool,
+void for_listed_ones(const std::string& file, const std::vector<Mode>& modes, bool counts, Pool& pool,
                      const std::function<void(const std::uint32_t*, std::size_t)>& use) {
-  TableSpec spec = test_table(file, modes);
+  TableSpec spec = test_table(file, modes, counts);
   spec.optional_value = true;
   TableReader reader(spec, pool);
   const std::size_t order = modes.size();
@@ -45,14 +46,35 @@ void for_listed_ones(const std::string& file, const std::vector<Mode>& modes, Po
   }
 }
 
+// The same queries, ranked by popularity.
+RankingSums rank_by_popularity(const Queries& queries, const PopularCandidates& candidates, std::size_t entities,
+                               const RankingMeter& meter, Pool& pool) {
+  const Blocks blocks{queries.size(), 16};
+  std::vector<RankingSums> sums(blocks.count());
+  pool.for_blocks(blocks.count(), [&](std::size_t block) {
+    std::vector<float> score(entities);
+    for (std::size_t q = blocks.begin(block); q < blocks.end(block); ++q) {
+      candidates.score(q, score);
+      sums[block].add(meter.query(tied_ones(score, queries.tests(q), queries.known(q))));
+    }
+  });
+  RankingSums total;
+  for (const RankingSums& of_block : sums) total.add(of_block);
+  return total;
+}
+
 }  // namespace
 
 RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen,
-                                       const RankingOptions& options, const std::function<void(double)>& step) {
+                                       const RankingOptions& ranking_options,
+                                       const std::function<void(double)>& step) {
   const std::size_t n = layout.size_of_mode(queries.mode()).rows, P = layout.size_of_mode(queries.mode()).columns;
-  const RankingPlan plan = plan_ranking(n, P, queries.size(), chosen.size(), options.memory);
-  const RankingMeter meter(options.at);
-  CandidateScores scores(n, P, plan, pool);
+  const RankingPlan plan =
+      plan_ranking(n, P, queries.size(), chosen.size(), ranking_options.memory, chain_draws.logits);
+  const RankingMeter meter(ranking_options.at);
+  const ChainDraws chains = ChainDraws::of(
+      chosen.size(), [&](std::size_t i) { return draws.draws()[chosen[i]].chain; }, chain_draws.logits);
+  CandidateScores scores(n, P, plan, chains, pool);
   RankingSums total;
   for (std::size_t first = 0; first < queries.size(); first += plan.queries) {
     const std::size_t count = std::min(plan.queries, queries.size() - first);
@@ -63,7 +85,6 @@ RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector
       const double done = static_cast<double>(i + 1) / static_cast<double>(chosen.size());
       step((static_cast<double>(first) + done * static_cast<double>(count)) / static_cast<double>(queries.size()));
     }
-    scores.finish();
     std::vector<RankingSums> sums(count);
     const Blocks blocks{count, 16};
     pool.for_blocks(blocks.count(), [&](std::size_t block) {
@@ -76,12 +97,12 @@ RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector
 }
 
 Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::string& source,
-                              const RankingOptions& options) {
+                              const RankingOptions& ranking_options) {
   if (ones.empty()) throw Error(ErrorKind::input, fmt::format("{}: no ones, so there is nothing to rank", source));
   const std::size_t order = modes.size();
   Ranking result;
-  result.at = options.at;
-  result.modes = options.modes;
+  result.at = ranking_options.at;
+  result.modes = ranking_options.modes;
   if (result.modes.empty()) {
     result.modes.resize(order);
     std::iota(result.modes.begin(), result.modes.end(), std::size_t{0});
@@ -91,12 +112,12 @@ Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::stri
   const auto add_known = [&](const std::uint32_t* cells, std::size_t count) {
     for (Queries& of_mode : queries) of_mode.add_known(cells, count);
   };
-  for_ones(load_data(run_dir, info),
-           [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { add_known(cells, count); });
-  for (const std::string& file : options.filter) for_listed_ones(file, modes, pool, add_known);
+  const Dataset data = load_data(run_dir, info);
+  for_ones(data, [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { add_known(cells, count); });
+  for (const std::string& file : ranking_options.filter) for_listed_ones(file, modes, has_counts(info.options), pool, add_known);
   for (Queries& of_mode : queries) of_mode.finish_known();
   const std::size_t D = draws.draws().size();
-  const std::vector<std::size_t> chosen = evenly_spaced(D, options.draws == 0 ? D : options.draws);
+  const std::vector<std::size_t> chosen = evenly_spaced(D, ranking_options.draws == 0 ? D : ranking_options.draws);
   result.draws = chosen.size();
 
   double all = 0, before = 0;
@@ -104,16 +125,24 @@ Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::stri
     return static_cast<double>(q.size()) * static_cast<double>(modes[q.mode()].labels.size());
   };
   for (const Queries& of_mode : queries) all += work(of_mode);
-  RankingSums total;
+  const Popularity popularity(data);
+  const RankingMeter meter(ranking_options.at);
+  RankingSums total, total_of_popularity;
   for (const Queries& of_mode : queries) {
-    const RankingSums sums = rank_mode(of_mode, chosen, options, [&](double part) {
-      if (options.progress) options.progress((before + part * work(of_mode)) / all);
+    const RankingSums sums = rank_mode(of_mode, chosen, ranking_options, [&](double part) {
+      if (ranking_options.progress) ranking_options.progress((before + part * work(of_mode)) / all);
     });
     before += work(of_mode);
     result.by_mode.push_back(sums.means());
     total.add(sums);
+    const RankingSums popular =
+        rank_by_popularity(of_mode, PopularCandidates(data, popularity, of_mode),
+                           modes[of_mode.mode()].labels.size(), meter, pool);
+    result.popularity_by_mode.push_back(popular.means());
+    total_of_popularity.add(popular);
   }
   result.all = total.means();
+  result.popularity = total_of_popularity.means();
   result.test_ones = result.by_mode[0].ranks;
   return result;
 }
@@ -124,7 +153,7 @@ Ranking Posterior::rank(const std::string& file, const RankingOptions& options) 
   check_options(options, order);
   const std::string path = file.empty() ? stored_test_file(impl_->run_dir, impl_->info) : file;
   Buffer<std::uint32_t> ones;
-  for_listed_ones(path, impl_->modes, impl_->pool,
+  for_listed_ones(path, impl_->modes, has_counts(impl_->info.options), impl_->pool,
                   [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });
   return impl_->rank(ones, path, options);
 }

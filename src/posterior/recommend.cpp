@@ -5,8 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include "model/self_cells.hpp"
 #include "posterior/posterior_impl.hpp"
-#include "posterior/self_cells.hpp"
 #include "posterior/top_search.hpp"
 #include "store/data.hpp"
 #include "ztp/error.hpp"
@@ -100,8 +100,8 @@ class CandidateRates {
 std::vector<std::vector<double>> candidate_bounds(const OpenCells& cells, const DrawsFile& draws,
                                                   const FactorLayout& layout, Pool& pool) {
   const std::vector<OpenMode>& open = cells.open;
-  std::vector<std::vector<double>> bound;
-  for (const OpenMode& mode : open) bound.emplace_back(mode.ids.size(), 0.0);
+  std::vector<ChainAverage> average;
+  for (const OpenMode& mode : open) average.emplace_back(*cells.chains, mode.ids.size());
   std::vector<Matrix<float>> u(open.size());
   std::vector<std::vector<float>> largest(open.size());
   for (std::size_t d = 0; d < cells.rates.size(); ++d) {
@@ -114,10 +114,14 @@ std::vector<std::vector<double>> candidate_bounds(const OpenCells& cells, const 
       const Blocks blocks{open[o].ids.size(), 1024};
       pool.for_blocks(blocks.count(), [&](std::size_t b) {
         for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c)
-          bound[o][c] -= std::expm1(-rates.of(c, u[o])) / static_cast<double>(cells.rates.size());
+          average[o].of_chain()[c] -= std::expm1(-rates.of(c, u[o]));
+        average[o].end_of_draw(d, blocks.begin(b), blocks.end(b));
       });
     }
   }
+  std::vector<std::vector<double>> bound(open.size());
+  for (std::size_t o = 0; o < open.size(); ++o)
+    for (std::size_t c = 0; c < open[o].ids.size(); ++c) bound[o].push_back(average[o].of(c));
   return bound;
 }
 
@@ -175,11 +179,9 @@ Buffer<std::uint32_t> beam(const OpenCells& all, const std::vector<std::vector<d
   return cells;
 }
 
-using Skip = std::function<bool(const std::uint32_t*)>;  // whether a cell does not count
-
 // The score that `top` cells are known to reach: the top-th best of those that count, or nothing if there are too few.
 double score_reached(const std::vector<double>& score, const Buffer<std::uint32_t>& cells, std::size_t order,
-                     const Skip& skip, std::size_t top) {
+                     const std::function<bool(const std::uint32_t*)>& skip, std::size_t top) {
   std::vector<double> unseen;
   for (std::size_t i = 0; i < score.size(); ++i)
     if (!skip(cells.data() + i * order)) unseen.push_back(score[i]);
@@ -203,6 +205,32 @@ void check_question(const std::vector<std::optional<std::uint32_t>>& given, cons
 
 }  // namespace
 
+std::vector<ScoredCell> Posterior::Impl::top_cells(const std::vector<std::optional<std::uint32_t>>& given,
+                                                   std::size_t top, const Skip& skip) {
+  OpenCells cells = open_cells(draws, layout, given);
+  cells.chains = &chain_draws;
+  double reached = 0;
+  for (int round = 0; round < most_rounds && !cells.open.empty(); ++round) {
+    const std::vector<std::vector<double>> bound = candidate_bounds(cells, draws, layout, pool);
+    const Buffer<std::uint32_t> tried = beam(cells, bound);
+    const std::vector<double> scores = combined_probabilities(tried.data(), tried.size() / modes.size());
+    reached = std::max(reached, score_reached(scores, tried, modes.size(), skip, top));
+    if (!prune(cells, bound, reached)) break;
+  }
+  double bytes = 0;
+  for (const OpenMode& mode : cells.open)
+    if (!mode.one_hot)
+      bytes += static_cast<double>(mode.ids.size()) *
+               static_cast<double>(draws.draws().size() * mode.columns * sizeof(float));
+  if (bytes > most_row_bytes)
+    throw Error(ErrorKind::config,
+                fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
+                            "give another mode, or ask for fewer cells",
+                            bytes / 0x1p30));
+  load_rows(cells, draws, layout);
+  return TopSearch(std::move(cells), top, pool).run(skip);
+}
+
 void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                           const std::function<bool(const Recommendation&)>& yield) {
   impl_->require_rates("recommend");
@@ -210,28 +238,8 @@ void Posterior::recommend(const std::vector<std::optional<std::uint32_t>>& given
   const std::size_t order = impl_->modes.size();
   const SparseTensor ones = ones_matching(impl_->run_dir, impl_->info, given);
   const MissingSelfCells self(impl_->layout, impl_->info.options.self == SelfCells::missing);
-  const Skip skip = [&](const std::uint32_t* cell) { return self.contains(cell) || ones.contains(cell); };
-  OpenCells cells = open_cells(impl_->draws, impl_->layout, given);
-  double reached = 0;
-  for (int round = 0; round < most_rounds && !cells.open.empty(); ++round) {
-    const std::vector<std::vector<double>> bound = candidate_bounds(cells, impl_->draws, impl_->layout, impl_->pool);
-    const Buffer<std::uint32_t> tried = beam(cells, bound);
-    const std::vector<double> scores = impl_->mean_probabilities(tried.data(), tried.size() / order);
-    reached = std::max(reached, score_reached(scores, tried, order, skip, top));
-    if (!prune(cells, bound, reached)) break;
-  }
-  double bytes = 0;
-  for (const OpenMode& mode : cells.open)
-    if (!mode.one_hot)
-      bytes += static_cast<double>(mode.ids.size()) * static_cast<double>(draws() * mode.columns * sizeof(float));
-  if (bytes > most_row_bytes)
-    throw Error(ErrorKind::config,
-                fmt::format("too many cells are nearly as probable: the search would need {:.1f} GiB; "
-                            "give another mode, or ask for fewer cells",
-                            bytes / 0x1p30));
-  load_rows(cells, impl_->draws, impl_->layout);
-  TopSearch search(std::move(cells), top, impl_->pool);
-  const std::vector<ScoredCell> found = search.run(skip);
+  const std::vector<ScoredCell> found = impl_->top_cells(
+      given, top, [&](const std::uint32_t* cell) { return self.contains(cell) || ones.contains(cell); });
   // In portions, so that memory stays bounded however many are asked for.
   for (std::size_t first = 0; first < found.size(); first += cells_explained) {
     const std::size_t count = std::min(cells_explained, found.size() - first);

@@ -43,11 +43,10 @@ std::vector<double> TopSearch::bounds(std::size_t level, const std::vector<OpenR
   const Blocks blocks{mode.ids.size(), 64};
   pool_.for_blocks(blocks.count(), [&](std::size_t b) {
     for (std::size_t c = blocks.begin(b); c < blocks.end(b); ++c) {
-      double sum = 0;
-      for (std::size_t d = 0; d < draws; ++d)
-        sum -= std::expm1(-(mode.one_hot ? columns[d].of_own(mode.ids[c])
-                                         : columns[d].of(mode.rows.data() + c * width + d * mode.columns)));
-      bound[c] = sum / static_cast<double>(draws);
+      bound[c] = cells_.chains->combine([&](std::size_t d) {
+        return -std::expm1(-(mode.one_hot ? columns[d].of_own(mode.ids[c])
+                                          : columns[d].of(mode.rows.data() + c * width + d * mode.columns)));
+      });
     }
   });
   return bound;
@@ -67,9 +66,7 @@ void TopSearch::give(const OpenMode& mode, std::size_t c, const std::vector<Open
 
 void TopSearch::descend(std::size_t level, const std::vector<OpenRates>& rates) {
   if (level == cells_.open.size()) {
-    double sum = 0;
-    for (const OpenRates& of_draw : rates) sum -= std::expm1(-of_draw.rate());
-    return offer(sum / static_cast<double>(rates.size()));
+    return offer(cells_.chains->combine([&](std::size_t d) { return -std::expm1(-rates[d].rate()); }));
   }
   const OpenMode& mode = cells_.open[level];
   const std::vector<double> bound = bounds(level, rates);

@@ -1,8 +1,8 @@
 // The k most probable cells among the products of candidate entities: exact branch and bound.
 //
-// The score of a cell is the mean over draws of 1 - exp(-z). All factors are non-negative, so z grows in every factor:
-// with an open mode's factors replaced by their largest values over its candidates, column by column, the score becomes
-// an upper bound for every way to complete the cell. A branch whose bound is below the k-th best cell so far holds
+// The score of a cell combines 1 - exp(-z) of all draws (ChainDraws). All factors are non-negative, so z grows in every
+// factor: with an open mode's factors replaced by their largest values over its candidates, column by column, the score
+// becomes an upper bound for every way to complete the cell. A branch whose bound is below the k-th best cell so far holds
 // nothing better. One-hot modes come first: given one of its entities, only the components of that entity are left.
 #pragma once
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/pool.hpp"
+#include "evaluate/chain_average.hpp"
 #include "model/open_rates.hpp"
 
 namespace ztp {
@@ -30,6 +31,7 @@ struct OpenCells {
   std::vector<FactorLayout> layouts;  // of each draw; rates refer to them
   std::vector<OpenRates> rates;       // at each draw, with all modes given that are not open
   std::vector<std::uint32_t> cell;    // the entities of the given modes, anything where a mode is open
+  const ChainDraws* chains = nullptr;
 };
 
 struct ScoredCell {

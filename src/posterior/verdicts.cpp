@@ -63,7 +63,9 @@ RunVerdict calibration_of(const CalibrationVerdict* found) {
   const Answer answer = found->calibrated == "yes"  ? Answer::yes
                         : found->calibrated == "no" ? Answer::no
                                                     : Answer::unknown;
-  return {question, answer, lower_first(found->sentences.front())};
+  std::string words = lower_first(found->sentences.front());
+  if (!found->against_popularity.empty()) words += " " + found->against_popularity;
+  return {question, answer, words};
 }
 
 RunVerdict bound_of(const RunInfo& info) {

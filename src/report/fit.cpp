@@ -1,10 +1,13 @@
+#include <fmt/format.h>
+
 #include <filesystem>
 
-#include "posterior/verdicts.hpp"
 #include "evaluate/curves.hpp"
+#include "posterior/verdicts.hpp"
 #include "report/metrics_shown.hpp"
 #include "report/numbers.hpp"
 #include "report/sections.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -26,6 +29,20 @@ Json bins_shown(const std::vector<ReliabilityBin>& bins) {
                       {"low", number(bin.low)},
                       {"high", number(bin.high)},
                       {"cells", bin.ones + bin.zeros}});
+  return result;
+}
+
+// Nothing, if there is none, or it would take too much memory.
+Json head_shown(ReportSource& source, const Metrics& metrics) {
+  Json result = Json::array();
+  if (!source.rates() || metrics.ones == 0) return result;
+  try {
+    for (const HeadOfList& head : source.posterior.head({10, 100, 1000}, source.options.test))
+      result.push_back({head.cells, number(head.expected), head.found});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::config) throw;
+    source.notes.push_back(fmt::format("The most probable unseen cells are left out: {}.", error.what()));
+  }
   return result;
 }
 
@@ -52,11 +69,14 @@ Json fit_section(ReportSource& source) {
           {"zeros", found.metrics.zeros},
           {"representative", found.design.zeros == TestDesign::Zeros::as_ones},
           {"metrics", metrics_shown(found.metrics)},
+          {"popularity", metrics_shown(found.metrics.popularity)},
+          {"calibrated_by_map", found.scores.calibrated},
+          {"head", head_shown(source, found.metrics)},
           {"titles", metric_titles()},
-          {"roc", points(roc_curve(found.cells, most_curve_points))},
-          {"pr", points(precision_curve(found.cells, most_curve_points))},
+          {"roc", points(roc_curve(found.scores.model, most_curve_points))},
+          {"pr", points(precision_curve(found.scores.model, most_curve_points))},
           {"reliability", bins_shown(found.plain)},
-          {"weighted", found.weighted.empty() ? Json(nullptr) : bins_shown(found.weighted)},
+          {"weighted", bins_shown(found.tensor)},
           {"calibrated", found.verdict.calibrated},
           {"misplaced", number(found.verdict.misplaced, 3)},
           {"verdict", found.verdict.sentences}};

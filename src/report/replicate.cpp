@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "kernel/host_arrays.hpp"
 #include "model/distributions.hpp"
-#include "posterior/self_cells.hpp"
+#include "model/self_cells.hpp"
 #include "simulate/alias.hpp"
 #include "simulate/distinct_cells.hpp"
 #include "tensor/missing.hpp"

@@ -6,7 +6,7 @@
 
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
-#include "posterior/self_cells.hpp"
+#include "model/self_cells.hpp"
 #include "report/mean_factor.hpp"
 #include "report/promising_cells.hpp"
 #include "store/data.hpp"
@@ -94,7 +94,7 @@ std::vector<std::optional<bool>> outcomes(const std::string& run_dir, const Post
   std::vector<std::int64_t> places(count);
   std::iota(places.begin(), places.end(), 0);
   sort_records(sorted.data(), count, K, places.data());
-  TableReader reader(test_table(stored_test_file(run_dir, info), posterior.modes()), pool);
+  TableReader reader(test_table(stored_test_file(run_dir, info), posterior.modes(), has_counts(info.options)), pool);
   CellBlock block;
   while (reader.next(block))
     for (std::size_t e = 0; e < block.cells(K); ++e) {

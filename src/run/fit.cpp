@@ -52,7 +52,7 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
   if (data.file != nullptr) check_missing_in_file(data, pool);
   if (!options.test.empty()) {
     if (data.file != nullptr) index_labels(data.tensor.modes, data.file->path(), pool);
-    test = read_test_cells(options.test, data.tensor.modes, pool.threads());
+    test = read_test_cells(options.test, data.tensor.modes, pool.threads(), has_counts(options));
     check_not_training_ones(test, data, options.test, pool);
   } else if (options.holdout > 0 && data.file != nullptr) {
     test =
@@ -66,6 +66,7 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
     test = std::move(parts.test);
     keep_training_ones(data.tensor, parts);
   }
+  if (!has_counts(options)) test.counts = {};
   return test;
 }
 

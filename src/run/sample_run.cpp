@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <numeric>
@@ -17,6 +18,7 @@
 #include "base/random.hpp"
 #include "io/dataset_ones.hpp"
 #include "io/text_writer.hpp"
+#include "run/calibrate.hpp"
 #include "run/prepare.hpp"
 #include "run/recorder.hpp"
 #include "run/rounds.hpp"
@@ -261,6 +263,7 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::siz
     if (info.draws > 0 && (complete || info.draws >= draws_in_file(run_dir))) {
       write_draws(run, draw_layout(info));
       if (test.size() > 0) info.auc_roc = auc_of_all_chains(run, recorder);
+      if (const double auc = test.size() > 0 ? calibrate_run(run) : NAN; !std::isnan(auc)) info.auc_roc = auc;
     }
     recorder.stop_clock();
     if (complete && info.options.until == Until::converged) {

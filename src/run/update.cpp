@@ -35,6 +35,7 @@ TestCells remaining_test(const std::string& run_dir, const RunInfo& info, const 
     if (new_data.tensor.contains(cell)) continue;
     kept.coords.append(cell, K);
     kept.outcome.push_back(test.outcome[i]);
+    if (!test.counts.empty()) kept.counts.push_back(test.counts[i]);
   }
   if (kept.size() < test.size())
     summary.warnings.push_back(

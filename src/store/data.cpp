@@ -185,7 +185,7 @@ std::string stored_test_file(const std::string& run_dir, const RunInfo& info) {
 TestCells load_test_cells(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
                           unsigned threads) {
   if (info.test_ones + info.test_zeros == 0) return {};
-  return read_test_cells(stored_test_file(run_dir, info), modes, threads);
+  return read_test_cells(stored_test_file(run_dir, info), modes, threads, has_counts(info.options));
 }
 
 SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std::size_t count) {

@@ -81,9 +81,13 @@ void remove_self_cells(std::size_t k, std::size_t l, std::size_t K, TestCells& t
   remove_records(missing.cells, K, [&](std::size_t i) { return is_self(missing.cells, i); });
   std::size_t kept = 0;
   for (std::size_t i = 0; i < test.size(); ++i)
-    if (!is_self(test.coords, i)) test.outcome[kept++] = test.outcome[i];
+    if (!is_self(test.coords, i)) {
+      if (!test.counts.empty()) test.counts[kept] = test.counts[i];
+      test.outcome[kept++] = test.outcome[i];
+    }
   remove_records(test.coords, K, [&](std::size_t i) { return is_self(test.coords, i); });
   test.outcome.resize(kept);
+  if (!test.counts.empty()) test.counts.resize(kept);
 }
 
 }  // namespace ztp

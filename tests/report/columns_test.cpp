@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "posterior/self_cells.hpp"
+#include "model/self_cells.hpp"
 #include "report/compare.hpp"
 #include "report/numbers.hpp"
 #include "report_run.hpp"

@@ -174,6 +174,23 @@ function degreeFigure(mode, d) {
   });
 }
 
+// All scores, beside those of popularity.
+function scoreTable(f) {
+  return table(
+      ["score", "model", "popularity"],
+      f.titles.map(([key, title, digits]) => [title, fixed(f.metrics[key], digits), fixed(f.popularity[key], digits)]),
+      {numeric: [1, 2], caption: "Scores of the model, and of popularity alone", id: "scores"});
+}
+
+// The cells where people act.
+function headTable(f) {
+  if (!f.head.length) return "";
+  return table(
+      ["most probable unseen cells", "held-out ones expected", "found"],
+      f.head.map(([cells, expected, found]) => [`first ${count(cells)}`, fixed(expected, 1), count(found)]),
+      {numeric: [1, 2], caption: "Held-out ones among the most probable unseen cells", id: "head"});
+}
+
 function fitView(section) {
   const f = report.fit;
   if (f) {
@@ -184,13 +201,10 @@ function fitView(section) {
           h("code", {}, `ztp evaluate ${quoted(report.run.directory)}${f.source === "held out" ? "" : " TEST"}`),
           " prints."),
         h("div", {class: "columns three"}, rocFigure(), precisionRecallFigure(),
-          f.weighted ?
-              reliabilityFigure(
-                  f.weighted, "Reliability",
-                  "On the dashed line: calibrated. Zeros were drawn, so each counts for those it stands for.") :
-              reliabilityFigure(
-                  f.reliability, "Reliability",
-                  "On the dashed line: calibrated. Bins of equal size, 90 % intervals.")));
+          reliabilityFigure(
+              f.weighted, "Reliability",
+              "On the dashed line: calibrated. Each cell counts for those it stands for; 90 % intervals.")),
+        scoreTable(f), headTable(f));
   } else {
     section.append(
         h("p", {class: "lead"},

@@ -84,24 +84,23 @@ function whatWasFitted() {
       r.status === "complete" ? null : h("strong", {}, ` The run is ${r.status}.`));
 }
 
-// Metrics that are of the test cells' own share of ones: where zeros were drawn, they say nothing of the tensor.
-const ofTheShare = ["log_loss", "brier", "calibration_error"];
+const metricsShown = ["auc_roc", "auc_pr", "log_loss", "skill", "calibration_slope", "misplaced"];
 
 function metricTiles() {
   const f = report.fit;
   if (!f) return "";
-  const drawn = !f.representative;
-  const tiles = f.titles.map(([key, title, digits]) => [key, title, fixed(f.metrics[key], digits)]);
+  const tiles = f.titles.filter(([key]) => metricsShown.includes(key));
   return h(
       "div", {class: "tiles", role: "group", "aria-label": "Accuracy on held-out cells"},
       tiles.map(
-          ([key, title, text]) => h(
-              "a", {class: drawn && ofTheShare.includes(key) ? "tile drawn" : "tile", href: "#fit", "data-metric": key},
-              h("span", {class: "big"}, text), h("span", {}, title))),
+          ([key, title, digits]) => h(
+              "a", {class: "tile", href: "#fit", "data-metric": key},
+              h("span", {class: "big"}, fixed(f.metrics[key], digits)), h("span", {}, title))),
       h("p", {class: "tile-note"},
-        `Of ${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} that the fit has not seen.${
-            drawn ? " The share of ones among them is not the tensor's: the last three compare fits, and no more." :
-                    ""}`));
+        `Of ${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} that the fit has not seen. Log-loss, skill and ` +
+            "calibration describe the whole tensor. " +
+            `Popularity alone has AUC-ROC ${fixed(f.popularity.auc_roc, 4)} and skill ${
+                fixed(f.popularity.skill, 4)}.`));
 }
 
 function groupStrip() {
