@@ -96,20 +96,21 @@ void draw_points(const State& state, const ReplicatePlan& plan, std::uint32_t re
 }
 
 template <class Set>
-std::vector<std::vector<std::uint64_t>> degrees_in(const State& state, const ReplicatePlan& plan,
-                                                   std::uint32_t replicate, Pool& pool, Set points) {
+Buffer<std::uint32_t> cells_in(const State& state, const ReplicatePlan& plan, std::uint32_t replicate, Pool& pool,
+                               Set points) {
   draw_points(state, plan, replicate, pool, points);
   if (!plan.counts) points.merge(0);
-  std::vector<std::vector<std::uint64_t>> degrees;
-  for (std::size_t k = 0; k < state.layout.modes(); ++k) degrees.emplace_back(state.of_mode(k).rows(), 0);
+  const std::size_t K = state.layout.modes();
   MissingCells missing(plan, state.layout, !plan.counts);
-  std::vector<std::uint32_t> cell(degrees.size());
+  Buffer<std::uint32_t> cells(points.size() * K);
+  std::size_t kept = 0;
   for (std::size_t e = 0; e < points.size(); ++e) {
-    points.get(e, cell.data());
-    if (missing.contains(cell.data())) continue;
-    for (std::size_t k = 0; k < cell.size(); ++k) ++degrees[k][cell[k]];
+    std::uint32_t* cell = cells.data() + kept * K;
+    points.get(e, cell);
+    if (!missing.contains(cell)) ++kept;
   }
-  return degrees;
+  cells.resize(kept * K);
+  return cells;
 }
 
 }  // namespace
@@ -120,12 +121,12 @@ double points_expected(const std::vector<double>& log_weight) {
   return sum;
 }
 
-std::vector<std::vector<std::uint64_t>> replicated_degrees(const State& state, const ReplicatePlan& plan,
-                                                           std::uint32_t replicate, Pool& pool) {
+Buffer<std::uint32_t> replicated_cells(const State& state, const ReplicatePlan& plan, std::uint32_t replicate,
+                                       Pool& pool) {
   std::vector<std::uint64_t> dims;
   for (std::size_t k = 0; k < state.layout.modes(); ++k) dims.push_back(state.of_mode(k).rows());
-  return KeySet::fits(dims) ? degrees_in(state, plan, replicate, pool, KeySet(dims))
-                            : degrees_in(state, plan, replicate, pool, RecordSet(dims));
+  return KeySet::fits(dims) ? cells_in(state, plan, replicate, pool, KeySet(dims))
+                            : cells_in(state, plan, replicate, pool, RecordSet(dims));
 }
 
 }  // namespace ztp

@@ -5,6 +5,7 @@
 
 #include "base/pool.hpp"
 #include "model/state.hpp"
+#include "ztp/buffer.hpp"
 #include "ztp/tensor.hpp"
 
 namespace ztp {
@@ -21,11 +22,11 @@ struct ReplicatePlan {
 // The expected number of points of a replicate: what it costs.
 double points_expected(const std::vector<double>& log_weight);
 
-// For each mode how many ones (counts: the sum of counts) each entity has in replicate number `replicate`, a function
-// of the state, the plan and that number: of component r Poisson(lambda_r) points, each with an entity of each mode by
-// u.    (M1)
+// The cells of replicate number `replicate` (x K), a function of the state, the plan and that number: of component r
+// Poisson(lambda_r) points, each with an entity of each mode by u.    (M1)
+// Ascending and each once; with counts in any order, and each as often as its count is.
 // Reads the state, whose factors are on the host; O(sum_r lambda_r K + sum_k P_k n_k).
-std::vector<std::vector<std::uint64_t>> replicated_degrees(const State& state, const ReplicatePlan& plan,
-                                                           std::uint32_t replicate, Pool& pool);
+Buffer<std::uint32_t> replicated_cells(const State& state, const ReplicatePlan& plan, std::uint32_t replicate,
+                                       Pool& pool);
 
 }  // namespace ztp

@@ -48,7 +48,7 @@ ReportSummary write_report(const std::string& run_dir, const std::string& file, 
   data["fit"] = fit_section(source);
   data["verdicts"] = verdicts_section(source);
   tell("replicated data");
-  data["degrees"] = degrees_section(source);
+  data["checks"] = checks_section(source);
   data["networks"] = networks_section(source);
   data["notes"] = source.notes;
   tell("writing");

@@ -57,7 +57,7 @@ Json columns_section(ReportSource& source);      // where components share colum
 Json entities_section(ReportSource& source);     // profiles, and unseen cells with reasons
 Json diagnostics_section(ReportSource& source);  // verdict, quantities, traces, ranks
 Json fit_section(ReportSource& source);          // held-out cells: metrics and curves
-Json degrees_section(ReportSource& source);      // of the data and of replicates drawn from the posterior
+Json checks_section(ReportSource& source);       // the data beside replicates drawn from the posterior
 Json networks_section(ReportSource& source);     // edges, cold starts, weights of the components
 
 // An entity: its place, or its label, if it has none.

@@ -81,6 +81,28 @@ def test_metrics(name, made, open, ztp):
     )
 
 
+def test_checks(made, open):
+    """The data beside the replicates: a row for each number, and a sentence for each check."""
+    page = open(made.report("world"), address="fit")
+    checks = page.data["checks"]
+    numbers = [p[name] for p in checks["pairs"] for name in ("shared", "closest")]
+    numbers += [d[name] for d in checks["changes"] for name in ("stay", "appear", "disappear")]
+    badges = {"within": "within", "outside": "just outside", "far": "far outside"}
+    cells = page.texts("#checks td")
+    assert len(cells) == 5 * len(numbers) == 5 * 9
+    for i, number in enumerate(numbers):
+        said = [f"{short(number['low'])} to {short(number['high'])}", badges[number["place"]]]
+        assert cells[5 * i + 2 : 5 * i + 5] == [short(number["observed"]), *said]
+    sentences = page.texts(".findings li")
+    changes = checks["changes"][0]["changes"]
+    assert len(sentences) == 4
+    assert sentences[3] == (
+        f"The data have {count(changes['observed'])} changes from one period to the next; 20 replicates have "
+        f"{short(changes['low'])} to {short(changes['high'])}: the model does not know that ones last from one period "
+        "to the next, for it draws every cell by itself."
+    )
+
+
 @pytest.mark.parametrize("name", ["world", "plain", "rival", "tied"])
 def test_diagnostics(name, made, open, ztp):
     told = ztp.json("diagnose", made.run(name))

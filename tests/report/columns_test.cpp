@@ -187,8 +187,8 @@ TEST_F(ColumnsTest, SelfCellsAreNotDrawn) {
   EXPECT_FALSE(MissingSelfCells(tied, true).contains(other));
   EXPECT_FALSE(MissingSelfCells(tied, false).contains(self));
   EXPECT_FALSE(MissingSelfCells(FactorLayout::cp({4, 2, 4}, 2), true).contains(self));
-  const Json degrees = degrees_section(*source_of("own"));
-  for (const Json& mode : degrees["modes"]) EXPECT_GE(mode["inside"].get<double>(), 0.5);
+  const Json checks = checks_section(*source_of("own"));
+  for (const Json& mode : checks["degrees"]) EXPECT_GE(mode["inside"].get<double>(), 0.5);
 }
 
 TEST_F(ColumnsTest, ComparedByColumns) {

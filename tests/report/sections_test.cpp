@@ -125,7 +125,7 @@ void expect_finite(const Json& json, const std::string& where) {
 TEST_F(SectionsTest, HoldNumbersOnlyForEveryKindOfRun) {
   for (const char* name : {"run", "plain", "logistic", "quad"}) {
     const auto source = source_of(name);
-    for (const auto section : {run_section, diagnostics_section, fit_section, degrees_section, networks_section}) {
+    for (const auto section : {run_section, diagnostics_section, fit_section, checks_section, networks_section}) {
       const Json json = section(*source);
       expect_finite(json, name);
       EXPECT_FALSE(json_text(json).empty());  // labels that are not UTF-8, too
@@ -221,21 +221,31 @@ TEST_F(SectionsTest, OneChainIsComparedWithItself) {
   EXPECT_TRUE(diagnostics_section(*source_of("quad")).is_null());
 }
 
-TEST_F(SectionsTest, DegreesOfTheDataAreAmongThoseOfReplicates) {
-  const Json degrees = degrees_section(*source_of("run"));
-  EXPECT_EQ(degrees["replicates"], 20);
-  EXPECT_NEAR(degrees["covers"].get<double>(), 19.0 / 21, 1e-6);
-  ASSERT_EQ(degrees["modes"].size(), 3u);
-  const Json run = run_section(*source_of("run"));
-  for (const Json& mode : degrees["modes"]) {
-    EXPECT_EQ(mode["degree"][0], 1);
-    EXPECT_LE(mode["degree"].size(), 40u);
+TEST_F(SectionsTest, TheDataAreAmongReplicates) {
+  const Json checks = checks_section(*source_of("run"));
+  EXPECT_EQ(checks["replicates"], 20);
+  EXPECT_NEAR(checks["covers"].get<double>(), 19.0 / 21, 1e-6);
+  ASSERT_EQ(checks["degrees"].size(), 3u);
+  for (const Json& mode : checks["degrees"]) {
+    EXPECT_EQ(mode["at_least"][0], 1);
+    EXPECT_LE(mode["at_least"].size(), 40u);
     EXPECT_EQ(mode["observed"][0], 30);
     EXPECT_EQ(mode["observed"].back(), 0);
     // By chance alone the blocks' uniform density may leave the narrow band at some degrees, but not at most of them.
     EXPECT_GT(mode["inside"].get<double>(), 0.5);
   }
-  EXPECT_TRUE(degrees_section(*source_of("logistic")).is_null());
+  ASSERT_EQ(checks["pairs"].size(), 3u);
+  const std::uint64_t entities[] = {31, 30, 30};
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(checks["pairs"][k]["entities"], entities[k]);
+    EXPECT_EQ(checks["pairs"][k]["pairs"], entities[k] * (entities[k] - 1) / 2);
+    EXPECT_EQ(checks["pairs"][k]["share"], 1);
+    EXPECT_NE(checks["pairs"][k]["shared"]["place"], "far");
+  }
+  ASSERT_EQ(checks["changes"].size(), 1u);
+  EXPECT_EQ(checks["changes"][0]["mode"], 2);
+  EXPECT_NE(checks["changes"][0]["changes"]["place"], "far");
+  EXPECT_TRUE(checks_section(*source_of("logistic")).is_null());
 }
 
 TEST_F(SectionsTest, NetworksAndColdStarts) {

@@ -127,53 +127,6 @@ function reliabilityFigure(bins, title, note) {
   });
 }
 
-function degreeFigure(mode, d) {
-  const word = report.degrees.counts ? "counts" : "ones";
-  return figure({
-    title: `Degrees: ${mode.name}`,
-    note: `${percent(d.inside, 0)} of the data's points are within the range of the replicates; of a right model, ${
-        percent(report.degrees.covers, 0)} would be.`,
-    label: `How many entities of ${mode.name} have at least so many ${word}: the data, and ${
-        report.degrees.replicates} data sets drawn from the model. ${
-        percent(d.inside, 0)} of the points are within the band.`,
-    height: 230,
-    draw: (svg, width, height) => {
-      const x = d3.scaleLog().domain([1, Math.max(2, d3.max(d.degree))]);
-      const top = Math.max(2, d3.max(d.observed), d3.max(d.high));
-      const y = d3.scaleLog().domain([0.7, 1.2 * top]).clamp(true);
-      const some = (v) => count(v);
-      const group = axes(svg, width, height, {
-        x,
-        y,
-        xName: `${word} of an entity, at least`,
-        yName: "entities",
-        xFormat: some,
-        yFormat: some,
-        margin: {left: 58}
-      });
-      const up = (v) => Math.max(v, 0.7);
-      band(group, d.degree.map((v, i) => [v, up(d.low[i]), up(d.high[i])]), x, y, "var(--accent)");
-      curve(group, d.degree.map((v, i) => [v, up(d.middle[i])]), x, y, "var(--accent)", "4 3");
-      const item = group.selectAll("circle")
-                       .data(d.degree.map((v, i) => [v, d.observed[i], i]).filter((p) => p[1] > 0))
-                       .join("circle")
-                       .attr("class", "dot")
-                       .attr("r", 3)
-                       .attr("fill", "var(--text)")
-                       .attr("cx", (p) => x(p[0]))
-                       .attr("cy", (p) => y(p[1]));
-      withTooltip(
-          item,
-          (p) =>
-              [`${plural(p[1], "entity", "entities")} with ${count(p[0])} ${word} or more`,
-               `replicates: ${short(d.middle[p[2]])} [${short(d.low[p[2]])}, ${short(d.high[p[2]])}]`]);
-    },
-    data: () => [
-        ["at_least", "observed", "low", "middle", "high"],
-        ...d.degree.map((v, i) => [v, d.observed[i], d.low[i], d.middle[i], d.high[i]])],
-  });
-}
-
 // All scores, beside those of popularity.
 function scoreTable(f) {
   return table(
@@ -211,19 +164,5 @@ function fitView(section) {
           "No cells were held out, so nothing tells how good predictions are. Fit with --holdout 0.1, or make the " +
               "report with --test FILE."));
   }
-  if (report.degrees) {
-    section.append(
-        h("h3", {}, "Does the model make data like these?"),
-        h("p", {class: "note"},
-          `Posterior predictive check: ${
-              report.degrees
-                  .replicates} data sets are drawn from the model, each from another posterior draw, and compared ` +
-              "with the data the fit was given."),
-        legend([
-          {name: "data", color: "var(--text)", shape: "dot"},
-          {name: "replicates: median", color: "var(--accent)", dash: "4 3"},
-          {name: "range of the replicates", color: "var(--accent)", shape: "band"}
-        ]),
-        h("div", {class: "columns three"}, report.degrees.modes.map((d, k) => degreeFigure(report.modes[k], d))));
-  }
+  if (report.checks) section.append(...checksPart());
 }
