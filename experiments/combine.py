@@ -53,6 +53,7 @@ VALUES = ["log_loss", "skill", "slope", "intercept", "against_mean", "against_me
           "against_logistic_se", "test_ones", "test_zeros"]
 
 FEW = (50, 200, 500)  # ones that a map is fitted to, and their share of the zeros
+FEW_SHOWN = (50, 200)  # on the page
 REPEATS = 20
 FEW_KEYS = ["data", "chains", "options", "split", "ones", "map"]
 FEW_VALUES = ["change", "worst"]
@@ -192,19 +193,25 @@ def stacking_weights(chains, outcomes, weights):
     return np.exp(found.x - logsumexp(found.x))
 
 
-def regress(columns, outcomes, weights, start):
-    """Coefficients of a weighted logistic regression, by Newton's method; a step that is too long is halved."""
+def regress(columns, outcomes, weights, start, precision=0.0):
+    """Coefficients of a weighted logistic regression, by Newton's method; a step that is too long is halved. They have
+    a normal prior about `start` with this precision."""
     design = np.stack(columns, axis=1)
-    now = np.array(start, float)
-    loss = weights @ loss_of(design @ now, outcomes)
+    start = np.array(start, float)
+    precision = np.broadcast_to(precision, start.shape)
+
+    def loss_at(b):
+        return weights @ loss_of(design @ b, outcomes) + precision @ (b - start) ** 2 / 2
+
+    now, loss = start, loss_at(start)
     for _ in range(100):
         p = expit(design @ now)
-        gradient = design.T @ (weights * (outcomes - p))
-        hessian = design.T @ (design * (weights * p * (1 - p))[:, None])
+        gradient = design.T @ (weights * (outcomes - p)) - precision * (now - start)
+        hessian = design.T @ (design * (weights * p * (1 - p))[:, None]) + np.diag(precision)
         step = np.linalg.lstsq(hessian, gradient, rcond=None)[0]
         part = 1.0
         while part > 1e-8:
-            after = weights @ loss_of(design @ (now + part * step), outcomes)
+            after = loss_at(now + part * step)
             if after <= loss:
                 break
             part /= 2
@@ -217,17 +224,18 @@ def regress(columns, outcomes, weights, start):
     return now
 
 
-def logistic_map(x, outcomes, weights):
-    a, b = regress([np.ones_like(x), x], outcomes, weights, [0, 1])
+def logistic_map(x, outcomes, weights, precision=(0, 0)):
+    a, b = regress([np.ones_like(x), x], outcomes, weights, [0, 1], precision)
     return lambda y: a + b * y
 
 
-def beta_map(x, outcomes, weights):
+def beta_map(x, outcomes, weights, precision=(0, 0)):
     """c + a log p - b log(1 - p), a and b at least 0: a coefficient below is set to 0, and the other fitted again."""
     parts = [lambda y: -np.logaddexp(0, -y), lambda y: np.logaddexp(0, y)]
     while True:
         columns = [np.ones_like(x), *(part(x) for part in parts)]
-        found = regress(columns, outcomes, weights, [0] + [1] * len(parts))
+        found = regress(columns, outcomes, weights, [0] + [1] * len(parts),
+                        [precision[0]] + [precision[1]] * len(parts))
         if not parts or found[1:].min() >= 0:
             return lambda y: found[0] + sum(b * part(y) for b, part in zip(found[1:], parts))
         del parts[int(found[1:].argmin())]
@@ -288,6 +296,11 @@ def measure(chains, outcomes, weights):
             yield how, which, result
 
 
+PRIOR = (1, 4)  # precision of the intercept and of slopes: standard deviations 1 and 0.5, about no map at all
+FEW_MAPS = {"logistic": (logistic_map, (0, 0)), "logistic, prior": (logistic_map, PRIOR), "beta": (beta_map, (0, 0)),
+            "beta, prior": (beta_map, PRIOR)}
+
+
 def measure_few(chains, outcomes, weights):
     """Yields a number of ones, a map, and by how many per cent the map changes the log-loss of the mean of logits on
     all other test cells: the mean over random choices, and the worst of them."""
@@ -295,11 +308,11 @@ def measure_few(chains, outcomes, weights):
     raw = loss_of(x, outcomes)
     draw = np.random.default_rng(1)
     for ones in FEW:
-        changes = {"logistic": [], "beta": []}
+        changes = {which: [] for which in FEW_MAPS}
         for _ in range(REPEATS if ones <= 0.75 * outcomes.sum() else 0):
             train = draw.random(len(x)) < ones / outcomes.sum()
-            for which, fit in (("logistic", logistic_map), ("beta", beta_map)):
-                mapped = fit(x[train], outcomes[train], weights[train])(x[~train])
+            for which, (fit, precision) in FEW_MAPS.items():
+                mapped = fit(x[train], outcomes[train], weights[train], precision)(x[~train])
                 apart = loss_of(mapped, outcomes[~train]) - raw[~train]
                 changes[which].append(100 * (weights[~train] @ apart) / (weights[~train] @ raw[~train]))
         for which, of in changes.items():
@@ -316,7 +329,7 @@ def run(args, rows, few, work, kept):
             options, count = re.sub("--sweeps [0-9]+", "--sweeps 20", options), 2
         key = dict(data=name, chains=count, options=options, split=split)
         if all(rows.has(**key, combination=how, map=which) for how in COMBINATIONS for which in MAPS) and few.has(
-                **key, ones=FEW[0], map="beta"):
+                **key, ones=FEW[0], map=[*FEW_MAPS][-1]):
             continue
         _, folder = split_of(work, name, split)
         outcomes, weights = outcomes_and_weights(folder)
@@ -338,7 +351,8 @@ METHODS = [("one", "raw"), *((how, which) for how in COMBINATIONS if how != "one
 
 
 PAIRS = [("mean of logits less mean of probabilities, both raw", ("logits", "raw"), "against_mean"),
-         ("the same, both logistic", ("logits", "logistic"), "against_mean"),
+         ("both logistic", ("logits", "logistic"), "against_mean"),
+         ("both beta", ("logits", "beta"), "against_mean"),
          ("stacking less mean of probabilities, both logistic", ("stacking", "logistic"), "against_mean"),
          ("raw less logistic, mean of logits", ("logits", "raw"), "against_logistic"),
          ("beta less logistic, mean of logits", ("logits", "beta"), "against_logistic")]
@@ -349,7 +363,7 @@ def in_percent(rows, difference):
         return 100 * float(row[value]) / (float(row["log_loss"]) - float(row[difference]))
     mean, sd = common.mean_sd([of(row, difference) for row in rows])
     error = sd / math.sqrt(len(rows)) if len(rows) > 1 else of(rows[0], difference + "_se")
-    return f"{mean:+.1f} ({error:.1f})"
+    return f"{mean:+.2f} ({error:.2f})"
 
 
 def cell(rows, value, digits):
@@ -408,12 +422,12 @@ def markdown(rows):
 
 
 def few_markdown(few):
-    lines = ["| data | " + " | ".join(f"{ones} ones, {which}" for ones in FEW for which in ("logistic", "beta")) + " |",
-             "|---" * (1 + 2 * len(FEW)) + "|"]
+    lines = ["| data | " + " | ".join(f"{ones} ones: {which}" for ones in FEW_SHOWN for which in FEW_MAPS) + " |",
+             "|---" * (1 + len(FEW_MAPS) * len(FEW_SHOWN)) + "|"]
     for name in DATA:
         cells = []
-        for ones in FEW:
-            for which in ("logistic", "beta"):
+        for ones in FEW_SHOWN:
+            for which in FEW_MAPS:
                 found = [row for row in few.all() if (row["data"], row["options"], int(row["chains"]), int(row["ones"]),
                                                       row["map"]) == (name, *DATA[name][2:], ones, which)]
                 cells.append(f"{common.mean_sd([float(row['change']) for row in found])[0]:+.1f}, "
