@@ -29,10 +29,10 @@ fit_fb() { # RANK DIRICHLET
     --draws 50 --seed 1 --threads "$threads" --out "$work/run-fb" --force >/dev/null 2>&1
 }
 
-# summary < JSON: those of the last object, "all".
+# summary < JSON: those of the object "all".
 summary() {
   n='\([0-9.e-]*\)'
-  sed 's/.*"all"://' |
+  sed 's/,"popularity".*//; s/.*"all"://' |
     sed "s/.*\"mrr\":$n,\"mean_rank\":$n,\"hits\":{\"1\":$n,\"3\":$n,\"10\":$n}.*/\1 \2 \3 \4 \5/" |
     awk '{printf "MRR %.4f\tmean rank %.0f\tHits@1 %.4f\tHits@3 %.4f\tHits@10 %.4f\n", $1, $2, $3, $4, $5}'
 }
@@ -68,7 +68,7 @@ fit_shared() { # COLUMNS RANK DIRICHLET CHAINS [OPTION...]
   columns=$1 rank=$2 dirichlet=$3 chains=$4
   shift 4
   ztp_fit "$work/fb/train.tsv" --labels "$work/fb/labels" --tie entity_i=entity_j --columns "$columns" \
-    --columns relation=own --rank "$rank" --dirichlet "$dirichlet" --sampler collapsed --sweeps "${SWEEPS:-300}" \
+    --columns relation=own --rank "$rank" --dirichlet "$dirichlet" --gamma-shape 0.1 --sampler collapsed --sweeps "${SWEEPS:-300}" \
     --burn-in 200 --chains "$chains" --draws $((20 * chains)) --seed 1 --threads "$threads" --out "$work/run-fb" \
     --force "$@" >/dev/null 2>&1
 }

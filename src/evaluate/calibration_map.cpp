@@ -10,6 +10,8 @@ constexpr int most_steps = 100;
 constexpr double steepest = 1e3;        // a slope beyond it: a threshold separates ones from zeros
 constexpr double ones_of_a_bend = 20;   // at least so many are above a knot
 constexpr double quantiles[] = {0.5, 0.9, 0.98};
+// A weak normal prior about the map that changes nothing, so that few cells cannot ruin predictions.
+constexpr double prior_sd_of_intercept = 1, prior_sd_of_slopes = 0.5;
 
 using Terms = CalibrationMap::Terms;
 using Square = std::array<Terms, CalibrationMap::most_terms>;
@@ -57,6 +59,7 @@ struct Cells {
   std::span<const double> logits;
   std::span<const std::uint8_t> outcomes;
   std::span<const double> weights;
+  bool prior = false;
 };
 
 struct Sums {
@@ -64,6 +67,10 @@ struct Sums {
   Terms gradient{};
   Square hessian{}, squares{};  // squares: of the gradients of the cells
 };
+
+double square(double x) {
+  return x * x;
+}
 
 Sums sums_at(const CalibrationMap& map, const Terms& b, const Cells& cells) {
   Sums sums;
@@ -82,6 +89,14 @@ Sums sums_at(const CalibrationMap& map, const Terms& b, const Cells& cells) {
         sums.squares[i][j] += g * g * x[i] * x[j];
       }
     }
+  }
+  for (std::size_t i = 0; i < n && cells.prior; ++i) {
+    const double precision = 1 / square(i == 0 ? prior_sd_of_intercept : prior_sd_of_slopes);
+    const double from_prior = b[i] - (i == 1 ? 1 : 0);
+    sums.loss += 0.5 * precision * square(from_prior);
+    sums.gradient[i] -= precision * from_prior;
+    sums.hessian[i][i] += precision;
+    sums.squares[i][i] += precision;
   }
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = i + 1; j < n; ++j) {
@@ -171,7 +186,7 @@ std::optional<CalibrationMap> fit_line(std::span<const double> logits, std::span
 
 std::optional<CalibrationMap> fit_map(std::span<const double> logits, std::span<const std::uint8_t> outcomes,
                                       std::span<const double> weights) {
-  const Cells cells{logits, outcomes, weights};
+  const Cells cells{logits, outcomes, weights, true};
   if (!has_both(cells)) return std::nullopt;
   std::vector<double> of_ones;
   for (std::size_t e = 0; e < logits.size(); ++e)

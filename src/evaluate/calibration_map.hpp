@@ -31,12 +31,11 @@ struct CalibrationMap {
 };
 
 // Both by weighted logistic regression of outcomes (0 or 1), with Newton's method. Variances are those of the sandwich
-// estimator, since weights are not counts. Nothing, if there is no finite estimate: without ones or zeros, or if a
-// threshold separates them.
-// The straight line, whose slope may be negative:
+// estimator, since weights are not counts. Nothing without ones or without zeros.
+// The straight line, whose slope may be negative. Nothing also, if a threshold separates ones from zeros.
 std::optional<CalibrationMap> fit_line(std::span<const double> logits, std::span<const std::uint8_t> outcomes,
                                        std::span<const double> weights);
-// The map above, with knots at quantiles of the logits of the ones: a bend for the half with the higher ones, for the
+// The map above, with a weak prior about the map that changes nothing, and with knots at quantiles of the logits of the ones: a bend for the half with the higher ones, for the
 // highest tenth and for the highest fiftieth, as far as there are ones enough. Bends are left out, the last first, until
 // the map rises everywhere. Nothing, if the straight line does not rise either.
 std::optional<CalibrationMap> fit_map(std::span<const double> logits, std::span<const std::uint8_t> outcomes,

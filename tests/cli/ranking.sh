@@ -8,7 +8,7 @@
   --out run >/dev/null 2>&1
 
 expect 0 '600 test ones, 50 draws' "$ztp" evaluate run --ranking all
-[ "$(sed -n 's/^replaced *//p' out.txt | tr -s ' ')" = "mode1 mode2 mode3 all" ] ||
+[ "$(sed -n 's/^replaced *//p' out.txt | tr -s ' ')" = "mode1 mode2 mode3 all popularity" ] ||
   { echo "FAILED: columns"; failed=1; }
 [ "$(awk '{print $1}' out.txt | sed 1d | tr '\n' ' ')" = "replaced ranks MRR mean Hits@1 Hits@3 Hits@10 queries \
 recall@1 recall@3 recall@10 NDCG@1 NDCG@3 NDCG@10 " ] || { echo "FAILED: rows"; cat out.txt; failed=1; }

@@ -10,7 +10,7 @@ for name in kinship umls; do
   "$ztp" fit $name/train.tsv --labels $name/labels --test $name/test.tsv --rank 40 --dirichlet 0.05 --sweeps 300 \
     --chains 1 \
     --out run-$name >/dev/null 2>&1
-  auc=$("$ztp" evaluate run-$name --json | sed 's/.*"auc_roc":\([0-9.]*\).*/\1/')
+  auc=$("$ztp" evaluate run-$name --json | sed 's/"popularity".*//; s/.*"auc_roc":\([0-9.]*\).*/\1/')
   wanted=$([ $name = kinship ] && echo 0.94 || echo 0.99)
   awk "BEGIN { exit !($auc > $wanted) }" || { echo "FAILED: $name: AUC-ROC $auc, wanted $wanted"; failed=1; }
 done

@@ -10,7 +10,7 @@ split="parts/train.tsv --labels parts/labels --test parts/test.tsv --holdout-as 
 # Held-out cells of planted data are told apart, and predict agrees with evaluate.
 for model in logistic quad pwquad; do
   expect 0 'held-out AUC-ROC' "$ztp" fit $split --model $model --sweeps 120 --out $model
-  "$ztp" evaluate $model --json >metrics.txt
+  "$ztp" evaluate $model --json | sed 's/,"popularity".*//' >metrics.txt
   auc=$(sed 's/.*"auc_roc":\([0-9.]*\).*/\1/' metrics.txt)
   awk "BEGIN { exit !($auc > 0.8) }" || { echo "FAILED: AUC-ROC $auc of $model"; failed=1; }
   "$ztp" predict $model parts/test.tsv | grep -v '^#' | cut -f4 >probabilities.txt

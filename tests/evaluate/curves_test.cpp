@@ -90,12 +90,11 @@ TEST(Curves, CalibrationBinsMakeTheCalibrationError) {
     error += std::abs(static_cast<double>(bin.ones) - bin.probability) / 5000;
     ones += static_cast<double>(bin.ones);
   }
-  EXPECT_DOUBLE_EQ(error, metrics.calibration_error);
+  EXPECT_DOUBLE_EQ(error, metrics.test_calibration_error);
   EXPECT_EQ(ones, static_cast<double>(metrics.ones));
-  // Zeros that take less room: bins have as much of both in all.
+  // Of the tensor: as much room for the ones as for the zeros.
   const double small = ones / (5000 - ones);
-  const std::vector<CalibrationBin> others = cells.calibration_bins(small);
-  for (const CalibrationBin& bin : others)
+  for (const CalibrationBin& bin : cells.calibration_bins(true))
     EXPECT_NEAR(static_cast<double>(bin.ones) + small * static_cast<double>(bin.zeros), 2 * ones / 20, 1.01);
 }
 

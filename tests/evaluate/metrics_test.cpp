@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,12 +42,44 @@ TEST(Metrics, LossesByHandAndClamped) {
   EXPECT_TRUE(std::isnan(metrics_of({{0.5, true}}).auc_roc));
 }
 
+// A one at 0.5, and a zero at 0.25 that stands for three; a second zero at 0.75 is no test cell, and stands for two.
+TEST(Metrics, WeightedScoresAreOfTheTensor) {
+  MetricsCollector collector;
+  collector.add(0.5, true);
+  collector.add(0.25, false, 3);
+  collector.add(0.75, false, 2, false);
+  const Metrics m = collector.finish();
+  EXPECT_NEAR(m.log_loss, (std::log(2.0) - 3 * std::log(0.75) - 2 * std::log(0.25)) / 6, 1e-15);
+  EXPECT_NEAR(m.brier, (0.25 + 3 * 0.0625 + 2 * 0.5625) / 6, 1e-15);
+  const double constant = -(std::log(1.0 / 6) + 5 * std::log(5.0 / 6)) / 6;
+  EXPECT_NEAR(m.skill, 1 - m.log_loss / constant, 1e-14);
+  EXPECT_NEAR(m.test_log_loss, (std::log(2.0) - std::log(0.75)) / 2, 1e-15);
+  EXPECT_NEAR(m.test_brier, (0.25 + 0.0625) / 2, 1e-15);
+  EXPECT_DOUBLE_EQ(m.auc_roc, 1);  // of the test cells alone
+  EXPECT_EQ(m.zeros, 1u);
+  EXPECT_DOUBLE_EQ(m.zero_weight, 2.5);
+  collector.weigh_zeros(2);
+  EXPECT_NEAR(collector.finish().log_loss, (std::log(2.0) - 6 * std::log(0.75) - 4 * std::log(0.25)) / 11, 1e-15);
+}
+
+// Probabilities whose logits are half of what is right have a slope of 2. Cells come in groups with the exact share of
+// ones: 1 / 17, 1 / 2 and 16 / 17 at the logits -log 4, 0 and log 4.
+TEST(Metrics, TheSlopeTellsModestProbabilities) {
+  std::vector<std::pair<double, bool>> cells;
+  for (const auto& [p, ones, of] : {std::tuple{0.2, 1, 17}, {0.5, 8, 16}, {0.8, 16, 17}})
+    for (int i = 0; i < of; ++i) cells.emplace_back(p, i < ones);
+  const Metrics m = metrics_of(cells);
+  EXPECT_NEAR(m.calibration_slope, 2, 1e-9);
+  EXPECT_NEAR(m.calibration_intercept, 0, 1e-9);
+  EXPECT_TRUE(std::isnan(metrics_of({{0.1, false}, {0.2, true}}).calibration_slope));  // a threshold separates them
+}
+
 // Forty cells in two groups of ties: in each the share of ones differs from the probability by a known amount.
 TEST(Metrics, CalibrationErrorKeepsTiesTogether) {
   std::vector<std::pair<double, bool>> cells;
   for (int i = 0; i < 20; ++i) cells.emplace_back(0.25, i < 10);  // off by 0.25
   for (int i = 0; i < 20; ++i) cells.emplace_back(0.75, i < 15);  // exact
-  EXPECT_NEAR(metrics_of(cells).calibration_error, 0.125, 1e-12);
+  EXPECT_NEAR(metrics_of(cells).test_calibration_error, 0.125, 1e-12);
 }
 
 }  // namespace

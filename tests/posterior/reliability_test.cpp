@@ -61,7 +61,8 @@ struct TestedWorld {
   CalibrationVerdict verdict(bool own = true) {
     draw();
     const TestDesign design = design_of(info, own, test_ones, test_zeros);
-    return judge_calibration(reliability(test, design, design.zeros == TestDesign::Zeros::drawn), design);
+    test.weigh_zeros(design.zero_stands_for);
+    return judge_calibration(reliability(test, design, false, true), design, false);
   }
 };
 
@@ -132,7 +133,8 @@ TEST(Reliability, WeightedSharesAreThoseOfTheTensor) {
   EXPECT_NEAR(design.part_of_ones, 0.2, 0.01);
   EXPECT_NEAR(design.zero_stands_for, 20, 1.5);  // a fifth of the ones, a hundredth of the zeros
   std::size_t inside = 0;
-  const std::vector<ReliabilityBin> bins = reliability(world.test, design, true);
+  world.test.weigh_zeros(design.zero_stands_for);
+  const std::vector<ReliabilityBin> bins = reliability(world.test, design, false, true);
   ASSERT_EQ(bins.size(), 20u);
   for (const ReliabilityBin& bin : bins) {
     EXPECT_NEAR(bin.expected, bin.probability / (1 - design.part_of_ones), 1e-12);
@@ -164,7 +166,7 @@ TEST(Reliability, NamesWhatIsWrongAndNothingBetween) {
   TestDesign design;
   design.zeros = TestDesign::Zeros::as_ones;
   const auto first = [&](const std::vector<ReliabilityBin>& bins) {
-    return judge_calibration(bins, design).sentences.front();
+    return judge_calibration(bins, design, false).sentences.front();
   };
   EXPECT_EQ(
       first(bins_of({0.2, 0.3, 0.4, 0.5, 0.6}, {0.1, 0.15, 0.4, 0.5, 0.3}, 0.05)),
@@ -177,23 +179,30 @@ TEST(Reliability, NamesWhatIsWrongAndNothingBetween) {
             "those of about 0.50\u00a0%, which are too low.");
 }
 
-TEST(Reliability, IsNotJudgedWhereItCannotBe) {
+// The zeros of somebody's file are taken for a uniform sample, which they are here; so they are after an update.
+TEST(Reliability, ZerosOfAFileStandForMany) {
   TestedWorld world;
-  const CalibrationVerdict of_file = world.verdict(false);  // somebody's file: nobody knows where its zeros are from
-  EXPECT_EQ(of_file.calibrated, "unknown");
-  EXPECT_TRUE(holds(text(of_file), "ztp split --protocol cells"));
+  EXPECT_EQ(world.verdict(false).calibrated, "yes");
+  const TestDesign design = design_of(world.info, false, world.test_ones, world.test_zeros);
+  EXPECT_EQ(design.zeros, TestDesign::Zeros::drawn);
+  EXPECT_NEAR(design.zero_stands_for, 20, 1.5);
+  EXPECT_EQ(design_of(world.info, false, 5, 0).zeros, TestDesign::Zeros::none);
+  EXPECT_EQ(design_of(world.info, false, 0, 5).zeros, TestDesign::Zeros::none);
   TestedWorld updated;
   updated.info.updates = 1;
-  EXPECT_EQ(updated.verdict().calibrated, "unknown");
+  EXPECT_EQ(updated.verdict().calibrated, "yes");
+}
+
+TEST(Reliability, IsNotJudgedWhereItCannotBe) {
   MetricsCollector few;
   for (int i = 0; i < 20; ++i) few.add(0.5, i % 2 == 0);
   TestDesign design;
   design.zeros = TestDesign::Zeros::as_ones;
-  const CalibrationVerdict of_few = judge_calibration(reliability(few, design, false), design);
+  const CalibrationVerdict of_few = judge_calibration(reliability(few, design, false, true), design, false);
   EXPECT_EQ(of_few.calibrated, "unknown");
   EXPECT_TRUE(holds(text(of_few), "from 10 ones and 10 zeros"));
   for (int i = 0; i < 100; ++i) few.add(0.005 * i, i % 4 == 0);
-  const CalibrationVerdict of_some = judge_calibration(reliability(few, design, false), design);
+  const CalibrationVerdict of_some = judge_calibration(reliability(few, design, false, true), design, false);
   EXPECT_EQ(of_some.calibrated, "unknown");
   EXPECT_TRUE(holds(text(of_some), "too few to tell"));
 }

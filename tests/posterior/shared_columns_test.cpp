@@ -44,11 +44,11 @@ TEST_F(SharedColumns, ScoresOfAllCandidates) {
     const Queries queries(ones, 3, k);
     const std::size_t n = layout_.size_of_mode(k).rows, P = layout_.size_of_mode(k).columns;
     const RankingPlan plan = plan_ranking(n, P, queries.size(), D, 1 << 20);
-    CandidateScores scores(n, P, plan, pool_);
+    const ChainDraws one_chain{{D}, false};
+    CandidateScores scores(n, P, plan, one_chain, pool_);
     ASSERT_GE(plan.queries, queries.size());
     scores.begin(queries, 0, queries.size());
     for (const State& state : draws_) scores.add(state);
-    scores.finish();
     for (std::size_t q = 0; q < queries.size(); ++q)
       for (std::uint32_t j = 0; j < n; ++j) {
         std::vector<std::uint32_t> cell(queries.others(q), queries.others(q) + 2);
@@ -64,6 +64,8 @@ TEST_F(SharedColumns, TheMostProbableCells) {
   for (std::size_t given = 0; given < 8; ++given) {
     OpenCells cells;
     cells.cell = {2, 5, 3};
+    const ChainDraws one_chain{{D}, false};
+    cells.chains = &one_chain;
     for (const State& state : draws_) {
       cells.rates.emplace_back(layout_, state.tensor.log_weight);
       for (std::size_t k = 0; k < 3; ++k)

@@ -56,6 +56,7 @@ RunInfo info_of(const Dataset& data) {
   info.options.likelihood = Likelihood::count;
   info.options.seed = ~std::uint64_t{0};
   info.options.burn_in = 50;
+  info.options.gamma_shape = 0.1;
   info.options.beta_mean = 0.5;
   info.keep_every = 3;
   for (const Mode& mode : data.tensor.modes) {
