@@ -142,3 +142,42 @@ def test_summary_and_warning() -> None:
     online = tiny(method="online", minibatch=4).fit(FRAME).posterior_
     with pytest.warns(UserWarning, match="an online fit approximates the posterior, and its intervals are too narrow"):
         online.predict(FRAME)
+
+
+def test_calibrated_and_raw_probabilities() -> None:
+    rng = np.random.default_rng(8)
+    cells = np.unique(rng.integers(0, 12, (400, 2)) + 12 * rng.integers(0, 2, (400, 1)), axis=0)
+    model = tiny(rank=3, sweeps=60, chains=2, holdout=0.3, draws=40).fit(cells)
+    posterior = model.posterior_
+    now, raw = posterior.predict_proba(cells), posterior.predict_proba(cells, raw=True)
+    assert not np.allclose(now, raw)
+    assert (np.argsort(now, kind="stable") == np.argsort(now, kind="stable")).all()
+    assert model.predict_proba(cells)[:, 1].tolist() == now.tolist()
+    assert model.predict_proba(cells, raw=True)[:, 1].tolist() == raw.tolist()
+    rest = posterior.predict_proba(cells, listed=0.9)
+    assert np.allclose(rest, np.minimum(1, now * 0.1 / (0.9 * (1 - now))))
+    assert model.recommend({}, top=3, listed=0.5)["probability"].is_monotonic_decreasing
+    for wrong in (0, 1.5, -1, float("nan")):
+        with pytest.raises(ValueError, match="above 0 and at most 1"):
+            posterior.predict_proba(cells, listed=wrong)
+    scores, of_raw = model.evaluate(), model.evaluate(raw=True)
+    assert abs(scores["calibration_slope"] - 1) < abs(of_raw["calibration_slope"] - 1)
+    assert scores["popularity"]["auc_roc"] < scores["auc_roc"]
+    head = posterior.head((5, 20))
+    assert head["cells"].tolist() == [5, 20] and head["expected"].is_monotonic_increasing
+    assert posterior.ranking().index.tolist() == ["mode1", "mode2", "all", "popularity"]
+
+
+def test_counts_in_a_column() -> None:
+    frame = FRAME.assign(count=1 + np.arange(len(FRAME)) % 4)
+    model = tiny(likelihood="count").fit(frame)
+    assert model.posterior_.mode_names == ["user", "film"]
+    given = tiny(likelihood="count").fit(FRAME, frame["count"])
+    assert model.posterior_.rates(FRAME).tolist() == given.posterior_.rates(FRAME).tolist()
+    with pytest.raises(ValueError, match="a column 'count' beside y"):
+        tiny(likelihood="count").fit(frame, frame["count"])
+    with pytest.raises(ValueError, match="the columns 'count' and 'Counts'"):
+        tiny(likelihood="count").fit(frame.assign(Counts=1))
+    scores = model.evaluate(FRAME, frame["count"])
+    assert scores["deviance"] > 0 and scores["log_score"] > 0
+    assert tiny().fit(frame.astype({"count": str})).posterior_.mode_names == ["user", "film", "count"]

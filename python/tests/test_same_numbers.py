@@ -160,7 +160,11 @@ def test_questions(command: Command, frame: pd.DataFrame, tmp_path: Path) -> Non
     assert mine["auc_roc"] == theirs["auc_roc"] and mine["brier"] == theirs["brier"]
     test = pd.read_csv(run / "test.tsv", sep="\t").rename(columns=lambda name: name.lstrip("#"))
     in_memory = posterior.evaluate(test[["user", "film", "day"]], test.iloc[:, 3])
-    assert in_memory == mine
+    assert mine["popularity"] == theirs["popularity"]
+    assert posterior.evaluate(raw=True)["log_loss"] == told("evaluate", run, "--raw")["log_loss"]
+    assert posterior.head().to_dict("records") == theirs["head"]
+    of_file = told("evaluate", run, run / "test.tsv")
+    assert all(in_memory[name] == of_file[name] or name in ("head", "popularity") for name in of_file)
 
     ranked = told("evaluate", run, "--ranking", "all")
     table = posterior.ranking()

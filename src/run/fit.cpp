@@ -4,12 +4,14 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/file.hpp"
 #include "base/memory.hpp"
 #include "io/assemble.hpp"
 #include "io/dataset_ones.hpp"
 #include "options/options.hpp"
+#include "run/calibrate.hpp"
 #include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
 #include "run/choose_rank.hpp"
@@ -176,17 +178,29 @@ void check_can_resume(const RunInfo& info, const std::string& run_dir) {
                                                info.version, version()));
 }
 
+// A run of an earlier version, or one whose file was removed because it was damaged.
+bool lacks_calibration(const std::string& run_dir, const RunInfo& info) {
+  return info.test_ones > 0 && info.test_zeros > 0 && !is_rival(info.options) &&
+         !std::filesystem::exists(run_dir + "/calibration.bin");
+}
+
 }  // namespace
 
 FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, const ResumeOptions& options) {
   const auto nothing_to_do = [&](const RunInfo& info) {
     return info.status == "complete" && (options.sweeps == 0 || options.sweeps == info.options.sweeps);
   };
-  if (nothing_to_do(run_info(run_dir)) && !has_leftovers(run_dir)) return FitOutcome::complete;
+  const auto is_whole = [&](const RunInfo& info) { return !has_leftovers(run_dir) && !lacks_calibration(run_dir, info); };
+  if (const RunInfo found = run_info(run_dir); nothing_to_do(found) && is_whole(found)) return FitOutcome::complete;
   const RunLock lock(run_dir);
   RunInfo info = run_info(run_dir);  // again: another process may have written before the lock
   if (nothing_to_do(info)) {
     remove_leftovers(run_dir);
+    if (lacks_calibration(run_dir, info)) {
+      const Dataset data = load_data(run_dir, info);
+      const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, 1);
+      calibrate_run({run_dir, data, test, info, callbacks});
+    }
     return FitOutcome::complete;
   }
   check_can_resume(info, run_dir);

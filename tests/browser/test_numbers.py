@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -62,22 +63,32 @@ def test_cards(made, open, ztp):
         assert any(values == top[0] + top[1][:n] for n in range(1, 7))
 
 
+def scores(text):
+    """Of `ztp evaluate`: the test cells, the scores of the model and of popularity, and the head of the list."""
+    lines = [re.split(r"\s{2,}", line.strip()) for line in text.splitlines()]
+    cells = next(line[1] for line in lines if line[0] == "test cells")
+    table = {line[0]: line[1:] for line in lines if len(line) == 3 and not line[0].startswith("first ")}
+    return cells, table, [line for line in lines if line[0].startswith("first ")]
+
+
 @pytest.mark.parametrize("name", ["world", "rival", "count", "pair", "online", "tied"])
 def test_metrics(name, made, open, ztp):
-    lines = [line.split("  ", 1) for line in ztp("evaluate", made.run(name)).splitlines()]
-    printed = {title.strip(): value.strip() for title, value in lines}
-    cells = printed.pop("cells")
+    cells, printed, head = scores(ztp("evaluate", made.run(name)))
+    assert len(printed) == 11 and (len(head) == 3 or name == "rival")
     page = open(made.report(name))
     for view in ("overview", "fit"):
         page.go(view)
         tiles = dict(zip(page.texts(".tile span:last-child"), page.texts(".tile .big"), strict=True))
-        assert tiles == printed
+        assert len(tiles) == 6 and all(printed[title][0] == value for title, value in tiles.items())
+    assert {row[0]: row[1:] for row in page.rows("#scores")} == printed
+    if head:
+        assert page.rows("#head") == head
     ones, zeros = cells.replace(" ones", "").replace(" zeros", "").split(", ")
     told = f"Of {ones} ones and {zeros} zeros that the fit has not seen."
     assert all(note.startswith(told) for note in page.texts(".tile-note"))
     assert (
         page.script("return document.querySelector('#view-fit figure .inside').textContent")
-        == f"AUC {printed['AUC-ROC']}"
+        == f"AUC {printed['AUC-ROC'][0]}"
     )
 
 
@@ -237,9 +248,7 @@ def test_comparison(made, open, ztp):
     sides = page.rows("#sides")
     printed = {}
     for name in ("world", "other"):
-        for line in ztp("evaluate", made.run(name)).splitlines():
-            title, value = line.split("  ", 1)
-            printed.setdefault(title.strip(), []).append(value.strip())
-    for title, *values in sides:
-        if title.removesuffix(" *") in printed:
-            assert values == printed[title.removesuffix(" *")]
+        for title, (value, _) in scores(ztp("evaluate", made.run(name)))[1].items():
+            printed.setdefault(title, []).append(value)
+    found = {title.removesuffix(" *"): values for title, *values in sides}
+    assert printed and all(found[title] == values for title, values in printed.items())

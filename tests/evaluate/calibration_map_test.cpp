@@ -110,27 +110,39 @@ TEST(CalibrationMap, CrossFittingLeavesTheFoldOut) {
   EXPECT_GT(found->of_fold[0](0.05), 0.1);
 }
 
-// Seed 6: 20,000 maps. Their means and variances are those of the estimates, within five standard errors.
+// Seed 6: 20,000 maps. Their means and covariances are those of the estimates, within five standard errors.
 TEST(CalibrationMap, DrawnMapsHaveTheCovarianceOfTheEstimates) {
-  const Cells cells = draw_cells(200000, 6, bent);
-  const auto map = fit_map(cells.logits, cells.outcomes, cells.weights);
-  ASSERT_TRUE(map);
+  CalibrationMap map;
+  map.knots = 1;
+  map.knot[0] = 1;
+  map.b = {0.2, 1.1, -0.3};
+  map.covariance[0] = {0.04, 0.01, -0.01};
+  map.covariance[1] = {0.01, 0.01, -0.006};
+  map.covariance[2] = {-0.01, -0.006, 0.02};
   Stream stream(stream_key(6, 0, Purpose::simulate), 0, 1);
   constexpr int draws = 20000;
-  std::vector<double> mean(map->terms(), 0.0), square(map->terms(), 0.0);
+  double sum[3] = {}, products[3][3] = {};
   for (int d = 0; d < draws; ++d) {
-    const CalibrationMap drawn = draw_map(*map, [&] {
+    const CalibrationMap drawn = draw_map(map, [&] {
       return std::sqrt(-2 * std::log(stream.uniform())) * std::cos(2 * M_PI * stream.uniform());
     });
-    for (std::size_t i = 0; i < map->terms(); ++i) {
-      mean[i] += (drawn.b[i] - map->b[i]) / draws;
-      square[i] += (drawn.b[i] - map->b[i]) * (drawn.b[i] - map->b[i]) / draws;
+    for (std::size_t i = 0; i < 3; ++i) {
+      sum[i] += drawn.b[i] - map.b[i];
+      for (std::size_t j = 0; j < 3; ++j) products[i][j] += (drawn.b[i] - map.b[i]) * (drawn.b[j] - map.b[j]);
     }
   }
-  for (std::size_t i = 0; i < map->terms(); ++i) {
-    const double variance = map->covariance[i][i];
-    EXPECT_LT(std::abs(mean[i]), 5 * std::sqrt(variance / draws));
-    EXPECT_LT(std::abs(square[i] / variance - 1), 5 * std::sqrt(2.0 / draws));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_LT(std::abs(sum[i] / draws), 5 * std::sqrt(map.covariance[i][i] / draws));
+    for (std::size_t j = 0; j < 3; ++j) {
+      const double both = map.covariance[i][i] * map.covariance[j][j] + std::pow(map.covariance[i][j], 2);
+      EXPECT_LT(std::abs(products[i][j] / draws - map.covariance[i][j]), 5 * std::sqrt(both / draws));
+    }
+  }
+  map.covariance[1][1] = 100;  // however uncertain, a drawn map rises
+  for (int d = 0; d < 100; ++d) {
+    const CalibrationMap drawn = draw_map(map, [&] { return 6 * stream.uniform() - 3; });
+    EXPECT_GT(drawn.b[1], 0);
+    EXPECT_GT(drawn.b[1] + drawn.b[2], 0);
   }
 }
 

@@ -151,6 +151,8 @@ TEST_F(CalibratedRun, ADamagedFileIsRefusedAndRawDoesWithoutIt) {
   EXPECT_TRUE(holds(error_of([&] { Posterior(dir / "run", 1); }, ErrorKind::input), "calibration.bin"));
   std::filesystem::remove(dir / "run/calibration.bin");
   EXPECT_TRUE(holds(Posterior(dir / "run", 1).calibration_words(), "made without"));
+  resume(dir / "run");  // makes it anew
+  EXPECT_EQ(read_text(dir / "run/calibration.bin"), read_text(*dir_ / "run/calibration.bin"));
 }
 
 // Too few held-out ones, none at all, and a file of ones alone.
