@@ -202,7 +202,7 @@ def _parameter_text() -> str:
 DOCSTRING = f"""Bayesian factorization of a sparse binary tensor.
 
 Each cell is a thresholded Poisson count whose rate is a sum of components; Gibbs sampling (batch) or conditional
-density filtering (online) finds non-negative factors, the number of components and calibrated probabilities with
+density filtering (online) finds non-negative factors, the number of components and probabilities with
 uncertainty. The cost grows with the number of ones, not with the number of cells.
 
 Parameters
