@@ -16,7 +16,7 @@ Problem default_problem(const SparseTensor& tensor, std::size_t R) {
   Problem problem;
   problem.tensor = &tensor;
   problem.hyper.dirichlet.assign(tensor.order(), 0.1);
-  problem.hyper.tensor = {0.1, defaults.beta_concentration, mean};
+  problem.hyper.tensor = {defaults.gamma_shape, defaults.beta_concentration, mean};
   problem.hyper.network = {defaults.network_gamma_shape, defaults.network_beta_concentration, mean};
   problem.layout = FactorLayout::cp(tensor.sizes(), R);
   problem.seed = defaults.seed;

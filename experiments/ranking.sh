@@ -68,7 +68,7 @@ fit_shared() { # COLUMNS RANK DIRICHLET CHAINS [OPTION...]
   columns=$1 rank=$2 dirichlet=$3 chains=$4
   shift 4
   ztp_fit "$work/fb/train.tsv" --labels "$work/fb/labels" --tie entity_i=entity_j --columns "$columns" \
-    --columns relation=own --rank "$rank" --dirichlet "$dirichlet" --gamma-shape 0.1 --sampler collapsed --sweeps "${SWEEPS:-300}" \
+    --columns relation=own --rank "$rank" --dirichlet "$dirichlet" --sampler collapsed --sweeps "${SWEEPS:-300}" \
     --burn-in 200 --chains "$chains" --draws $((20 * chains)) --seed 1 --threads "$threads" --out "$work/run-fb" \
     --force "$@" >/dev/null 2>&1
 }

@@ -48,10 +48,6 @@ def tensor_of(name, work):
     return made / "tensor.tsv"
 
 
-# The gamma shape that was the default when the table was measured.
-MEASURED_WITH = {"tied": "--gamma-shape 0.1", "untied": "--gamma-shape 0.1"}
-
-
 class Runner:
     """Makes splits once and fits side by side; rows are written by one thread at a time."""
 
@@ -71,8 +67,7 @@ class Runner:
         source = self.split(key["data"], key["split"])
         run = self.work / "-".join(str(key[part]) for part in ("data", "method", "chains", "split"))
         run = run.with_name(f"{run.name}-{abs(hash(key['options']))}")
-        common.ztp("fit", *source, *key["options"].split(), *MEASURED_WITH.get(key["method"], "").split(),
-                   "--holdout-as", "missing", "--chains", key["chains"],
+        common.ztp("fit", *source, *key["options"].split(), "--holdout-as", "missing", "--chains", key["chains"],
                    "--draws", 100 * key["chains"], "--seed", key["split"], "--threads", self.threads, "--out", run)
         result = common.ztp_json("evaluate", run, "--threads", self.threads)
         result["seconds"] = sum(chain["seconds"] for chain in common.ztp_json("info", run)["chains"])

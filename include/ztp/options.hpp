@@ -94,7 +94,7 @@ struct FitOptions {
   // a of the factor columns: "A" for all modes, "MODE=A" for one; empty: 0.1, or with `columns` 0.05 and for modes of
   // more than 10000 entities 0.015
   std::vector<std::string> dirichlet;
-  double gamma_shape = -1;                // g of the weights; -1: 0.1; with `columns` 0.3
+  double gamma_shape = 0.1;               // g of the weights
   double beta_concentration = 1;          // c of p ~ Beta(c eps, c (1 - eps))
   double beta_mean = -1;                  // eps; -1: 1/R, at most 1/2; with `columns` 1/2
   double network_gamma_shape = 0.1;       // f of a network's weights

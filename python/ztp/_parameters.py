@@ -52,7 +52,7 @@ class Parameters(BaseEstimator):
         parameters: str = "auto",
         inner_draws: int = 1,
         dirichlet: float | Mapping[str, float] | None = None,
-        gamma_shape: float | None = None,
+        gamma_shape: float = 0.1,
         beta_concentration: float = 1,
         beta_mean: float | None = None,
         network_gamma_shape: float = 0.1,

@@ -14,7 +14,6 @@ WeightPriors weight_priors(const FitOptions& complete) {
 }
 
 void complete_weight_priors(FitOptions& options, std::size_t network_columns) {
-  if (options.gamma_shape < 0) options.gamma_shape = shares_columns(options) ? 0.3 : 0.1;
   if (options.beta_mean < 0)
     options.beta_mean = shares_columns(options) ? 0.5 : std::min(0.5, 1 / static_cast<double>(options.rank));
   const double mean = std::min(0.5, 1 / static_cast<double>(network_columns));

@@ -125,7 +125,6 @@ TEST(CompleteOptions, BetaMeansAreOneOverTheRankAndAtMostAHalf) {
     const FitOptions o = completed(tensor_of(9), 9, [r = rank](FitOptions& options) { options.rank = r; });
     EXPECT_EQ(o.beta_mean, mean);
     EXPECT_EQ(o.network_beta_mean, mean);
-    EXPECT_EQ(o.gamma_shape, 0.1);
   }
   EXPECT_EQ(completed(tensor_of(9), 9, [](FitOptions& o) { o.beta_mean = 0.3; }).beta_mean, 0.3);
 }

@@ -141,7 +141,6 @@ TEST(SharedColumns, DefaultsFollowFromTheData) {
   EXPECT_EQ(filled.columns, (std::vector<std::string>{"subject=24", "relation=own", "object=24"}));
   EXPECT_EQ(filled.rank, 480);
   EXPECT_EQ(filled.beta_mean, 0.5);
-  EXPECT_EQ(filled.gamma_shape, 0.3);
   options.columns = {"1"};
   fit(groups(), options, dir / "one");
   EXPECT_EQ(run_info(dir / "one").options.rank, 20);
