@@ -33,9 +33,9 @@ except ImportError:
 DATA = {
     "world": ("world", "world memberships", "--rank 50 --sweeps 500", 8),
     "kinship": ("kinship", "Kinship, CP", "--rank 100 --sweeps 500", 8),
-    "kinship-tied": ("kinship", "Kinship, tied", f"{defaults.TIED['kinship']} --sweeps 500", 8),
+    "kinship-tied": ("kinship", "Kinship, tied", f"{defaults.TIED['kinship']} --gamma-shape 0.3 --sweeps 500", 8),
     "umls": ("umls", "UMLS, CP", "--rank 50 --sweeps 500", 8),
-    "umls-tied": ("umls", "UMLS, tied", f"{defaults.TIED['umls']} --sweeps 500", 8),
+    "umls-tied": ("umls", "UMLS, tied", f"{defaults.TIED['umls']} --gamma-shape 0.3 --sweeps 500", 8),
     "movielens-100k": ("movielens-100k", "MovieLens", "--rank 100 --sweeps 300", 4),
     "dblp-10k": ("dblp-10k", "DBLP", "--rank 100 --sweeps 300", 4),
     "scholars": ("scholars", "Scholars", "--rank 100 --sweeps 100", 4),
