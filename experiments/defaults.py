@@ -72,7 +72,7 @@ def measure_lengths(work, rows):
             if not rows.has(model=model, sweeps=sweeps):
                 rows.add(model=model, sweeps=sweeps, worst_r_hat=f"{r_hats[-1]:.3f}",
                          median_r_hat=f"{r_hats[len(r_hats) // 2]:.3f}", agree=sum(r < 1.05 for r in r_hats),
-                         log_loss=f"{common.ztp_json('evaluate', run)['log_loss']:.5f}",
+                         log_loss=f"{common.evaluate(run)['log_loss']:.5f}",
                          seconds=f"{common.ztp_json('info', run)['seconds']:.0f}")
 
 
@@ -98,7 +98,7 @@ def measure_pair(work, name, options, pair):
 
 def measure_scores(work, name, split, options):
     run, _ = fit(work, name, split, split, options)
-    result, info = common.ztp_json("evaluate", run), common.ztp_json("info", run)
+    result, info = common.evaluate(run), common.ztp_json("info", run)
     shutil.rmtree(run)
     return {**{value: f"{result[value]:.6f}" for value in ("auc_roc", "auc_pr", "log_loss")},
             "rank": info["options"]["rank"], "seconds": f"{info['seconds']:.1f}"}

@@ -31,7 +31,7 @@ series() {
     [ $method = batch ] || [ "$name" != scholars ] || set -- "$@" --minibatch 63000
     for sweeps in $list; do
       fit "$@" --holdout-as zero --method $method --sweeps "$sweeps" --seed "$seed" --out "$work/run"
-      "$ztp" evaluate "$work/run" --json >"$work/metrics"
+      scores "$work/run" >"$work/metrics"
       printf '%s\t%s\t%s\t%.6f\t%.6f\t%.6f\t%s\n' "$name" $method "$sweeps" "$(info "$work/run" seconds)" \
         "$(field auc_roc <"$work/metrics")" "$(field log_loss <"$work/metrics")" "$seed" | tee -a "$out" >&2
       rm -rf "$work/run"
@@ -99,7 +99,7 @@ choices() {
       for parameters in sample mean; do
         fit "$@" --holdout-as zero --method online --latent $latent --parameters $parameters --out "$work/run"
         printf 'choices\t%s\tlatent %s\tparameters %s\tAUC-ROC %.4f\t%.1f s\n' $name $latent $parameters \
-          "$("$ztp" evaluate "$work/run" --json | field auc_roc)" "$(info "$work/run" seconds)"
+          "$(scores "$work/run" | field auc_roc)" "$(info "$work/run" seconds)"
         rm -rf "$work/run"
       done
     done
@@ -205,7 +205,7 @@ update() {
         part=$((part + 1))
         "$ztp" update "$work/run" "$work/part.tsv" >/dev/null 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
       done
-      "$ztp" evaluate "$work/run" --json >"$work/metrics"
+      scores "$work/run" >"$work/metrics"
       printf 'update\t%s\tfit of %d %%\t%d updates\tAUC-ROC %.4f\tlog-loss %.4f\n' "$name" $((5 * first)) \
         $((20 - first)) \
         "$(field auc_roc <"$work/metrics")" "$(field log_loss <"$work/metrics")"

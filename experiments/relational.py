@@ -69,7 +69,7 @@ class Runner:
         run = run.with_name(f"{run.name}-{abs(hash(key['options']))}")
         common.ztp("fit", *source, *key["options"].split(), "--holdout-as", "missing", "--chains", key["chains"],
                    "--draws", 100 * key["chains"], "--seed", key["split"], "--threads", self.threads, "--out", run)
-        result = common.ztp_json("evaluate", run, "--threads", self.threads)
+        result = common.evaluate(run, "--threads", self.threads)
         result["seconds"] = sum(chain["seconds"] for chain in common.ztp_json("info", run)["chains"])
         shutil.rmtree(run)
         with self.lock:

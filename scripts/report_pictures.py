@@ -21,7 +21,7 @@ PICTURES = [
     ("report-components", "components/14", 1280, 900, False),
     ("report-entity", "entities/country/Switzerland", 1280, 1150, False),
     ("report-diagnostics", "diagnostics", 1280, 900, False),
-    ("report-fit", "fit", 1280, 1130, False),
+    ("report-fit", "fit", 1280, 1500, False),
     ("report-networks", "networks", 1280, 860, False),
     ("report-cards", "cards", 1280, 1000, True),
     ("report-narrow", "components/14", 400, 860, False),

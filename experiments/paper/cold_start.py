@@ -149,7 +149,7 @@ class Data:
             options += ["--missing-slices", f"{self.case.mode}={split / f'missing-{self.case.mode}.txt'}"]
         common.ztp("fit", split / "train.tsv", "--labels", split / "labels", "--rank", setting.rank, *options,
                    "--seed", seed, "--threads", threads, "--out", run, "--force")
-        return common.ztp_json("evaluate", run, split / "test.tsv", "--threads", threads)
+        return common.evaluate(run, split / "test.tsv", "--threads", threads)
 
 
 def sampling_seconds(run):

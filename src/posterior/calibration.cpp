@@ -171,6 +171,10 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
     misplaced += misplaced_in(bin);
     uncertain += bin.stands_for * (bin.high - bin.low) / 2;
   }
+  if (ones < fewest && zeros >= fewest)
+    return {"unknown",
+            {fmt::format("Calibration cannot be judged from {} ones: it takes {}.", ones, fewest), "Hold out more."},
+            none};
   if (ones < fewest || zeros < fewest)
     return {"unknown",
             {fmt::format("Calibration cannot be judged from {} ones and {} zeros.", ones, zeros), "Hold out more."},

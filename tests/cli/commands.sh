@@ -18,6 +18,12 @@ expect 0 '"ones":600,"zeros":3000' sh -c '
 grep -q 'sweep 200/200' log.txt || { echo "FAILED: no plain progress lines when piped"; failed=1; }
 auc=$("$ztp" evaluate run --json | sed 's/"popularity".*//; s/.*"auc_roc":\([0-9.]*\).*/\1/')
 awk "BEGIN { exit !($auc > 0.85) }" || { echo "FAILED: AUC-ROC $auc on planted data"; failed=1; }
+# Test cells without zeros, with a single one: scores that do not exist, and why.
+{ head -1 sim/tensor.tsv | grep '^#' | sed 's/$/\toutcome/'; grep -v '^#' sim/tensor.tsv | head -1 | sed 's/$/\t1/'; } >single.tsv
+expect 0 'there are no zeros among the test cells' "$ztp" evaluate run single.tsv --head 0
+grep -q '^AUC-ROC  *nan' out.txt || { echo "FAILED: an AUC without zeros"; failed=1; }
+expect 0 'held-out ones among the most probable unseen cells' "$ztp" evaluate run
+expect 0 '"popularity":{"auc_roc":0.' "$ztp" evaluate run --json --head 0
 
 expect 4 'exists' "$ztp" fit sim/tensor.tsv --rank 3 --out run
 expect 0 'component' "$ztp" components run --top 2

@@ -10,6 +10,7 @@
 #include "errors.hpp"
 #include "evaluate/test_design.hpp"
 #include "planted.hpp"
+#include "posterior/calibration.hpp"
 #include "posterior/popularity.hpp"
 #include "store/calibration_file.hpp"
 #include "store/data.hpp"
@@ -93,6 +94,24 @@ TEST_F(CalibratedRun, TheHeadOfTheListHoldsWhatItPromises) {
   EXPECT_GT(static_cast<double>(heads[1].found), heads[1].expected / 1.3);
   EXPECT_EQ(error_of([&] { posterior_.head({0}); }, ErrorKind::usage),
             "the head of the list: ask for at least one cell");
+}
+
+// Scores made up: a model that orders cells worse than popularity, and one that is better.
+TEST_F(CalibratedRun, TheVerdictTellsWhenPopularityIsBetter) {
+  for (const bool better : {true, false}) {
+    TestScores scores;
+    for (int i = 0; i < 200; ++i) {
+      const bool one = i % 4 == 0;
+      (better ? scores.model : scores.popularity).add(one ? 0.6 : 0.1, one);
+      (better ? scores.popularity : scores.model).add(i % 3 == 0 ? 0.6 : 0.1, one);
+    }
+    const Calibration found(posterior_, std::move(scores), false);
+    EXPECT_EQ(found.verdict.against_popularity.empty(), better);
+    if (!better) {
+      EXPECT_TRUE(holds(found.verdict.against_popularity, "does not beat popularity: AUC-ROC 0."));
+      EXPECT_TRUE(holds(found.verdict.against_popularity, "log-loss"));
+    }
+  }
 }
 
 // predict, recommend and evaluate say the same of a cell, to the last digit, with and without the map.
