@@ -1,9 +1,10 @@
-// Files of sections, and data.bin of a run directory, which is one. The first byte: bit 0, checksums stay as they are;
+// Files of sections, and data.bin and calibration.bin of a run directory, which are such files. The first byte: bit 0, checksums stay as they are;
 // bits 1 to 3, what the run says of itself.
 #include <fmt/format.h>
 
 #include "base/section_file.hpp"
 #include "section_bytes.hpp"
+#include "store/calibration_file.hpp"
 #include "store/data.hpp"
 
 namespace {
@@ -73,6 +74,17 @@ void require_sound(const ztp::Dataset& data) {
     for (const std::uint32_t j : data.missing.slices[k]) REQUIRE(j < sizes[k]);
 }
 
+// What RunCalibration promises: cells of the run, and maps that rise.
+void require_sound(const ztp::RunCalibration& found, const ztp::RunInfo& info) {
+  const std::size_t K = info.modes.size();
+  REQUIRE(found.coords.size() == found.size() * K && found.tested <= found.size());
+  for (std::size_t i = 0; i < found.coords.size(); ++i) REQUIRE(found.coords[i] < info.modes[i % K].size);
+  for (std::size_t e = 0; e < found.size(); ++e)
+    REQUIRE(found.weight[e] >= 0 && found.outcome[e] <= 1 && found.fold[e] < ztp::calibration_folds);
+  REQUIRE(found.of_fold.size() == (found.map ? ztp::calibration_folds : 0));
+  if (found.map) REQUIRE(found.map->knots <= ztp::CalibrationMap::most_knots && found.map->slope() > 0);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -89,5 +101,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     info.fingerprint = fingerprint_in(path, info);
   });
   fuzz::accepted([&] { require_sound(ztp::load_data(fuzz::folder(), info)); });
+  fuzz::write_file("calibration.bin", bytes);
+  fuzz::accepted([&] {
+    if (const auto found = ztp::load_calibration(fuzz::folder(), info)) require_sound(*found, info);
+  });
   return 0;
 }

@@ -11,6 +11,7 @@
 #include "harness.hpp"
 #include "run/checkpoint.hpp"
 #include "run_files.hpp"
+#include "store/calibration_file.hpp"
 #include "store/draw_log.hpp"
 #include "tensor/tensor_writer.hpp"
 #include "ztp/options.hpp"
@@ -155,6 +156,19 @@ void make_sections() {
                 {"missing_pairs1", raw<Id>({0, 2})},
                 {"missing_pairs2", raw<Id>({1, 2, 3, 4})}});
   section_seed("fuzz_sections", "checked", 1, {{"coords", ""}, {"counts", ""}, {"edges1", ""}});
+  ztp::RunCalibration calibration;
+  calibration.map = ztp::CalibrationMap{};
+  calibration.of_fold.resize(ztp::calibration_folds);
+  calibration.tested = 1;
+  for (const Id id : {0u, 1u, 2u, 4u}) calibration.coords.push_back(id);
+  for (const std::uint8_t one : {std::uint8_t{1}, std::uint8_t{0}}) {
+    calibration.outcome.push_back(one);
+    calibration.weight.push_back(one != 0 ? 1 : 2.5);
+    calibration.fold.push_back(one);
+  }
+  ztp::store_calibration(seeds, calibration);
+  seed("fuzz_sections", "calibration", bytes_of({0}), ztp::read_text(seeds + "/calibration.bin"));
+  ztp::remove_calibration(seeds);
   ztp::FitOptions options;
   options.chains = 2;
   const std::string padding(13 * sizeof(std::int64_t), '\0');  // of a row, to 16 counts
