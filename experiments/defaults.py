@@ -29,7 +29,7 @@ DEFAULTS = {"old": "--rank 20 --chains 1 --sweeps 1000 --draws 100 --holdout-as 
 FIRST_SPLIT = 1
 
 AGREEMENT = (["data", "model", "options", "pair"],
-             ["difference", "cells", "log_loss", "worst_r_hat", "median_r_hat", "rank", "seconds"])
+             ["raw_difference", "difference", "cells", "log_loss", "worst_r_hat", "median_r_hat", "rank", "seconds"])
 LENGTH = (["model", "sweeps"], ["worst_r_hat", "median_r_hat", "agree", "log_loss", "seconds"])
 SWEEPS = (1000, 2000, 4000, 8000)
 SCORES = (["data", "defaults", "split"], ["auc_roc", "auc_pr", "log_loss", "rank", "seconds"])
@@ -49,8 +49,8 @@ def fit(work, name, split, seed, options):
     return run, test
 
 
-def probabilities(run, test):
-    lines = common.ztp("predict", run, test).splitlines()
+def probabilities(run, test, *flags):
+    lines = common.ztp("predict", run, test, *flags).splitlines()
     place = lines[0].lstrip("#").split("\t").index("probability")
     return [float(line.split("\t")[place]) for line in lines[1:]]
 
@@ -86,12 +86,17 @@ def length_table(rows):
 
 def measure_pair(work, name, options, pair):
     runs = [fit(work, name, FIRST_SPLIT, seed, options) for seed in (2 * pair + 1, 2 * pair + 2)]
-    first, second = (probabilities(*run) for run in runs)
-    apart = [abs(p - q) for p, q in zip(first, second) if 0.05 < (p + q) / 2 < 0.95]
+
+    def apart(*flags):
+        first, second = (probabilities(*run, *flags) for run in runs)
+        return [abs(p - q) for p, q in zip(first, second) if 0.05 < (p + q) / 2 < 0.95]
+
+    raw, now = apart("--raw"), apart()
     r_hats = sorted(r_hat for run, _ in runs for r_hat in r_hats_of(run))
     infos = [common.ztp_json("info", run) for run, _ in runs]
-    losses = [common.ztp_json("evaluate", run)["log_loss"] for run, _ in runs]
-    return {"difference": f"{sum(apart) / len(apart):.4f}", "cells": len(apart), "log_loss": f"{sum(losses) / 2:.5f}",
+    losses = [common.ztp_json("evaluate", run, "--head", 0)["log_loss"] for run, _ in runs]
+    return {"raw_difference": f"{sum(raw) / len(raw):.4f}", "difference": f"{sum(now) / len(now):.4f}",
+            "cells": len(now), "log_loss": f"{sum(losses) / 2:.5f}",
             "worst_r_hat": f"{r_hats[-1]:.3f}", "median_r_hat": f"{r_hats[len(r_hats) // 2]:.3f}",
             "rank": infos[0]["options"]["rank"], "seconds": f"{sum(info['seconds'] for info in infos) / 2:.1f}"}
 
@@ -109,15 +114,16 @@ def models_of(name):
 
 
 def agreement_table(rows):
-    lines = ["| data | model | rank | difference | cells | log-loss | R-hat, worst | median | seconds | pairs |",
-             "|---" * 10 + "|"]
+    lines = ["| data | model | rank | difference: raw | calibrated | cells | log-loss | R-hat, worst | median | "
+             "seconds | pairs |", "|---" * 11 + "|"]
     for name in NAMES:
         for model in ("CP", "tied"):
             found = [row for row in rows.all() if (row["data"], row["model"]) == (name, model)]
             if not found:
                 continue
             mean = {value: sum(float(row[value]) for row in found) / len(found) for value in AGREEMENT[1]}
-            lines.append(f"| {NAMES[name]} | {model} | {mean['rank']:.0f} | {mean['difference']:.3f} | "
+            lines.append(f"| {NAMES[name]} | {model} | {mean['rank']:.0f} | {mean['raw_difference']:.3f} | "
+                         f"{mean['difference']:.3f} | "
                          f"{mean['cells']:.0f} | {mean['log_loss']:.4f} | {mean['worst_r_hat']:.2f} | "
                          f"{mean['median_r_hat']:.3f} | {mean['seconds']:.0f} | {len(found)} |")
     return "\n".join(lines)
