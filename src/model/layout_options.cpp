@@ -11,12 +11,20 @@
 namespace ztp {
 namespace {
 
-constexpr std::uint32_t most_columns_by_default = 100, most_own_by_default = 250, most_own = 4096;
+// Columns by default: large modes have more, but not if that makes more than so many factors.
+constexpr std::uint32_t columns_by_default = 100, columns_of_a_large_mode = 400, large_mode = 10000;
+constexpr std::uint32_t factors_by_default = 40'000'000;
+constexpr std::uint32_t most_own_by_default = 250, most_own = 4096;
 constexpr std::uint64_t ones_of_an_own_column = 100;
 constexpr std::int64_t components_of_a_column = 20, most_components = 100000;
 
 // Besides numbers, what can be asked for of a mode.
 constexpr std::uint32_t automatic = 0, own = std::numeric_limits<std::uint32_t>::max();
+
+std::uint32_t default_columns(std::uint32_t entities) {
+  if (entities <= large_mode) return std::min(entities, columns_by_default);
+  return std::clamp(factors_by_default / entities, columns_by_default, columns_of_a_large_mode);
+}
 
 std::string names_of(const std::vector<ModeSize>& modes) {
   std::string names;
@@ -157,7 +165,7 @@ void complete_layout(FitOptions& options, const std::vector<ModeSize>& modes, st
     check_own_columns(asked, options, modes);
     options.columns.clear();
     for (std::size_t k = 0; k < modes.size(); ++k) {
-      if (asked[k] == automatic) asked[k] = std::min(modes[k].entities, most_columns_by_default);
+      if (asked[k] == automatic) asked[k] = default_columns(modes[k].entities);
       if (asked[k] != own) most_columns = std::max(most_columns, asked[k]);
       options.columns.push_back(modes[k].name + "=" + (asked[k] == own ? "own" : std::to_string(asked[k])));
     }

@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "errors.hpp"
+#include "model/layout_options.hpp"
 #include "related_people.hpp"
 #include "temp_dir.hpp"
 #include "ztp/fit.hpp"
@@ -127,6 +128,22 @@ TEST(SharedColumns, WhatCannotBeIsRefused) {
               o.latent = SampleOrMean::mean;
             }),
             "--latent mean: with --columns latent counts are drawn; use --latent sample");
+}
+
+// Large modes have more columns, until there would be too many factors.
+TEST(SharedColumns, DefaultColumnsFollowFromTheSize) {
+  for (const auto& [entities, columns] :
+       {std::pair{24u, "24"}, {5000u, "100"}, {10000u, "100"}, {14541u, "400"}, {200000u, "200"}, {5000000u, "100"}}) {
+    FitOptions options;
+    options.tie = {"subject=object"};
+    std::vector<ModeSize> modes(2);
+    modes[0].name = "subject";
+    modes[1].name = "object";
+    modes[0].entities = modes[1].entities = entities;
+    complete_layout(options, modes, 1000000);
+    EXPECT_EQ(options.columns[0], std::string("subject=") + columns);
+    EXPECT_EQ(options.rank, 20 * std::stoll(columns));
+  }
 }
 
 // What is left out follows from the data, and one column is enough for a model.
