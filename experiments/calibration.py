@@ -38,8 +38,8 @@ VALUES = ["ones", *(f"{kind}_{score}" for kind in ("raw", "calibrated", "popular
 def measure(work, name, seed):
     _, data, options = FITS[name]
     run = pathlib.Path(work) / f"run-{name}"
-    common.ztp("fit", relational.tensor_of(data, work), *options.split(), "--holdout", 0.1, "--seed", seed, "--out", run,
-               "--force", schedule=list)
+    common.ztp("fit", relational.tensor_of(data, work), *options.split(), "--holdout", 0.1, "--seed", seed, "--out",
+               run, "--force", schedule=list)
     raw, now = (common.ztp_json("evaluate", run, *flags) for flags in (["--raw"], []))
     info = common.ztp_json("info", run)
     row = {"ones": now["ones"], "mrr": "", "popularity_mrr": "", "rank": info["options"]["rank"],

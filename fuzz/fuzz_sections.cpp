@@ -1,5 +1,5 @@
-// Files of sections, and data.bin and calibration.bin of a run directory, which are such files. The first byte: bit 0, checksums stay as they are;
-// bits 1 to 3, what the run says of itself.
+// Files of sections, and data.bin and calibration.bin of a run directory, which are such files. The first byte: bit 0,
+// checksums stay as they are; bits 1 to 3, what the run says of itself.
 #include <fmt/format.h>
 
 #include "base/section_file.hpp"

@@ -231,12 +231,16 @@ void add_evaluate(CLI::App& app) {
   add_threads_flag(*command, flags->threads);
   command->add_flag("--json", flags->json, "as one JSON object");
   command->footer(
-      "Log-loss, Brier score, skill and calibration describe the whole tensor: each zero of the test cells is weighted\n"
-      "by the number of zeros that it stands for. Skill is 0 for a constant and 1 for a perfect prediction; a slope of 1\n"
+      "Log-loss, Brier score, skill and calibration describe the whole tensor: each zero of the test cells is "
+      "weighted\n"
+      "by the number of zeros that it stands for. Skill is 0 for a constant and 1 for a perfect prediction; a slope of "
+      "1\n"
       "is right, above 1 probabilities are too modest; misplaced ones are expected at the wrong probabilities. Scores\n"
-      "called 'test' count each test cell once: use them to compare runs on the same file. Popularity is what the number\n"
+      "called 'test' count each test cell once: use them to compare runs on the same file. Popularity is what the "
+      "number\n"
       "of ones of each entity predicts alone. The zeros of a file are taken for a uniform sample of all zeros.\n"
-      "Of the most probable cells that are not training ones, it tells how many held-out ones were expected and found.\n"
+      "Of the most probable cells that are not training ones, it tells how many held-out ones were expected and "
+      "found.\n"
       "With --ranking the entity of each test one is replaced by every other one of its mode that makes no known one\n"
       "(training, TEST, --filter), and its rank by posterior mean probability is summarised: MRR and Hits@k over "
       "ranks,\n"

@@ -81,9 +81,11 @@ void add_predict(CLI::App& app) {
   add_threads_flag(*command, flags->threads);
   command->add_flag("--json", flags->json, "one JSON object a cell");
   command->footer(
-      "Prints a TSV: the labels, then probability, sd, q05 and q95; with counts the rate as well. Where the fit held out\n"
+      "Prints a TSV: the labels, then probability, sd, q05 and q95; with counts the rate as well. Where the fit held "
+      "out\n"
       "cells, probabilities and intervals are calibrated with them; --raw gives the posterior's own.\n"
-      "Nine in ten true probabilities should be between q05 and q95. Of an online fit or an updated run it is about two\n"
+      "Nine in ten true probabilities should be between q05 and q95. Of an online fit or an updated run it is about "
+      "two\n"
       "in three: their intervals are too narrow, and a warning says so.\n"
       "A last column (as in a test file) is ignored.\n"
       "Example:\n  printf 'alice\\tmatrix\\n' | ztp predict run -");

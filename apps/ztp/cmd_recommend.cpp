@@ -114,8 +114,10 @@ void add_recommend(CLI::App& app) {
       "The last column says which components (of the first chain) make up the rate of the cell.\n"
       "Of a run with --columns: which entries of the core, (3, brother, 1) by its columns; who is in these columns is\n"
       "said below.\n"
-      "The search is exact, whatever is left open; training ones are left out. q05 and q95 are those of 'ztp predict'.\n"
-      "A cell that is not listed may still be a true one. If the data list nine of ten true ones, --listed 0.9 gives the\n"
+      "The search is exact, whatever is left open; training ones are left out. q05 and q95 are those of 'ztp "
+      "predict'.\n"
+      "A cell that is not listed may still be a true one. If the data list nine of ten true ones, --listed 0.9 gives "
+      "the\n"
       "probability that such a cell is one.\n"
       "Examples:\n  ztp recommend run user=alice --top 5\n  ztp recommend run user=alice --listed 0.9");
   command->callback([flags] { run_recommend(*flags); });

@@ -121,9 +121,10 @@ void add_listed_flag(CLI::App& command, double& listed) {
             const bool number = CLI::detail::lexical_cast(text, value);
             return number && value > 0 && value <= 1
                        ? std::string()
-                       : fmt::format("{} is no share: above 0 and at most 1, as 0.9 if the data list nine of ten true "
-                                     "ones",
-                                     text);
+                       : fmt::format(
+                             "{} is no share: above 0 and at most 1, as 0.9 if the data list nine of ten true "
+                             "ones",
+                             text);
           },
           "", "share"));
 }

@@ -20,8 +20,8 @@ namespace ztp {
 
 // Which probabilities a Posterior gives.
 struct PredictionOptions {
-  // The posterior's own: the mean over all draws. Otherwise, where the run has calibrated probabilities (calibration.bin),
-  // these: the mean of the chains' logits, and a map that was fitted to held-out cells.
+  // The posterior's own: the mean over all draws. Otherwise, where the run has calibrated probabilities
+  // (calibration.bin), these: the mean of the chains' logits, and a map that was fitted to held-out cells.
   bool raw = false;
   // The part of the true ones that the data list, between 0 and 1. Probabilities are then those of a cell that is not
   // listed: p (1 - listed) / (listed (1 - p)), at most 1, where p is that of being listed. 1: not asked for.
@@ -130,8 +130,8 @@ class Posterior {
   Posterior(Posterior&&) noexcept;
   Posterior& operator=(Posterior&&) noexcept;
 
-  const RunInfo& info() const;                    // what the directory said when it was opened
-  const std::vector<Mode>& modes() const;         // names and labels, by id
+  const RunInfo& info() const;             // what the directory said when it was opened
+  const std::vector<Mode>& modes() const;  // names and labels, by id
   // How probabilities were calibrated, or why they are not, in a sentence.
   std::string calibration_words() const;
   std::size_t draws() const;                      // kept ones, all chains together
@@ -153,8 +153,8 @@ class Posterior {
   Evaluation evaluate(const std::string& file = "");
   // The same with cells that are in memory.
   Evaluation evaluate(const TestCells& cells);
-  // The heads of these sizes of the list of all cells but training and missing ones (test cells are none), most probable
-  // first. The held-out ones, or the ones of a file, are taken for a random sample of all ones that the fit did not
+  // The heads of these sizes of the list of all cells but training and missing ones (test cells are none), most
+  // probable first. The held-out ones, or the ones of a file, are taken for a random sample of all ones that the fit did not
   // know; the others are those that it did. Takes the time of recommend for the largest size. Error (config) for a
   // rival, or if there are no held-out ones; Error (usage), if a size is 0.
   std::vector<HeadOfList> head(const std::vector<std::size_t>& sizes = {10, 100, 1000}, const std::string& file = "");

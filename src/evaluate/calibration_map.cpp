@@ -7,8 +7,8 @@ namespace ztp {
 namespace {
 
 constexpr int most_steps = 100;
-constexpr double steepest = 1e3;        // a slope beyond it: a threshold separates ones from zeros
-constexpr double ones_of_a_bend = 20;   // at least so many are above a knot
+constexpr double steepest = 1e3;       // a slope beyond it: a threshold separates ones from zeros
+constexpr double ones_of_a_bend = 20;  // at least so many are above a knot
 constexpr double quantiles[] = {0.5, 0.9, 0.98};
 // A weak normal prior about the map that changes nothing, so that few cells cannot ruin predictions.
 constexpr double prior_sd_of_intercept = 1, prior_sd_of_slopes = 0.5;

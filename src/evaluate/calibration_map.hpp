@@ -13,15 +13,15 @@ namespace ztp {
 double logit_of(double probability);
 double probability_of_logit(double logit);
 
-// On the logit scale a line with at most three bends: logit q = b0 + b1 x + sum_i b_(2+i) max(0, x - knot_i), where x is
-// the logit of p. It rises everywhere.
+// On the logit scale a line with at most three bends: logit q = b0 + b1 x + sum_i b_(2+i) max(0, x - knot_i), where x
+// is the logit of p. It rises everywhere.
 struct CalibrationMap {
   static constexpr std::size_t most_knots = 3, most_terms = most_knots + 2;
   using Terms = std::array<double, most_terms>;
 
-  std::uint64_t knots = 0;                    // how many
-  std::array<double, most_knots> knot{};      // ascending
-  Terms b{0, 1};                              // those of absent knots are 0
+  std::uint64_t knots = 0;                     // how many
+  std::array<double, most_knots> knot{};       // ascending
+  Terms b{0, 1};                               // those of absent knots are 0
   std::array<Terms, most_terms> covariance{};  // of the estimates b
 
   std::size_t terms() const { return knots + 2; }
@@ -35,9 +35,10 @@ struct CalibrationMap {
 // The straight line, whose slope may be negative. Nothing also, if a threshold separates ones from zeros.
 std::optional<CalibrationMap> fit_line(std::span<const double> logits, std::span<const std::uint8_t> outcomes,
                                        std::span<const double> weights);
-// The map above, with a weak prior about the map that changes nothing, and with knots at quantiles of the logits of the ones: a bend for the half with the higher ones, for the
-// highest tenth and for the highest fiftieth, as far as there are ones enough. Bends are left out, the last first, until
-// the map rises everywhere. Nothing, if the straight line does not rise either.
+// The map above, with a weak prior about the map that changes nothing, and with knots at quantiles of the logits of the
+// ones: a bend for the half with the higher ones, for the highest tenth and for the highest fiftieth, as far as there
+// are ones enough. Bends are left out, the last first, until the map rises everywhere. Nothing, if the straight line
+// does not rise either.
 std::optional<CalibrationMap> fit_map(std::span<const double> logits, std::span<const std::uint8_t> outcomes,
                                       std::span<const double> weights);
 

@@ -7,7 +7,9 @@
 namespace ztp {
 
 CellWriter::CellWriter(ParsedBlock& block, const FileLayout& layout, const TableSpec& spec, std::size_t bytes)
-    : block_(block), order_(layout.order), keeps_zeros_(spec.values == ValueKind::zero_one || spec.values == ValueKind::outcomes) {
+    : block_(block),
+      order_(layout.order),
+      keeps_zeros_(spec.values == ValueKind::zero_one || spec.values == ValueKind::outcomes) {
   // An index or label takes at least a byte and a separator. One extra cell, for coordinates that are not kept.
   const std::size_t most = (layout.mirrored ? 2 : 1) * (bytes / (2 * order_)) + 1;
   block.cells.coords.resize(most * order_);

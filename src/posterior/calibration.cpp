@@ -129,10 +129,11 @@ std::string about_popularity(const Evaluation& metrics) {
   const Metrics& popularity = metrics.popularity;
   const bool ranks = metrics.auc_roc > popularity.auc_roc, predicts = metrics.log_loss < popularity.log_loss;
   if (ranks && predicts) return "";
-  return fmt::format("The model does not beat popularity: {}{}{}.",
-                     ranks ? "" : fmt::format("AUC-ROC {:.4f} against {:.4f}", metrics.auc_roc, popularity.auc_roc),
-                     ranks || predicts ? "" : ", ",
-                     predicts ? "" : fmt::format("log-loss {:.3g} against {:.3g}", metrics.log_loss, popularity.log_loss));
+  return fmt::format(
+      "The model does not beat popularity: {}{}{}.",
+      ranks ? "" : fmt::format("AUC-ROC {:.4f} against {:.4f}", metrics.auc_roc, popularity.auc_roc),
+      ranks || predicts ? "" : ", ",
+      predicts ? "" : fmt::format("log-loss {:.3g} against {:.3g}", metrics.log_loss, popularity.log_loss));
 }
 
 }  // namespace
@@ -221,8 +222,9 @@ Calibration::Calibration(Posterior& posterior, TestScores test, bool own)
   if (own && !scores.calibrated) verdict.sentences.push_back(posterior.calibration_words());
   metrics.misplaced = verdict.misplaced;
   if (metrics.ones > 0 && metrics.zeros > 0) verdict.against_popularity = about_popularity(metrics);
-  metrics.popularity.misplaced = judge_calibration(
-      reliability(scores.popularity, design, scores.calibrated, true), design, scores.calibrated).misplaced;
+  metrics.popularity.misplaced =
+      judge_calibration(reliability(scores.popularity, design, scores.calibrated, true), design, scores.calibrated)
+          .misplaced;
 }
 
 }  // namespace ztp

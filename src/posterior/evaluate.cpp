@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "io/read.hpp"
 #include "evaluate/test_design.hpp"
+#include "io/read.hpp"
 #include "posterior/calibration.hpp"
 #include "posterior/popularity.hpp"
 #include "posterior/posterior_impl.hpp"
@@ -105,8 +105,8 @@ TestScores Posterior::Impl::score_sample() {
   }
   if (has_counts(info.options)) {
     const TestCells held_out = load_test_cells(run_dir, info, modes, 0);
-    const std::uint64_t ones = static_cast<std::uint64_t>(
-        std::accumulate(held_out.outcome.begin(), held_out.outcome.end(), std::uint64_t{0}));
+    const std::uint64_t ones =
+        static_cast<std::uint64_t>(std::accumulate(held_out.outcome.begin(), held_out.outcome.end(), std::uint64_t{0}));
     const TestDesign design = design_of(info, true, ones, held_out.size() - ones);
     if (held_out.size() > 0) scores.counts = score_counts(held_out, design.zero_stands_for);
   }

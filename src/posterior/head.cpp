@@ -23,9 +23,7 @@ class CellSet {
   void add(const std::uint32_t* cell) { cells_.append(cell, order_); }
   void finish() { sort_and_merge_records(cells_, order_); }
   std::size_t size() const { return cells_.size() / order_; }
-  bool contains(const std::uint32_t* cell) const {
-    return find_record(cells_, order_, cell) < cells_.size() / order_;
-  }
+  bool contains(const std::uint32_t* cell) const { return find_record(cells_, order_, cell) < cells_.size() / order_; }
 
  private:
   std::size_t order_;
@@ -65,15 +63,14 @@ std::vector<HeadOfList> Posterior::head(const std::vector<std::size_t>& sizes, c
            (missing.contains(cell) && !ones.contains(cell) && !zeros.contains(cell));
   };
   const std::size_t most = *std::max_element(sizes.begin(), sizes.end());
-  const std::vector<ScoredCell> found =
-      impl_->top_cells(std::vector<std::optional<std::uint32_t>>(K), most, skip);
+  const std::vector<ScoredCell> found = impl_->top_cells(std::vector<std::optional<std::uint32_t>>(K), most, skip);
 
   const TestDesign design = design_of(info(), file.empty(), ones.size(), std::max<std::size_t>(zeros.size(), 1));
   std::vector<HeadOfList> heads;
   for (const std::size_t size : sizes) heads.push_back({std::min(size, found.size()), 0, 0});
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double h = design.part_of_ones, p = impl_->uses_map() ? (*impl_->calibration->map)(found[i].score)
-                                                                    : expected_share(found[i].score, design);
+                                                                : expected_share(found[i].score, design);
     const double expected = h * p / (1 - (1 - h) * p);
     const bool one = ones.contains(found[i].cell.data());
     for (HeadOfList& head : heads)

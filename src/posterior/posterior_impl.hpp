@@ -1,7 +1,7 @@
 // The implementation of Posterior, which several files share.
 #pragma once
-#include <map>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "base/pool.hpp"

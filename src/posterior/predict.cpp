@@ -50,8 +50,9 @@ State make_scored_state(const DrawsFile& draws, bool rival, Kernel& kernel) {
 
 double checked_listed(double listed) {
   if (!(listed > 0 && listed <= 1))
-    throw Error(ErrorKind::usage,
-                fmt::format("listed {}: the part of the true ones that the data list is above 0 and at most 1", listed));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("listed {}: the part of the true ones that the data list is above 0 and at most 1", listed));
   return listed;
 }
 
@@ -211,8 +212,7 @@ Posterior& Posterior::operator=(Posterior&&) noexcept = default;
 std::string Posterior::calibration_words() const {
   const RunInfo& run = impl_->info;
   if (impl_->options.raw) return "Probabilities are the posterior's own, not calibrated, as asked for.";
-  if (impl_->uses_map())
-    return fmt::format("Probabilities are calibrated with {} held-out ones.", run.test_ones);
+  if (impl_->uses_map()) return fmt::format("Probabilities are calibrated with {} held-out ones.", run.test_ones);
   if (impl_->rival) return "Probabilities of a rival are not calibrated.";
   if (run.test_ones + run.test_zeros == 0) return "Probabilities are not calibrated: no cells were held out.";
   if (run.test_ones < ones_for_calibration)

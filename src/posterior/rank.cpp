@@ -66,8 +66,7 @@ RankingSums rank_by_popularity(const Queries& queries, const PopularCandidates& 
 }  // namespace
 
 RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen,
-                                       const RankingOptions& ranking_options,
-                                       const std::function<void(double)>& step) {
+                                       const RankingOptions& ranking_options, const std::function<void(double)>& step) {
   const std::size_t n = layout.size_of_mode(queries.mode()).rows, P = layout.size_of_mode(queries.mode()).columns;
   const RankingPlan plan =
       plan_ranking(n, P, queries.size(), chosen.size(), ranking_options.memory, chain_draws.logits);
@@ -114,7 +113,8 @@ Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::stri
   };
   const Dataset data = load_data(run_dir, info);
   for_ones(data, [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { add_known(cells, count); });
-  for (const std::string& file : ranking_options.filter) for_listed_ones(file, modes, has_counts(info.options), pool, add_known);
+  for (const std::string& file : ranking_options.filter)
+    for_listed_ones(file, modes, has_counts(info.options), pool, add_known);
   for (Queries& of_mode : queries) of_mode.finish_known();
   const std::size_t D = draws.draws().size();
   const std::vector<std::size_t> chosen = evenly_spaced(D, ranking_options.draws == 0 ? D : ranking_options.draws);
@@ -135,9 +135,8 @@ Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::stri
     before += work(of_mode);
     result.by_mode.push_back(sums.means());
     total.add(sums);
-    const RankingSums popular =
-        rank_by_popularity(of_mode, PopularCandidates(data, popularity, of_mode),
-                           modes[of_mode.mode()].labels.size(), meter, pool);
+    const RankingSums popular = rank_by_popularity(of_mode, PopularCandidates(data, popularity, of_mode),
+                                                   modes[of_mode.mode()].labels.size(), meter, pool);
     result.popularity_by_mode.push_back(popular.means());
     total_of_popularity.add(popular);
   }

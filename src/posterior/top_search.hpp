@@ -2,8 +2,9 @@
 //
 // The score of a cell combines 1 - exp(-z) of all draws (ChainDraws). All factors are non-negative, so z grows in every
 // factor: with an open mode's factors replaced by their largest values over its candidates, column by column, the score
-// becomes an upper bound for every way to complete the cell. A branch whose bound is below the k-th best cell so far holds
-// nothing better. One-hot modes come first: given one of its entities, only the components of that entity are left.
+// becomes an upper bound for every way to complete the cell. A branch whose bound is below the k-th best cell so far
+// holds nothing better. One-hot modes come first: given one of its entities, only the components of that entity are
+// left.
 #pragma once
 #include <cstdint>
 #include <functional>

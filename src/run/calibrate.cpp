@@ -64,9 +64,8 @@ void draw_by_rate(const DrawsFile& draws, std::size_t d, std::size_t count, std:
     if (!one_hot) draws.load_factor(d, layout.matrix(k), u);
     for (std::size_t i = 0; i < count;) {
       const std::size_t r = component[i], q = layout.column(k, r);
-      const Places entities(one_hot ? 1 : u.rows(), [&](std::size_t j) {
-        return one_hot ? 1.0 : static_cast<double>(u.row(j)[q]);
-      });
+      const Places entities(one_hot ? 1 : u.rows(),
+                            [&](std::size_t j) { return one_hot ? 1.0 : static_cast<double>(u.row(j)[q]); });
       for (; i < count && component[i] == r; ++i)
         cells[first + i * K + k] = one_hot ? static_cast<std::uint32_t>(q) : entities.draw(stream);
     }
@@ -91,8 +90,8 @@ std::vector<std::uint8_t> usable_cells(const OpenRun& run, const Buffer<std::uin
   std::vector<std::uint8_t> usable(count);
   for (std::size_t e = 0; e < count; ++e) {
     const std::uint32_t* cell = cells.data() + e * K;
-    usable[e] = training[find_record(std::as_const(sorted), K, cell)] == 0 && !among(tested_ones, cell) && !self.contains(cell) &&
-                !in_missing_slice(run.data.missing, cell) &&
+    usable[e] = training[find_record(std::as_const(sorted), K, cell)] == 0 && !among(tested_ones, cell) &&
+                !self.contains(cell) && !in_missing_slice(run.data.missing, cell) &&
                 (!among(run.data.missing.cells, cell) || among(tested_zeros, cell));
   }
   return usable;
@@ -160,8 +159,7 @@ double calibrate_run(const OpenRun& run) {
   std::vector<std::size_t> drawn_from;
   for (std::size_t i = 0; i < std::min(D, draws_to_draw_from); ++i)
     drawn_from.push_back(i * D / std::min(D, draws_to_draw_from));
-  const std::size_t of_each =
-      std::clamp(4 * run.test.size(), fewest_drawn, most_drawn) / drawn_from.size();
+  const std::size_t of_each = std::clamp(4 * run.test.size(), fewest_drawn, most_drawn) / drawn_from.size();
   Buffer<std::uint32_t> drawn;
   for (const std::size_t d : drawn_from) draw_by_rate(draws, d, of_each, info.options.seed, drawn);
   const double points = static_cast<double>(of_each * drawn_from.size());
@@ -176,7 +174,8 @@ double calibrate_run(const OpenRun& run) {
       calibration.coords.append(drawn.data() + e * K, K);
       calibration.outcome.push_back(0);
     }
-  const ChainDraws chains = ChainDraws::of(D, [&](std::size_t d) { return draws.draws()[d].chain; }, true);
+  const ChainDraws chains = ChainDraws::of(
+      D, [&](std::size_t d) { return draws.draws()[d].chain; }, true);
   const Scores scores = score(draws, drawn_from, chains, info, calibration.coords, calibration.size(), pool);
   const StreamKey folds = stream_key(info.options.seed, 0, Purpose::calibration, 1);
   for (std::size_t e = 0; e < calibration.size(); ++e) {

@@ -190,7 +190,9 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   const auto nothing_to_do = [&](const RunInfo& info) {
     return info.status == "complete" && (options.sweeps == 0 || options.sweeps == info.options.sweeps);
   };
-  const auto is_whole = [&](const RunInfo& info) { return !has_leftovers(run_dir) && !lacks_calibration(run_dir, info); };
+  const auto is_whole = [&](const RunInfo& info) {
+    return !has_leftovers(run_dir) && !lacks_calibration(run_dir, info);
+  };
   if (const RunInfo found = run_info(run_dir); nothing_to_do(found) && is_whole(found)) return FitOutcome::complete;
   const RunLock lock(run_dir);
   RunInfo info = run_info(run_dir);  // again: another process may have written before the lock

@@ -65,7 +65,8 @@ def test_cards(made, open, ztp):
 
 def scores(text):
     """Of `ztp evaluate`: the test cells, the scores of the model and of popularity, and the head of the list."""
-    lines = [re.split(r"\s{2,}", re.sub(r"-(?=\d)", "−", line.strip()).replace("nan", "–")) for line in text.splitlines()]
+    as_shown = re.sub(r"-(?=\d)", "−", text).replace("nan", "–")
+    lines = [re.split(r"\s{2,}", line.strip()) for line in as_shown.splitlines()]
     cells = next(line[1] for line in lines if line[0] == "test cells")
     table = {line[0]: line[1:] for line in lines if len(line) == 3 and not line[0].startswith("first ")}
     return cells, table, [line for line in lines if line[0].startswith("first ")]

@@ -60,7 +60,7 @@ TEST(CalibrationMap, BendsFollowWhereALineDoesNot) {
   for (double x = -5; x <= 3; x += 0.25) {
     const double p = probability_of_logit(x), right = probability_of_logit(bent(x));
     EXPECT_NEAR((*map)(p), right, 0.04);
-    worst_of_line = std::max(worst_of_line, std::abs((*line)(p) - right));
+    worst_of_line = std::max(worst_of_line, std::abs((*line)(p)-right));
     EXPECT_GT((*map)(p), before);  // it rises
     before = (*map)(p);
   }
@@ -123,9 +123,8 @@ TEST(CalibrationMap, DrawnMapsHaveTheCovarianceOfTheEstimates) {
   constexpr int draws = 20000;
   double sum[3] = {}, products[3][3] = {};
   for (int d = 0; d < draws; ++d) {
-    const CalibrationMap drawn = draw_map(map, [&] {
-      return std::sqrt(-2 * std::log(stream.uniform())) * std::cos(2 * M_PI * stream.uniform());
-    });
+    const CalibrationMap drawn = draw_map(
+        map, [&] { return std::sqrt(-2 * std::log(stream.uniform())) * std::cos(2 * M_PI * stream.uniform()); });
     for (std::size_t i = 0; i < 3; ++i) {
       sum[i] += drawn.b[i] - map.b[i];
       for (std::size_t j = 0; j < 3; ++j) products[i][j] += (drawn.b[i] - map.b[i]) * (drawn.b[j] - map.b[j]);
@@ -160,7 +159,8 @@ TEST(ChainAverage, OfProbabilitiesAndOfLogits) {
     }
     EXPECT_EQ(average.of(0), chains.combine([&](std::size_t d) { return p[d]; }));
   }
-  const ChainDraws found = ChainDraws::of(5, [](std::size_t d) { return d / 2; }, true);
+  const ChainDraws found = ChainDraws::of(
+      5, [](std::size_t d) { return d / 2; }, true);
   EXPECT_EQ(found.end, (std::vector<std::size_t>{2, 4, 5}));
 }
 
