@@ -29,6 +29,7 @@ const std::vector<Part> parts = {
     {"gamma", "gamma draws on one thread, against std::gamma_distribution<float> with std::mt19937", bench_gamma},
     {"allocate", "the allocation step, against reading and multiplying alone and against copying", bench_allocate},
     {"sweep", "whole sweeps, against copying what they must move", bench_sweep},
+    {"cuda", "whole sweeps on a GPU, and beside them the two halves and what they move", bench_cuda},
     {"rank", "sweeps against the rank", bench_rank},
     {"threads", "sweeps against threads", bench_threads},
     {"scaling", "sweeps of simulated tensors against ones, rank and modes", bench_scaling},

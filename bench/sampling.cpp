@@ -37,9 +37,9 @@ double bytes_of_coords(const SparseTensor& tensor) {
 
 }  // namespace
 
-Sampling::Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads, int warm_up_sweeps)
+Sampling::Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads, int warm_up_sweeps, KernelName kernel)
     : pool_(threads),
-      kernel_(make_kernel(KernelName::cpu, pool_)),
+      kernel_(make_kernel(kernel, pool_)),
       problem_(default_problem(tensor, R)),
       chain_(problem_, *kernel_, 0) {
   chain_.start();

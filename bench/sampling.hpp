@@ -12,7 +12,8 @@ class Sampling {
  public:
   // The prior, the start and the seed are those of `ztp fit` by default, without moves of the collapsed sampler.
   // After these sweeps components have found their ones, or have emptied.
-  Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads, int warm_up_sweeps = 20);
+  Sampling(const SparseTensor& tensor, std::size_t R, unsigned threads, int warm_up_sweeps = 20,
+           KernelName kernel = KernelName::cpu);
   Sampling(const Sampling&) = delete;
   Sampling& operator=(const Sampling&) = delete;
 

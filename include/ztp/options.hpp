@@ -19,7 +19,7 @@ enum class SampleOrMean { automatic, sample, mean };
 enum class HoldoutAs { zero, missing };
 enum class SelfCells { automatic, missing, zero };
 enum class Until { sweeps, converged };
-enum class KernelName { cpu, reference };
+enum class KernelName { automatic, cpu, cuda, reference };
 template <>
 inline constexpr auto choice_names<Model> = std::array{"ztp", "logistic", "quad", "pwquad"};
 template <>
@@ -39,7 +39,7 @@ inline constexpr auto choice_names<SelfCells> = std::array{"auto", "missing", "z
 template <>
 inline constexpr auto choice_names<Until> = std::array{"sweeps", "converged"};
 template <>
-inline constexpr auto choice_names<KernelName> = std::array{"cpu", "reference"};
+inline constexpr auto choice_names<KernelName> = std::array{"auto", "cpu", "cuda", "reference"};
 
 // Where -1, 0 or an empty text stands for "follows from the rest", the comment says so. The letters are those of
 // docs/model.md.
@@ -110,7 +110,7 @@ struct FitOptions {
   // The machine
   std::string checkpoint = "10m";       // checkpoint interval: 50 (sweeps), 30s, 10m, 2h
   std::string memory;                   // a fit that needs more is refused: 8G, 500M; empty: what the machine has
-  KernelName kernel = KernelName::cpu;  // or reference, the slow one
+  KernelName kernel = KernelName::automatic;  // cpu, or cuda where a GPU is worth it; reference: the slow one
 
   // The rivals
   std::string zeros = "auto";  // logistic: zeros for each one, all, or auto: all of up to four million cells, else 10

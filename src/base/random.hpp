@@ -10,6 +10,8 @@
 #include <array>
 #include <cstdint>
 
+#include "base/device.hpp"
+
 namespace ztp {
 
 __extension__ using uint128 = unsigned __int128;
@@ -63,8 +65,8 @@ struct KeyPart {
 
 // Philox itself mixes (seed, chain, purpose, mode, part) into the key of a family of streams. Different coordinates of
 // one seed are different counters of Philox, and so different keys but for chance.
-inline StreamKey stream_key(std::uint64_t seed, std::uint32_t chain, Purpose purpose, std::uint32_t mode = 0,
-                            KeyPart part = {}) {
+ZTP_DEVICE inline StreamKey stream_key(std::uint64_t seed, std::uint32_t chain, Purpose purpose, std::uint32_t mode = 0,
+                                       KeyPart part = {}) {
   const r123::Philox4x32::ctr_type counter = {
       {chain, static_cast<std::uint32_t>(purpose) | part.update << 8, mode, 0x7a7470u + part.draw}};
   const r123::Philox4x32::key_type key = {{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)}};
@@ -73,8 +75,8 @@ inline StreamKey stream_key(std::uint64_t seed, std::uint32_t chain, Purpose pur
 }
 
 // Four random words: block number `block` of the stream (key, sweep, index).
-inline std::array<std::uint32_t, 4> random_block(StreamKey key, std::uint32_t sweep, std::uint64_t index,
-                                                 std::uint32_t block) {
+ZTP_DEVICE inline std::array<std::uint32_t, 4> random_block(StreamKey key, std::uint32_t sweep, std::uint64_t index,
+                                                            std::uint32_t block) {
   const r123::Philox4x32::ctr_type counter = {
       {static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32), sweep, block}};
   const r123::Philox4x32::key_type philox_key = {{key.word[0], key.word[1]}};
@@ -83,37 +85,38 @@ inline std::array<std::uint32_t, 4> random_block(StreamKey key, std::uint32_t sw
 }
 
 // In the open interval (0, 1): 2^52 equally spaced values, the smallest 2^-53.
-inline double to_uniform(std::uint64_t bits) {
+ZTP_DEVICE inline double to_uniform(std::uint64_t bits) {
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
 
 // One stream, read in order.
 class Stream {
  public:
-  Stream(StreamKey key, std::uint32_t sweep, std::uint64_t index) : key_(key), sweep_(sweep), index_(index) {}
+  ZTP_DEVICE Stream(StreamKey key, std::uint32_t sweep, std::uint64_t index)
+      : key_(key), sweep_(sweep), index_(index) {}
 
-  std::uint32_t sweep() const { return sweep_; }
+  ZTP_DEVICE std::uint32_t sweep() const { return sweep_; }
 
-  std::uint32_t bits32() {
+  ZTP_DEVICE std::uint32_t bits32() {
     if (used_ == 4) {
       words_ = random_block(key_, sweep_, index_, block_++);
       used_ = 0;
     }
     return words_[used_++];
   }
-  std::uint64_t bits64() {
+  ZTP_DEVICE std::uint64_t bits64() {
     const std::uint64_t low = bits32();
     return low | (static_cast<std::uint64_t>(bits32()) << 32);
   }
-  double uniform() { return to_uniform(bits64()); }
+  ZTP_DEVICE double uniform() { return to_uniform(bits64()); }
   // As if that many numbers had been read already.
-  void skip_uniforms(std::uint32_t count) {
+  ZTP_DEVICE void skip_uniforms(std::uint32_t count) {
     block_ = count / 2;
     used_ = 4;
     if (count % 2 == 1) bits64();
   }
   // In 0..bound-1, without bias (Lemire 2019).
-  std::uint64_t below(std::uint64_t bound) {
+  ZTP_DEVICE std::uint64_t below(std::uint64_t bound) {
     uint128 product = static_cast<uint128>(bits64()) * bound;
     if (static_cast<std::uint64_t>(product) < bound) {
       const std::uint64_t threshold = -bound % bound;
@@ -135,7 +138,7 @@ class Stream {
 struct Streams {
   StreamKey key;
   std::uint32_t t;
-  Stream at(std::uint64_t index) const { return Stream(key, t, index); }
+  ZTP_DEVICE Stream at(std::uint64_t index) const { return Stream(key, t, index); }
 };
 
 }  // namespace ztp

@@ -8,9 +8,6 @@
 namespace ztp {
 namespace {
 
-// Below this the sum of a column of floats may have lost the draws that make it up.
-constexpr double smallest_sum = 1e-20;
-
 // What the rows that are not listed have of each column, as one gamma draw: the sum of theirs. Its stream is that of a
 // row after the last.
 // Empty, if all rows are drawn.                                                                                   (M27)
@@ -32,27 +29,44 @@ std::vector<double> log_gammas_of_rest(Kernel& kernel, const Columns& columns, c
 
 std::vector<double> draw_columns(Kernel& kernel, const Columns& columns, const std::vector<double>& totals,
                                  StreamKey key, std::uint32_t t, Factors& u) {
+  return ColumnDraw(kernel, columns, totals, key, t, u).sums();
+}
+
+ColumnDraw::ColumnDraw(Kernel& kernel, const Columns& columns, const std::vector<double>& totals, StreamKey key,
+                       std::uint32_t t, Factors& u)
+    : kernel_(kernel), columns_(columns), key_(key), t_(t), u_(u) {
   const std::size_t P = u.columns();
-  const std::vector<double> log_rest = log_gammas_of_rest(kernel, columns, totals, {key, t});
+  log_rest_ = log_gammas_of_rest(kernel, columns, totals, {key, t});
   if (columns.a < kernel.smallest_shape()) {
     std::vector<std::size_t> all(P);
     std::iota(all.begin(), all.end(), std::size_t{0});
-    return kernel.draw_in_logs(columns, all, log_rest, key, t, u);
+    sums_ = kernel.draw_in_logs(columns, all, log_rest_, key, t, u);
+    return;
   }
+  waits_ = columns.rows == nullptr && kernel.begin_columns(columns, key, t, u);
+  if (waits_) return;
   kernel.draw_gammas(columns, key, t, u);
-  std::vector<double> sums = kernel.sum_columns(columns, u);
+  sums_ = kernel.sum_columns(columns, u);
   std::vector<float> factor(P, 0.0f);
-  std::vector<std::size_t> lost;
   for (std::size_t q = 0; q < P; ++q) {
-    if (!log_rest.empty()) sums[q] += std::exp(log_rest[q]);
-    if (sums[q] < smallest_sum)
-      lost.push_back(q);
-    else
-      factor[q] = std::isfinite(sums[q]) ? static_cast<float>(static_cast<double>(u.rows()) / sums[q]) : 1.0f;
+    if (!log_rest_.empty()) sums_[q] += std::exp(log_rest_[q]);
+    if (sums_[q] < Kernel::smallest_sum) continue;
+    factor[q] = std::isfinite(sums_[q]) ? static_cast<float>(static_cast<double>(u.rows()) / sums_[q]) : 1.0f;
   }
   kernel.scale_columns(columns, factor, u);
+  sums_ = redraw_lost(std::move(sums_));
+}
+
+std::vector<double> ColumnDraw::sums() {
+  return waits_ ? redraw_lost(kernel_.end_columns(u_)) : sums_;
+}
+
+std::vector<double> ColumnDraw::redraw_lost(std::vector<double> sums) {
+  std::vector<std::size_t> lost;
+  for (std::size_t q = 0; q < sums.size(); ++q)
+    if (sums[q] < Kernel::smallest_sum) lost.push_back(q);
   if (lost.empty()) return sums;
-  const std::vector<double> redrawn = kernel.draw_in_logs(columns, lost, log_rest, key, t, u);
+  const std::vector<double> redrawn = kernel_.draw_in_logs(columns_, lost, log_rest_, key_, t_, u_);
   for (std::size_t i = 0; i < lost.size(); ++i) sums[lost[i]] = redrawn[i];
   return sums;
 }

@@ -14,6 +14,27 @@ namespace ztp {
 std::vector<double> draw_columns(Kernel& kernel, const Columns& columns, const std::vector<double>& totals,
                                  StreamKey key, std::uint32_t t, Factors& u);
 
+// The same in two steps: a kernel may draw while the host goes on, until the sums are asked for.
+class ColumnDraw {
+ public:
+  // Refers to everything but the totals.
+  ColumnDraw(Kernel& kernel, const Columns& columns, const std::vector<double>& totals, StreamKey key, std::uint32_t t,
+             Factors& u);
+  // What draw_columns returns.
+  std::vector<double> sums();
+
+ private:
+  std::vector<double> redraw_lost(std::vector<double> sums);
+
+  Kernel& kernel_;
+  const Columns columns_;
+  StreamKey key_;
+  std::uint32_t t_;
+  Factors& u_;
+  bool waits_ = false;
+  std::vector<double> log_rest_, sums_;
+};
+
 // The means of the same, (a + scale S[j, q]) / (n a + totals[q]), stored times n.                                (M28)
 void mean_columns(Kernel& kernel, const Columns& columns, const std::vector<double>& totals, Factors& u);
 

@@ -12,14 +12,14 @@
 namespace ztp {
 
 // In (0, 1): 31 bits of the word.
-inline double uniform31(std::uint32_t word) {
+ZTP_DEVICE inline double uniform31(std::uint32_t word) {
   return (static_cast<double>(word >> 1) + 0.5) * 0x1p-31;
 }
 
 // The logarithm of Gamma(shape, 1), shape > 0, from one stream.
 // Marsaglia and Tsang (2000): with t = c x, x normal, c = 1 / (3 sqrt d), d = shape - 1/3, the draw d (1 + t)^3 is
 // accepted with probability exp(3 d q(t)), q(t) = log(1 + t) - t + t^2/2 - t^3/3. Below 1: G(a) = G(a + 1) U^(1/a).
-inline double log_gamma_at(const Streams& streams, std::uint64_t index, double shape) {
+ZTP_DEVICE inline double log_gamma_at(const Streams& streams, std::uint64_t index, double shape) {
   if (!(shape > 0)) return std::numeric_limits<double>::quiet_NaN();  // no attempt would ever be accepted
   const double boosted = shape < 1 ? shape + 1 : shape;
   const double d = boosted - 1.0 / 3;

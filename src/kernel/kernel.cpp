@@ -1,6 +1,7 @@
 #include "kernel/kernel.hpp"
 
 #include "kernel/cpu/cpu_kernel.hpp"
+#include "kernel/cuda/cuda_kernel.hpp"
 #include "kernel/reference/reference_kernel.hpp"
 
 namespace ztp {
@@ -21,7 +22,8 @@ void Kernel::allocate_groups(std::span<CountGroup> groups, StreamKey key, const 
 }
 
 std::unique_ptr<Kernel> make_kernel(KernelName name, Pool& pool) {
-  return name == KernelName::cpu ? make_cpu_kernel(pool) : make_reference_kernel();
+  if (name == KernelName::cuda) return make_cuda_kernel();
+  return name == KernelName::reference ? make_reference_kernel() : make_cpu_kernel(pool);
 }
 
 }  // namespace ztp

@@ -162,6 +162,15 @@ class Kernel : public ArrayMaker {
   virtual std::vector<double> sum_columns(const Columns& columns, const Factors& u) = 0;
   // u[j, q] *= factor[q]. O(rows P).
   virtual void scale_columns(const Columns& columns, const std::vector<float>& factor, Factors& u) = 0;
+  // All three for all rows, where a kernel can do so while the host goes on: false, if it cannot. Columns whose sum is
+  // below smallest_sum become zero. No other call may use u before end_columns.
+  virtual bool begin_columns(const Columns& /*columns*/, StreamKey /*key*/, std::uint32_t /*t*/, Factors& /*u*/) {
+    return false;
+  }
+  // When they are drawn: what sum_columns would have told of them.
+  virtual std::vector<double> end_columns(const Factors& /*u*/) { return {}; }
+  // Below this the sum of a column of floats may have lost the draws that make it up.
+  static constexpr double smallest_sum = 1e-20;
   // Some columns q, drawn by way of logarithms from the same streams, and scaled so that each adds up to n.
   // log_rest[q]: one more draw, which is part of the sum and not written; empty: none. Slow. Returns what they added up
   // to relative to the largest draw: positive and finite, or else a value has gone bad, and the column is left as it

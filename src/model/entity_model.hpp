@@ -29,4 +29,24 @@ struct CellsByEntity {
   std::vector<std::size_t> begin;     // of the cells of each entity; one more than there are entities
 };
 
+// z of cells by score(coords, count, rates, z), entity by entity of the one-hot mode, each with its own components alone.
+// Without such a mode, of all cells at once.
+template <class Score>
+void score_by_entity(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z,
+                     const Score& score) {
+  if (rates.layout->one_hot_mode() == rates.modes()) return score(coords, count, rates, z);
+  const CellsByEntity by_entity(coords, count, *rates.layout);
+  const std::vector<EntityModel> models = entity_models(*rates.layout);
+  std::vector<double> of_entity;
+  for (std::size_t entity = 0; entity < models.size(); ++entity) {
+    const EntityModel& model = models[entity];
+    const std::size_t begin = by_entity.begin[entity], cells = by_entity.begin[entity + 1] - begin;
+    of_entity.assign(cells, 0.0);
+    if (cells > 0 && !model.components.empty())
+      score(by_entity.coords.data() + begin * model.layout.modes(), cells, model.rates(rates.factors, rates.log_weight),
+            of_entity.data());
+    for (std::size_t e = 0; e < cells; ++e) z[by_entity.order[begin + e]] = of_entity[e];
+  }
+}
+
 }  // namespace ztp

@@ -218,7 +218,9 @@ std::vector<OptionField> make_fields() {
        .default_text = "what the machine has",
        .models = {},
        .may_change = true},
-      {.name = "kernel", .help = "implementation: cpu, or the slow reference", .member = &F::kernel},
+      {.name = "kernel",
+       .help = "implementation: cpu, cuda (a GPU), the slow reference, or auto: cuda if there is a GPU and enough data",
+       .member = &F::kernel},
       {.name = "zeros",
        .help = "logistic: zeros it is fitted to: all, a number of drawn ones for each one, or auto (all of up to four "
                "million cells, else 10 a one)",

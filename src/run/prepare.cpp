@@ -11,6 +11,7 @@
 #include "io/dataset_ones.hpp"
 #include "io/flags.hpp"
 #include "kernel/bounded_draw.hpp"
+#include "kernel/cuda/cuda_kernel.hpp"
 #include "options/options.hpp"
 #include "run/thread_plan.hpp"
 #include "ztp/error.hpp"
@@ -94,6 +95,9 @@ void complete_dirichlet(FitOptions& complete, const Dataset& data) {
     complete.dirichlet.push_back(fmt::format("{}={}", mode.name, mode.labels.size() > 10000 ? "0.015" : "0.05"));
 }
 
+// With fewer, a sweep on a few cores takes as long as talking to a GPU.
+constexpr std::int64_t ones_worth_a_gpu = 100'000;
+
 // Options of the model that follow from others or from the data.
 void complete_sampler(FitOptions& complete, const Dataset& data) {
   const SparseTensor& tensor = data.tensor;
@@ -114,8 +118,16 @@ void complete_sampler(FitOptions& complete, const Dataset& data) {
     complete.parameters = few ? SampleOrMean::sample : SampleOrMean::mean;
   const std::int64_t counts = std::accumulate(tensor.counts.begin(), tensor.counts.end(), std::int64_t{0});
   const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
+  if (complete.kernel == KernelName::cuda && complete.sampler == Sampler::collapsed)
+    throw Error(ErrorKind::config,
+                "--sampler collapsed with --kernel cuda: it moves counts one by one, which a GPU cannot; use --sampler "
+                "plain or --kernel cpu");
   if (complete.sampler == Sampler::automatic)
-    complete.sampler = units <= most_units_collapsed ? Sampler::collapsed : Sampler::plain;
+    complete.sampler =
+        units <= most_units_collapsed && complete.kernel != KernelName::cuda ? Sampler::collapsed : Sampler::plain;
+  if (complete.kernel == KernelName::automatic)
+    complete.kernel = complete.sampler == Sampler::plain && ones >= ones_worth_a_gpu && has_cuda() ? KernelName::cuda
+                                                                                                   : KernelName::cpu;
   if (complete.sampler == Sampler::collapsed && counts > most_units_moved)
     throw Error(ErrorKind::config,
                 "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "

@@ -91,8 +91,9 @@ void PoissonChain::Step::end() {
 void PoissonChain::set_parameters(const ParameterRequest& request) {
   const double scale = statistics_.scale;
   check_shapes(state_.shapes, scale, context(request.t));
+  std::vector<std::pair<std::size_t, ColumnDraw>> drawn;  // weights are drawn meanwhile
   for (std::size_t f = 0; f < state_.factors.size(); ++f)
-    if (!state_.layout.is_one_hot(f)) set_columns(f, request);
+    if (!state_.layout.is_one_hot(f)) set_columns(f, request, drawn);
   const auto set_weights = [&](const WeightPrior& prior, std::span<const std::int64_t> totals, StreamKey key,
                                Weights& weights) {
     if (request.means)
@@ -105,6 +106,7 @@ void PoissonChain::set_parameters(const ParameterRequest& request) {
   for (std::size_t m = 0; m < state_.networks.size(); ++m)
     set_weights(problem_.hyper.network.with_shape(state_.shapes.networks[m]), statistics_.networks[m],
                 key(Purpose::edge_weights, m, request), state_.networks[m]);
+  for (auto& [f, columns] : drawn) check_columns(columns.sums(), *state_.factors[f], f, context(request.t));
   check_weights_and_rates(request.t);
 }
 
@@ -114,15 +116,14 @@ StreamKey PoissonChain::key(Purpose purpose, std::size_t index, const ParameterR
 }
 
 // The columns of matrix f, or the rows of it that are asked for.                                   (M5), (M27), (M28)
-void PoissonChain::set_columns(std::size_t f, const ParameterRequest& request) {
+void PoissonChain::set_columns(std::size_t f, const ParameterRequest& request,
+                               std::vector<std::pair<std::size_t, ColumnDraw>>& drawn) {
   const std::vector<double> totals = column_totals(f);
   const Columns columns{*statistics_.rows[f], state_.shapes.dirichlet[f], statistics_.scale,
                         request.rows == nullptr ? nullptr : &(*request.rows)[f]};
   Factors& u = *state_.factors[f];
   if (request.means) return mean_columns(kernel_, columns, totals, u);
-  const std::vector<double> sums =
-      draw_columns(kernel_, columns, totals, key(Purpose::columns, f, request), request.t, u);
-  check_columns(sums, u, f, context(request.t));
+  drawn.emplace_back(f, ColumnDraw(kernel_, columns, totals, key(Purpose::columns, f, request), request.t, u));
 }
 
 std::vector<std::int64_t> PoissonChain::stored_network_ends(std::size_t f) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernel/draw_columns.hpp"
 #include "kernel/kernel.hpp"
 #include "sampler/chain.hpp"
 #include "sampler/guard.hpp"
@@ -83,7 +84,9 @@ class PoissonChain : public Chain {
 
  private:
   StreamKey key(Purpose purpose, std::size_t index, const ParameterRequest& request) const;
-  void set_columns(std::size_t f, const ParameterRequest& request);
+  // Appends the draw, whose sums are to be looked at.
+  void set_columns(std::size_t f, const ParameterRequest& request,
+                   std::vector<std::pair<std::size_t, ColumnDraw>>& drawn);
   // That all weights are finite, and all rates together not too large for the counts.
   void check_weights_and_rates(std::uint32_t t) const;
 };

@@ -199,7 +199,7 @@ const std::vector<Cell>& cells() {
 TEST(BoundedDraws, FollowTheLawInEveryInstructionSet) {
   Pool pool(1);
   std::uint32_t number = 0;
-  for_each_fast_kernel(pool, [&](Kernel& kernel, const std::string& target) {
+  for_each_bounding_kernel(pool, [&](Kernel& kernel, const std::string& target) {
     const StreamKey key = stream_key(seed, 1 + number++, Purpose::simulate);
     std::uint32_t setting = 0;
     for (const Cell& cell : cells())

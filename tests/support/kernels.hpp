@@ -11,20 +11,28 @@
 
 #include "elsewhere_kernel.hpp"
 #include "host_copies.hpp"
+#include "kernel/cuda/cuda_kernel.hpp"
 #include "kernel/kernel.hpp"
 #include "targets.hpp"
 
 namespace ztp::test {
 
+// `cuda` where there is a GPU and the library for it (make test-cuda).
 inline const std::vector<std::string>& kernel_names() {
-  static const std::vector<std::string> names = {"cpu", "reference", "elsewhere"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all = {"cpu", "reference", "elsewhere"};
+    if (has_cuda()) all.push_back("cuda");
+    return all;
+  }();
   return names;
 }
 
 // Those whose draws are tested by their distribution. Not `elsewhere`, which lets cpu draw: bit for bit the same, as
 // elsewhere_test says.
 inline std::vector<std::string> drawing_kernel_names() {
-  return {"cpu", "reference"};
+  std::vector<std::string> names = {"cpu", "reference"};
+  if (has_cuda()) names.push_back("cuda");
+  return names;
 }
 
 inline std::unique_ptr<Kernel> make_test_kernel(const std::string& name, Pool& pool) {
@@ -49,6 +57,14 @@ void for_each_fast_kernel(Pool& pool, const Check& check) {
     else
       check(*kernel, name);
   }
+}
+
+// Those of them that know bounds: a GPU looks at all components.
+template <class Check>
+void for_each_bounding_kernel(Pool& pool, const Check& check) {
+  for_each_fast_kernel(pool, [&](Kernel& kernel, const std::string& name) {
+    if (name != "cuda") check(kernel, name);
+  });
 }
 
 // All of these and the reference.

@@ -86,20 +86,10 @@ class CpuKernel final : public Kernel {
   }
   Tally tally(const Counts& S) override { return cpu::tally(pool_, on_this_host(S)); }
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
-    if (rates.layout->one_hot_mode() == rates.modes()) return cpu::score(pool_, coords, count, HostRates(rates), z);
-    // Entity by entity of the one-hot mode, each with its own components alone.
-    const CellsByEntity by_entity(coords, count, *rates.layout);
-    const std::vector<EntityModel> models = entity_models(*rates.layout);
-    std::vector<double> of_entity;
-    for (std::size_t entity = 0; entity < models.size(); ++entity) {
-      const EntityModel& model = models[entity];
-      const std::size_t begin = by_entity.begin[entity], cells = by_entity.begin[entity + 1] - begin;
-      of_entity.assign(cells, 0.0);
-      if (cells > 0 && !model.components.empty())
-        cpu::score(pool_, by_entity.coords.data() + begin * model.layout.modes(), cells,
-                   HostRates(model.rates(rates.factors, rates.log_weight)), of_entity.data());
-      for (std::size_t e = 0; e < cells; ++e) z[by_entity.order[begin + e]] = of_entity[e];
-    }
+    score_by_entity(coords, count, rates, z,
+                    [&](const std::uint32_t* of, std::size_t cells, const Rates& with, double* result) {
+                      cpu::score(pool_, of, cells, HostRates(with), result);
+                    });
   }
   void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) override {
     const HostRates on_host(rates);

@@ -50,7 +50,7 @@ void for_each_part(const Drawn& drawn, std::size_t e, Add add) {
 template <class Search>
 void split_units(Stream& stream, std::int64_t y, const Search& search, std::size_t i, LogShares& room, std::size_t e,
                  Drawn& drawn) {
-  if (y <= 8) {
+  if (y <= most_searched_units) {
     for (std::int64_t unit = 0; unit < y; ++unit) drawn.add_part(e, search.find(i, stream.uniform()), 1);
     return;
   }

@@ -1,0 +1,107 @@
+#include "kernel/cuda/cuda_arrays.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace ztp::cuda {
+namespace {
+
+constexpr std::int64_t largest32 = std::numeric_limits<std::int32_t>::max();
+
+const Api& api() {
+  return *library().api;
+}
+
+template <class T>
+void rows_to_host(const DeviceBuffer<T>& values, std::size_t columns, Range rows, T* packed) {
+  const std::size_t stride = stride_of(columns);
+  check(api().rows_to_host(packed, values.data() + rows.begin * stride, stride * sizeof(T), columns * sizeof(T),
+                           rows.size()),
+        "rows to the host");
+}
+
+template <class T>
+void rows_to_device(const DeviceBuffer<T>& values, std::size_t columns, Range rows, const T* packed) {
+  const std::size_t stride = stride_of(columns);
+  check(api().rows_to_device(values.data() + rows.begin * stride, stride * sizeof(T), packed, columns * sizeof(T),
+                             rows.size()),
+        "rows to the GPU");
+}
+
+template <class T>
+DeviceBuffer<T> zeros(std::size_t rows, std::size_t columns) {
+  DeviceBuffer<T> values(rows * stride_of(columns));
+  check(api().clear(values.data(), values.bytes()), "memory set to zero");
+  return values;
+}
+
+}  // namespace
+
+CudaFactors::CudaFactors(std::size_t rows, std::size_t columns, std::uint64_t first_row)
+    : Factors(rows, columns, first_row), values_(zeros<float>(rows, columns)) {}
+
+void CudaFactors::read(Range rows, float* packed) const {
+  rows_to_host(values_, columns(), rows, packed);
+}
+
+void CudaFactors::write(Range rows, const float* packed) {
+  rows_to_device(values_, columns(), rows, packed);
+}
+
+CudaCounts::CudaCounts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row)
+    : Counts(rows, columns, first_row), wide_(wide) {
+  if (wide)
+    wide_values_ = zeros<std::int64_t>(rows, columns);
+  else
+    values_ = zeros<std::int32_t>(rows, columns);
+}
+
+void CudaCounts::read(Range rows, std::int64_t* packed) const {
+  if (wide_) return rows_to_host(wide_values_, columns(), rows, packed);
+  std::vector<std::int32_t> narrow(rows.size() * columns());
+  rows_to_host(values_, columns(), rows, narrow.data());
+  std::copy(narrow.begin(), narrow.end(), packed);
+}
+
+void CudaCounts::write(Range rows, const std::int64_t* packed) {
+  const std::size_t count = rows.size() * columns();
+  if (count == 0) return;
+  const auto [least, most] = std::minmax_element(packed, packed + count);
+  largest_ = std::max(largest_, *most);
+  // No count is negative, but a damaged file may say so: not to be cut off.
+  if (largest_ > largest32 || *least < -largest32) widen();
+  if (wide_) return rows_to_device(wide_values_, columns(), rows, packed);
+  std::vector<std::int32_t> narrow(count);
+  std::transform(packed, packed + count, narrow.begin(),
+                 [](std::int64_t value) { return static_cast<std::int32_t>(value); });
+  rows_to_device(values_, columns(), rows, narrow.data());
+}
+
+void CudaCounts::clear() {
+  forget();
+  const CountArray all = array();
+  check(api().clear(all.values, all.rows * all.stride * value_bytes()), "counts set to zero");
+}
+
+bool CudaCounts::fit_after(std::int64_t most) {
+  if (wide_) return true;
+  if (most > largest32 - std::min(largest_, largest32)) return false;
+  largest_ += most;
+  return true;
+}
+
+void CudaCounts::widen() {
+  if (wide_) return;
+  const CountArray narrow = array();
+  wide_values_ = zeros<std::int64_t>(rows(), columns());
+  wide_ = true;
+  check(api().widen(narrow, array()) || api().wait(), "counts of 64 bits");
+  values_ = {};
+}
+
+CudaOnes::CudaOnes(const HostCells& cells, std::size_t modes) : Ones(cells), has_counts_(cells.observed != nullptr) {
+  coords_.write(cells.coords, cells.count * modes);
+  if (has_counts_) observed_.write(cells.observed, cells.count);
+}
+
+}  // namespace ztp::cuda

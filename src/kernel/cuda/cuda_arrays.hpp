@@ -1,0 +1,89 @@
+// Factors, counts and ones in the memory of a GPU.
+#pragma once
+#include <vector>
+
+#include "kernel/cuda/cuda_library.hpp"
+#include "kernel/kernel.hpp"
+
+namespace ztp::cuda {
+
+class CudaFactors final : public Factors {
+ public:
+  CudaFactors(std::size_t rows, std::size_t columns, std::uint64_t first_row);
+  std::size_t bytes() const override { return values_.bytes(); }
+  void read(Range rows, float* packed) const override;
+  void write(Range rows, const float* packed) override;
+
+  // Room for sums of its columns, and those of blocks of rows behind them; and for what scales the columns.
+  DeviceBuffer<double> sums;
+  DeviceBuffer<float> factor;
+
+  FactorArray array() const {
+    return {values_.data(), rows(), first_row(), static_cast<std::uint32_t>(columns()), stride_of(columns())};
+  }
+
+ private:
+  DeviceBuffer<float> values_;
+};
+
+// In 32 bits for as long as that is certain to do, as HostCounts.
+class CudaCounts final : public Counts {
+ public:
+  CudaCounts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row);
+  std::size_t bytes() const override { return wide_ ? wide_values_.bytes() : values_.bytes(); }
+  void read(Range rows, std::int64_t* packed) const override;
+  void write(Range rows, const std::int64_t* packed) override;
+  void clear() override;
+
+  bool wide() const { return wide_; }
+  void widen();
+  // Whether values that have grown by at most `most` are still certain to fit. If not, they may have wrapped around: the
+  // caller takes back what was added, widens and adds again.
+  bool fit_after(std::int64_t most);
+  void forget() { largest_ = 0; }
+  CountArray array() const {
+    return {wide_ ? static_cast<void*>(wide_values_.data()) : static_cast<void*>(values_.data()), rows(),
+            static_cast<std::uint32_t>(columns()), stride_of(columns()), wide_};
+  }
+
+ private:
+  std::size_t value_bytes() const { return wide_ ? 8 : 4; }
+
+  bool wide_;
+  std::int64_t largest_ = 0;  // no value is larger
+  DeviceBuffer<std::int32_t> values_;
+  DeviceBuffer<std::int64_t> wide_values_;
+};
+
+class CudaOnes final : public Ones {
+ public:
+  CudaOnes(const HostCells& cells, std::size_t modes);
+  std::size_t bytes() const override { return coords_.bytes() + observed_.bytes(); }
+  CellArrays array() const {
+    return {coords_.data(), has_counts_ ? observed_.data() : nullptr, count(), first(), missing()};
+  }
+  bool has_counts() const { return has_counts_; }
+
+ private:
+  bool has_counts_;
+  DeviceBuffer<std::uint32_t> coords_;
+  DeviceBuffer<std::int64_t> observed_;
+};
+
+inline CudaFactors& on_device(Factors& factors) {
+  return dynamic_cast<CudaFactors&>(factors);
+}
+inline const CudaFactors& on_device(const Factors& factors) {
+  return dynamic_cast<const CudaFactors&>(factors);
+}
+inline CudaCounts& on_device(Counts& counts) {
+  return dynamic_cast<CudaCounts&>(counts);
+}
+inline const CudaCounts& on_device(const Counts& counts) {
+  return dynamic_cast<const CudaCounts&>(counts);
+}
+inline const CudaOnes& on_device(const Ones& ones) {
+  return dynamic_cast<const CudaOnes&>(ones);
+}
+
+}  // namespace ztp::cuda

@@ -1,0 +1,193 @@
+// The table of functions of the library, and the memory of the device.
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#include "device/common.cuh"
+
+namespace ztp::cuda {
+namespace {
+
+thread_local std::string words;
+cudaStream_t the_stream = nullptr;
+int processors = 1;
+
+const char* error() {
+  return words.c_str();
+}
+
+int open(int device, char* name, std::size_t name_bytes) {
+  cudaDeviceProp properties;
+  if (failed(cudaSetDevice(device)) || failed(cudaGetDeviceProperties(&properties, device))) return 1;
+  if (the_stream == nullptr && failed(cudaStreamCreateWithFlags(&the_stream, cudaStreamNonBlocking))) return 1;
+  processors = properties.multiProcessorCount;
+  std::snprintf(name, name_bytes, "%s", properties.name);
+  return 0;
+}
+
+int memory(std::size_t* free, std::size_t* total) {
+  return failed(cudaMemGetInfo(free, total));
+}
+
+int allocate(std::size_t bytes, void** address) {
+  *address = nullptr;
+  return failed(cudaMalloc(address, bytes == 0 ? 1 : bytes));
+}
+void release(void* memory) {
+  cudaFree(memory);
+}
+int allocate_host(std::size_t bytes, void** address) {
+  return failed(cudaMallocHost(address, bytes == 0 ? 1 : bytes));
+}
+void release_host(void* memory) {
+  cudaFreeHost(memory);
+}
+
+int wait() {
+  return failed(cudaStreamSynchronize(the_stream));
+}
+
+// Pages that stay in place, for small copies: without them each would take several times as long. What goes to the
+// device lies in them until it is fetched, and so they are used one after another.
+class Pages {
+ public:
+  static constexpr std::size_t size = std::size_t{1} << 20;
+  // Room for so many bytes, if it is at most a quarter of all. Null: none.
+  char* next(std::size_t bytes) {
+    if (bytes > size / 4 || (pages_ == nullptr && cudaMallocHost(&pages_, size) != cudaSuccess)) return nullptr;
+    if (used_ + bytes > size) {
+      if (wait()) return nullptr;
+      used_ = 0;
+    }
+    char* const room = pages_ + used_;
+    used_ += (bytes + 63) / 64 * 64;
+    return room;
+  }
+
+ private:
+  char* pages_ = nullptr;
+  std::size_t used_ = 0;
+} pages;
+std::mutex of_pages;
+
+int clear(void* memory, std::size_t bytes) {
+  return failed(cudaMemsetAsync(memory, 0, bytes, the_stream));
+}
+int to_device_later(void* memory, const void* host, std::size_t bytes) {
+  return failed(cudaMemcpyAsync(memory, host, bytes, cudaMemcpyHostToDevice, the_stream));
+}
+int to_device(void* memory, const void* host, std::size_t bytes) {
+  const std::lock_guard lock(of_pages);
+  if (char* const room = pages.next(bytes)) {
+    std::memcpy(room, host, bytes);
+    return to_device_later(memory, room, bytes);
+  }
+  return to_device_later(memory, host, bytes) || wait();
+}
+int to_host(void* host, const void* memory, std::size_t bytes) {
+  const std::lock_guard lock(of_pages);
+  if (char* const room = pages.next(bytes)) {
+    if (failed(cudaMemcpyAsync(room, memory, bytes, cudaMemcpyDeviceToHost, the_stream)) || wait()) return 1;
+    std::memcpy(host, room, bytes);
+    return 0;
+  }
+  return failed(cudaMemcpyAsync(host, memory, bytes, cudaMemcpyDeviceToHost, the_stream)) || wait();
+}
+int copy(void* to, const void* from, std::size_t bytes) {
+  return failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, the_stream));
+}
+int rows_to_device(void* memory, std::size_t stride, const void* host, std::size_t row_bytes, std::size_t rows) {
+  if (rows == 0) return 0;
+  return failed(
+             cudaMemcpy2DAsync(memory, stride, host, row_bytes, row_bytes, rows, cudaMemcpyHostToDevice, the_stream)) ||
+         wait();
+}
+int rows_to_host(void* host, const void* memory, std::size_t stride, std::size_t row_bytes, std::size_t rows) {
+  if (rows == 0) return 0;
+  return failed(
+             cudaMemcpy2DAsync(host, row_bytes, memory, stride, row_bytes, rows, cudaMemcpyDeviceToHost, the_stream)) ||
+         wait();
+}
+
+}  // namespace
+
+int failed(cudaError_t status) {
+  if (status == cudaSuccess) return 0;
+  words = cudaGetErrorString(status);
+  if (status == cudaErrorMemoryAllocation) words = "out of memory";
+  cudaGetLastError();  // it has been told
+  return 1;
+}
+cudaStream_t stream() {
+  return the_stream;
+}
+int multiprocessors() {
+  return processors;
+}
+
+int draw_counts(const DrawTask&);
+int allocate_at_random(const DrawTask&);
+int draw_gammas(const ColumnTask&, StreamKey, std::uint32_t, FactorArray);
+int sum_columns(const ColumnTask&, FactorArray, double*, double*);
+int draw_columns(const ColumnTask&, StreamKey, std::uint32_t, FactorArray, double, double*, double*, float*);
+int scale_columns(const ColumnTask&, const float*, FactorArray);
+int mean_columns(const ColumnTask&, const float*, FactorArray);
+int draw_in_logs(const ColumnTask&, const std::uint32_t*, std::uint32_t, const double*, StreamKey, std::uint32_t,
+                 FactorArray, double*, double*);
+int sum_counts(const ColumnTask&, std::int64_t*);
+int block_sums(FactorArray, RowsMask, int, double*, double*);
+int place(FactorArray, RowsMask, const std::int64_t*, const double*, StreamKey, std::uint32_t, std::int64_t,
+          std::int64_t*, CountArray);
+int impute_diagonal(FactorArray, const double*, StreamKey, std::uint32_t, std::int64_t, CountArray, std::int64_t*);
+int spread(FactorArray, RowsMask, int, const double*, CountArray);
+int shift(int, CountArray);
+int move(CountArray, double, CountArray);
+int widen(CountArray, CountArray);
+int tally(CountArray, std::uint64_t, unsigned long long*, std::int64_t*, std::uint64_t, unsigned long long*);
+int score(const RateArrays&, const std::uint32_t*, std::uint64_t, double*);
+int score_parts(const RateArrays&, const std::uint32_t*, std::uint64_t, double*);
+
+}  // namespace ztp::cuda
+
+extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda_api() {
+  using namespace ztp::cuda;
+  static const Api api = {
+      .version = api_version,
+      .error = error,
+      .open = open,
+      .memory = memory,
+      .allocate = allocate,
+      .release = release,
+      .allocate_host = allocate_host,
+      .release_host = release_host,
+      .clear = clear,
+      .to_device = to_device,
+      .to_device_later = to_device_later,
+      .to_host = to_host,
+      .rows_to_device = rows_to_device,
+      .rows_to_host = rows_to_host,
+      .copy = copy,
+      .wait = wait,
+      .draw_counts = draw_counts,
+      .allocate_at_random = allocate_at_random,
+      .draw_gammas = draw_gammas,
+      .sum_columns = sum_columns,
+      .draw_columns = draw_columns,
+      .scale_columns = scale_columns,
+      .mean_columns = mean_columns,
+      .draw_in_logs = draw_in_logs,
+      .sum_counts = sum_counts,
+      .block_sums = block_sums,
+      .place = place,
+      .impute_diagonal = impute_diagonal,
+      .spread = spread,
+      .shift = shift,
+      .move = move,
+      .widen = widen,
+      .tally = tally,
+      .score = score,
+      .score_parts = score_parts,
+  };
+  return &api;
+}

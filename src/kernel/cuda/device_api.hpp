@@ -1,0 +1,175 @@
+// What libztp_cuda.so offers: operations on the memory of one GPU, as plain functions of plain data, so that neither the
+// program nor the library needs a symbol of the other. Every pointer is to the memory of the device unless its name says
+// `host`. Calls are ordered as they are made; those that write to the host wait for what they write. What each operation
+// computes is said in kernel/kernel.hpp.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "base/random.hpp"
+
+namespace ztp::cuda {
+
+inline constexpr int api_version = 1;    // of this file: a library of another version is refused
+inline constexpr int most_modes = 64;    // of a tensor: max_modes of ztp/labels.hpp
+inline constexpr int row_alignment = 8;  // floats or counts; rows begin at multiples of it
+inline constexpr std::uint32_t none = 0xffffffffu;
+
+inline std::uint32_t stride_of(std::size_t columns) {
+  return static_cast<std::uint32_t>((columns + row_alignment - 1) / row_alignment * row_alignment);
+}
+
+struct FactorArray {
+  float* values;
+  std::uint64_t rows, first_row;
+  std::uint32_t columns, stride;
+};
+
+struct CountArray {
+  void* values;  // of 64 bits if wide, else of 32
+  std::uint64_t rows;
+  std::uint32_t columns, stride;
+  bool wide;
+};
+
+// A mode of a cell: where its factors are, and where its counts are added.
+struct ModeArrays {
+  const float* u;
+  void* counts;                 // null where nothing is added
+  const std::uint32_t* column;  // of each component; null: column r
+  std::uint32_t stride;         // of both
+  bool wide;
+};
+
+// z = scale sum_r weight[r] prod_k u_k[i_k, c(r, k)]
+struct RateArrays {
+  ModeArrays mode[most_modes];
+  const float* weight;       // R
+  const double* log_weight;  // R
+  double scale, log_volume;
+  std::uint32_t K, R;
+};
+
+struct CellArrays {
+  const std::uint32_t* coords;   // count x K
+  const std::int64_t* observed;  // null: not observed
+  std::uint64_t count, first;
+  bool missing;
+};
+
+// A part of an entry's count that is not a single unit; `order`: of the parts of one entry.
+struct EntryPart {
+  std::uint32_t entry, component, order;
+  std::int64_t count;
+};
+
+// What an entry that was drawn in logs adds to the log-likelihood.
+struct EntryLikelihood {
+  std::uint64_t entry;
+  double value;
+};
+
+// What comes back of a draw of counts, with R totals.
+struct DrawnHeader {
+  double log_likelihood;                  // without entries drawn in logs, but for those that were too many to list
+  std::uint64_t several, in_logs, parts;  // how many entries or parts there were
+  std::uint64_t bad_entry;                // the first whose rate is zero or not a number; all bits set: none
+};
+
+struct DrawTask {
+  RateArrays rates;
+  CellArrays cells;
+  StreamKey key;
+  std::uint32_t t;
+  std::int64_t unit;
+  bool expected, anywhere;
+  std::uint32_t* work;       // 2 count: entries that are not sure to have one unit, and those drawn in logs
+  EntryLikelihood* in_logs;  // of the latter, so that their sum has an order: as many as there is room for
+  std::uint64_t most_in_logs;
+  std::uint32_t* component;  // count: the unit's, or `none`; null: not wanted
+  EntryPart* parts;          // most_parts; null: not wanted
+  std::uint64_t most_parts;
+  std::int64_t* totals;  // R, of this call
+  DrawnHeader* header;
+};
+
+struct ColumnTask {
+  CountArray S;
+  double a, scale;
+  const std::uint32_t* rows;  // those that are drawn; null: all
+  std::uint64_t count;        // of rows
+};
+
+struct RowsMask {
+  const std::uint8_t* mask;  // of all rows; null: all are wanted
+  std::uint8_t wanted;
+};
+
+struct Api {
+  int version;
+  // The words for the last call that failed, in this thread. All other functions return zero, or say that they failed.
+  const char* (*error)();
+  int (*open)(int device, char* host_name, std::size_t name_bytes);
+  int (*memory)(std::size_t* host_free, std::size_t* host_total);
+
+  int (*allocate)(std::size_t bytes, void** host_address);
+  void (*release)(void* memory);
+  int (*allocate_host)(std::size_t bytes, void** host_address);  // pages that stay in place: transfers are faster
+  void (*release_host)(void* memory);
+  int (*clear)(void* memory, std::size_t bytes);
+  int (*to_device)(void* memory, const void* host, std::size_t bytes);
+  int (*to_device_later)(void* memory, const void* pinned_host, std::size_t bytes);  // the host may go on
+  int (*to_host)(void* host, const void* memory, std::size_t bytes);
+  int (*rows_to_device)(void* memory, std::size_t stride, const void* host, std::size_t row_bytes, std::size_t rows);
+  int (*rows_to_host)(void* host, const void* memory, std::size_t stride, std::size_t row_bytes, std::size_t rows);
+  int (*copy)(void* to, const void* from, std::size_t bytes);  // both of the device
+  int (*wait)();
+
+  int (*draw_counts)(const DrawTask&);
+  int (*allocate_at_random)(const DrawTask&);
+
+  int (*draw_gammas)(const ColumnTask&, StreamKey, std::uint32_t t, FactorArray u);
+  // blocks: room for sums of blocks, column_blocks(rows) x columns. sums: columns.
+  int (*sum_columns)(const ColumnTask&, FactorArray u, double* blocks, double* sums);
+  // draw_gammas, sum_columns, and columns scaled to add up to u.rows; factor: room for columns floats.
+  int (*draw_columns)(const ColumnTask&, StreamKey, std::uint32_t t, FactorArray u, double smallest_sum, double* blocks,
+                      double* sums, float* factor);
+  int (*scale_columns)(const ColumnTask&, const float* factor, FactorArray u);
+  int (*mean_columns)(const ColumnTask&, const float* factor, FactorArray u);
+  // room: count + 1 doubles for each of the columns. sums: one for each of them.
+  int (*draw_in_logs)(const ColumnTask&, const std::uint32_t* which, std::uint32_t columns, const double* log_rest,
+                      StreamKey, std::uint32_t t, FactorArray u, double* room, double* sums);
+  int (*sum_counts)(const ColumnTask&, std::int64_t* sums);
+
+  // of_blocks: sums over blocks of rows_per_place rows, blocks x columns. power: of u.
+  int (*block_sums)(FactorArray u, RowsMask, int power, double* of_blocks, double* sums);
+  // in_block: room for blocks x columns counts
+  int (*place)(FactorArray u, RowsMask, const std::int64_t* totals, const double* of_blocks, StreamKey, std::uint32_t t,
+               std::int64_t unit, std::int64_t* in_block, CountArray S);
+  // Poisson(mean[q]) counts placed in proportion to u[., q]^2, each with two ends. drawn: how many.
+  int (*impute_diagonal)(FactorArray u, const double* mean, StreamKey, std::uint32_t t, std::int64_t unit, CountArray S,
+                         std::int64_t* drawn);
+  int (*spread)(FactorArray u, RowsMask, int power, const double* factor, CountArray S);
+  int (*shift)(int bits, CountArray S);
+  int (*move)(CountArray towards, double part, CountArray S);
+  int (*widen)(CountArray narrow, CountArray wide);
+  // How often values below `small` occur; larger ones one by one, at most `most` of them. found: how many there are.
+  int (*tally)(CountArray S, std::uint64_t small, unsigned long long* count, std::int64_t* large, std::uint64_t most,
+               unsigned long long* found);
+
+  int (*score)(const RateArrays&, const std::uint32_t* coords, std::uint64_t count, double* z);
+  int (*score_parts)(const RateArrays&, const std::uint32_t* coords, std::uint64_t count, double* parts);
+};
+
+// Rows whose factors are added up one after another; part of what a seed means on a GPU.
+inline constexpr std::uint64_t rows_per_sum = 256;
+inline std::uint64_t column_blocks(std::uint64_t rows) {
+  return (rows + rows_per_sum - 1) / rows_per_sum;
+}
+
+}  // namespace ztp::cuda
+
+extern "C" {
+// The one symbol of the library.
+const ztp::cuda::Api* ztp_cuda_api();
+}

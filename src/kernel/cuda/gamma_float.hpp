@@ -1,0 +1,80 @@
+// Gamma draws in floats, one by one: the algorithm of kernel/gamma_draw.hpp with the roundings of a GPU's floats. What
+// kernel/cpu/gamma.cpp does in lanes.                                                                             (M5)
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "base/random.hpp"
+
+namespace ztp::cuda {
+
+// d and c of Marsaglia and Tsang, and log2(e) / shape for the boost of shapes below one (zero: none).
+struct GammaShape {
+  float d, c, boost;
+};
+
+ZTP_DEVICE inline GammaShape gamma_shape(double shape) {
+  const double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
+  return {static_cast<float>(d), static_cast<float>(1 / (3 * std::sqrt(d))),
+          shape < 1 ? static_cast<float>(1.4426950408889634 / shape) : 0.0f};
+}
+
+struct GammaCandidate {
+  float x, t, value, uniform;  // normal, c x, the draw, and the number that decides about it
+};
+
+ZTP_DEVICE inline float uniform31_float(std::uint32_t word) {
+  return (static_cast<float>(word >> 1) + 0.5f) * 0x1p-31f;
+}
+
+// cos of 2 pi times a part of a turn, word / 2^32.
+ZTP_DEVICE inline float cosine_of_turn(std::uint32_t word) {
+  const float half_turns = static_cast<float>(static_cast<std::int32_t>(word)) * 0x1p-31f;
+#ifdef __CUDA_ARCH__
+  return cospif(half_turns);
+#else
+  return static_cast<float>(std::cos(3.141592653589793 * static_cast<double>(half_turns)));
+#endif
+}
+
+ZTP_DEVICE inline GammaCandidate propose_gamma(const std::array<std::uint32_t, 4>& word, const GammaShape& shape) {
+  const float x = std::sqrt(-2 * std::log(uniform31_float(word[0]))) * cosine_of_turn(word[1]);
+  const float t = shape.c * x, side = 1 + t;
+  float value = shape.d * side * (side * side);
+  if (shape.boost > 0) value *= std::exp2(std::log(uniform31_float(word[3])) * shape.boost);
+  return {x, t, value, uniform31_float(word[2])};
+}
+
+// A bound below the probability of acceptance, exp(3 d q(t)) (kernel/cpu/gamma.cpp). False for t <= -1.
+ZTP_DEVICE inline bool surely_accepted(const GammaCandidate& candidate) {
+  const float negative = candidate.t < 0 ? candidate.t : 0.0f, m = 1 + negative, xt = candidate.x * candidate.t;
+  const float miss = xt * xt * (negative * (0.2f / 12) + 1.0f / 12);
+  return candidate.uniform * m < m - miss;
+}
+
+// log(uniform) < 3 d q(t). Near zero q is -t^4/4 + t^5/5 - ..., where its closed form has no digits left.
+ZTP_DEVICE inline bool accepted(const GammaCandidate& candidate, const GammaShape& shape) {
+  const float t = candidate.t;
+  if (!(t > -1)) return false;
+  float q;
+  if (std::abs(t) < 0.25f) {
+    float series = 1.0f / 14;
+    for (int i = 13; i >= 4; --i) series = series * -t + 1.0f / static_cast<float>(i);
+    q = -series * (t * t) * (t * t);
+  } else {
+    q = std::log(1 + t) - t * (1 - t * (0.5f - t * (1.0f / 3)));
+  }
+  return std::log(candidate.uniform) < 3 * shape.d * q;
+}
+
+// Gamma(shape, 1) of one stream, from this attempt on.
+ZTP_DEVICE inline float draw_gamma_float(StreamKey key, std::uint32_t t, std::uint64_t index, const GammaShape& shape,
+                                         std::uint32_t attempt = 0) {
+  if (!(shape.d > 0 && shape.d < INFINITY)) return NAN;  // a bad count: no attempt would ever be accepted
+  for (;; ++attempt) {
+    const GammaCandidate candidate = propose_gamma(random_block(key, t, index, attempt), shape);
+    if (surely_accepted(candidate) || accepted(candidate, shape)) return candidate.value;
+  }
+}
+
+}  // namespace ztp::cuda
