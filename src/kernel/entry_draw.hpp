@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernel/host_rates.hpp"
@@ -81,6 +83,34 @@ inline std::int64_t draw_entry(Stream& stream, const HostCells& cells, std::size
   return cells.observed ? cells.observed[e] : draw_zero_truncated_poisson(stream, z);
 }
 
+// Observed counts up to here are split unit by unit: one number of the entry's stream and one search for each, in any
+// order. More go by conditional binomials.                                                                        (M4)
+inline constexpr std::int64_t most_searched = 128;
+
+// The units of an entry by component. They come in any order, and are taken in that of the components.
+class UnitTally {
+ public:
+  explicit UnitTally(std::size_t R) : count_(padded(R), 0), met_((R + 63) / 64, 0) {}
+
+  void add(std::size_t r) {
+    ++count_[r];
+    met_[r / 64] |= std::uint64_t{1} << (r % 64);
+  }
+  // Calls add(r, count) for all that have units, and forgets them.
+  template <class Add>
+  void take(const Add& add) {
+    for (std::size_t w = 0; w < met_.size(); ++w)
+      for (std::uint64_t left = std::exchange(met_[w], 0); left != 0; left &= left - 1) {
+        const std::size_t r = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
+        add(r, std::exchange(count_[r], 0));
+      }
+  }
+
+ private:
+  std::vector<std::int64_t> count_;
+  std::vector<std::uint64_t> met_;  // a bit for each component
+};
+
 // What an entry adds to the log-likelihood, without the part that all cells share.                              (M10)
 inline double entry_log_likelihood(const HostCells& cells, double z, double log_z, std::int64_t y) {
   if (cells.missing) return z;
@@ -111,9 +141,10 @@ inline double expected_count(const HostCells& cells, double z, std::int64_t obse
 // Entries the plain way, in logs, wherever floats do not hold.
 class PlainDraw {
  public:
-  explicit PlainDraw(const CountTask& task) : task_(task), log_shares_(task.rates) {}
+  explicit PlainDraw(const CountTask& task) : task_(task), log_shares_(task.rates), tally_(task.rates.R) {}
 
   LogShares& log_shares() { return log_shares_; }
+  UnitTally& tally() { return tally_; }
 
   // The count of entry e from its own stream, wherever that is, and its parts, for which add(r, count) is called.
   // Returns what it adds to the log-likelihood.                                                     (M3), (M4), (M17)
@@ -130,8 +161,15 @@ class PlainDraw {
                   fmt::format("sweep {}: {} has rate zero or infinity", stream.sweep(), name_of(e)));
     const double z = std::exp(log_z);
     const std::int64_t y = draw_entry(stream, task_.cells, e, z);
-    draw_multinomial(stream, y, log_shares_.shares(),
-                     [&](std::size_t i, std::int64_t part) { add(log_shares_.order()[i], part); });
+    if (task_.cells.observed && y <= most_searched) {
+      for (std::int64_t unit = 0; unit < y; ++unit)
+        draw_multinomial(stream, 1, log_shares_.shares(),
+                         [&](std::size_t i, std::int64_t) { tally_.add(log_shares_.order()[i]); });
+      tally_.take(add);
+    } else {
+      draw_multinomial(stream, y, log_shares_.shares(),
+                       [&](std::size_t i, std::int64_t part) { add(log_shares_.order()[i], part); });
+    }
     return entry_log_likelihood(task_.cells, z, log_z, y);
   }
 
@@ -161,6 +199,7 @@ class PlainDraw {
 
   const CountTask& task_;
   LogShares log_shares_;
+  UnitTally tally_;
 };
 
 }  // namespace ztp

@@ -66,12 +66,12 @@ class BoundedDraw {
       }
     }
     search.add_up(count);
-    double uniform[4][batch];
+    alignas(64) double uniform[4][batch];
     batch_uniforms(keys_, task_.number(e), 0, uniform[0], uniform[1]);
     batch_uniforms(keys_, task_.number(e), 1, uniform[2], uniform[3]);
     // An observed count needs no number for itself.
     const std::size_t choice = task_.cells.observed ? 0 : 1;
-    std::uint32_t block[batch];
+    alignas(64) std::uint32_t block[batch];
     search.find_all(uniform[choice], block);
     for (std::size_t i = 0; i < count; ++i) {
       const double total = rates_.scale * search.total(i);
