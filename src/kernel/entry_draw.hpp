@@ -6,9 +6,9 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernel/host_rates.hpp"
@@ -85,30 +85,43 @@ inline std::int64_t draw_entry(Stream& stream, const HostCells& cells, std::size
 
 // Observed counts up to here are split unit by unit: one number of the entry's stream and one search for each, in any
 // order. More go by conditional binomials.                                                                        (M4)
-inline constexpr std::int64_t most_searched = 128;
+inline constexpr std::int64_t most_searched = 128;  // fits a byte
 
-// The units of an entry by component. They come in any order, and are taken in that of the components.
+// Up to 255 units of an entry by component. They come in any order, and are taken in that of the components. They can
+// come in several ways: a unit need not wait for the one before, which often has the same component.
 class UnitTally {
  public:
-  explicit UnitTally(std::size_t R) : count_(padded(R), 0), met_((R + 63) / 64, 0) {}
+  static constexpr std::size_t ways = 4;
+  explicit UnitTally(std::size_t R) : stride_(padded(R)), count_(ways * stride_, 0) {}
 
-  void add(std::size_t r) {
-    ++count_[r];
-    met_[r / 64] |= std::uint64_t{1} << (r % 64);
+  void add(std::size_t r, std::size_t way = 0, bool is_unit = true) {
+    std::uint8_t& count = count_[way * stride_ + r];
+    count = static_cast<std::uint8_t>(count + is_unit);
   }
-  // Calls add(r, count) for all that have units, and forgets them.
+  // Calls add(r, count) for all that have units, and forgets them. Eight components are the bytes of a word.
   template <class Add>
   void take(const Add& add) {
-    for (std::size_t w = 0; w < met_.size(); ++w)
-      for (std::uint64_t left = std::exchange(met_[w], 0); left != 0; left &= left - 1) {
-        const std::size_t r = 64 * w + static_cast<std::size_t>(std::countr_zero(left));
-        add(r, std::exchange(count_[r], 0));
+    static_assert(std::endian::native == std::endian::little);
+    for (std::size_t r = 0; r < stride_; r += 8) {
+      std::uint64_t sum = 0;
+      for (std::size_t way = 0; way < ways; ++way) {
+        std::uint64_t word;
+        std::memcpy(&word, count_.data() + way * stride_ + r, 8);
+        std::memset(count_.data() + way * stride_ + r, 0, 8);
+        sum += word;
       }
+      while (sum != 0) {
+        const int byte = std::countr_zero(sum) / 8;
+        const std::uint64_t count = sum >> (8 * byte) & 0xff;
+        add(r + static_cast<std::size_t>(byte), static_cast<std::int64_t>(count));
+        sum ^= count << (8 * byte);
+      }
+    }
   }
 
  private:
-  std::vector<std::int64_t> count_;
-  std::vector<std::uint64_t> met_;  // a bit for each component
+  std::size_t stride_;
+  std::vector<std::uint8_t> count_;
 };
 
 // What an entry adds to the log-likelihood, without the part that all cells share.                              (M10)

@@ -156,11 +156,13 @@ class BlockDraw {
     const std::size_t firsts = (y + 1) / 2, seconds = y / 2;
     for (std::size_t b = 0; b < firsts; b += half) {
       search_.find_units(i, units_->first + listed + b, units_->second + listed + b, found);
-      for (std::size_t l = 0; l < std::min(half, firsts - b); ++l) tally.add(found[l]);
-      for (std::size_t l = 0; b + l < std::min(b + half, seconds); ++l) tally.add(found[half + l]);
+      for (std::size_t l = 0; l < half; ++l) {  // lanes past the last unit count for nothing: no branch to be foreseen
+        tally.add(found[l], l % UnitTally::ways, b + l < firsts);
+        tally.add(found[half + l], l % UnitTally::ways, b + l < seconds);
+      }
     }
     const std::size_t first = drawn_.begin_parts();
-    tally.take([&](std::size_t r, std::int64_t units) { drawn_.add_part(e, r, units); });
+    tally.take([&](std::size_t r, std::int64_t units) { drawn_.add_part(r, units); });
     drawn_.end_parts(e, first);
   }
 
@@ -172,7 +174,7 @@ class BlockDraw {
     const std::int64_t y = draw_entry(stream, task_.cells, e, rate_[i]);
     if (y == 1) return drawn_.set_unit(e, search_.find(i, stream.uniform()));
     const std::size_t first = drawn_.begin_parts();
-    split_units(stream, y, search_, i, plain_.log_shares(), e, drawn_);
+    split_units(stream, y, search_, i, plain_.log_shares(), drawn_);
     drawn_.end_parts(e, first);
   }
 

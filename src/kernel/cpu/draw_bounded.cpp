@@ -81,7 +81,7 @@ class BoundedDraw {
       } else if (task_.cells.missing && uniform[0][i] <= 1 - total) {
         drawn_.set_nothing(e + i);  // as most missing cells
       } else if (task_.cells.observed ? task_.cells.observed[e + i] == 1
-                                   : !task_.cells.missing && uniform[0][i] <= 1 - total) {  // surely one candidate
+                                      : !task_.cells.missing && uniform[0][i] <= 1 - total) {  // surely one candidate
         draw_one(search, e + i, i, block[i], uniform[choice + 1][i]);
       } else {
         draw_several(search, e + i, i, total);
@@ -149,7 +149,7 @@ class BoundedDraw {
     for (std::int64_t candidate = 0; candidate < candidates; ++candidate) {
       const std::uint32_t block = search.find(i, stream.uniform());
       const std::uint32_t r = component_at(search, e, i, block, stream.uniform());
-      if (r != nothing) drawn_.add_part(e, r, 1);
+      if (r != nothing) drawn_.add_part(r, 1);
     }
     if (drawn_.begin_parts() > first || task_.cells.missing) return drawn_.end_parts(e, first);
     draw_all(stream, e, first);
@@ -162,7 +162,7 @@ class BoundedDraw {
     if (!floats_hold(all_.total(0), z) || z > largest_bounded_rate) {
       draw_plainly(plain_, stream, e, first, drawn_);
     } else {
-      split_units(stream, draw_entry(stream, task_.cells, e, z), all_, 0, plain_.log_shares(), e, drawn_);
+      split_units(stream, draw_entry(stream, task_.cells, e, z), all_, 0, plain_.log_shares(), drawn_);
       drawn_.end_parts(e, first);
     }
   }
