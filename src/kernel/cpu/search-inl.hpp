@@ -175,32 +175,42 @@ class BatchSearch {
     const F64 f64;
     const hn::Half<F32> half;
     const hn::Half<I32> half_of_places;
-    const Doubles one = hn::Set(f64, 1.0), step = hn::Set(f64, static_cast<double>(lanes));
-    const auto joined = [&](const Doubles values[2]) HWY_ATTR {
-      return hn::Combine(i32, hn::DemoteTo(half_of_places, values[1]), hn::DemoteTo(half_of_places, values[0]));
+    const I64 i64;
+    // How often a comparison held: its mask is -1 where it did.
+    const auto add_if = [&](hn::Mask<F64> held, hn::Vec<I64>& times)
+                            HWY_ATTR { times = hn::Sub(times, hn::BitCast(i64, hn::VecFromMask(f64, held))); };
+    const auto joined = [&](const hn::Vec<I64> values[2]) HWY_ATTR {
+      const auto narrow = [&](hn::Vec<I64> value) HWY_ATTR {  // by way of 2^52 + value
+        const Doubles number = hn::BitCast(f64, hn::Or(value, hn::Set(i64, 0x4330000000000000)));
+        return hn::DemoteTo(half_of_places, hn::Sub(number, hn::Set(f64, 0x1p52)));
+      };
+      return hn::Combine(i32, narrow(values[1]), narrow(values[0]));
     };
-    Doubles rest[2], place[2], sum[2];
+    Doubles rest[2], sum[2];
+    hn::Vec<I64> lane[2], passed[2];
     for (const std::size_t h : {0, 1}) {
       Doubles before = hn::Zero(f64);  // the sum of all lanes before the one that is looked for
-      place[h] = sum[h] = before;
+      sum[h] = before;
+      lane[h] = passed[h] = hn::Zero(i64);
       for (std::size_t l = 0; l + 1 < lanes; ++l) {
         const Doubles up_to = sums(l, h);
-        const auto passed = hn::Le(up_to, target[h]);
-        before = hn::IfThenElse(passed, up_to, before);
-        place[h] = hn::Add(place[h], hn::IfThenElseZero(passed, one));
+        const auto held = hn::Le(up_to, target[h]);
+        before = hn::IfThenElse(held, up_to, before);
+        add_if(held, lane[h]);
       }
       rest[h] = hn::Sub(target[h], before);
     }
     const auto stride_of_rows = hn::Set(i32, static_cast<std::int32_t>(stride()));
-    const auto start = hn::Add(hn::Mul(row, stride_of_rows), joined(place));
+    const auto start = joined(lane);
+    const auto place = hn::Add(hn::Mul(row, stride_of_rows), start);
     for (std::size_t r = 0; r < stride(); r += lanes) {
-      const Floats share = hn::GatherIndex(f, product_.row(0) + r, start);
+      const Floats share = hn::GatherIndex(f, product_.row(0) + r, place);
       sum[0] = hn::Add(sum[0], hn::PromoteTo(f64, hn::LowerHalf(half, share)));
       sum[1] = hn::Add(sum[1], hn::PromoteTo(f64, hn::UpperHalf(half, share)));
-      for (const std::size_t h : {0, 1})
-        place[h] = hn::Add(place[h], hn::IfThenElseZero(hn::Le(sum[h], rest[h]), step));
+      for (const std::size_t h : {0, 1}) add_if(hn::Le(sum[h], rest[h]), passed[h]);
     }
-    const auto component = joined(place);
+    static_assert(lanes == 16);
+    const auto component = hn::Add(start, hn::ShiftLeft<4>(joined(passed)));
     hn::Store(hn::BitCast(U32(), component), U32(), found);
     return !hn::AllTrue(i32, hn::Lt(component, stride_of_rows));
   }
