@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -81,6 +83,47 @@ inline std::int64_t draw_entry(Stream& stream, const HostCells& cells, std::size
   return cells.observed ? cells.observed[e] : draw_zero_truncated_poisson(stream, z);
 }
 
+// Observed counts up to here are split unit by unit: one number of the entry's stream and one search for each, in any
+// order. More go by conditional binomials.                                                                        (M4)
+inline constexpr std::int64_t most_searched = 128;  // fits a byte
+
+// Up to 255 units of an entry by component. They come in any order, and are taken in that of the components. They can
+// come in several ways: a unit need not wait for the one before, which often has the same component.
+class UnitTally {
+ public:
+  static constexpr std::size_t ways = 4;
+  explicit UnitTally(std::size_t R) : stride_(padded(R)), count_(ways * stride_, 0) {}
+
+  void add(std::size_t r, std::size_t way = 0, bool is_unit = true) {
+    std::uint8_t& count = count_[way * stride_ + r];
+    count = static_cast<std::uint8_t>(count + is_unit);
+  }
+  // Calls add(r, count) for all that have units, and forgets them. Eight components are the bytes of a word.
+  template <class Add>
+  void take(const Add& add) {
+    static_assert(std::endian::native == std::endian::little);
+    for (std::size_t r = 0; r < stride_; r += 8) {
+      std::uint64_t sum = 0;
+      for (std::size_t way = 0; way < ways; ++way) {
+        std::uint64_t word;
+        std::memcpy(&word, count_.data() + way * stride_ + r, 8);
+        std::memset(count_.data() + way * stride_ + r, 0, 8);
+        sum += word;
+      }
+      while (sum != 0) {
+        const int byte = std::countr_zero(sum) / 8;
+        const std::uint64_t count = sum >> (8 * byte) & 0xff;
+        add(r + static_cast<std::size_t>(byte), static_cast<std::int64_t>(count));
+        sum ^= count << (8 * byte);
+      }
+    }
+  }
+
+ private:
+  std::size_t stride_;
+  std::vector<std::uint8_t> count_;
+};
+
 // What an entry adds to the log-likelihood, without the part that all cells share.                              (M10)
 inline double entry_log_likelihood(const HostCells& cells, double z, double log_z, std::int64_t y) {
   if (cells.missing) return z;
@@ -111,9 +154,10 @@ inline double expected_count(const HostCells& cells, double z, std::int64_t obse
 // Entries the plain way, in logs, wherever floats do not hold.
 class PlainDraw {
  public:
-  explicit PlainDraw(const CountTask& task) : task_(task), log_shares_(task.rates) {}
+  explicit PlainDraw(const CountTask& task) : task_(task), log_shares_(task.rates), tally_(task.rates.R) {}
 
   LogShares& log_shares() { return log_shares_; }
+  UnitTally& tally() { return tally_; }
 
   // The count of entry e from its own stream, wherever that is, and its parts, for which add(r, count) is called.
   // Returns what it adds to the log-likelihood.                                                     (M3), (M4), (M17)
@@ -130,8 +174,15 @@ class PlainDraw {
                   fmt::format("sweep {}: {} has rate zero or infinity", stream.sweep(), name_of(e)));
     const double z = std::exp(log_z);
     const std::int64_t y = draw_entry(stream, task_.cells, e, z);
-    draw_multinomial(stream, y, log_shares_.shares(),
-                     [&](std::size_t i, std::int64_t part) { add(log_shares_.order()[i], part); });
+    if (task_.cells.observed && y <= most_searched) {
+      for (std::int64_t unit = 0; unit < y; ++unit)
+        draw_multinomial(stream, 1, log_shares_.shares(),
+                         [&](std::size_t i, std::int64_t) { tally_.add(log_shares_.order()[i]); });
+      tally_.take(add);
+    } else {
+      draw_multinomial(stream, y, log_shares_.shares(),
+                       [&](std::size_t i, std::int64_t part) { add(log_shares_.order()[i], part); });
+    }
     return entry_log_likelihood(task_.cells, z, log_z, y);
   }
 
@@ -161,6 +212,7 @@ class PlainDraw {
 
   const CountTask& task_;
   LogShares log_shares_;
+  UnitTally tally_;
 };
 
 }  // namespace ztp

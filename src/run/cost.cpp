@@ -9,6 +9,7 @@
 #include "io/dataset_ones.hpp"
 #include "io/draw_cells.hpp"
 #include "io/table.hpp"
+#include "kernel/bounded_draw.hpp"
 #include "kernel/cpu/allocate.hpp"
 #include "kernel/draw_columns.hpp"
 #include "options/options.hpp"
@@ -196,13 +197,25 @@ double missing_cells_of_step(const Dataset& data, const FitOptions& options) {
   return std::min(missing, static_cast<double>(missing_in_minibatch(static_cast<std::size_t>(options.minibatch))));
 }
 
+namespace {
+
+// Of ones in memory every step-th run of 64 is timed.
+std::size_t step_of_ones(const Dataset& data, std::size_t wanted) {
+  return std::max<std::size_t>(1, data.tensor.nnz() / wanted);
+}
+bool is_sampled(std::size_t e, std::size_t step) {
+  return e / 64 % step == 0;
+}
+
+}  // namespace
+
 Buffer<std::uint32_t> some_ones(const Dataset& data, std::size_t wanted) {
   if (data.file != nullptr) return first_ones_of_file(data, wanted);
   const SparseTensor& tensor = data.tensor;
   Buffer<std::uint32_t> coords;
-  const std::size_t step = std::max<std::size_t>(1, tensor.nnz() / wanted);
+  const std::size_t step = step_of_ones(data, wanted);
   for (std::size_t e = 0; e < tensor.nnz(); ++e)
-    if (e / 64 % step == 0) coords.append(tensor.cell(e), tensor.order());
+    if (is_sampled(e, step)) coords.append(tensor.cell(e), tensor.order());
   return coords;
 }
 
@@ -241,25 +254,59 @@ double time_columns(std::uint32_t entities, const FitOptions& options, Kernel& k
   return seconds;
 }
 
-// Times the latent counts of some ones. Returns what one of them takes.
+// The counts of the first `count` of some_ones; none, where they are not fitted.
+Buffer<std::int64_t> some_counts(const Dataset& data, const FitOptions& options, std::size_t wanted,
+                                 std::size_t count) {
+  Buffer<std::int64_t> counts;
+  if (!has_counts(options)) return counts;
+  counts.resize(count);
+  if (data.file != nullptr) {
+    Buffer<std::uint32_t> coords(count * data.tensor.order());
+    data.file->read(0, count, coords.data(), counts.data());
+    return counts;
+  }
+  const std::size_t step = step_of_ones(data, wanted);
+  for (std::size_t e = 0, i = 0; i < count; ++e)
+    if (is_sampled(e, step)) counts[i++] = data.tensor.counts[e];
+  return counts;
+}
+
+// Times the latent counts of some ones, drawn as the fit will draw them. Returns what one of them takes.
 double time_counts(const Dataset& data, const FitOptions& options, Kernel& kernel, const State& state) {
   const FactorLayout& layout = state.layout;
   const std::size_t K = layout.modes();
-  const double wanted = timed_products / static_cast<double>(layout.components());
-  Buffer<std::uint32_t> coords = some_ones(data, std::max<std::size_t>(4096, static_cast<std::size_t>(wanted)));
-  for (std::size_t i = 0; i < coords.size(); ++i)
+  const std::size_t wanted =
+      std::max<std::size_t>(4096, static_cast<std::size_t>(timed_products / static_cast<double>(layout.components())));
+  Buffer<std::uint32_t> coords = some_ones(data, wanted);
+  bool sorted = true;
+  for (std::size_t i = 0; i < coords.size(); ++i) {
     coords[i] %= static_cast<std::uint32_t>(layout.size_of_mode(i % K).rows);
-  Statistics statistics = make_statistics(layout, {}, is_online(options), kernel);
-  const std::unique_ptr<Ones> ones = kernel.upload({.coords = coords.data(), .count = coords.size() / K}, layout);
+    sorted = sorted && (i % K != 0 || i == 0 || coords[i - K] <= coords[i]);
+  }
+  const std::size_t count = coords.size() / K;
+  const Buffer<std::int64_t> counts = some_counts(data, options, wanted, count);
+  const bool online = is_online(options), expected = online && options.latent == SampleOrMean::mean;
+  const bool bounded = layout.components() >= least_rank_bounded && !expected;
+  Statistics statistics = make_statistics(layout, {}, online, kernel);
+  const std::unique_ptr<Ones> ones = kernel.upload({.coords = coords.data(),
+                                                    .observed = counts.empty() ? nullptr : counts.data(),
+                                                    .count = count,
+                                                    .indexed = !online && sorted},
+                                                   layout);
   double best = 1e300;
   for (std::uint32_t repeat = 0; repeat < 2; ++repeat) {
     const double begin = clock_seconds();
     kernel.allocate(*ones, tensor_rates(state), stream_key(1, 0, Purpose::counts),
-                    {.t = repeat, .expected = is_online(options) && options.latent == SampleOrMean::mean},
+                    {.t = repeat,
+                     .expected = expected,
+                     .likelihood = !bounded,  // else it is computed now and then
+                     .bounded = bounded,
+                     .anywhere = online,
+                     .fresh = !online && count == data.ones()},  // of a part, rows would be set to zero too often
                     sums_of_tensor(layout, statistics));
     best = std::min(best, clock_seconds() - begin);
   }
-  return best / static_cast<double>(ones->count());
+  return best / static_cast<double>(count);
 }
 
 // The cost of a sweep in ones: a listed missing cell costs as much as a one, an edge or missing pair as a one of two

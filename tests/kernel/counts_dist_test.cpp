@@ -134,8 +134,11 @@ TEST_P(KernelDraws, ObservedCountsAreSplit) {
     std::int64_t total;
     Cells cells;
   };
-  const Setting settings[] = {{1, {1e-20, twenty}},          {4, {1, five}},      {8, {1, five}}, {9, {1, three}},
-                              {1'000'000'000, {1e6, three}}, {4, {1, five, -107}}};
+  // Up to 128 units are searched for one by one, more are split by binomials.
+  const Setting settings[] = {{1, {1e-20, twenty}}, {4, {1, five}},         {8, {1, five}},
+                              {9, {1, three}},      {37, {1, twenty}},      {128, {1, five}},
+                              {129, {1, five}},     {128, {1, five, -107}}, {1'000'000'000, {1e6, three}},
+                              {4, {1, five, -107}}};
   std::uint32_t number = 0;
   for (const auto& [total, cells] : settings) {
     SplitCounts counts(total, cells.p, fmt::format("{}: count {}, {}", name(), total, cells.name()));

@@ -52,6 +52,9 @@ class RowSums {
         columns_(columns),
         S_(S),
         blocks_{index.begin[S.rows()], entries_per_block} {
+    std::size_t parts = 0;
+    for (const Drawn& block : added.drawn) parts += block.parts.size();
+    many_parts_ = 4 * parts > blocks_.total;
     for (std::size_t b = 1; added.fresh && b < blocks_.count(); ++b) {
       const std::size_t j = row_of(blocks_.begin(b));
       if (index.begin[j] < blocks_.begin(b)) std::fill(S.row(j), S.row(j + 1), 0);
@@ -102,7 +105,14 @@ class RowSums {
     const std::uint64_t fetch_end =
         index_.entry.empty() ? 0 : index_.entry.size() - std::min<std::size_t>(ahead, index_.entry.size());
     for (; i < end; ++i) {
-      if (i < fetch_end) __builtin_prefetch(component_ + index_.entry[i + ahead]);
+      if (i < fetch_end) {
+        __builtin_prefetch(component_ + index_.entry[i + ahead]);
+        if (many_parts_) {
+          const DrawnPart* parts = parts_of(index_.entry[i + ahead / 2]);
+          __builtin_prefetch(parts);
+          __builtin_prefetch(parts + 7);
+        }
+      }
       const std::size_t e = index_.entry.empty() ? i : index_.entry[i];
       if (component_[e] < several) {
         row[column(component_[e])] += unit;
@@ -114,9 +124,16 @@ class RowSums {
     }
   }
 
+  // Of an entry that has any; else some address.
+  const DrawnPart* parts_of(std::size_t e) const {
+    const std::uint32_t r = component_[e];
+    return added_.drawn[e / entries_per_block].parts.data() + (r < several || r == nothing ? 0 : r - several);
+  }
+
   const RowIndex& index_;
   const Added& added_;
   const std::uint32_t* component_;  // of all entries
+  bool many_parts_ = false;         // as of counts: they are asked for in time, too
   const std::uint32_t* columns_;
   Matrix<T>& S_;
   Blocks blocks_;
@@ -337,7 +354,7 @@ void Allocator::allocate_at_random(const HostOnes& ones, const Streams& streams,
       const std::size_t r = streams.at(ones.first() + e).below(R);
       const std::size_t first = drawn[b].begin_parts();
       // All of a count together: split up, every component would start the same.
-      drawn[b].add_part(e, r, ones.cells.observed ? ones.cells.observed[e] : 1);
+      drawn[b].add_part(r, ones.cells.observed ? ones.cells.observed[e] : 1);
       drawn[b].end_parts(e, first);
     }
   });

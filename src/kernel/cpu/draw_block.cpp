@@ -2,8 +2,11 @@
 #include "kernel/cpu/draw_block.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <memory>
 #include <numbers>
+#include <vector>
 
 #include "kernel/cpu/targets.hpp"  // before Highway
 
@@ -21,6 +24,7 @@ namespace ztp::cpu::HWY_NAMESPACE {
 namespace {
 
 constexpr double largest_rate = 30;  // beyond, the likelihood takes another formula
+constexpr double small_rate = 0.5;   // up to here, a few terms of a series
 
 class BlockDraw {
  public:
@@ -32,7 +36,9 @@ class BlockDraw {
         end_(drawn.end),
         drawn_(drawn),
         search_(rates_),
-        plain_(task) {}
+        plain_(task) {
+    if (task.cells.observed) units_ = std::make_unique<Units>();
+  }
 
   void run() {
     for (std::size_t e = drawn_.begin; e < end_; e += batch) draw_batch(e, std::min(batch, end_ - e));
@@ -40,40 +46,135 @@ class BlockDraw {
   }
 
  private:
+  // The blocks of random words that the units of a batch need, and the two numbers of each.
+  struct Units {
+    static constexpr std::size_t most = batch * most_searched / 2 + batch;
+    alignas(64) std::uint64_t entry[most], block[most];
+    alignas(64) double first[most], second[most];
+  };
+
   void draw_batch(std::size_t e, std::size_t count) {
     // Most entries need no more than the first two numbers of their streams.
     batch_uniforms(keys_, task_.number(e), 0, count_uniform_, component_uniform_);
     search_.compute(cell(e), count, end_ - e - count);
-    for (std::size_t i = 0; i < count; ++i) {
-      rate_[i] = rates_.scale * search_.total(i);
-      if (!floats_hold(search_.total(i), rate_[i])) rate_[i] = 0;
-    }
-    std::uint32_t found[batch];
+    find_rates(count);
+    alignas(64) std::uint32_t found[batch];
     if (!task_.cells.missing) search_.find_all(task_.cells.observed ? count_uniform_ : component_uniform_, found);
+    if (task_.cells.observed)
+      split_counts(e, count, found);
+    else if (task_.cells.missing)
+      draw_missing(e, count);
+    else
+      draw_ones(e, count, found);
+    count_likelihood(e, count);
+  }
+
+  // Zero, where floats do not hold the rate; and beyond `count`.
+  HWY_INLINE void find_rates(std::size_t count) {
+    const F64 f64;
+    for (std::size_t i = 0; i < batch; i += width / 2) {
+      const Doubles sum = hn::Load(f64, search_.totals() + i);
+      const Doubles rate = hn::Mul(hn::Set(f64, rates_.scale), sum);
+      hn::Store(hn::IfThenElseZero(lanes_hold(sum, rate), rate), f64, rate_ + i);
+    }
+    for (std::size_t i = count; i < batch; ++i) rate_[i] = 0;
+  }
+  // As floats_hold.
+  HWY_INLINE static hn::Mask<F64> lanes_hold(Doubles sum, Doubles rate) {
+    const F64 f64;
+    const auto held = hn::And(hn::Gt(sum, hn::Set(f64, smallest_float_rate)), hn::Lt(sum, hn::Set(f64, 1e30)));
+    return hn::And(held, hn::Gt(rate, hn::Set(f64, smallest_rate)));
+  }
+
+  // Most are surely one unit. Those that are not come after, so that no branch depends on a single draw.
+  HWY_INLINE void draw_ones(std::size_t e, std::size_t count, const std::uint32_t* found) {
+    std::uint32_t* component = drawn_.component + (e - drawn_.begin);
+    std::int64_t* totals = drawn_.totals.data();
+    std::uint32_t unsure = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const bool surely_one = task_.cells.observed ? task_.cells.observed[e + i] == 1
-                                                   : !task_.cells.missing && count_uniform_[i] <= 1 - rate_[i];
+      const bool sure = (count_uniform_[i] <= 1 - rate_[i]) & (rate_[i] > 0);
+      component[i] = found[i];
+      totals[found[i]] += sure;
+      unsure |= static_cast<std::uint32_t>(!sure) << i;
+    }
+    for (; unsure != 0; unsure &= unsure - 1) {
+      const std::size_t i = static_cast<std::size_t>(std::countr_zero(unsure));
+      if (rate_[i] > 0)
+        draw_count(e + i, i);
+      else
+        draw_in_logs(e + i);
+    }
+  }
+
+  void draw_missing(std::size_t e, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
       if (rate_[i] <= 0)
         draw_in_logs(e + i);
-      else if (surely_one)
-        drawn_.set_unit(e + i, found[i]);
+      else if (count_uniform_[i] <= 1 - rate_[i])  // as most are
+        drawn_.set_nothing(e + i);
       else
         draw_count(e + i, i);
     }
-    count_likelihood(e, count);
+  }
+
+  // found: where the only unit of a count of one goes.
+  void split_counts(std::size_t e, std::size_t count, const std::uint32_t* found) {
+    const std::int64_t* observed = task_.cells.observed + e;
+    const auto searched = [&](std::size_t i) {
+      return rate_[i] > 0 && observed[i] > 1 && observed[i] <= most_searched;
+    };
+    // The numbers of all that are searched for, first: a few of them alone would leave most lanes empty.
+    std::size_t listed = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t blocks = searched(i) ? static_cast<std::size_t>(observed[i] + 1) / 2 : 0;
+      for (std::size_t b = 0; b < blocks; ++b, ++listed) {
+        units_->entry[listed] = task_.number(e + i);
+        units_->block[listed] = b;
+      }
+    }
+    list_uniforms(keys_, units_->entry, units_->block, listed, units_->first, units_->second);
+    listed = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (searched(i)) {
+        split_by_searches(e + i, i, static_cast<std::size_t>(observed[i]), listed);
+        listed += static_cast<std::size_t>(observed[i] + 1) / 2;
+      } else if (rate_[i] <= 0) {
+        draw_in_logs(e + i);
+      } else if (observed[i] == 1) {
+        drawn_.set_unit(e + i, found[i]);
+      } else {
+        draw_count(e + i, i);
+      }
+    }
+  }
+
+  // The y units of entry e, whose numbers stand from `listed` on.                                               (M4)
+  HWY_INLINE void split_by_searches(std::size_t e, std::size_t i, std::size_t y, std::size_t listed) {
+    constexpr std::size_t half = width / 2;
+    UnitTally& tally = plain_.tally();
+    alignas(64) std::uint32_t found[width];
+    const std::size_t firsts = (y + 1) / 2, seconds = y / 2;
+    for (std::size_t b = 0; b < firsts; b += half) {
+      search_.find_units(i, units_->first + listed + b, units_->second + listed + b, found);
+      for (std::size_t l = 0; l < half; ++l) {  // lanes past the last unit count for nothing: no branch to be foreseen
+        tally.add(found[l], l % UnitTally::ways, b + l < firsts);
+        tally.add(found[half + l], l % UnitTally::ways, b + l < seconds);
+      }
+    }
+    const std::size_t first = drawn_.begin_parts();
+    tally.take([&](std::size_t r, std::int64_t units) { drawn_.add_part(r, units); });
+    drawn_.end_parts(e, first);
   }
 
   const std::uint32_t* cell(std::size_t e) const { return task_.cell(e); }
 
   // Anything but a sure one: a second look at the entry's own stream.
   void draw_count(std::size_t e, std::size_t i) {
-    // as most missing cells
-    if (task_.cells.missing && count_uniform_[i] <= 1 - rate_[i]) return drawn_.set_nothing(e);
     Stream stream = task_.stream(e);
     const std::int64_t y = draw_entry(stream, task_.cells, e, rate_[i]);
     if (y == 1) return drawn_.set_unit(e, search_.find(i, stream.uniform()));
     const std::size_t first = drawn_.begin_parts();
-    split_units(stream, y, search_, i, plain_.log_shares(), e, drawn_);
+    split_units(stream, y, search_, i, plain_.log_shares(), drawn_);
     drawn_.end_parts(e, first);
   }
 
@@ -85,26 +186,55 @@ class BlockDraw {
   // log(exp(z) - 1) of the ones, z of the missing cells, log z^y / y! of counts.                              (M10)
   void count_likelihood(std::size_t e, std::size_t count) {
     const F64 f64;
-    if (task_.cells.observed) {
-      for (std::size_t i = 0; i < count; ++i)
-        if (rate_[i] > 0)
-          drawn_.log_likelihood +=
-              entry_log_likelihood(task_.cells, rate_[i], std::log(rate_[i]), task_.cells.observed[e + i]);
-      return;
-    }
-    for (std::size_t i = count; i < batch; ++i) rate_[i] = 0;
+    if (task_.cells.observed) return count_likelihood_of_counts(task_.cells.observed + e, count);
     for (std::size_t i = 0; i < batch; i += width / 2) {
       const Doubles z = hn::Load(f64, rate_ + i);
       if (task_.cells.missing) {
         sum_ = hn::Add(sum_, z);
         continue;
       }
+      const Doubles one = hn::Set(f64, 1.0);
+      if (HWY_LIKELY(hn::AllTrue(f64, hn::Le(z, hn::Set(f64, small_rate))))) {
+        multiply_in(hn::IfThenElse(hn::Gt(z, hn::Zero(f64)), small_expm1(z), one));
+        continue;
+      }
       // Past 30 log(exp(z) - 1) is z up to the last bit.
       const Doubles inner = hn::Min(z, hn::Set(f64, largest_rate));
       sum_ = hn::Add(sum_, hn::Sub(z, inner));
-      const Doubles one = hn::Set(f64, 1.0);
       multiply_in(hn::IfThenElse(hn::Gt(z, hn::Zero(f64)), hn::Expm1(f64, inner), one));
     }
+  }
+
+  void count_likelihood_of_counts(const std::int64_t* observed, std::size_t count) {
+    const F64 f64;
+    alignas(64) double y[batch] = {};
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!(rate_[i] > 0)) continue;
+      y[i] = static_cast<double>(observed[i]);
+      drawn_.log_likelihood -= observed[i] <= most_searched ? log_factorials()[observed[i]] : log_factorial(y[i]);
+    }
+    for (std::size_t i = 0; i < batch; i += width / 2) {
+      const Doubles z = hn::Load(f64, rate_ + i);
+      const Doubles log_z = hn::Log(f64, hn::IfThenElse(hn::Gt(z, hn::Zero(f64)), z, hn::Set(f64, 1.0)));
+      sum_ = hn::MulAdd(hn::Load(f64, y + i), log_z, sum_);
+    }
+  }
+  static const double* log_factorials() {
+    static const std::vector<double> table = [] {
+      std::vector<double> values;
+      for (std::int64_t y = 0; y <= most_searched; ++y) values.push_back(log_factorial(static_cast<double>(y)));
+      return values;
+    }();
+    return table.data();
+  }
+
+  // exp(z) - 1 for 0 <= z <= 1/2 by its series: what is left out is less than 1.1e-12 of it.
+  HWY_INLINE static Doubles small_expm1(Doubles z) {
+    const F64 f64;
+    Doubles sum = hn::Set(f64, 1.0 / 39916800);
+    for (const double factorial : {3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0})
+      sum = hn::MulAdd(sum, z, hn::Set(f64, 1 / factorial));
+    return hn::Mul(sum, z);
   }
 
   // A logarithm of a product is cheaper than a sum of logarithms. Its exponent is kept apart, so that it stays in
@@ -135,7 +265,8 @@ class BlockDraw {
   std::size_t end_;
   Drawn& drawn_;
   BatchSearch search_;
-  PlainDraw plain_;  // where entries need the slow way
+  PlainDraw plain_;               // where entries need the slow way
+  std::unique_ptr<Units> units_;  // of counts
   // what the likelihood is made of
   Doubles sum_ = hn::Zero(F64()), product_ = hn::Set(F64(), 1.0);
   Longs exponent_ = hn::Zero(U64());

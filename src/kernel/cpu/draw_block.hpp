@@ -1,18 +1,27 @@
 // The first pass of allocate: the latent counts of a block of entries and the components they belong to.   (M3), (M4)
 #pragma once
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "kernel/entry_draw.hpp"
 
 namespace ztp::cpu {
 
+// One positive y_er of a block of entries. Small, for of observed counts all of them are read once for each mode, from
+// all over memory. A component may come up several times.
+struct DrawnPart {
+  std::uint32_t component;  // + `several`, if it is the last of its entry
+  std::uint32_t count;
+};
+
 // What a block of entries has drawn. `component`, one for each entry: that of its only unit, `nothing`, or `several` +
-// where its parts begin in `parts`; they end with those of another entry.
+// where its parts begin in `parts`.
 inline constexpr std::uint32_t nothing = 0xffffffffu, several = 0x80000000u;
 struct Drawn {
   std::size_t begin = 0, end = 0;      // the block's entries
   std::uint32_t* component = nullptr;  // of that entry and those after it
-  std::vector<Part> parts;
+  std::vector<DrawnPart> parts;
   std::vector<std::int64_t> totals;  // R, padded
   double log_likelihood = 0;
 
@@ -21,17 +30,23 @@ struct Drawn {
     component[e - begin] = static_cast<std::uint32_t>(r);
     ++totals[r];
   }
-  // Parts of entry e may follow; end_parts when there are no more.
+  // Parts of an entry may follow; end_parts when there are no more.
   std::size_t begin_parts() const { return parts.size(); }
-  void add_part(std::size_t e, std::size_t r, std::int64_t count) {
-    parts.push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), count});
+  void add_part(std::size_t r, std::int64_t count) {
     totals[r] += count;
+    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+    for (; count > 0; count -= most)
+      parts.push_back({static_cast<std::uint32_t>(r), static_cast<std::uint32_t>(std::min(count, most))});
   }
   void end_parts(std::size_t e, std::size_t first) {
     component[e - begin] = first == parts.size() ? nothing : several + static_cast<std::uint32_t>(first);
-    if (first + 1 != parts.size() || parts.back().count != 1) return;
-    component[e - begin] = parts.back().component;
-    parts.pop_back();
+    if (first == parts.size()) return;
+    if (first + 1 == parts.size() && parts.back().count == 1) {
+      component[e - begin] = parts.back().component;
+      parts.pop_back();
+    } else {
+      parts.back().component += several;
+    }
   }
 };
 
@@ -41,30 +56,28 @@ void for_each_part(const Drawn& drawn, std::size_t e, Add add) {
   const std::uint32_t r = drawn.component[e - drawn.begin];
   if (r == nothing) return;
   if (r < several) return add(r, std::int64_t{1});
-  for (std::size_t i = r - several; i < drawn.parts.size() && drawn.parts[i].entry == static_cast<std::uint32_t>(e);
-       ++i)
-    add(drawn.parts[i].component, drawn.parts[i].count);
+  const DrawnPart* part = drawn.parts.data() + (r - several);
+  for (; part->component < several; ++part) add(part->component, std::int64_t{part->count});
+  add(part->component - several, std::int64_t{part->count});
 }
 
-// Splits the y units of entry e over components by the products of cell i of a search.                           (M4)
+// Splits the y units of an entry over components by the products of cell i of a search.                           (M4)
 template <class Search>
-void split_units(Stream& stream, std::int64_t y, const Search& search, std::size_t i, LogShares& room, std::size_t e,
-                 Drawn& drawn) {
+void split_units(Stream& stream, std::int64_t y, const Search& search, std::size_t i, LogShares& room, Drawn& drawn) {
   if (y <= most_searched_units) {
-    for (std::int64_t unit = 0; unit < y; ++unit) drawn.add_part(e, search.find(i, stream.uniform()), 1);
+    for (std::int64_t unit = 0; unit < y; ++unit) drawn.add_part(search.find(i, stream.uniform()), 1);
     return;
   }
   room.make_room();
   const std::vector<std::size_t>& order = room.order();
   for (std::size_t s = 0; s < order.size(); ++s) room.shares()[s] = static_cast<double>(search.product(i)[order[s]]);
-  draw_multinomial(stream, y, room.shares(),
-                   [&](std::size_t s, std::int64_t part) { drawn.add_part(e, order[s], part); });
+  draw_multinomial(stream, y, room.shares(), [&](std::size_t s, std::int64_t part) { drawn.add_part(order[s], part); });
 }
 
 // Entry e in logs, whose parts begin at `first`. Returns what it adds to the log-likelihood.               (M3), (M4)
 inline double draw_plainly(PlainDraw& plain, Stream& stream, std::size_t e, std::size_t first, Drawn& drawn) {
   const double log_likelihood =
-      plain.draw(stream, e, [&](std::size_t r, std::int64_t part) { drawn.add_part(e, r, part); });
+      plain.draw(stream, e, [&](std::size_t r, std::int64_t part) { drawn.add_part(r, part); });
   drawn.end_parts(e, first);
   return log_likelihood;
 }

@@ -66,12 +66,12 @@ class BoundedDraw {
       }
     }
     search.add_up(count);
-    double uniform[4][batch];
+    alignas(64) double uniform[4][batch];
     batch_uniforms(keys_, task_.number(e), 0, uniform[0], uniform[1]);
     batch_uniforms(keys_, task_.number(e), 1, uniform[2], uniform[3]);
     // An observed count needs no number for itself.
     const std::size_t choice = task_.cells.observed ? 0 : 1;
-    std::uint32_t block[batch];
+    alignas(64) std::uint32_t block[batch];
     search.find_all(uniform[choice], block);
     for (std::size_t i = 0; i < count; ++i) {
       const double total = rates_.scale * search.total(i);
@@ -81,7 +81,7 @@ class BoundedDraw {
       } else if (task_.cells.missing && uniform[0][i] <= 1 - total) {
         drawn_.set_nothing(e + i);  // as most missing cells
       } else if (task_.cells.observed ? task_.cells.observed[e + i] == 1
-                                   : !task_.cells.missing && uniform[0][i] <= 1 - total) {  // surely one candidate
+                                      : !task_.cells.missing && uniform[0][i] <= 1 - total) {  // surely one candidate
         draw_one(search, e + i, i, block[i], uniform[choice + 1][i]);
       } else {
         draw_several(search, e + i, i, total);
@@ -149,7 +149,7 @@ class BoundedDraw {
     for (std::int64_t candidate = 0; candidate < candidates; ++candidate) {
       const std::uint32_t block = search.find(i, stream.uniform());
       const std::uint32_t r = component_at(search, e, i, block, stream.uniform());
-      if (r != nothing) drawn_.add_part(e, r, 1);
+      if (r != nothing) drawn_.add_part(r, 1);
     }
     if (drawn_.begin_parts() > first || task_.cells.missing) return drawn_.end_parts(e, first);
     draw_all(stream, e, first);
@@ -162,7 +162,7 @@ class BoundedDraw {
     if (!floats_hold(all_.total(0), z) || z > largest_bounded_rate) {
       draw_plainly(plain_, stream, e, first, drawn_);
     } else {
-      split_units(stream, draw_entry(stream, task_.cells, e, z), all_, 0, plain_.log_shares(), e, drawn_);
+      split_units(stream, draw_entry(stream, task_.cells, e, z), all_, 0, plain_.log_shares(), drawn_);
       drawn_.end_parts(e, first);
     }
   }

@@ -1,6 +1,7 @@
 // Gamma draws in lanes: the algorithm of kernel/gamma_draw.hpp, in floats.                                  (M5)
 #include "kernel/cpu/gamma.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -145,81 +146,129 @@ class RowBlock {
     if (pending.size() < most) pending.resize(most), pending_counts.resize(most);
     pending_ = pending.data();
     pending_count_ = pending_counts.data();
-    static thread_local Matrix<std::uint32_t> words;
-    if (words.columns() < 8 * S_.stride()) words = Matrix<std::uint32_t>(1, 8 * S_.stride());
-    words_ = words.row(0);
-    if (a_ < 1)
-      first_attempts<true>();
-    else
-      first_attempts<false>();
+    static thread_local Matrix<float> packed;
+    const std::size_t together = std::max<std::size_t>(1, values_together / S_.columns());
+    const std::size_t room = together * S_.columns() + 2 * width;
+    if (packed.columns() < room) packed = Matrix<float>(1, room);
+    packed_ = packed.row(0);
+    for (std::size_t j = begin_; j < end_; j += together) {
+      const Range rows{j, std::min(j + together, end_)};
+      pack(rows);
+      if (a_ < 1)
+        first_attempts<true>(rows);
+      else
+        first_attempts<false>(rows);
+      unpack(rows);
+    }
     for (std::uint32_t attempt = 0; waiting_ > 0; ++attempt) retry(attempt);
   }
 
  private:
+  static constexpr std::size_t values_together = 512;  // of rows that are drawn together
+  static constexpr std::size_t vectors_together = 16;  // of random words, in cache until they are used
+
   HWY_INLINE Shape shape_of_count(Floats count) const {
     return whole ? shape_of(count, static_cast<float>(a_), empty_) : shape_of_real(count, static_cast<float>(a_));
-  }
-
-  template <bool boost>
-  void first_attempts() {
-    const U32 d32;
-    const std::size_t R = S_.columns(), stride = S_.stride();
-    // A last vector that is less than half full is no vector: its lanes wait with the others.
-    const std::size_t vectors_end = R % width < width / 2 ? R - R % width : stride;
-    const std::size_t vectors = vectors_end / width;
-    for (std::size_t pair = begin_; pair < end_; pair += 2) {
-      // The words of two rows first, their draws second: in one loop each vector would be a chain of dependent steps
-      // too long to overlap with the next.
-      for (std::size_t v = 0; v < 2 * vectors; v += 2) {
-        Words index[2], high[2], word[2][4];
-        for (const std::size_t i : {0, 1}) {
-          const std::size_t second = v + i < vectors ? 0 : 1;
-          index[i] = hn::Iota(d32, static_cast<std::uint32_t>((v + i - second * vectors) * width));
-          high[i] = row_number(pair + second);
-        }
-        random_words<2>(keys_, index, high, 0, word);
-        for (std::size_t i = 0; i < 8; ++i) hn::Store(word[i / 4][i % 4], d32, words_ + (4 * v + i) * width);
-      }
-      for (std::size_t j = pair; j < std::min(pair + 2, end_); ++j) draw_row<boost>(j, vectors_end);
-    }
   }
 
   HWY_INLINE Words row_number(std::size_t j) const {
     return hn::Set(U32(), static_cast<std::uint32_t>(first_row_ + j));
   }
 
-  // The first attempts for the components before `vectors_end`; those after them wait.
+  // The counts of these rows one after the other, without the padding: at small ranks lanes of padding would be half of
+  // all. What a row's last vector has beyond the row, the next one writes over.
+  HWY_INLINE void pack(Range rows) {
+    const std::size_t R = S_.columns();
+    float* to = packed_;
+    for (std::size_t j = rows.begin; j < rows.end; ++j, to += R)
+      for (std::size_t r = 0; r < R; r += width) hn::StoreU(load_counts(S_.row(j) + r, scale_), F32(), to + r);
+  }
+
+  // The draws, which have taken the places of the counts, to their rows.
+  HWY_INLINE void unpack(Range rows) {
+    const F32 f;
+    const std::size_t R = S_.columns(), whole_end = R - R % width;
+    const auto inside = hn::FirstN(f, R % width);
+    const float* from = packed_;
+    for (std::size_t j = rows.begin; j < rows.end; ++j, from += R) {
+      float* row = u_.row(j);
+      for (std::size_t r = 0; r < whole_end; r += width) hn::Store(hn::LoadU(f, from + r), f, row + r);
+      if (whole_end < R) hn::Store(hn::IfThenElseZero(inside, hn::LoadU(f, from + whole_end)), f, row + whole_end);
+    }
+  }
+
+  // Which row of the block and which component each lane has, vector by vector.
+  class Places {
+   public:
+    Places(std::size_t first_row, std::size_t R)
+        : R_(hn::Set(I32(), static_cast<std::int32_t>(R))),
+          rows_on_(hn::Set(I32(), static_cast<std::int32_t>(width / R))),
+          on_(hn::Set(I32(), static_cast<std::int32_t>(width % R))) {
+      alignas(64) std::int32_t row[width], r[width];
+      for (std::size_t l = 0; l < width; ++l) {
+        row[l] = static_cast<std::int32_t>(first_row + l / R);
+        r[l] = static_cast<std::int32_t>(l % R);
+      }
+      row_ = hn::Load(I32(), row);
+      r_ = hn::Load(I32(), r);
+    }
+    HWY_INLINE Words row() const { return hn::BitCast(U32(), row_); }
+    HWY_INLINE Words component() const { return hn::BitCast(U32(), r_); }
+    HWY_INLINE void next() {
+      r_ = hn::Add(r_, on_);
+      const auto past = hn::Not(hn::Lt(r_, R_));
+      r_ = hn::Sub(r_, hn::IfThenElseZero(past, R_));
+      row_ = hn::Add(hn::Add(row_, rows_on_), hn::IfThenElseZero(past, hn::Set(I32(), 1)));
+    }
+
+   private:
+    hn::Vec<I32> R_, rows_on_, on_, row_, r_;
+  };
+
   template <bool boost>
-  HWY_INLINE void draw_row(std::size_t j, std::size_t vectors_end) {
+  HWY_INLINE void first_attempts(Range rows) {
+    const U32 d32;
+    const std::size_t R = S_.columns(), count = (rows.end - rows.begin) * R;
+    const Words first_row = row_number(begin_);
+    Places places(rows.begin - begin_, R);
+    alignas(64) std::uint32_t words[4 * width * vectors_together], tags[width * vectors_together];
+    for (std::size_t first = 0; first < count; first += width * vectors_together) {
+      const std::size_t vectors = std::min(vectors_together, (count - first + width - 1) / width);
+      // The words first, the draws second: in one loop each vector would be a chain of dependent steps too long to
+      // overlap with the next.
+      for (std::size_t v = 0; v < vectors; v += 2) {
+        Words index[2], high[2], word[2][4];
+        for (const std::size_t i : {0, 1}) {
+          index[i] = places.component();
+          high[i] = hn::Add(places.row(), first_row);
+          hn::Store(hn::Or(hn::ShiftLeft<24>(places.row()), index[i]), d32, tags + (v + i) * width);
+          places.next();
+        }
+        random_words<2>(keys_, index, high, 0, word);
+        for (std::size_t i = 0; i < 8; ++i) hn::Store(word[i / 4][i % 4], d32, words + (4 * v + i) * width);
+      }
+      for (std::size_t v = 0; v < vectors; ++v)
+        draw_vector<boost>(words + 4 * v * width, tags + v * width, count - first - v * width,
+                           packed_ + first + v * width);
+    }
+  }
+
+  // The first attempts of a vector, of which `left` lanes are still draws.
+  template <bool boost>
+  HWY_INLINE void draw_vector(const std::uint32_t* words, const std::uint32_t* tags, std::size_t left, float* values) {
     const F32 f;
     const U32 d32;
-    const std::size_t R = S_.columns();
-    const std::uint32_t* words = words_ + (j - begin_) % 2 * 4 * vectors_end;
-    const T* counts = S_.row(j);
-    float* row = u_.row(j);
-    const std::uint32_t tag = static_cast<std::uint32_t>(j - begin_) << 24;
-    for (std::size_t r = 0; r < vectors_end; r += width) {
-      Words word[4];
-      for (std::size_t i = 0; i < 4; ++i) word[i] = hn::Load(d32, words + 4 * r + i * width);
-      const Floats count = load_counts(counts + r, scale_);
-      const Shape shape = shape_of_count(count);
-      const bool no_boost = !boost || hn::AllTrue(f, hn::Eq(shape.boost, hn::Zero(f)));
-      Candidate candidate = no_boost ? propose<false>(word, shape) : propose<true>(word, shape);
-      auto wait = hn::Not(surely_accepted(candidate));
-      if (HWY_UNLIKELY(r + width > R)) {
-        const auto inside = hn::FirstN(f, R - r);
-        candidate.value = hn::IfThenElseZero(inside, candidate.value);
-        wait = hn::And(wait, inside);
-      }
-      hn::Store(candidate.value, f, row + r);
-      hn::CompressStore(count, wait, f, pending_count_ + waiting_);
-      waiting_ += hn::CompressStore(hn::Iota(d32, tag | static_cast<std::uint32_t>(r)), hn::RebindMask(d32, wait), d32,
-                                    pending_ + waiting_);
-    }
-    for (std::size_t r = vectors_end; r < R; ++r) {
-      pending_count_[waiting_] = static_cast<float>(static_cast<double>(counts[r]) * scale_);
-      pending_[waiting_++] = tag | static_cast<std::uint32_t>(r);
-    }
+    Words word[4];
+    for (std::size_t i = 0; i < 4; ++i) word[i] = hn::Load(d32, words + i * width);
+    const Floats count = hn::Load(f, values);
+    const Shape shape = shape_of_count(count);
+    const bool no_boost = !boost || hn::AllTrue(f, hn::Eq(shape.boost, hn::Zero(f)));
+    const Candidate candidate = no_boost ? propose<false>(word, shape) : propose<true>(word, shape);
+    auto wait = hn::Not(surely_accepted(candidate));
+    if (HWY_UNLIKELY(left < width)) wait = hn::And(wait, hn::FirstN(f, left));
+    hn::Store(candidate.value, f, values);
+    hn::CompressStore(count, wait, f, pending_count_ + waiting_);
+    waiting_ += hn::CompressStore(hn::Load(d32, tags), hn::RebindMask(d32, wait), d32, pending_ + waiting_);
   }
 
   // One more attempt for all that wait. What is not accepted is stored too: a later attempt writes over it.
@@ -257,7 +306,7 @@ class RowBlock {
   std::uint64_t first_row_;
   Matrix<float>& u_;
   Shape empty_;
-  std::uint32_t* words_ = nullptr;  // of two rows: four vectors of words for each vector of components
+  float* packed_ = nullptr;  // counts, then draws, of rows that are drawn together
   std::uint32_t* pending_ = nullptr;
   float* pending_count_ = nullptr;
   std::size_t waiting_ = 0;
@@ -280,14 +329,18 @@ void draw_rows(const Columns& columns, const Streams& streams, Range rows, HostF
     draw_rows_of(S.values32(), columns, streams, rows, u);
 }
 
+// The columns from r on, two vectors of sums at a time: each is a chain of additions that leaves the machine idle.
 void sums_of(const Matrix<float>& u, Range rows, double* sums) {
   const F64 f64;
   const hn::Half<F32> half;
-  for (std::size_t r = 0; r < u.stride(); r += width / 2) {
-    Doubles sum = hn::Zero(f64);
-    for (std::size_t j = rows.begin; j < rows.end; ++j)
-      sum = hn::Add(sum, hn::PromoteTo(f64, hn::Load(half, u.row(j) + r)));
-    hn::Store(sum, f64, sums + r);
+  for (std::size_t r = 0; r < u.columns(); r += width) {
+    Doubles low = hn::Zero(f64), high = low;
+    for (std::size_t j = rows.begin; j < rows.end; ++j) {
+      low = hn::Add(low, hn::PromoteTo(f64, hn::Load(half, u.row(j) + r)));
+      high = hn::Add(high, hn::PromoteTo(f64, hn::Load(half, u.row(j) + r + width / 2)));
+    }
+    hn::Store(low, f64, sums + r);
+    hn::Store(high, f64, sums + r + width / 2);
   }
 }
 
@@ -320,7 +373,7 @@ void scale(const float* factor, Range rows, Matrix<float>& u) {
   const FlushToZero flush;
   const F32 f;
   for (std::size_t j = rows.begin; j < rows.end; ++j)
-    for (std::size_t r = 0; r < u.stride(); r += width)
+    for (std::size_t r = 0; r < u.columns(); r += width)
       hn::Store(hn::Mul(hn::Load(f, u.row(j) + r), hn::Load(f, factor + r)), f, u.row(j) + r);
 }
 

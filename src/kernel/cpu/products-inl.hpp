@@ -18,11 +18,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace ztp::cpu::HWY_NAMESPACE {
 
-// Cells come sorted, so the product over the leading modes is kept for as long as their coordinates stay the same.
+// Cells come sorted, so the product over the leading modes is kept for as long as their coordinates stay the same. Of
+// three and more modes the last two are no leading ones, where rows are loaded: to write their products down, and to
+// ask whether they are still good, costs more than a multiplication.
 class Products {
  public:
   explicit Products(const HostRates& rates)
-      : K_(rates.u.size()), stride_(padded(rates.R)), last_(K_, no_row), partial_(K_, stride_) {
+      : K_(rates.u.size()),
+        leading_(K_ > 2 && rates.column.empty() ? K_ - 2 : K_ - 1),
+        stride_(padded(rates.R)),
+        end_((rates.R + width - 1) / width * width),
+        last_(K_, no_row),
+        partial_(K_, stride_) {
     for (std::size_t r = 0; r < stride_; ++r) partial_.row(0)[r] = rates.weight[r];
     for (std::size_t k = 0; k < K_; ++k) {
       u_.push_back(rates.u[k]->row(0));
@@ -35,20 +42,19 @@ class Products {
   std::size_t stride() const { return stride_; }
 
   // Adds up the products of `cell` lane by lane: sums[l] is the sum of the products l, l + 16, l + 32, .... If `keep`,
-  // the products themselves are written too.
+  // the products themselves are written too, but for whole vectors of padding.
   template <bool keep>
   HWY_INLINE void compute(const std::uint32_t* cell, float* HWY_RESTRICT product, float* HWY_RESTRICT sums) {
-    if (column_.empty())
-      multiply<keep>(
-          cell, [stride = stride_](std::size_t) { return stride; },
-          [](std::size_t, const float* HWY_RESTRICT row, std::size_t r) HWY_ATTR { return hn::Load(F32(), row + r); },
-          product, sums);
-    else
-      multiply<keep>(
+    if (!column_.empty())
+      multiply<keep, false>(
           cell, [stride = row_stride_.data()](std::size_t k) { return stride[k]; },
           [column = column_.data()](std::size_t k, const float* HWY_RESTRICT row, std::size_t r)
               HWY_ATTR { return hn::GatherIndex(F32(), row, hn::LoadU(I32(), column[k] + r)); },
           product, sums);
+    else if (K_ > 2)
+      load_and_multiply<keep, true>(cell, product, sums);
+    else
+      load_and_multiply<keep, false>(cell, product, sums);
   }
 
   // Asks for the rows of a cell to come. The first mode's row is often still the last one's; whether it is that of the
@@ -66,33 +72,49 @@ class Products {
   }
 
  private:
-  // row_stride(k): of mode k. factors(k, row, r): of the components from r on, one for each lane.
-  template <bool keep, class Stride, class Load>
+  template <bool keep, bool two>
+  HWY_INLINE void load_and_multiply(const std::uint32_t* cell, float* HWY_RESTRICT product, float* HWY_RESTRICT sums) {
+    multiply<keep, two>(
+        cell, [stride = stride_](std::size_t) { return stride; },
+        [](std::size_t, const float* HWY_RESTRICT row, std::size_t r) HWY_ATTR { return hn::Load(F32(), row + r); },
+        product, sums);
+  }
+
+  // two: the last two modes are no leading ones. row_stride(k): of mode k. factors(k, row, r): of the components from r
+  // on, one for each lane.
+  template <bool keep, bool two, class Stride, class Load>
   HWY_INLINE void multiply(const std::uint32_t* cell, const Stride& row_stride, const Load& factors,
                            float* HWY_RESTRICT product, float* HWY_RESTRICT sums) {
     const F32 f;
     // Copies: the compiler must take it that a store of lanes may change any member.
-    const std::size_t last = K_ - 1, stride = stride_;
+    const std::size_t last = K_ - 1, leading = leading_, stride = stride_, end = end_;
     const float* const* HWY_RESTRICT u = u_.data();
     float* HWY_RESTRICT partial = partial_.row(0);
-    for (std::size_t k = same(cell); k < last; ++k) {
+    for (std::size_t k = same(cell); k < leading; ++k) {
       const float* HWY_RESTRICT before = partial + k * stride;
       const float* HWY_RESTRICT row = u[k] + cell[k] * row_stride(k);
       float* HWY_RESTRICT after = partial + (k + 1) * stride;
       last_[k] = cell[k];
-      for (std::size_t r = 0; r < stride; r += width)
+      for (std::size_t r = 0; r < end; r += width)
         hn::Store(hn::Mul(hn::Load(f, before + r), factors(k, row, r)), f, after + r);
     }
-    const float* HWY_RESTRICT before = partial + last * stride;
+    const float* HWY_RESTRICT before = partial + leading * stride;
+    const float* HWY_RESTRICT middle = two ? u[leading] + cell[leading] * row_stride(leading) : nullptr;
     const float* HWY_RESTRICT row = u[last] + cell[last] * row_stride(last);
     Floats sum[lanes / width];
     for (Floats& s : sum) s = hn::Zero(f);
-    for (std::size_t r = 0; r < stride; r += lanes)
-      for (std::size_t i = 0; i < lanes / width; ++i) {
-        const Floats value = hn::Mul(hn::Load(f, before + r + i * width), factors(last, row, r + i * width));
-        if (keep) hn::Store(value, f, product + r + i * width);
-        sum[i] = hn::Add(sum[i], value);
-      }
+    const auto add = [&](std::size_t r, Floats& to) HWY_ATTR {
+      Floats value = hn::Load(f, before + r);
+      if (two) value = hn::Mul(value, factors(leading, middle, r));
+      value = hn::Mul(value, factors(last, row, r));
+      if (keep) hn::Store(value, f, product + r);
+      to = hn::Add(to, value);
+    };
+    std::size_t r = 0;
+    for (; r + lanes <= end; r += lanes)
+      for (std::size_t i = 0; i < lanes / width; ++i) add(r + i * width, sum[i]);
+    for (std::size_t i = 0; i + 1 < lanes / width; ++i)
+      if (r + i * width < end) add(r + i * width, sum[i]);
     for (std::size_t i = 0; i < lanes / width; ++i) hn::Store(sum[i], f, sums + i * width);
   }
 
@@ -109,11 +131,14 @@ class Products {
 
   std::size_t same(const std::uint32_t* cell) const {
     std::size_t k = 0;
-    while (k < K_ - 1 && cell[k] == last_[k]) ++k;
+    while (k < leading_ && cell[k] == last_[k]) ++k;
     return k;
   }
 
-  std::size_t K_, stride_;
+  std::size_t K_;
+  std::size_t leading_;  // modes whose product is kept
+  std::size_t stride_;
+  std::size_t end_;  // of the components, with what fills up their last vector
   std::vector<const float*> u_;
   std::vector<std::size_t> row_stride_;
   std::vector<const std::int32_t*> column_;  // of each mode; empty: component r has column r, and rows have stride_

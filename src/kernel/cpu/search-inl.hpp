@@ -15,34 +15,61 @@
 HWY_BEFORE_NAMESPACE();
 namespace ztp::cpu::HWY_NAMESPACE {
 
-inline constexpr std::size_t batch = 16;          // cells that go through the steps together
-inline constexpr std::size_t fetch_distance = 16; // cells whose rows are asked for ahead
+inline constexpr std::size_t batch = 16;           // cells that go through the steps together
+inline constexpr std::size_t fetch_distance = 16;  // cells whose rows are asked for ahead
+
+// The two numbers of a block of words, as Stream reads them.
+HWY_INLINE void to_uniforms(const Longs words[4], Doubles& first, Doubles& second) {
+  const U64 d;
+  const U32 d32;
+  const F64 f64;
+  const auto uniform = [&](Longs low, Longs high) HWY_ATTR {
+    const Longs bits = hn::BitCast(d, hn::OddEven(hn::BitCast(d32, hn::ShiftLeft<32>(high)), hn::BitCast(d32, low)));
+    // 2^52 + the upper 52 bits
+    const Longs number = hn::Or(hn::ShiftRight<12>(bits), hn::Set(d, 0x4330000000000000ull));
+    return hn::Mul(hn::Sub(hn::BitCast(f64, number), hn::Set(f64, 0x1p52 - 0.5)), hn::Set(f64, 0x1p-52));
+  };
+  first = uniform(words[0], words[1]);
+  second = uniform(words[2], words[3]);
+}
+
+// Block block[i] of the stream of entry[i]: two numbers for each of `count`. The lists have room for `batch` more.
+HWY_INLINE void list_uniforms(const RoundKeys& keys, const std::uint64_t* entry, const std::uint64_t* block,
+                              std::size_t count, double* first, double* second) {
+  constexpr std::size_t half = width / 2, together = batch / half < 4 ? batch / half : 4;
+  const U64 d;
+  const F64 f64;
+  for (std::size_t i = 0; i < count; i += together * half) {
+    Longs x[together][4];
+    for (std::size_t v = 0; v < together; ++v) {
+      x[v][0] = hn::Load(d, entry + i + v * half);
+      x[v][1] = hn::ShiftRight<32>(x[v][0]);
+      x[v][2] = hn::Set(d, keys.sweep);
+      x[v][3] = hn::Load(d, block + i + v * half);
+    }
+    philox<together>(keys, x);
+    for (std::size_t v = 0; v < together; ++v) {
+      Doubles one, two;
+      to_uniforms(x[v], one, two);
+      hn::Store(one, f64, first + i + v * half);
+      hn::Store(two, f64, second + i + v * half);
+    }
+  }
+}
 
 // Block `block` of the streams of the entries e, e + 1, ...: two numbers for each.
 HWY_INLINE void batch_uniforms(const RoundKeys& keys, std::uint64_t e, std::uint32_t block, double* first,
                                double* second) {
-  const U32 d32;
-  alignas(64) std::uint32_t word[4][batch];
-  for (std::size_t i = 0; i < batch; i += width) {
-    const Words start = hn::Set(d32, static_cast<std::uint32_t>(e + i));
-    const Words low = hn::Add(hn::Iota(d32, 0), start);
-    // Past a multiple of 2^32 the lanes' upper words are one more.
-    const Words upper = hn::Set(d32, static_cast<std::uint32_t>((e + i) >> 32));
-    const Words high = hn::IfThenElse(hn::Lt(low, start), hn::Add(upper, hn::Set(d32, 1)), upper);
-    Words words[4];
-    random_words(keys, low, high, block, words);
-    for (std::size_t w = 0; w < 4; ++w) hn::Store(words[w], d32, word[w] + i);
-  }
-  for (std::size_t i = 0; i < batch; ++i) {
-    first[i] = to_uniform(word[0][i] | static_cast<std::uint64_t>(word[1][i]) << 32);
-    second[i] = to_uniform(word[2][i] | static_cast<std::uint64_t>(word[3][i]) << 32);
-  }
+  alignas(64) std::uint64_t entry[batch], blocks[batch];
+  for (std::size_t i = 0; i < batch; ++i) entry[i] = e + i, blocks[i] = block;
+  list_uniforms(keys, entry, blocks, batch, first, second);
 }
 
 // One step for all cells of the batch before the next: their chains of dependent instructions run side by side.
 class BatchSearch {
  public:
   explicit BatchSearch(const HostRates& rates) : K_(rates.u.size()), products_(rates), product_(batch, rates.R) {
+    std::fill(&sums_[0][0], &sums_[0][0] + batch * lanes, 0.0f);
     std::fill(&running_[0][0], &running_[0][0] + batch * lanes, 0.0);
   }
 
@@ -51,7 +78,8 @@ class BatchSearch {
   // Puts another value in the place of a product; add_up is due when that is done.
   void replace(std::size_t i, std::size_t r, float value) { product_.row(i)[r] = value; }
   // The sum of the products of cell i.
-  double total(std::size_t i) const { return running_[i][lanes - 1]; }
+  double total(std::size_t i) const { return running_[lanes - 1][i]; }
+  const double* totals() const { return running_[lanes - 1]; }
 
   // For `count` cells; of those after them `ahead` are still to come.
   HWY_INLINE void compute(const std::uint32_t* cells, std::size_t count, std::size_t ahead) {
@@ -105,7 +133,7 @@ class BatchSearch {
   std::uint32_t find(std::size_t i, double uniform) const {
     const double target = uniform * total(i);
     const std::size_t lane = find_lane(i, target);
-    const double rest = lane == 0 ? target : target - running_[i][lane - 1];
+    const double rest = lane == 0 ? target : target - running_[lane - 1][i];
     double sum = 0;
     for (std::size_t r = lane; r < stride(); r += lanes)
       if ((sum += static_cast<double>(product_.row(i)[r])) > rest) return static_cast<std::uint32_t>(r);
@@ -114,60 +142,125 @@ class BatchSearch {
 
   // The same for the whole batch, cells beyond `count` included, for which it is meaningless.
   HWY_INLINE void find_all(const double* uniform, std::uint32_t* found) const {
+    const F64 f64;
+    for (std::size_t i = 0; i < batch; i += width) {
+      const auto sums = [&](std::size_t l, std::size_t h)
+                            HWY_ATTR { return hn::Load(f64, running_[l] + i + h * width / 2); };
+      Doubles target[2];
+      for (const std::size_t h : {0, 1})
+        target[h] = hn::Mul(hn::Load(f64, uniform + i + h * width / 2), sums(lanes - 1, h));
+      const auto row = hn::Iota(I32(), static_cast<std::int32_t>(i));
+      if (HWY_UNLIKELY(find_lanes(target, sums, row, found + i)))
+        for (std::size_t l = i; l < i + width; ++l) stay_inside(l, found[l]);
+    }
+  }
+
+  // The same for `width` units of cell i, half of them by numbers of one list and half by those of another.
+  HWY_INLINE void find_units(std::size_t i, const double* first, const double* second, std::uint32_t* found) const {
+    const F64 f64;
+    const auto sums = [&](std::size_t l, std::size_t) HWY_ATTR { return hn::Set(f64, running_[l][i]); };
+    const Doubles all = sums(lanes - 1, 0);
+    const Doubles target[2] = {hn::Mul(hn::LoadU(f64, first), all), hn::Mul(hn::LoadU(f64, second), all)};
+    if (HWY_UNLIKELY(find_lanes(target, sums, hn::Set(I32(), static_cast<std::int32_t>(i)), found)))
+      for (std::size_t l = 0; l < width; ++l) stay_inside(i, found[l]);
+  }
+
+ private:
+  // One search in each lane, among the products of cell `row`. sums(l, h): the running sums up to lane l of those in the
+  // lower half of the lanes (h = 0) and in the upper. Returns whether a place may be past the end.
+  template <class Sums>
+  HWY_INLINE bool find_lanes(const Doubles target[2], const Sums& sums, hn::Vec<I32> row, std::uint32_t* found) const {
     const F32 f;
     const I32 i32;
     const F64 f64;
     const hn::Half<F32> half;
-    alignas(64) std::int32_t start[batch];
-    alignas(64) double rest[batch];
-    for (std::size_t i = 0; i < batch; ++i) {
-      const double target = uniform[i] * total(i);
-      const std::size_t lane = find_lane(i, target);
-      rest[i] = target - before_lane(i, lane);
-      found[i] = static_cast<std::uint32_t>(lane);
-      start[i] = static_cast<std::int32_t>(i * stride() + lane);
-    }
-    for (std::size_t i = 0; i < batch; i += width) {
-      const auto place = hn::Load(i32, start + i);
-      const Doubles rest_low = hn::Load(f64, rest + i), rest_high = hn::Load(f64, rest + i + width / 2);
-      const Doubles step = hn::Set(f64, static_cast<double>(lanes));
-      Doubles sum_low = hn::Zero(f64), sum_high = sum_low, passed_low = sum_low, passed_high = sum_low;
-      for (std::size_t r = 0; r < stride(); r += lanes) {
-        const Floats share = hn::GatherIndex(f, product_.row(0) + r, place);
-        sum_low = hn::Add(sum_low, hn::PromoteTo(f64, hn::LowerHalf(half, share)));
-        sum_high = hn::Add(sum_high, hn::PromoteTo(f64, hn::UpperHalf(half, share)));
-        passed_low = hn::Add(passed_low, hn::IfThenElseZero(hn::Le(sum_low, rest_low), step));
-        passed_high = hn::Add(passed_high, hn::IfThenElseZero(hn::Le(sum_high, rest_high), step));
+    const hn::Half<I32> half_of_places;
+    const I64 i64;
+    // How often a comparison held: its mask is -1 where it did.
+    const auto add_if = [&](hn::Mask<F64> held, hn::Vec<I64>& times)
+                            HWY_ATTR { times = hn::Sub(times, hn::BitCast(i64, hn::VecFromMask(f64, held))); };
+    const auto joined = [&](const hn::Vec<I64> values[2]) HWY_ATTR {
+      const auto narrow = [&](hn::Vec<I64> value) HWY_ATTR {  // by way of 2^52 + value
+        const Doubles number = hn::BitCast(f64, hn::Or(value, hn::Set(i64, 0x4330000000000000)));
+        return hn::DemoteTo(half_of_places, hn::Sub(number, hn::Set(f64, 0x1p52)));
+      };
+      return hn::Combine(i32, narrow(values[1]), narrow(values[0]));
+    };
+    Doubles rest[2], sum[2];
+    hn::Vec<I64> lane[2], passed[2];
+    for (const std::size_t h : {0, 1}) {
+      Doubles before = hn::Zero(f64);  // the sum of all lanes before the one that is looked for
+      sum[h] = before;
+      lane[h] = passed[h] = hn::Zero(i64);
+      for (std::size_t l = 0; l + 1 < lanes; ++l) {
+        const Doubles up_to = sums(l, h);
+        const auto held = hn::Le(up_to, target[h]);
+        before = hn::IfThenElse(held, up_to, before);
+        add_if(held, lane[h]);
       }
-      alignas(64) double passed[width];
-      hn::Store(passed_low, f64, passed);
-      hn::Store(passed_high, f64, passed + width / 2);
-      for (std::size_t l = 0; l < width; ++l) {
-        const std::size_t lane = found[i + l];
-        found[i + l] += static_cast<std::uint32_t>(passed[l]);
-        if (HWY_UNLIKELY(found[i + l] >= stride())) found[i + l] = last_of_lane(i + l, lane);
-      }
+      rest[h] = hn::Sub(target[h], before);
     }
+    const auto stride_of_rows = hn::Set(i32, static_cast<std::int32_t>(stride()));
+    const auto start = joined(lane);
+    const auto place = hn::Add(hn::Mul(row, stride_of_rows), start);
+    for (std::size_t r = 0; r < stride(); r += lanes) {
+      const Floats share = hn::GatherIndex(f, product_.row(0) + r, place);
+      sum[0] = hn::Add(sum[0], hn::PromoteTo(f64, hn::LowerHalf(half, share)));
+      sum[1] = hn::Add(sum[1], hn::PromoteTo(f64, hn::UpperHalf(half, share)));
+      for (const std::size_t h : {0, 1}) add_if(hn::Le(sum[h], rest[h]), passed[h]);
+    }
+    static_assert(lanes == 16);
+    const auto component = hn::Add(start, hn::ShiftLeft<4>(joined(passed)));
+    hn::Store(hn::BitCast(U32(), component), U32(), found);
+    return !hn::AllTrue(i32, hn::Lt(component, stride_of_rows));
   }
-
- private:
+  void stay_inside(std::size_t i, std::uint32_t& r) const {
+    if (r >= stride()) r = last_of_lane(i, r % lanes);
+  }
+  // Of all cells side by side: the sums of four of their lanes at a time, turned over.
   HWY_INLINE void run_sums(std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      double total = 0;
-      for (std::size_t l = 0; l < lanes; ++l) running_[i][l] = total += static_cast<double>(sums_[i][l]);
+    const F64 f64;
+    const hn::Half<F32> half;
+    for (std::size_t i = 0; i < count; i += width) {
+      Doubles low = hn::Zero(f64), high = low;
+      for (std::size_t l = 0; l < lanes; l += 4) {
+        Floats of_lane[4];
+        turn_over(sums_[i] + l, of_lane);
+        for (std::size_t t = 0; t < 4; ++t) {
+          low = hn::Add(low, hn::PromoteTo(f64, hn::LowerHalf(half, of_lane[t])));
+          high = hn::Add(high, hn::PromoteTo(f64, hn::UpperHalf(half, of_lane[t])));
+          hn::Store(low, f64, running_[l + t] + i);
+          hn::Store(high, f64, running_[l + t] + i + width / 2);
+        }
+      }
     }
   }
-  HWY_INLINE std::size_t find_lane(std::size_t i, double target) const {
-    const F64 f64;
-    std::size_t lane = 0;
-    for (std::size_t l = 0; l < lanes; l += width / 2)
-      lane += hn::CountTrue(f64, hn::Le(hn::Load(f64, running_[i] + l), hn::Set(f64, target)));
-    return lane - lane / lanes;
+  // Four floats from each of `width` cells: the first of all of them, the second, ....
+  HWY_INLINE static void turn_over(const float* from, Floats to[4]) {
+    const F32 f;
+    Floats cell[4];  // and every fourth after it
+    for (std::size_t c = 0; c < 4; ++c) cell[c] = load_fours(f, from + c * lanes);
+    const Floats a = hn::InterleaveLower(f, cell[0], cell[2]), b = hn::InterleaveLower(f, cell[1], cell[3]);
+    const Floats c = hn::InterleaveUpper(f, cell[0], cell[2]), d = hn::InterleaveUpper(f, cell[1], cell[3]);
+    to[0] = hn::InterleaveLower(f, a, b);
+    to[1] = hn::InterleaveUpper(f, a, b);
+    to[2] = hn::InterleaveLower(f, c, d);
+    to[3] = hn::InterleaveUpper(f, c, d);
   }
-  // The sum of all lanes before this one. No branch: a draw's lane cannot be foreseen.
-  HWY_INLINE double before_lane(std::size_t i, std::size_t lane) const {
-    const std::uint64_t all_or_none = lane == 0 ? 0 : ~std::uint64_t{0};
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(running_[i][lane - (lane != 0)]) & all_or_none);
+  // Four floats from each of the cells 0, 4, 8, ....
+  template <class D>
+  HWY_INLINE static hn::Vec<D> load_fours(D d, const float* from) {
+    if constexpr (hn::MaxLanes(D()) <= 4) {
+      return hn::Load(d, from);
+    } else {
+      const hn::Half<D> half;
+      return hn::Combine(d, load_fours(half, from + hn::MaxLanes(half) * lanes), load_fours(half, from));
+    }
+  }
+  std::size_t find_lane(std::size_t i, double target) const {
+    std::size_t lane = 0;
+    for (std::size_t l = 0; l + 1 < lanes; ++l) lane += running_[l][i] <= target;
+    return lane;
   }
   std::uint32_t last_of_lane(std::size_t i, std::size_t lane) const {
     std::size_t r = stride() - lanes + lane;
@@ -179,7 +272,7 @@ class BatchSearch {
   Products products_;
   Matrix<float> product_;
   alignas(64) float sums_[batch][lanes];
-  alignas(64) double running_[batch][lanes];  // sums of sums_ up to each lane
+  alignas(64) double running_[lanes][batch];  // sums of sums_ up to each lane
 };
 
 }  // namespace ztp::cpu::HWY_NAMESPACE

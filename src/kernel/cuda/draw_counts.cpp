@@ -203,7 +203,14 @@ void CountDrawer::collect(const DrawTask& task, std::size_t g, bool wants_parts,
   auto next = several.begin();
   for (std::uint32_t e = 0; e < component.size(); ++e) {
     if (component[e] != none) all.push_back({e, component[e], 1});
-    for (; next != several.end() && next->entry == e; ++next) all.push_back({e, next->component, next->count});
+    // Units of an observed count that have the same component are one part.
+    const bool merges = on_device(*group.ones).has_counts();
+    for (; next != several.end() && next->entry == e; ++next) {
+      if (merges && !all.empty() && all.back().entry == e && all.back().component == next->component)
+        all.back().count += next->count;
+      else
+        all.push_back({e, next->component, next->count});
+    }
   }
 }
 

@@ -213,6 +213,16 @@ __device__ std::int64_t draw_count(Stream& stream, const CellArrays& cells, std:
   return cells.observed != nullptr ? cells.observed[e] : draw_zero_truncated_poisson(stream, z);
 }
 
+// Whether the units of an entry are searched for one by one, as kernel/entry_draw.hpp has it; and their order in the list
+// of parts: observed counts come component by component.
+constexpr std::int64_t most_searched = 128;
+__device__ bool is_searched(const CellArrays& cells, std::int64_t y) {
+  return y <= (cells.observed != nullptr ? most_searched : most_searched_units);
+}
+__device__ std::uint32_t order_of_unit(const CellArrays& cells, std::uint32_t r, std::int64_t unit) {
+  return cells.observed != nullptr ? r : static_cast<std::uint32_t>(unit);
+}
+
 // draw_multinomial for a group, all of whose threads draw the same numbers, from the shares of components.
 template <class Share, class Add>
 __device__ void split_by_binomials(Stream& stream, std::int64_t total, std::uint32_t R, const Share& share,
@@ -251,10 +261,10 @@ __global__ void __launch_bounds__(threads) draw_several(const DrawTask task) {
     const float running = group.running_sum(products.sum);
     const double total = static_cast<double>(group.from(running, group_size - 1));
     const std::int64_t y = draw_count(stream, cells, e, task.rates.scale * total);
-    if (y <= most_searched_units) {
+    if (is_searched(cells, y)) {
       for (std::int64_t unit = 0; unit < y; ++unit) {
         const std::uint32_t r = products.find(group, running, stream.uniform() * total);
-        if (group.l == 0) add_part(task, e, r, 1, static_cast<std::uint32_t>(unit));
+        if (group.l == 0) add_part(task, e, r, 1, order_of_unit(cells, r, unit));
       }
       continue;
     }
@@ -294,13 +304,13 @@ __global__ void __launch_bounds__(threads) draw_in_logs(const DrawTask task) {
       const double z = exp(log_z);
       const std::int64_t y = draw_count(stream, cells, e, z);
       log_likelihood = log_likelihood_of(cells, z, log_z, y);
-      if (y > most_searched_units) {
+      if (!is_searched(cells, y)) {
         split_by_binomials(stream, y, rates.R, share, add);
       } else {
         double sum = 0;
         for (unsigned lane = 0; lane < group_size; ++lane)
           for (std::uint32_t r = lane; r < rates.R; r += group_size) sum += share(r);
-        const double negligible = sum * 0x1p-54 / static_cast<double>(y);
+        const double negligible = sum * 0x1p-54 / static_cast<double>(cells.observed != nullptr ? 1 : y);
         for (std::int64_t unit = 0; unit < y; ++unit) {
           double target = stream.uniform() * sum;
           std::uint32_t found = 0, last = 0;
@@ -314,7 +324,8 @@ __global__ void __launch_bounds__(threads) draw_in_logs(const DrawTask task) {
                 searching = false;
               }
             }
-          add(searching ? last : found, 1, static_cast<std::uint32_t>(unit));
+          const std::uint32_t r = searching ? last : found;
+          add(r, 1, order_of_unit(cells, r, unit));
         }
       }
     }
