@@ -3,9 +3,12 @@ BUILD := build/release
 PREFIX ?= /usr/local
 # The Python tests have their module built in build/dev, too. Where their virtual environment is gone, the module is
 # left out again.
-CONFIGURE_DEV := cmake --preset dev $(if $(wildcard build/venv/made-from),,-DZTP_PYTHON=OFF) >/dev/null
+# The kernel for GPUs is compiled where nvcc is.
+NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+CONFIGURE_DEV := cmake --preset dev $(if $(wildcard build/venv/made-from),,-DZTP_PYTHON=OFF) \
+  -DZTP_CUDA=$(if $(NVCC),ON,OFF) >/dev/null
 
-.PHONY: all setup demo test python wheel fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize \
+.PHONY: all setup demo test cuda test-cuda cuda-bundle python wheel fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize \
         reliability install clean
 
 all: setup
@@ -25,6 +28,26 @@ test:
 	@ctest --test-dir build/dev --output-on-failure --no-tests=error -j 3
 	@$(MAKE) --no-print-directory fuzz-test
 	@scripts/python_tests.sh dev
+
+# The kernel for GPUs, build/release/libztp_cuda.so beside the program. Needs NVIDIA's CUDA toolkit, and installs nothing
+# of it.
+cuda: all
+	@[ -n "$(NVCC)" ] || { echo "make cuda needs nvcc: install NVIDIA's CUDA toolkit (12.1 or later), and put its bin \
+	folder on the path" >&2; exit 1; }
+	@cmake --preset release -DZTP_CUDA=ON >/dev/null
+	@cmake --build $(BUILD)
+
+# The tests of kernels, of chains and of whole fits, on a machine with a GPU; cuda-bundle makes build/cuda-bundle, a
+# folder that runs the same where nothing else is installed: build/cuda-bundle/test.
+test-cuda: cuda-bundle
+	@build/cuda-bundle/test
+
+cuda-bundle: cuda
+	@scripts/setup.sh test
+	@$(CONFIGURE_DEV)
+	@cmake --build build/dev --target ztp_cuda kernel_tests counts_dist_test columns_dist_test gamma_dist_test \
+	  sampler_tests joint_calibration_test exact_calibration_test
+	@scripts/cuda_bundle.sh build/dev build/release build/cuda-bundle
 
 # The Python package: a release build, installed into a fresh virtual environment, and its tests. PYTHON says which
 # interpreter.

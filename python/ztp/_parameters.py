@@ -64,7 +64,7 @@ class Parameters(BaseEstimator):
         holdout_as: str = "missing",
         checkpoint: str = "10m",
         memory: str | None = None,
-        kernel: str = "cpu",
+        kernel: str = "auto",
         zeros: str = "auto",
         ridge: float = 1,
         blocks: int = 4096,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/cuda/cuda_kernel.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "sampler/batch_chain.hpp"
@@ -53,6 +54,10 @@ ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool
     : problem_(make_problem(complete, data, &pool)),
       online_(online_options(complete)),
       kernel_(make_kernel(complete.kernel, pool)) {
+  if (complete.kernel == KernelName::cuda)
+    require_gpu_memory(problem_.layout,
+                       is_online(complete) ? static_cast<std::uint64_t>(complete.minibatch) : data.ones(),
+                       has_counts(complete), is_online(complete));
   if (!is_online(complete)) return;
   const std::size_t parts = minibatch_count(data.ones(), complete.minibatch);
   minibatches_ = make_minibatches(data, problem_.layout, parts, parts, has_counts(complete), *kernel_);

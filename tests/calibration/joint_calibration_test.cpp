@@ -168,7 +168,7 @@ template <class Make>
 std::vector<BatchMeans> successive_conditional(const Model& model, std::size_t length, Make make) {
   Generator generator(seed_of(3, model.name));
   Pool pool(1);
-  const auto kernel = make_kernel(KernelName::cpu, pool);
+  const auto kernel = make_kernel(calibrated_kernel(), pool);
   Observed observed(model, seed_of(1, model.name));
   auto sampler = make(observed, *kernel);
   std::vector<BatchMeans> means(names_of(model).size(), BatchMeans(length, batches));
@@ -249,7 +249,7 @@ TEST(Twins, WithoutABugEqualTheChain) {
     Observed observed(test.model, 1);
     observed.set(draw_joint(generator, test.model).data);
     Pool pool(1);
-    const auto kernel = make_kernel(KernelName::cpu, pool);
+    const auto kernel = make_kernel(calibrated_kernel(), pool);
     BatchChain chain = MakeChain{}(observed, *kernel);
     Twin twin = MakeTwin{Bug::none}(observed, *kernel);
     chain.start();

@@ -11,12 +11,21 @@
 #include <stdexcept>
 #include <string>
 
+#include "ztp/choices.hpp"
+#include "ztp/options.hpp"
+
 namespace ztp::test {
 
 // ZTP_FULL=1 makes the runs as long as `make calibration` wants them; without it they are part of `make test`.
 inline bool full_form() {
   const char* value = std::getenv("ZTP_FULL");
   return value != nullptr && std::string(value) == "1";
+}
+
+// The kernel whose chains are tested: cpu, or what ZTP_TEST_KERNEL says (make test-cuda).
+inline KernelName calibrated_kernel() {
+  const char* value = std::getenv("ZTP_TEST_KERNEL");
+  return value == nullptr ? KernelName::cpu : choice_named<KernelName>(value).value();
 }
 
 // Each model has seeds of its own, one for each purpose, so that their results are independent: FNV-1a of the name.

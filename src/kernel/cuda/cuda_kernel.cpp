@@ -1,5 +1,7 @@
 #include "kernel/cuda/cuda_kernel.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -283,6 +285,39 @@ class CudaKernel final : public Kernel {
 
 bool has_cuda() {
   return cuda::library().api != nullptr;
+}
+
+namespace {
+
+// Of the arrays of a chain: ones and two lists of them, factors, counts, and sums of blocks of rows.
+double gpu_bytes(const FactorLayout& layout, double columns_factor, std::uint64_t ones, bool counts, bool wide) {
+  const double K = static_cast<double>(layout.modes());
+  double bytes = static_cast<double>(ones) * (4 * K + (counts ? 8 : 0) + 8);
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {
+    const double columns = static_cast<double>(cuda::stride_of(
+        static_cast<std::size_t>(std::ceil(static_cast<double>(layout.size(f).columns) * columns_factor))));
+    bytes += static_cast<double>(layout.size(f).rows) * columns * (4 + (wide ? 8 : 4) + 8.0 / cuda::rows_per_sum);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void require_gpu_memory(const FactorLayout& layout, std::uint64_t ones, bool counts, bool wide) {
+  std::size_t free = 0, total = 0;
+  cuda::check(cuda::library().api->memory(&free, &total), "free memory");
+  const double room = 0.97 * static_cast<double>(free), needed = gpu_bytes(layout, 1, ones, counts, wide);
+  if (needed <= room) return;
+  std::string remedy = "take fewer columns";
+  if (layout.columns_are_components()) {
+    std::size_t R = layout.components();
+    while (R > 0 && gpu_bytes(layout, static_cast<double>(R) / static_cast<double>(layout.components()), ones, counts,
+                              wide) > room)
+      --R;
+    remedy = R > 0 ? fmt::format("--rank {} would fit", R) : "no rank would fit: use --method online";
+  }
+  throw config_error("the GPU ({}) has {:.1f} GiB free, and this fit needs {:.1f} GiB there; {}, or use --kernel cpu",
+                     cuda::library().device_name, static_cast<double>(free) * 0x1p-30, needed * 0x1p-30, remedy);
 }
 
 std::unique_ptr<Kernel> make_cuda_kernel() {

@@ -1,0 +1,98 @@
+#!/bin/sh
+# The tests of the kernel for GPUs (make test-cuda); part of a bundle of scripts/cuda_bundle.sh. Takes a few minutes.
+#   test [DATA]     DATA: a directory of data sets, as $ZTP_DATA; without it fits of real data are left out
+# 1. Every operation against the reference, its law and its parity: the tests of kernels, draws and chains.
+# 2. Whole chains against exact posteriors and by joint tests.
+# 3. Two fits with the same seed have the same bytes; AUC-ROC as with --kernel cpu, within four standard errors of its
+#    Monte Carlo error, on Kinship, UMLS and Scholars.
+# 4. compute-sanitizer, where it is installed: memcheck and racecheck of the tests of kernels.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+data=${1:-${ZTP_DATA:-}}
+run=$here/run
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export SOURCE_DATE_EPOCH=1547683200
+passed=0
+failed=0
+check() { # NAME COMMAND...
+  name=$1
+  shift
+  if "$@" >"$work/log" 2>&1; then
+    passed=$((passed + 1))
+    echo "passed: $name"
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name"
+    grep -E 'Failure|FAILED|Expected|actual|ztp:|=========' "$work/log" | head -20
+  fi
+}
+
+"$run" kernel_tests --gtest_list_tests >/dev/null || exit 1
+for shard in 0 1 2 3 4 5; do
+  (GTEST_TOTAL_SHARDS=6 GTEST_SHARD_INDEX=$shard "$run" kernel_tests --gtest_brief=1 >"$work/shard$shard" 2>&1
+    echo $? >"$work/rc$shard") &
+done
+wait
+for shard in 0 1 2 3 4 5; do
+  check "operations against the reference, part $((shard + 1))" \
+    sh -c "cat '$work/shard$shard'; exit \$(cat '$work/rc$shard')"
+done
+for program in counts_dist_test columns_dist_test gamma_dist_test; do
+  check "distributions: $program" "$run" $program --gtest_brief=1
+done
+check "chains against exact posteriors" env ZTP_TEST_KERNEL=cuda "$run" exact_calibration_test --gtest_brief=1
+check "joint tests" env ZTP_TEST_KERNEL=cuda "$run" joint_calibration_test --gtest_brief=1
+
+# fit KERNEL SEED FILE ARGS...: into $work/KERNEL-SEED; prints its AUC-ROC
+fit() {
+  kernel=$1
+  seed=$2
+  file=$3
+  shift 3
+  "$run" ztp fit "$file" --kernel "$kernel" --seed "$seed" --sampler plain --chains 1 --holdout 0.1 "$@" \
+    --out "$work/$kernel-$seed" --force >/dev/null 2>"$work/fit.log" || { cat "$work/fit.log" >&2; return 1; }
+  "$run" ztp evaluate "$work/$kernel-$seed" --raw --head 0 --json | sed 's/"popularity".*//; s/.*"auc_roc":\([0-9.]*\).*/\1/'
+}
+# same_auc NAME FILE ARGS...: five seeds with each kernel
+same_auc() {
+  name=$1
+  shift
+  for seed in 1 2 3 4 5; do
+    echo "$(fit cpu $seed "$@") $(fit cuda $seed "$@")"
+  done >"$work/auc"
+  # Splits are the same for the same seed, so differences are of chains alone.
+  if awk -v name="$name" '{d = $2 - $1; s += d; q += d * d; c += $1; g += $2; n++}
+      END {m = s / n; e = sqrt((q / n - m * m) / (n - 1)); printf "%s: AUC-ROC %.5f (cpu), %.5f (cuda), difference %.5f, standard error %.5f\n", name, c / n, g / n, m, e; exit !(n == 5 && c > 0 && m * m <= 16 * e * e + 1e-10)}' "$work/auc"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name"
+  fi
+}
+if [ -n "$data" ] && [ -e "$data/kinship/tensor.tsv.gz" ]; then
+  same_auc Kinship "$data/kinship/tensor.tsv.gz" --rank 20 --sweeps 400
+  same_auc UMLS "$data/umls/tensor.tsv.gz" --rank 20 --sweeps 400
+  same_auc "Kinship, tied" "$data/kinship/tensor.tsv.gz" --tie person_i=person_j --sweeps 60
+  cp -r "$work/cuda-1" "$work/first"
+  fit cuda 1 "$data/kinship/tensor.tsv.gz" --tie person_i=person_j --sweeps 60 >/dev/null
+  check "two fits of tied modes have the same bytes" cmp "$work/first/draws.nc" "$work/cuda-1/draws.nc"
+  [ ! -e "$data/scholars/tensor.tsv.gz" ] || same_auc Scholars "$data/scholars/tensor.tsv.gz" --rank 50 --sweeps 60
+fi
+"$run" ztp simulate --dims 300,200,50 --ones 20000 --rank 10 --out "$work/sim" >/dev/null 2>&1
+for method in batch online; do
+  fit cuda 7 "$work/sim/tensor.tsv" --rank 15 --sweeps 100 --method $method >/dev/null
+  cp -r "$work/cuda-7" "$work/first-$method"
+  fit cuda 7 "$work/sim/tensor.tsv" --rank 15 --sweeps 100 --method $method >/dev/null
+  check "two $method fits have the same bytes" cmp "$work/first-$method/draws.nc" "$work/cuda-7/draws.nc"
+done
+if command -v compute-sanitizer >/dev/null; then
+  for tool in memcheck racecheck; do
+    check "compute-sanitizer $tool" compute-sanitizer --tool $tool --error-exitcode 9 "$here"/lib/ld-linux-* \
+      --library-path "$here/lib:${LD_LIBRARY_PATH:-}" "$here/kernel_tests" \
+      --gtest_filter='Arrays.*:NarrowCounts.*:Oracle.Place:Oracle.Tally:Oracle.ImputeDiagonal:Oracle.DrawSumAndScale:Oracle.ExpectedCounts*:Oracle.UnitsMultiplyCounts:Oracle.AllocateAtRandom' \
+      --gtest_brief=1
+  done
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
