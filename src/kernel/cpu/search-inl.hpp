@@ -166,8 +166,8 @@ class BatchSearch {
   }
 
  private:
-  // One search in each lane, among the products of cell `row`. sums(l, h): the running sums up to lane l of those in the
-  // lower half of the lanes (h = 0) and in the upper. Returns whether a place may be past the end.
+  // One search in each lane, among the products of cell `row`. sums(l, h): the running sums up to lane l of those in
+  // the lower half of the lanes (h = 0) and in the upper. Returns whether a place may be past the end.
   template <class Sums>
   HWY_INLINE bool find_lanes(const Doubles target[2], const Sums& sums, hn::Vec<I32> row, std::uint32_t* found) const {
     const F32 f;
