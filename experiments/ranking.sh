@@ -1,10 +1,11 @@
 #!/bin/sh
 # The figures of docs/results.md, "Ranking". Needs the data sets under $ZTP_DATA (see docs/results.md).
-#   experiments/ranking.sh [choose] [fb15k-237] [choose-shared] [shared] [movielens]     default: all
+#   experiments/ranking.sh [choose] [fb15k-237] [choose-shared] [shared] [movielens] [defaults]     default: all
 # choose: FB15k-237, rank and Dirichlet parameter on the validation set. fb15k-237: the test set, with those that were
 # best ($RANK and $DIRICHLET override them). choose-shared, shared: the same for tied modes with shared columns
-# ($COLUMNS, $RANK, $DIRICHLET, $CHAINS, $SWEEPS). movielens: a tenth of the ones held out, three splits. Prints one
-# line a run, TAB-separated, of both sides together unless said otherwise. Work files go to a temporary directory.
+# ($COLUMNS, $RANK, $DIRICHLET, $CHAINS, $SWEEPS). movielens: a tenth of the ones held out, three splits. defaults:
+# FB15k-237 with the default options, without and with --tie, beside popularity. Prints one line a run, TAB-separated,
+# of both sides together unless said otherwise. Work files go to a temporary directory.
 set -eu
 . "$(dirname "$0")/common.sh.inc"
 threads=${THREADS:-2}
@@ -107,12 +108,25 @@ movielens() {
   done
 }
 
-[ $# -gt 0 ] || set -- choose fb15k-237 choose-shared shared movielens
+defaults() {
+  prepare
+  for tie in "" "--tie entity_i=entity_j"; do
+    # shellcheck disable=SC2086  # no word or two
+    "$ztp" fit "$work/fb/train.tsv" --labels "$work/fb/labels" --seed 31 --threads "$threads" $tie \
+      --out "$work/run-fb" --force >/dev/null 2>&1
+    "$ztp" evaluate "$work/run-fb" "$work/fb/test.tsv" --ranking entity_i,entity_j --filter "$work/fb/valid.tsv" \
+      --draws 20 --threads "$threads" --json >"$work/out.json"
+    printf 'fb15k-237 test, default options %s\t%s\n' "$tie" "$(summary <"$work/out.json")"
+  done
+  printf 'fb15k-237 test, popularity\t%s\n' "$(sed 's/.*"popularity"/"all"/' "$work/out.json" | summary)"
+}
+
+[ $# -gt 0 ] || set -- choose fb15k-237 choose-shared shared movielens defaults
 for what; do
   case $what in
     fb15k-237) fb15k237 ;;
     choose-shared) choose_shared ;;
-    choose | shared | movielens) $what ;;
+    choose | shared | movielens | defaults) $what ;;
     *) echo "unknown experiment $what" >&2; exit 2 ;;
   esac
 done

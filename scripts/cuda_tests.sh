@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests of the kernel for GPUs (make test-cuda); part of a bundle of scripts/cuda_bundle.sh. Takes a few minutes.
+# The tests of the kernel for GPUs (make test-cuda); part of a bundle of scripts/cuda_bundle.sh. Takes about a quarter of an hour.
 #   test [DATA]     DATA: a directory of data sets, as $ZTP_DATA; without it fits of real data are left out
 # 1. Every operation against the reference, its law and its parity: the tests of kernels, draws and chains.
 # 2. Whole chains against exact posteriors and by joint tests.
@@ -28,19 +28,33 @@ check() { # NAME COMMAND...
   fi
 }
 
-"$run" kernel_tests --gtest_list_tests >/dev/null || exit 1
-for shard in 0 1 2 3 4 5; do
-  (GTEST_TOTAL_SHARDS=6 GTEST_SHARD_INDEX=$shard "$run" kernel_tests --gtest_brief=1 >"$work/shard$shard" 2>&1
-    echo $? >"$work/rc$shard") &
-done
-wait
-for shard in 0 1 2 3 4 5; do
-  check "operations against the reference, part $((shard + 1))" \
-    sh -c "cat '$work/shard$shard'; exit \$(cat '$work/rc$shard')"
+# sharded NAME PROGRAM PARTS: the tests of a program in so many processes at once
+sharded() {
+  for shard in $(seq 0 $(($3 - 1))); do
+    (GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$shard "$run" "$2" --gtest_brief=1 >"$work/shard$shard" 2>&1
+      echo $? >"$work/rc$shard") &
+  done
+  wait
+  for shard in $(seq 0 $(($3 - 1))); do
+    check "$1, part $((shard + 1))" sh -c "cat '$work/shard$shard'; exit \$(cat '$work/rc$shard')"
+  done
+}
+
+"$run" ztp check /dev/null --kernel cuda >/dev/null 2>"$work/log"
+if grep -q 'no GPU\|is not there' "$work/log"; then cat "$work/log" >&2; exit 1; fi
+sharded "operations against the reference" kernel_tests 8
+for program in counts_dist_test columns_dist_test gamma_dist_test; do
+  "$run" $program --gtest_brief=1 >"$work/$program" 2>&1 &
+  eval "pid_$program=$!"
 done
 for program in counts_dist_test columns_dist_test gamma_dist_test; do
-  check "distributions: $program" "$run" $program --gtest_brief=1
+  eval "wait \$pid_$program"
+  echo $? >"$work/rc-$program"
 done
+for program in counts_dist_test columns_dist_test gamma_dist_test; do
+  check "distributions: $program" sh -c "cat '$work/$program'; exit \$(cat '$work/rc-$program')"
+done
+# One process each: several would take turns on the GPU, and these wait for it in every sweep.
 check "chains against exact posteriors" env ZTP_TEST_KERNEL=cuda "$run" exact_calibration_test --gtest_brief=1
 check "joint tests" env ZTP_TEST_KERNEL=cuda "$run" joint_calibration_test --gtest_brief=1
 

@@ -164,14 +164,14 @@ std::vector<Quantity> quantities(const Model& model, const ExactPosterior& poste
 
 // ---- the test -------------------------------------------------------------------------------------------------------
 
-// A long run of the sampler on fixed data, against the exact means.
-template <class Make>
 // On a machine with a GPU, that one alone: the others are tested everywhere.
 std::vector<const char*> exact_kernels() {
   if (calibrated_kernel() == KernelName::cuda) return {"cuda"};
   return {"cpu", "reference"};
 }
 
+// A long run of the sampler on fixed data, against the exact means.
+template <class Make>
 Worst compare(const Example& example, const std::vector<Quantity>& list, const char* kernel_name, std::size_t length,
               Make make, Results& results) {
   Pool pool(1);

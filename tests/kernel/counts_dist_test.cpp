@@ -2,7 +2,7 @@
 // network's diagonal? Are expected counts the means of drawn ones?
 //
 // Seed 20150713, a million draws for each setting, tens or hundreds of thousands where a draw is a walk over hundreds
-// of rows. At most 3000 p-values are looked at in this file and each fails below 1e-3 / 3000: the whole file raises a
+// of rows. At most 4000 p-values are looked at in this file and each fails below 1e-3 / 4000: the whole file raises a
 // false alarm with probability at most 1e-3. The seed is fixed and nothing is retried. Every kernel draws from streams
 // of its own.
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ namespace ztp::test {
 namespace {
 
 constexpr std::uint64_t seed = 20150713;
-Alarms* const alarms = new Alarms(1e-3, 3000);
+Alarms* const alarms = new Alarms(1e-3, 4000);
 const auto* const registered = testing::AddGlobalTestEnvironment(alarms);
 
 INSTANTIATE_TEST_SUITE_P(Each, KernelDraws, testing::ValuesIn(drawing_kernel_names()),

@@ -1,6 +1,6 @@
 // The functions that a GPU computes with, called on the host: gamma draws in floats against those in double, and the
-// search of a categorical draw against draw_multinomial. Random numbers and all other draws are the same source for both
-// (base/random.hpp, model/distributions.hpp), so that their own tests are tests of the GPU's, too. Everything is a
+// search of a categorical draw against draw_multinomial. Random numbers and all other draws are the same source for
+// both (base/random.hpp, model/distributions.hpp), so that their own tests are tests of the GPU's, too. Everything is a
 // function of the seed 61; there is no chance in a run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -33,6 +33,24 @@ TEST(CudaFunctions, GammaDrawsAreThoseOfDoublePrecision) {
     }
   }
   EXPECT_LE(different, 1e-5 * draws);
+}
+
+// The shapes of counts, as the GPU makes them in floats.
+TEST(CudaFunctions, ShapesOfCountsAreThoseOfDoublePrecision) {
+  const auto expect_same = [](const GammaShape& fast, const GammaShape& slow, const std::string& name) {
+    EXPECT_NEAR(fast.d, slow.d, 3e-7f * slow.d) << name;
+    EXPECT_NEAR(fast.c, slow.c, 5e-7f * slow.c) << name;
+    EXPECT_NEAR(fast.boost, slow.boost, 5e-7f * slow.boost) << name;
+  };
+  for (const double a : {0.02, 0.1, 0.7, 3.0}) {
+    const GammaShape empty = gamma_shape(a);
+    for (const double count : {0.0, 1.0, 2.0, 77.0, 1e6})
+      expect_same(gamma_shape(static_cast<float>(a), static_cast<float>(count), true, empty), gamma_shape(a + count),
+                  fmt::format("a = {}, whole {}", a, count));
+    for (const double count : {0.25, 0.5, 1.5, 1000.125})
+      expect_same(gamma_shape(static_cast<float>(a), static_cast<float>(count), false, empty), gamma_shape(a + count),
+                  fmt::format("a = {}, {}", a, count));
+  }
 }
 
 TEST(CudaFunctions, SureAcceptanceIsAcceptance) {
@@ -72,7 +90,7 @@ std::size_t find(const std::vector<float>& shares, double target) {
   }
   const unsigned lane = lane_of(beyond, with_share);
   const double rest = lane == 0 ? target : target - static_cast<double>(running[lane - 1]);
-  return lane + lanes * static_cast<std::size_t>(place_in_lane(p[lane], rest));
+  return lane + lanes * static_cast<std::size_t>(place_in_lane(p[lane], static_cast<float>(rest)));
 }
 
 // Shares that are small whole numbers are added up without rounding, so that both find the same component.

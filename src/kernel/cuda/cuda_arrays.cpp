@@ -40,11 +40,21 @@ DeviceBuffer<T> zeros(std::size_t rows, std::size_t columns) {
 CudaFactors::CudaFactors(std::size_t rows, std::size_t columns, std::uint64_t first_row)
     : Factors(rows, columns, first_row), values_(zeros<float>(rows, columns)) {}
 
+void CudaFactors::settle() const {
+  if (is_settled_) return;
+  is_settled_ = true;
+  ColumnTask all{};
+  all.count = rows();
+  check(api().scale_columns(all, factor.data(), unsettled()), "columns scaled");
+}
+
 void CudaFactors::read(Range rows, float* packed) const {
+  settle();
   rows_to_host(values_, columns(), rows, packed);
 }
 
 void CudaFactors::write(Range rows, const float* packed) {
+  settle();
   rows_to_device(values_, columns(), rows, packed);
 }
 

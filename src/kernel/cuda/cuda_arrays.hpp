@@ -14,15 +14,26 @@ class CudaFactors final : public Factors {
   void read(Range rows, float* packed) const override;
   void write(Range rows, const float* packed) override;
 
+  // Where the values are, each as it should be.
+  FactorArray array() const {
+    settle();
+    return unsettled();
+  }
+  // Columns that were just drawn still have to be multiplied by to_scale()[q], until something needs them as they
+  // should be. The allocation does not, which saves a pass over all factors. Null: they are as they should be.
+  FactorArray unsettled() const {
+    return {values_.data(), rows(), first_row(), static_cast<std::uint32_t>(columns()), stride_of(columns())};
+  }
+  const float* to_scale() const { return is_settled_ ? nullptr : factor.data(); }
+  void unsettle() { is_settled_ = false; }
+  void settle() const;
+
   // Room for sums of its columns, and those of blocks of rows behind them; and for what scales the columns.
   DeviceBuffer<double> sums;
   DeviceBuffer<float> factor;
 
-  FactorArray array() const {
-    return {values_.data(), rows(), first_row(), static_cast<std::uint32_t>(columns()), stride_of(columns())};
-  }
-
  private:
+  mutable bool is_settled_ = true;
   DeviceBuffer<float> values_;
 };
 
@@ -37,8 +48,8 @@ class CudaCounts final : public Counts {
 
   bool wide() const { return wide_; }
   void widen();
-  // Whether values that have grown by at most `most` are still certain to fit. If not, they may have wrapped around: the
-  // caller takes back what was added, widens and adds again.
+  // Whether values that have grown by at most `most` are still certain to fit. If not, they may have wrapped around:
+  // the caller takes back what was added, widens and adds again.
   bool fit_after(std::int64_t most);
   void forget() { largest_ = 0; }
   CountArray array() const {

@@ -76,14 +76,19 @@ class CudaKernel final : public Kernel {
     CudaFactors& factors = on_device(u);
     factors.sums.reserve((column_blocks(u.rows()) + 1) * u.columns());
     factors.factor.reserve(u.columns());
-    check(api().draw_columns(task_of(columns), key, t, factors.array(), smallest_sum, factors.sums.data() + u.columns(),
-                             factors.sums.data(), factors.factor.data()),
+    check(api().draw_columns(task_of(columns), key, t, factors.unsettled(), smallest_sum,
+                             factors.sums.data() + u.columns(), factors.sums.data(), factors.factor.data()),
           "columns");
+    factors.unsettle();
     return true;
   }
   std::vector<double> end_columns(const Factors& u) override {
     const Lock lock(one_at_a_time);
-    return to_host(on_device(u).sums, u.columns());
+    const std::vector<double> sums = to_host(on_device(u).sums, u.columns());
+    // Where a column's factor is far from one, products of several might not be floats.
+    const auto is_far = [n = static_cast<double>(u.rows())](double sum) { return !(sum < 1e6 * n && sum > 1e-6 * n); };
+    if (std::any_of(sums.begin(), sums.end(), is_far)) on_device(u).settle();
+    return sums;
   }
   std::vector<double> draw_in_logs(const Columns& columns, const std::vector<std::size_t>& which,
                                    const std::vector<double>& log_rest, StreamKey key, std::uint32_t t,

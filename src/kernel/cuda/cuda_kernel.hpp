@@ -9,8 +9,8 @@ namespace ztp {
 std::unique_ptr<Kernel> make_cuda_kernel();
 // Whether that would work.
 bool has_cuda();
-// Throws Error (config), if a chain of so many ones at once does not fit into the memory that the GPU has free: with what
-// it needs, and with the rank that would fit, if it is one of CP.
+// Throws Error (config), if a chain of so many ones at once does not fit into the memory that the GPU has free: with
+// what it needs, and with the rank that would fit, if it is one of CP.
 void require_gpu_memory(const FactorLayout& layout, std::uint64_t ones, bool counts, bool wide);
 
 }  // namespace ztp

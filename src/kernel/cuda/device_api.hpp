@@ -1,7 +1,7 @@
-// What libztp_cuda.so offers: operations on the memory of one GPU, as plain functions of plain data, so that neither the
-// program nor the library needs a symbol of the other. Every pointer is to the memory of the device unless its name says
-// `host`. Calls are ordered as they are made; those that write to the host wait for what they write. What each operation
-// computes is said in kernel/kernel.hpp.
+// What libztp_cuda.so offers: operations on the memory of one GPU, as plain functions of plain data, so that neither
+// the program nor the library needs a symbol of the other. Every pointer is to the memory of the device, unless its
+// name says `host`. Calls are ordered as they are made; those that write to the host wait for what they write. What
+// each operation computes is said in kernel/kernel.hpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -125,13 +125,16 @@ struct Api {
   int (*copy)(void* to, const void* from, std::size_t bytes);  // both of the device
   int (*wait)();
 
+  // Factors that are still to be multiplied by factor[k][q] are taken as they are, and the weights become those that
+  // make up for it. Null: nothing to make up for in mode k.
+  int (*fold_weights)(const RateArrays&, const float* const* host_factor, float* weight, double* log_weight);
   int (*draw_counts)(const DrawTask&);
   int (*allocate_at_random)(const DrawTask&);
 
   int (*draw_gammas)(const ColumnTask&, StreamKey, std::uint32_t t, FactorArray u);
   // blocks: room for sums of blocks, column_blocks(rows) x columns. sums: columns.
   int (*sum_columns)(const ColumnTask&, FactorArray u, double* blocks, double* sums);
-  // draw_gammas, sum_columns, and columns scaled to add up to u.rows; factor: room for columns floats.
+  // draw_gammas and sum_columns. factor: what columns are to be multiplied by to add up to u.rows; zero for lost ones.
   int (*draw_columns)(const ColumnTask&, StreamKey, std::uint32_t t, FactorArray u, double smallest_sum, double* blocks,
                       double* sums, float* factor);
   int (*scale_columns)(const ColumnTask&, const float* factor, FactorArray u);
@@ -162,7 +165,7 @@ struct Api {
 };
 
 // Rows whose factors are added up one after another; part of what a seed means on a GPU.
-inline constexpr std::uint64_t rows_per_sum = 256;
+inline constexpr std::uint64_t rows_per_sum = 32;
 inline std::uint64_t column_blocks(std::uint64_t rows) {
   return (rows + rows_per_sum - 1) / rows_per_sum;
 }

@@ -39,6 +39,28 @@ StagedRates::StagedRates(const Rates& rates, Staging& staging) : rates_(&rates) 
 }
 
 RateArrays StagedRates::arrays(const unsigned char* sent, const std::vector<Counts*>& counts) const {
+  return make(sent, counts, true);
+}
+
+RateArrays StagedRates::folded(const unsigned char* sent, const std::vector<Counts*>& counts,
+                               unsigned char* room) const {
+  RateArrays result = make(sent, counts, false);
+  const float* factor[most_modes] = {};
+  bool none_to_fold = true;
+  for (std::uint32_t k = 0; k < result.K; ++k) {
+    factor[k] = on_device(*rates_->factors[rates_->layout->matrix(k)]).to_scale();
+    none_to_fold = none_to_fold && factor[k] == nullptr;
+  }
+  if (none_to_fold) return result;
+  auto* const log_weight = reinterpret_cast<double*>(room);
+  auto* const weight = reinterpret_cast<float*>(log_weight + result.R);
+  check(api().fold_weights(result, factor, weight, log_weight), "weights");
+  result.weight = weight;
+  result.log_weight = log_weight;
+  return result;
+}
+
+RateArrays StagedRates::make(const unsigned char* sent, const std::vector<Counts*>& counts, bool settled) const {
   RateArrays result{};
   result.K = static_cast<std::uint32_t>(rates_->modes());
   result.R = static_cast<std::uint32_t>(rates_->R());
@@ -48,7 +70,8 @@ RateArrays StagedRates::arrays(const unsigned char* sent, const std::vector<Coun
   result.log_volume = rates_->log_volume;
   for (std::uint32_t k = 0; k < result.K; ++k) {
     const std::size_t f = rates_->layout->matrix(k);
-    const FactorArray u = on_device(*rates_->factors[f]).array();
+    const CudaFactors& factors = on_device(*rates_->factors[f]);
+    const FactorArray u = settled ? factors.array() : factors.unsettled();
     ModeArrays& mode = result.mode[k];
     mode = {u.values, nullptr, column_.empty() ? nullptr : reinterpret_cast<const std::uint32_t*>(sent + column_[k]),
             u.stride, false};
@@ -63,10 +86,11 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
                                               const DrawSettings& settings, bool wants_parts,
                                               std::size_t parts_per_entry) {
   std::vector<StagedRates> rates;
-  std::size_t entries = 0, most = 0, bytes = 0;
+  std::size_t entries = 0, most = 0, bytes = 0, to_fold = 0;
   result_at_.clear();
   for (const CountGroup& group : groups) {
     rates.emplace_back(group.rates, staging_);
+    to_fold += rates.back().bytes_to_fold();
     result_at_.push_back(bytes);
     bytes += sizeof(DrawnHeader) + group.rates.R() * sizeof(std::int64_t);
     entries += group.ones->count();
@@ -74,6 +98,8 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
   }
   const unsigned char* const sent = staging_.send();
   results_.reserve(bytes);
+  folded_.reserve(to_fold);
+  unsigned char* room_to_fold = folded_.data();
   host_results_.resize(bytes);
   work_.reserve(2 * most);
   const bool lists_fit = entries <= most_in_logs;
@@ -85,7 +111,8 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::size_t count = groups[g].ones->count(), room = parts_per_entry * count + 64;
     DrawTask task{};
-    task.rates = rates[g].arrays(sent, groups[g].sums.rows);
+    task.rates = rates[g].folded(sent, groups[g].sums.rows, room_to_fold);
+    room_to_fold += rates[g].bytes_to_fold();
     task.cells = on_device(*groups[g].ones).array();
     task.key = streams.key;
     task.t = streams.t;

@@ -35,8 +35,14 @@ class StagedRates {
   StagedRates(const Rates& rates, Staging& staging);
   // When they are there. counts: of each matrix, or none.
   RateArrays arrays(const unsigned char* sent, const std::vector<Counts*>& counts) const;
+  // The same with factors as they were drawn, and with weights that make up for their scale: in `room`, of which it
+  // takes bytes_to_fold().
+  RateArrays folded(const unsigned char* sent, const std::vector<Counts*>& counts, unsigned char* room) const;
+  std::size_t bytes_to_fold() const { return (rates_->R() * (sizeof(float) + sizeof(double)) + 31) / 16 * 16; }
 
  private:
+  RateArrays make(const unsigned char* sent, const std::vector<Counts*>& counts, bool settled) const;
+
   const Rates* rates_;
   std::size_t weight_ = 0, log_weight_ = 0;
   std::vector<std::size_t> column_;  // of each mode; empty: columns are components
@@ -61,6 +67,7 @@ class CountDrawer {
   DeviceBuffer<std::uint32_t> work_, components_;
   DeviceBuffer<EntryPart> parts_;
   DeviceBuffer<EntryLikelihood> in_logs_;
+  DeviceBuffer<unsigned char> folded_;   // weights of each group
   DeviceBuffer<unsigned char> results_;  // of each group, its header and totals
   std::vector<unsigned char> host_results_;
   std::vector<std::size_t> result_at_;

@@ -19,6 +19,24 @@ ZTP_DEVICE inline GammaShape gamma_shape(double shape) {
           shape < 1 ? static_cast<float>(1.4426950408889634 / shape) : 0.0f};
 }
 
+ZTP_DEVICE inline float inverse_root(float value) {
+#ifdef __CUDA_ARCH__
+  return rsqrtf(value);
+#else
+  return 1 / std::sqrt(value);
+#endif
+}
+
+// Of a + count in floats, where `empty` is the shape without a count. whole: counts are whole numbers, so that only the
+// shape of no count can be below one.
+ZTP_DEVICE inline GammaShape gamma_shape(float a, float count, bool whole, const GammaShape& empty) {
+  if (count == 0) return empty;
+  const float shape = count + a;
+  const bool small = !whole && shape < 1;
+  const float d = whole ? count + (a - 1.0f / 3) : shape + (small ? 2.0f / 3 : -1.0f / 3);
+  return {d, (1.0f / 3) * inverse_root(d), small ? 1.44269504f / shape : 0.0f};
+}
+
 struct GammaCandidate {
   float x, t, value, uniform;  // normal, c x, the draw, and the number that decides about it
 };

@@ -1,10 +1,10 @@
-// Latent counts of the cells, and where they are added.                                          (M3), (M4), (M17), (M26)
+// Latent counts of the cells, and where they are added.                                       (M3), (M4), (M17), (M26)
 //
 // Three kernels one after the other. `draw_entries` computes the rate of every entry and finds the component of its
 // unit; that is all for most. Entries whose count may be another than one go to a list, for `draw_several`, and those
 // whose rate floats do not hold to another, for `draw_in_logs`. All sums of counts are of integers, and so do not
 // depend on the order; log-likelihoods are added up in a fixed one.
-#include "device/common.cuh"
+#include "kernel/cuda/device/common.cuh"
 #include "kernel/cuda/search.hpp"
 
 namespace ztp::cuda {
@@ -63,12 +63,11 @@ struct Products {
   // running: of this thread's and those before it.
   __device__ std::uint32_t find(const Group& group, float running, double target) const {
     const unsigned beyond = group.which(static_cast<double>(running) > target);
-    const unsigned some = group.which(sum > 0);
-    const unsigned winner = beyond != 0 ? __ffs(static_cast<int>(beyond)) - 1 : lane_of(0, some);
+    const unsigned winner = lane_of(beyond, beyond != 0 ? 0 : group.which(sum > 0));
     const float before = __shfl_up_sync(group.mask, running, 1, group_size);
     double rest = group.from(group.l == 0 ? target : target - static_cast<double>(before), winner);
     if constexpr (STEPS > 0) {
-      return group.from(group.l + group_size * place_in_lane(p, rest), winner);
+      return group.from(group.l + group_size * place_in_lane(p, static_cast<float>(rest)), winner);
     } else {
       // The components of the winner, sixteen at a time.
       std::uint32_t last = winner;
@@ -166,17 +165,23 @@ __global__ void __launch_bounds__(threads) draw_entries(const DrawTask task, dou
     const double place = cells.observed != nullptr ? first : second;
     float total = 0;
     std::uint32_t component = 0;
-    for (unsigned i = 0; i < group_size; ++i) {
+    // Two at a time, so that one waits for memory while the other is added up.
+    for (unsigned i = 0; i < group_size; i += 2) {
       const std::uint64_t entry = begin + side * group_size + i;
-      const Products<STEPS, MODES> products(rates, cells.coords + (entry < cells.count ? entry : begin) * rates.K,
-                                            group, weight);
-      const float running = group.running_sum(products.sum), sum = group.from(running, group_size - 1);
-      const double target = group.from(place, i) * static_cast<double>(sum);
-      const std::uint32_t found = cells.missing ? 0 : products.find(group, running, target);
-      if (group.l == i) {
-        total = sum;
-        component = found;
-      }
+      const std::uint32_t* const at = cells.coords + (entry < cells.count ? entry : begin) * rates.K;
+      const std::uint32_t* const next = entry + 1 < cells.count ? at + rates.K : at;
+      const Products<STEPS, MODES> of_this(rates, at, group, weight), of_next(rates, next, group, weight);
+      const auto finish = [&](const Products<STEPS, MODES>& products, unsigned which) {
+        const float running = group.running_sum(products.sum), sum = group.from(running, group_size - 1);
+        const double target = group.from(place, which) * static_cast<double>(sum);
+        const std::uint32_t found = cells.missing ? 0 : products.find(group, running, target);
+        if (group.l == which) {
+          total = sum;
+          component = found;
+        }
+      };
+      finish(of_this, i);
+      finish(of_next, i + 1);
     }
     const double z = rates.scale * static_cast<double>(total);
     const bool holds = floats_hold(static_cast<double>(total), z);
@@ -213,8 +218,8 @@ __device__ std::int64_t draw_count(Stream& stream, const CellArrays& cells, std:
   return cells.observed != nullptr ? cells.observed[e] : draw_zero_truncated_poisson(stream, z);
 }
 
-// Whether the units of an entry are searched for one by one, as kernel/entry_draw.hpp has it; and their order in the list
-// of parts: observed counts come component by component.
+// Whether the units of an entry are searched for one by one, as kernel/entry_draw.hpp has it; and their order in the
+// list of parts: observed counts come component by component.
 constexpr std::int64_t most_searched = 128;
 __device__ bool is_searched(const CellArrays& cells, std::int64_t y) {
   return y <= (cells.observed != nullptr ? most_searched : most_searched_units);
@@ -396,6 +401,25 @@ __global__ void random_components(const DrawTask task) {
   }
 }
 
+struct FactorsToFold {
+  const float* of_mode[most_modes];
+};
+
+__global__ void fold(const RateArrays rates, const FactorsToFold factors, float* weight, double* log_weight) {
+  for (std::uint32_t r = blockIdx.x * threads + threadIdx.x; r < rates.R; r += gridDim.x * threads) {
+    float product = rates.weight[r];
+    double sum = rates.log_weight[r];
+    for (std::uint32_t k = 0; k < rates.K; ++k) {
+      if (factors.of_mode[k] == nullptr) continue;
+      const float factor = factors.of_mode[k][rates.mode[k].column == nullptr ? r : rates.mode[k].column[r]];
+      product *= factor;
+      sum += log(static_cast<double>(factor));
+    }
+    weight[r] = product;
+    log_weight[r] = sum;
+  }
+}
+
 __global__ void begin_draw(const DrawTask task) {
   for (std::uint32_t r = threadIdx.x; r < task.rates.R; r += blockDim.x) task.totals[r] = 0;
   if (threadIdx.x == 0) *task.header = {0, 0, 0, 0, no_entry};
@@ -414,7 +438,7 @@ __global__ void end_draw(const DrawTask task, const double* block_sums, unsigned
 }
 
 // Room for the sums of the blocks of one call.
-constexpr unsigned most_blocks = 8192;
+constexpr unsigned most_blocks = 32768;
 double* room_for_block_sums() {
   static double* const room = [] {
     double* memory = nullptr;
@@ -447,6 +471,13 @@ void launch_steps(const DrawTask& task, unsigned blocks, double* block_sums) {
 
 }  // namespace
 
+int fold_weights(const RateArrays& rates, const float* const* factor, float* weight, double* log_weight) {
+  FactorsToFold factors{};
+  for (std::uint32_t k = 0; k < rates.K; ++k) factors.of_mode[k] = factor[k];
+  fold<<<blocks_for(rates.R, threads, 4), threads, 0, stream()>>>(rates, factors, weight, log_weight);
+  return failed(cudaGetLastError());
+}
+
 int draw_counts(const DrawTask& task) {
   begin_draw<<<1, threads, 0, stream()>>>(task);
   double* const block_sums = room_for_block_sums();
@@ -457,7 +488,7 @@ int draw_counts(const DrawTask& task) {
     end_draw<<<1, threads, 0, stream()>>>(task, block_sums, blocks);
     return failed(cudaGetLastError());
   }
-  const unsigned blocks = blocks_for(task.cells.count, threads, 16);
+  const unsigned blocks = blocks_for(task.cells.count, threads, 64);  // they end at different times
   const bool shared = task.rates.mode[0].column != nullptr;
   if (task.rates.K == 3 && !shared)
     launch_steps<3>(task, blocks, block_sums);

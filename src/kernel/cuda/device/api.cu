@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "device/common.cuh"
+#include "kernel/cuda/device/common.cuh"
 
 namespace ztp::cuda {
 namespace {
@@ -126,6 +126,7 @@ int multiprocessors() {
   return processors;
 }
 
+int fold_weights(const RateArrays&, const float* const*, float*, double*);
 int draw_counts(const DrawTask&);
 int allocate_at_random(const DrawTask&);
 int draw_gammas(const ColumnTask&, StreamKey, std::uint32_t, FactorArray);
@@ -169,6 +170,7 @@ extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda
       .rows_to_host = rows_to_host,
       .copy = copy,
       .wait = wait,
+      .fold_weights = fold_weights,
       .draw_counts = draw_counts,
       .allocate_at_random = allocate_at_random,
       .draw_gammas = draw_gammas,

@@ -1,5 +1,5 @@
-// Columns of factors: gamma draws, their sums, and what scales them.                                  (M5), (M27), (M28)
-#include "device/common.cuh"
+// Columns of factors: gamma draws, their sums, and what scales them.                                (M5), (M27), (M28)
+#include "kernel/cuda/device/common.cuh"
 #include "kernel/cuda/gamma_float.hpp"
 #include "kernel/gamma_draw.hpp"
 
@@ -18,18 +18,21 @@ __device__ double shape_at(const ColumnTask& task, std::uint64_t row, std::uint3
   return task.a + task.scale * static_cast<double>(count_at(task.S, row * task.S.stride + q));
 }
 
-// Each block takes `per_block` draws. The few that are not accepted at once wait in a list, so that no warp has to go on
-// for the sake of a single thread.
-__global__ void __launch_bounds__(threads)
-    draw_gamma_rows(const ColumnTask task, StreamKey key, std::uint32_t t, FactorArray u) {
+// Each block takes `per_block` draws. The few that are not accepted at once wait in a list, so that no warp has to go
+// on for the sake of a single thread.
+__global__ void __launch_bounds__(threads) draw_gamma_rows(const ColumnTask task, StreamKey key, std::uint32_t t,
+                                                           FactorArray u, Divider by_columns, GammaShape empty) {
   __shared__ std::uint16_t waiting[per_block];
   __shared__ unsigned count;
   const std::uint32_t P = u.columns;
   const std::uint64_t all = task.count * P;
-  const GammaShape empty = gamma_shape(task.a);
+  const bool whole = task.scale == 1;
+  const float a = static_cast<float>(task.a);
   const auto shape_of = [&](std::uint64_t row, std::uint32_t q) {
-    const double counts = task.scale * static_cast<double>(count_at(task.S, row * task.S.stride + q));
-    return counts == 0 ? empty : gamma_shape(task.a + counts);
+    const std::int64_t count = count_at(task.S, row * task.S.stride + q);
+    return gamma_shape(a,
+                       whole ? static_cast<float>(count) : static_cast<float>(task.scale * static_cast<double>(count)),
+                       whole, empty);
   };
   for (std::uint64_t begin = static_cast<std::uint64_t>(blockIdx.x) * per_block; begin < all;
        begin += static_cast<std::uint64_t>(gridDim.x) * per_block) {
@@ -193,7 +196,7 @@ int draw_columns(const ColumnTask& task, StreamKey key, std::uint32_t t, FactorA
   if (draw_gammas(task, key, t, u) || sum_columns(task, u, blocks, sums)) return 1;
   make_factors<<<(u.columns + threads - 1) / threads, threads, 0, stream()>>>(
       sums, u.columns, static_cast<double>(u.rows), smallest_sum, factor);
-  return scale_columns(task, factor, u);
+  return failed(cudaGetLastError());
 }
 
 int mean_columns(const ColumnTask& task, const float* factor, FactorArray u) {

@@ -1,5 +1,5 @@
-// Counts that are placed on rows, and what is done to all counts of a matrix.                         (M12), (M18), (M25)
-#include "device/common.cuh"
+// Counts that are placed on rows, and what is done to all counts of a matrix.                       (M12), (M18), (M25)
+#include "kernel/cuda/device/common.cuh"
 
 namespace ztp::cuda {
 namespace {

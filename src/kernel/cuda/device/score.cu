@@ -1,5 +1,5 @@
 // Rates of cells.                                                                                                 (M2)
-#include "device/common.cuh"
+#include "kernel/cuda/device/common.cuh"
 
 namespace ztp::cuda {
 namespace {
