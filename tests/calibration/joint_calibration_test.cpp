@@ -115,7 +115,11 @@ const std::vector<JointTest>& joint_tests() {
 // ---- the test -------------------------------------------------------------------------------------------------------
 
 constexpr std::size_t batches = 200;
-const std::size_t draws = full_form() ? 1'000'000 : 40'000;
+// The chain of one model is slow to forget (counts, columns of their own, learned hyperparameters): 40,000 draws hold
+// too few that are independent. They once gave |z| = 4.99, where 200,000 give 2.65 and a million 2.63.
+std::size_t draws_of(const Model& model) {
+  return full_form() ? 1'000'000 : model.name == "columns_everything" ? 200'000 : 40'000;
+}
 constexpr std::size_t twin_draws = 25'000;  // a bug must be seen in the short form
 
 std::vector<std::string> names_of(const Model& model) {
@@ -139,6 +143,7 @@ double limit() {
 // Independent draws are their own batches: the same arithmetic serves both simulators.
 std::vector<BatchMeans> marginal_conditional(const Model& model) {
   Generator generator(seed_of(2, model.name));
+  const std::size_t draws = draws_of(model);
   std::vector<BatchMeans> means(names_of(model).size(), BatchMeans(draws, batches));
   Functionals functionals;
   for (std::size_t i = 0; i < draws; ++i) {
@@ -223,8 +228,8 @@ TEST_P(Joint, AgreesAndSeesBugs) {
   const std::vector<BatchMeans> prior = marginal_conditional(model);
   ASSERT_GE(prior.size(), 20u);
   const bool shared = model.shares_columns();
-  const Worst worst = shared ? compare(model, prior, draws, MakeSharedChain{}, results)
-                             : compare(model, prior, draws, MakeChain{}, results);
+  const Worst worst = shared ? compare(model, prior, draws_of(model), MakeSharedChain{}, results)
+                             : compare(model, prior, draws_of(model), MakeChain{}, results);
   fmt::print("  {} functionals, limit {:.2f}, largest |z| {:.2f} ({})\n", prior.size(), limit(), std::abs(worst.z),
              worst.name);
   EXPECT_LT(std::abs(worst.z), limit()) << worst.name;

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
+#include "kernel/cpu/draw_block.hpp"
 #include "kernel/host_arrays.hpp"
 #include "worlds.hpp"
 
@@ -144,6 +146,28 @@ TEST(RowSums, ThatAreNotFreshAreAddedTo) {
               << name << ", wide " << wide << ", expected " << expected;
         }
     });
+  }
+}
+
+// A part has 32 bits, or as many in units of 2^32: the largest count is two parts, not a billion.
+TEST(DrawnParts, HoldCountsOf64Bits) {
+  for (const std::int64_t count :
+       {std::int64_t{1}, std::int64_t{2}, (std::int64_t{1} << 32) - 1, std::int64_t{1} << 32,
+        (std::int64_t{1} << 32) + 1, (std::int64_t{1} << 62) - 1000, std::int64_t{1} << 62}) {
+    std::uint32_t component = 0;
+    cpu::Drawn drawn;
+    drawn.end = 1;
+    drawn.component = &component;
+    drawn.totals.assign(16, 0);
+    const std::size_t first = drawn.begin_parts();
+    drawn.add_part(5, count);
+    drawn.add_part(7, 3);
+    drawn.end_parts(0, first);
+    std::map<std::uint32_t, std::int64_t> found;
+    cpu::for_each_part(drawn, 0, [&](std::uint32_t r, std::int64_t units) { found[r] += units; });
+    EXPECT_EQ(found, (std::map<std::uint32_t, std::int64_t>{{5, count}, {7, 3}}));
+    EXPECT_LE(drawn.parts.size(), 3u);
+    EXPECT_EQ(drawn.totals[5], count);
   }
 }
 

@@ -1,7 +1,5 @@
 // The first pass of allocate: the latent counts of a block of entries and the components they belong to.   (M3), (M4)
 #pragma once
-#include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "kernel/entry_draw.hpp"
@@ -11,13 +9,13 @@ namespace ztp::cpu {
 // One positive y_er of a block of entries. Small, for of observed counts all of them are read once for each mode, from
 // all over memory. A component may come up several times.
 struct DrawnPart {
-  std::uint32_t component;  // + `several`, if it is the last of its entry
+  std::uint32_t component;  // + `several`, if it is the last of its entry; + `scaled`, if `count` is in units of 2^32
   std::uint32_t count;
 };
 
 // What a block of entries has drawn. `component`, one for each entry: that of its only unit, `nothing`, or `several` +
 // where its parts begin in `parts`.
-inline constexpr std::uint32_t nothing = 0xffffffffu, several = 0x80000000u;
+inline constexpr std::uint32_t nothing = 0xffffffffu, several = 0x80000000u, scaled = 0x40000000u;
 struct Drawn {
   std::size_t begin = 0, end = 0;      // the block's entries
   std::uint32_t* component = nullptr;  // of that entry and those after it
@@ -34,14 +32,14 @@ struct Drawn {
   std::size_t begin_parts() const { return parts.size(); }
   void add_part(std::size_t r, std::int64_t count) {
     totals[r] += count;
-    constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
-    for (; count > 0; count -= most)
-      parts.push_back({static_cast<std::uint32_t>(r), static_cast<std::uint32_t>(std::min(count, most))});
+    const std::uint32_t component_of_part = static_cast<std::uint32_t>(r);
+    if (count >> 32 != 0) parts.push_back({component_of_part + scaled, static_cast<std::uint32_t>(count >> 32)});
+    if ((count & 0xffffffff) != 0) parts.push_back({component_of_part, static_cast<std::uint32_t>(count)});
   }
   void end_parts(std::size_t e, std::size_t first) {
     component[e - begin] = first == parts.size() ? nothing : several + static_cast<std::uint32_t>(first);
     if (first == parts.size()) return;
-    if (first + 1 == parts.size() && parts.back().count == 1) {
+    if (first + 1 == parts.size() && parts.back().count == 1 && parts.back().component < scaled) {
       component[e - begin] = parts.back().component;
       parts.pop_back();
     } else {
@@ -57,8 +55,11 @@ void for_each_part(const Drawn& drawn, std::size_t e, Add add) {
   if (r == nothing) return;
   if (r < several) return add(r, std::int64_t{1});
   const DrawnPart* part = drawn.parts.data() + (r - several);
-  for (; part->component < several; ++part) add(part->component, std::int64_t{part->count});
-  add(part->component - several, std::int64_t{part->count});
+  for (bool last = false; !last; ++part) {
+    last = part->component >= several;
+    const std::int64_t unit = (part->component & scaled) != 0 ? std::int64_t{1} << 32 : 1;
+    add(part->component & (scaled - 1), unit * std::int64_t{part->count});
+  }
 }
 
 // Splits the y units of an entry over components by the products of cell i of a search.                           (M4)
