@@ -1,8 +1,8 @@
 # libztp_cuda.so beside the program. nvcc is called as it is: what CMake 3.25 knows of it ends before C++20.
 find_program(ZTP_NVCC nvcc HINTS /usr/local/cuda/bin)
 if(NOT ZTP_NVCC)
-  message(FATAL_ERROR "ZTP_CUDA needs nvcc, NVIDIA's compiler: install the CUDA toolkit (12.1 or later) and put its bin "
-                      "folder on the path")
+  message(FATAL_ERROR "ZTP_CUDA needs nvcc, NVIDIA's compiler: install the CUDA toolkit (12.1 or later) and put its "
+                      "bin folder on the path")
 endif()
 set(ZTP_NVCC_FLAGS -std=c++20 -O3 --expt-relaxed-constexpr --extended-lambda
     -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
