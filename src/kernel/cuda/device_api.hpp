@@ -114,8 +114,6 @@ struct Api {
 
   int (*allocate)(std::size_t bytes, void** host_address);
   void (*release)(void* memory);
-  int (*allocate_host)(std::size_t bytes, void** host_address);  // pages that stay in place: transfers are faster
-  void (*release_host)(void* memory);
   int (*clear)(void* memory, std::size_t bytes);
   int (*to_device)(void* memory, const void* host, std::size_t bytes);
   int (*to_device_later)(void* memory, const void* pinned_host, std::size_t bytes);  // the host may go on

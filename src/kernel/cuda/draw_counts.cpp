@@ -179,7 +179,6 @@ void CountDrawer::draw(std::span<CountGroup> groups, const Streams& streams, con
       if (wants_parts && header.parts > tasks[g].most_parts)
         most_parts = std::max(most_parts, header.parts / std::max<std::size_t>(groups[g].ones->count(), 1) + 1);
     }
-    bool fits = true;
     std::vector<CudaCounts*> too_narrow;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const auto* totals =
@@ -190,8 +189,7 @@ void CountDrawer::draw(std::span<CountGroup> groups, const Streams& streams, con
         if (!counts.fit_after(largest_growth(layout, f, totals))) too_narrow.push_back(&counts);
       }
     }
-    fits = too_narrow.empty() && most_parts == 0;
-    if (fits) break;
+    if (too_narrow.empty() && most_parts == 0) break;
     take_back(tasks);
     for (CudaCounts* counts : too_narrow) counts->widen();
     if (most_parts > 0) {
@@ -245,10 +243,6 @@ void CountDrawer::draw_at_random(const CudaOnes& ones, const Streams& streams, c
   DrawTask task{};
   const FactorLayout& layout = *sums.layout;
   const std::size_t R = layout.components();
-  Rates rates;
-  rates.layout = &layout;
-  rates.log_weight.assign(R, 0.0);
-  rates.weight.assign(R, 0.0f);
   std::vector<std::size_t> columns;
   for (std::size_t k = 0; !layout.columns_are_components() && k < layout.modes(); ++k)
     columns.push_back(staging_.add(layout.columns_of_mode(k).data(), R));

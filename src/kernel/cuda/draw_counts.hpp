@@ -56,7 +56,6 @@ class CountDrawer {
   Staging& staging() { return staging_; }
 
  private:
-  struct Room;
   std::vector<DrawTask> make_tasks(std::span<CountGroup> groups, const Streams& streams, const DrawSettings& settings,
                                    bool wants_parts, std::size_t parts_per_entry);
   void run(std::vector<DrawTask>& tasks, std::span<CountGroup> groups);

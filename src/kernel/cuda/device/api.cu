@@ -37,12 +37,6 @@ int allocate(std::size_t bytes, void** address) {
 void release(void* memory) {
   cudaFree(memory);
 }
-int allocate_host(std::size_t bytes, void** address) {
-  return failed(cudaMallocHost(address, bytes == 0 ? 1 : bytes));
-}
-void release_host(void* memory) {
-  cudaFreeHost(memory);
-}
 
 int wait() {
   return failed(cudaStreamSynchronize(the_stream));
@@ -160,8 +154,6 @@ extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda
       .memory = memory,
       .allocate = allocate,
       .release = release,
-      .allocate_host = allocate_host,
-      .release_host = release_host,
       .clear = clear,
       .to_device = to_device,
       .to_device_later = to_device_later,
