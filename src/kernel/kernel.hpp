@@ -167,6 +167,8 @@ class Kernel : public ArrayMaker {
   virtual bool begin_columns(const Columns& /*columns*/, StreamKey /*key*/, std::uint32_t /*t*/, Factors& /*u*/) {
     return false;
   }
+  // Several matrices may be begun, and are then drawn together: from here on.
+  virtual void start_columns() {}
   // When they are drawn: what sum_columns would have told of them.
   virtual std::vector<double> end_columns(const Factors& /*u*/) { return {}; }
   // Below this the sum of a column of floats may have lost the draws that make it up.

@@ -94,6 +94,7 @@ void PoissonChain::set_parameters(const ParameterRequest& request) {
   std::vector<std::pair<std::size_t, ColumnDraw>> drawn;  // weights are drawn meanwhile
   for (std::size_t f = 0; f < state_.factors.size(); ++f)
     if (!state_.layout.is_one_hot(f)) set_columns(f, request, drawn);
+  kernel_.start_columns();
   const auto set_weights = [&](const WeightPrior& prior, std::span<const std::int64_t> totals, StreamKey key,
                                Weights& weights) {
     if (request.means)

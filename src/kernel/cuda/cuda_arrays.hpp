@@ -28,9 +28,8 @@ class CudaFactors final : public Factors {
   void unsettle() { is_settled_ = false; }
   void settle() const;
 
-  // Room for sums of its columns, and those of blocks of rows behind them; and for what scales the columns.
-  DeviceBuffer<double> sums;
-  DeviceBuffer<float> factor;
+  DeviceBuffer<double> block_sums;  // room for sums of blocks of rows
+  DeviceBuffer<float> factor;       // what scales the columns
 
  private:
   mutable bool is_settled_ = true;

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/errors.hpp"
+#include "kernel/cuda/column_batch.hpp"
 #include "kernel/cuda/draw_counts.hpp"
 #include "model/entity_model.hpp"
 
@@ -61,7 +62,7 @@ class CudaKernel final : public Kernel {
   std::vector<double> sum_columns(const Columns& columns, const Factors& u) override {
     const Lock lock(one_at_a_time);
     const ColumnTask task = task_of(columns);
-    doubles_.reserve((column_blocks(task.count) + 1) * u.columns());
+    doubles_.reserve((column_sums_room(task.count) + 1) * u.columns());
     double* const sums = doubles_.data();
     check(api().sum_columns(task, on_device(u).array(), sums + u.columns(), sums), "sums of columns");
     return to_host(doubles_, u.columns());
@@ -73,18 +74,16 @@ class CudaKernel final : public Kernel {
   }
   bool begin_columns(const Columns& columns, StreamKey key, std::uint32_t t, Factors& u) override {
     const Lock lock(one_at_a_time);
-    CudaFactors& factors = on_device(u);
-    factors.sums.reserve((column_blocks(u.rows()) + 1) * u.columns());
-    factors.factor.reserve(u.columns());
-    check(api().draw_columns(task_of(columns), key, t, factors.unsettled(), smallest_sum,
-                             factors.sums.data() + u.columns(), factors.sums.data(), factors.factor.data()),
-          "columns");
-    factors.unsettle();
+    batch_.add(task_of(columns), {key, t}, on_device(u));
     return true;
+  }
+  void start_columns() override {
+    const Lock lock(one_at_a_time);
+    batch_.start();
   }
   std::vector<double> end_columns(const Factors& u) override {
     const Lock lock(one_at_a_time);
-    const std::vector<double> sums = to_host(on_device(u).sums, u.columns());
+    std::vector<double> sums = batch_.take(on_device(u));
     // Where a column's factor is far from one, products of several might not be floats.
     const auto is_far = [n = static_cast<double>(u.rows())](double sum) { return !(sum < 1e6 * n && sum > 1e-6 * n); };
     if (std::any_of(sums.begin(), sums.end(), is_far)) on_device(u).settle();
@@ -278,6 +277,7 @@ class CudaKernel final : public Kernel {
   }
 
   CountDrawer drawer_;
+  ColumnBatch batch_;
   DeviceBuffer<double> doubles_;
   DeviceBuffer<float> floats_;
   DeviceBuffer<std::int64_t> integers_;

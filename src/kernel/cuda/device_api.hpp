@@ -10,13 +10,18 @@
 
 namespace ztp::cuda {
 
-inline constexpr int api_version = 1;    // of this file: a library of another version is refused
+inline constexpr int api_version = 2;    // of this file: a library of another version is refused
 inline constexpr int most_modes = 64;    // of a tensor: max_modes of ztp/labels.hpp
 inline constexpr int row_alignment = 8;  // floats or counts; rows begin at multiples of it
 inline constexpr std::uint32_t none = 0xffffffffu;
 
 inline std::uint32_t stride_of(std::size_t columns) {
   return static_cast<std::uint32_t>((columns + row_alignment - 1) / row_alignment * row_alignment);
+}
+
+// Weights are read sixteen at a time.
+ZTP_DEVICE inline std::size_t padded_components(std::size_t R) {
+  return (R + 15) / 16 * 16;
 }
 
 struct FactorArray {
@@ -37,6 +42,7 @@ struct ModeArrays {
   const float* u;
   void* counts;                 // null where nothing is added
   const std::uint32_t* column;  // of each component; null: column r
+  const float* to_scale;        // what each column of u is still to be multiplied by; null: nothing
   std::uint32_t stride;         // of both
   bool wide;
 };
@@ -74,6 +80,7 @@ struct DrawnHeader {
   double log_likelihood;                  // without entries drawn in logs, but for those that were too many to list
   std::uint64_t several, in_logs, parts;  // how many entries or parts there were
   std::uint64_t bad_entry;                // the first whose rate is zero or not a number; all bits set: none
+  std::uint64_t blocks_done;              // of the second pass: the last one adds up the log-likelihood
 };
 
 struct DrawTask {
@@ -83,6 +90,8 @@ struct DrawTask {
   std::uint32_t t;
   std::int64_t unit;
   bool expected, anywhere;
+  float* weight;             // padded_components(R): room for weights that make up for to_scale
+  double* log_weight;        // R: likewise
   std::uint32_t* work;       // 2 count: entries that are not sure to have one unit, and those drawn in logs
   EntryLikelihood* in_logs;  // of the latter, so that their sum has an order: as many as there is room for
   std::uint64_t most_in_logs;
@@ -98,6 +107,18 @@ struct ColumnTask {
   double a, scale;
   const std::uint32_t* rows;  // those that are drawn; null: all
   std::uint64_t count;        // of rows
+};
+
+// Columns of one matrix, drawn with those of others: u[., q] ~ Gamma(a + scale S[., q]), what they add up to, and what
+// they are to be multiplied by to add up to u.rows: zero for columns that add up to less than `smallest_sum`.
+struct ColumnJob {
+  ColumnTask task;
+  StreamKey key;
+  std::uint32_t t;
+  FactorArray u;
+  double *blocks, *sums;  // column_sums_room(rows) x columns: room for sums of blocks; columns
+  float* factor;          // columns
+  double smallest_sum;
 };
 
 struct RowsMask {
@@ -123,18 +144,15 @@ struct Api {
   int (*copy)(void* to, const void* from, std::size_t bytes);  // both of the device
   int (*wait)();
 
-  // Factors that are still to be multiplied by factor[k][q] are taken as they are, and the weights become those that
-  // make up for it. Null: nothing to make up for in mode k.
-  int (*fold_weights)(const RateArrays&, const float* const* host_factor, float* weight, double* log_weight);
+  // Entries that floats do not hold are left in a list: if there are any (header), draw_counts_in_logs must follow.
   int (*draw_counts)(const DrawTask&);
+  int (*draw_counts_in_logs)(const DrawTask&);
   int (*allocate_at_random)(const DrawTask&);
 
   int (*draw_gammas)(const ColumnTask&, StreamKey, std::uint32_t t, FactorArray u);
-  // blocks: room for sums of blocks, column_blocks(rows) x columns. sums: columns.
+  // blocks: room for sums of blocks, column_sums_room(rows) x columns. sums: columns.
   int (*sum_columns)(const ColumnTask&, FactorArray u, double* blocks, double* sums);
-  // draw_gammas and sum_columns. factor: what columns are to be multiplied by to add up to u.rows; zero for lost ones.
-  int (*draw_columns)(const ColumnTask&, StreamKey, std::uint32_t t, FactorArray u, double smallest_sum, double* blocks,
-                      double* sums, float* factor);
+  int (*draw_columns)(const ColumnJob* host_jobs, std::size_t count);  // of all rows: of no list of them
   int (*scale_columns)(const ColumnTask&, const float* factor, FactorArray u);
   int (*mean_columns)(const ColumnTask&, const float* factor, FactorArray u);
   // room: count + 1 doubles for each of the columns. sums: one for each of them.
@@ -166,6 +184,10 @@ struct Api {
 inline constexpr std::uint64_t rows_per_sum = 32;
 inline std::uint64_t column_blocks(std::uint64_t rows) {
   return (rows + rows_per_sum - 1) / rows_per_sum;
+}
+// Of those sums, how many rows there must be room for: they are added up in groups, whose sums come behind them.
+inline std::uint64_t column_sums_room(std::uint64_t rows) {
+  return column_blocks(rows) + column_blocks(rows) / 1024 + 4;
 }
 
 }  // namespace ztp::cuda

@@ -42,22 +42,8 @@ RateArrays StagedRates::arrays(const unsigned char* sent, const std::vector<Coun
   return make(sent, counts, true);
 }
 
-RateArrays StagedRates::folded(const unsigned char* sent, const std::vector<Counts*>& counts,
-                               unsigned char* room) const {
-  RateArrays result = make(sent, counts, false);
-  const float* factor[most_modes] = {};
-  bool none_to_fold = true;
-  for (std::uint32_t k = 0; k < result.K; ++k) {
-    factor[k] = on_device(*rates_->factors[rates_->layout->matrix(k)]).to_scale();
-    none_to_fold = none_to_fold && factor[k] == nullptr;
-  }
-  if (none_to_fold) return result;
-  auto* const log_weight = reinterpret_cast<double*>(room);
-  auto* const weight = reinterpret_cast<float*>(log_weight + result.R);
-  check(api().fold_weights(result, factor, weight, log_weight), "weights");
-  result.weight = weight;
-  result.log_weight = log_weight;
-  return result;
+RateArrays StagedRates::unsettled(const unsigned char* sent, const std::vector<Counts*>& counts) const {
+  return make(sent, counts, false);
 }
 
 RateArrays StagedRates::make(const unsigned char* sent, const std::vector<Counts*>& counts, bool settled) const {
@@ -74,7 +60,7 @@ RateArrays StagedRates::make(const unsigned char* sent, const std::vector<Counts
     const FactorArray u = settled ? factors.array() : factors.unsettled();
     ModeArrays& mode = result.mode[k];
     mode = {u.values, nullptr, column_.empty() ? nullptr : reinterpret_cast<const std::uint32_t*>(sent + column_[k]),
-            u.stride, false};
+            settled ? nullptr : factors.to_scale(), u.stride, false};
     if (counts.empty()) continue;
     mode.counts = on_device(*counts[f]).array().values;
     mode.wide = on_device(*counts[f]).wide();
@@ -86,11 +72,11 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
                                               const DrawSettings& settings, bool wants_parts,
                                               std::size_t parts_per_entry) {
   std::vector<StagedRates> rates;
-  std::size_t entries = 0, most = 0, bytes = 0, to_fold = 0;
+  std::size_t entries = 0, most = 0, bytes = 0, weights = 0;
   result_at_.clear();
   for (const CountGroup& group : groups) {
     rates.emplace_back(group.rates, staging_);
-    to_fold += rates.back().bytes_to_fold();
+    weights += padded_components(group.rates.R());
     result_at_.push_back(bytes);
     bytes += sizeof(DrawnHeader) + group.rates.R() * sizeof(std::int64_t);
     entries += group.ones->count();
@@ -98,8 +84,8 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
   }
   const unsigned char* const sent = staging_.send();
   results_.reserve(bytes);
-  folded_.reserve(to_fold);
-  unsigned char* room_to_fold = folded_.data();
+  weights_.reserve(weights);
+  log_weights_.reserve(weights);
   host_results_.resize(bytes);
   work_.reserve(2 * most);
   const bool lists_fit = entries <= most_in_logs;
@@ -107,12 +93,14 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
   if (wants_parts) components_.reserve(entries);
   if (wants_parts) parts_.reserve(parts_per_entry * entries + 64 * groups.size());
   std::vector<DrawTask> tasks;
-  std::size_t first = 0, first_part = 0;
+  std::size_t first = 0, first_part = 0, first_weight = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::size_t count = groups[g].ones->count(), room = parts_per_entry * count + 64;
     DrawTask task{};
-    task.rates = rates[g].folded(sent, groups[g].sums.rows, room_to_fold);
-    room_to_fold += rates[g].bytes_to_fold();
+    task.rates = rates[g].unsettled(sent, groups[g].sums.rows);
+    task.weight = weights_.data() + first_weight;
+    task.log_weight = log_weights_.data() + first_weight;
+    first_weight += padded_components(groups[g].rates.R());
     task.cells = on_device(*groups[g].ones).array();
     task.key = streams.key;
     task.t = streams.t;
@@ -143,8 +131,19 @@ void CountDrawer::run(std::vector<DrawTask>& tasks, std::span<CountGroup> groups
       tasks[g].rates.mode[k].wide = counts.wide();
     }
     check(api().draw_counts(tasks[g]), "latent counts");
+    // Groups share the lists of entries. Of a single one, the host looks first whether there is a list.
+    if (tasks.size() > 1 && !tasks[g].expected) check(api().draw_counts_in_logs(tasks[g]), "counts in logs");
   }
   results_.read(host_results_.data(), host_results_.size());
+  if (tasks.size() != 1 || tasks[0].expected || header_of(0).in_logs == 0) return;
+  check(api().draw_counts_in_logs(tasks[0]), "counts in logs");
+  results_.read(host_results_.data(), host_results_.size());
+}
+
+DrawnHeader CountDrawer::header_of(std::size_t g) const {
+  DrawnHeader header;
+  std::memcpy(&header, host_results_.data() + result_at_[g], sizeof header);
+  return header;
 }
 
 // The same draws with the opposite sign: integers that have wrapped around come back, too.
@@ -153,7 +152,7 @@ void CountDrawer::take_back(std::vector<DrawTask> tasks) {
     task.unit = -task.unit;
     task.component = nullptr;
     task.parts = nullptr;
-    check(api().draw_counts(task), "latent counts taken back");
+    check(api().draw_counts(task) || (!task.expected && api().draw_counts_in_logs(task)), "latent counts taken back");
   }
 }
 
@@ -168,8 +167,7 @@ void CountDrawer::draw(std::span<CountGroup> groups, const Streams& streams, con
     run(tasks, groups);
     std::uint64_t most_parts = 0;
     for (std::size_t g = 0; g < groups.size(); ++g) {
-      DrawnHeader header;
-      std::memcpy(&header, host_results_.data() + result_at_[g], sizeof header);
+      const DrawnHeader header = header_of(g);
       if (header.bad_entry != no_entry) {
         const std::string name = fmt::format("{} number {}", groups[g].ones->missing() ? "missing cell" : "one",
                                              groups[g].ones->first() + header.bad_entry + 1);
@@ -202,8 +200,7 @@ void CountDrawer::draw(std::span<CountGroup> groups, const Streams& streams, con
 
 void CountDrawer::collect(const DrawTask& task, std::size_t g, bool wants_parts, const DrawSettings& settings,
                           CountGroup& group) {
-  DrawnHeader header;
-  std::memcpy(&header, host_results_.data() + result_at_[g], sizeof header);
+  const DrawnHeader header = header_of(g);
   const auto* totals =
       reinterpret_cast<const std::int64_t*>(host_results_.data() + result_at_[g] + sizeof(DrawnHeader));
   for (std::size_t r = 0; r < group.rates.R(); ++r) group.sums.totals[r] += totals[r];
@@ -261,7 +258,7 @@ void CountDrawer::draw_at_random(const CudaOnes& ones, const Streams& streams, c
       const CountArray S = on_device(*sums.rows[layout.matrix(k)]).array();
       task.rates.mode[k] = {nullptr, S.values,
                             columns.empty() ? nullptr : reinterpret_cast<const std::uint32_t*>(sent + columns[k]),
-                            S.stride, S.wide};
+                            nullptr, S.stride, S.wide};
     }
     task.unit = unit;
     check(api().allocate_at_random(task), "a random start");

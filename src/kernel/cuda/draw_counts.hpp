@@ -35,10 +35,8 @@ class StagedRates {
   StagedRates(const Rates& rates, Staging& staging);
   // When they are there. counts: of each matrix, or none.
   RateArrays arrays(const unsigned char* sent, const std::vector<Counts*>& counts) const;
-  // The same with factors as they were drawn, and with weights that make up for their scale: in `room`, of which it
-  // takes bytes_to_fold().
-  RateArrays folded(const unsigned char* sent, const std::vector<Counts*>& counts, unsigned char* room) const;
-  std::size_t bytes_to_fold() const { return (rates_->R() * (sizeof(float) + sizeof(double)) + 31) / 16 * 16; }
+  // The same with factors as they were drawn, and what they are still to be multiplied by.
+  RateArrays unsettled(const unsigned char* sent, const std::vector<Counts*>& counts) const;
 
  private:
   RateArrays make(const unsigned char* sent, const std::vector<Counts*>& counts, bool settled) const;
@@ -59,6 +57,7 @@ class CountDrawer {
   std::vector<DrawTask> make_tasks(std::span<CountGroup> groups, const Streams& streams, const DrawSettings& settings,
                                    bool wants_parts, std::size_t parts_per_entry);
   void run(std::vector<DrawTask>& tasks, std::span<CountGroup> groups);
+  DrawnHeader header_of(std::size_t g) const;
   void take_back(std::vector<DrawTask> tasks);
   void collect(const DrawTask& task, std::size_t g, bool wants_parts, const DrawSettings& settings, CountGroup& group);
 
@@ -66,7 +65,8 @@ class CountDrawer {
   DeviceBuffer<std::uint32_t> work_, components_;
   DeviceBuffer<EntryPart> parts_;
   DeviceBuffer<EntryLikelihood> in_logs_;
-  DeviceBuffer<unsigned char> folded_;   // weights of each group
+  DeviceBuffer<float> weights_;  // of each group: they make up for factors that are still to be scaled
+  DeviceBuffer<double> log_weights_;
   DeviceBuffer<unsigned char> results_;  // of each group, its header and totals
   std::vector<unsigned char> host_results_;
   std::vector<std::size_t> result_at_;

@@ -1,5 +1,5 @@
-// The search of a categorical draw, in the order of search_order: lane by lane, and within a lane one component after
-// another.                                                                                                        (M4)
+// The search of a categorical draw, in the order of search_order: class by class, the components r with the same
+// r % 16, and within a class one component after another. Four threads have four neighbouring classes each.       (M4)
 #pragma once
 #include <bit>
 
@@ -7,8 +7,8 @@
 
 namespace ztp::cuda {
 
-// Which lane: the first whose running sum is beyond the target, or else, where rounding has left nothing beyond it, the
-// last that has a share. Both are given as bits.
+// Which of the threads: the first whose running sum is beyond the target, or else, where rounding has left nothing
+// beyond it, the last that has a share. Both are given as bits.
 ZTP_DEVICE inline unsigned lane_of(unsigned beyond, unsigned with_share) {
 #ifdef __CUDA_ARCH__
   if (beyond != 0) return static_cast<unsigned>(__ffs(static_cast<int>(beyond)) - 1);
@@ -19,24 +19,24 @@ ZTP_DEVICE inline unsigned lane_of(unsigned beyond, unsigned with_share) {
 #endif
 }
 
-// Where in a lane: the first place at which the running sum of the shares p is beyond `rest`, or else the last with a
-// share. Kept in registers where it is unrolled.
+// The first place at which the running sum of the shares p is beyond `rest`, or else the last with a share. `rest`
+// becomes what is left of it there: more than the share, in the latter case.
 template <int N>
-ZTP_DEVICE inline int place_in_lane(const float (&p)[N], float rest) {
-  int found = 0, last = 0;
+ZTP_DEVICE inline int place_of(const float (&p)[N], float& rest) {
+  int found = 0;
   bool searching = true;
 #ifdef __CUDACC__
 #pragma unroll
 #endif
   for (int s = 0; s < N; ++s) {
-    if (p[s] > 0) last = s;
-    rest -= p[s];
-    if (searching && rest < 0) {
-      found = s;
-      searching = false;
-    }
+    const bool here = searching && p[s] > 0;
+    if (here) found = s;
+    const float left = rest - p[s];
+    searching = searching && !(left < 0);
+    if (searching) rest = left;
   }
-  return searching ? last : found;
+  if (searching) rest = 3.0e38f;
+  return found;
 }
 
 }  // namespace ztp::cuda

@@ -120,12 +120,12 @@ int multiprocessors() {
   return processors;
 }
 
-int fold_weights(const RateArrays&, const float* const*, float*, double*);
 int draw_counts(const DrawTask&);
+int draw_counts_in_logs(const DrawTask&);
 int allocate_at_random(const DrawTask&);
 int draw_gammas(const ColumnTask&, StreamKey, std::uint32_t, FactorArray);
 int sum_columns(const ColumnTask&, FactorArray, double*, double*);
-int draw_columns(const ColumnTask&, StreamKey, std::uint32_t, FactorArray, double, double*, double*, float*);
+int draw_columns(const ColumnJob*, std::size_t);
 int scale_columns(const ColumnTask&, const float*, FactorArray);
 int mean_columns(const ColumnTask&, const float*, FactorArray);
 int draw_in_logs(const ColumnTask&, const std::uint32_t*, std::uint32_t, const double*, StreamKey, std::uint32_t,
@@ -162,8 +162,8 @@ extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda
       .rows_to_host = rows_to_host,
       .copy = copy,
       .wait = wait,
-      .fold_weights = fold_weights,
       .draw_counts = draw_counts,
+      .draw_counts_in_logs = draw_counts_in_logs,
       .allocate_at_random = allocate_at_random,
       .draw_gammas = draw_gammas,
       .sum_columns = sum_columns,

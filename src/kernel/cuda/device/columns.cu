@@ -18,46 +18,127 @@ __device__ double shape_at(const ColumnTask& task, std::uint64_t row, std::uint3
   return task.a + task.scale * static_cast<double>(count_at(task.S, row * task.S.stride + q));
 }
 
-// Each block takes `per_block` draws. The few that are not accepted at once wait in a list, so that no warp has to go
-// on for the sake of a single thread.
+constexpr unsigned tile_columns = 256;  // at most, of the draws that a block makes together
+constexpr unsigned tile_rows = rows_per_sum;
+constexpr unsigned most_jobs = 12;  // matrices of one launch
+
+// A matrix whose columns are drawn, in tiles of rows_per_sum rows.
+struct TiledJob {
+  ColumnJob job;
+  GammaShape empty;  // of cells without a count
+  Divider by_width;
+  std::uint32_t width, across;  // columns of a tile; tiles beside each other
+  std::uint32_t first_tile;     // of this job among all
+};
+struct TiledJobs {
+  TiledJob job[most_jobs];
+  unsigned count;
+};
+
+// Gamma draws of a tile. The few that are not accepted at once wait in a list, so that no warp has to go on for the
+// sake of a single thread. In memory that the block shares the draws are left for `sum_tile`.
+struct TileDraw {
+  const ColumnTask& task;
+  const FactorArray& u;
+  StreamKey key;
+  std::uint32_t t;
+  GammaShape empty;
+  bool whole;
+
+  __device__ GammaShape shape_of(std::uint64_t row, std::uint32_t q) const {
+    const std::int64_t count = count_at(task.S, row * task.S.stride + q);
+    return gamma_shape(static_cast<float>(task.a),
+                       whole ? static_cast<float>(count) : static_cast<float>(task.scale * static_cast<double>(count)),
+                       whole, empty);
+  }
+  // draw(i): row and column of draw i of `count`. keep(i, value).
+  template <class Place, class Keep>
+  __device__ void draw(unsigned count, const Place& place, const Keep& keep, std::uint16_t* waiting,
+                       unsigned* waiting_count) const {
+    for (unsigned i = threadIdx.x; i < count; i += threads) {
+      const auto [row, q] = place(i);
+      const GammaCandidate candidate =
+          propose_gamma(random_block(key, t, ((u.first_row + row) << 32) | q, 0), shape_of(row, q));
+      if (surely_accepted(candidate)) {
+        u.values[row * u.stride + q] = candidate.value;
+        keep(i, candidate.value);
+      } else {
+        waiting[atomicAdd(waiting_count, 1u)] = static_cast<std::uint16_t>(i);
+      }
+    }
+    __syncthreads();
+    const unsigned waits = *waiting_count;
+    for (unsigned w = threadIdx.x; w < waits; w += threads) {
+      const unsigned i = waiting[w];
+      const auto [row, q] = place(i);
+      const float value = draw_gamma_float(key, t, ((u.first_row + row) << 32) | q, shape_of(row, q));
+      u.values[row * u.stride + q] = value;
+      keep(i, value);
+    }
+    __syncthreads();
+  }
+};
+
+struct RowAndColumn {
+  std::uint64_t row;
+  std::uint32_t q;
+};
+
+// All rows of several matrices, with the sums of their tiles.
+__global__ void __launch_bounds__(threads) draw_tiles(const __grid_constant__ TiledJobs jobs) {
+  extern __shared__ float tile[];  // rows x width, and then the list of those that wait
+  __shared__ double of_thread[threads];
+  __shared__ unsigned waiting_count;
+  unsigned which = 0;
+  while (which + 1 < jobs.count && blockIdx.x >= jobs.job[which + 1].first_tile) ++which;
+  const TiledJob& of = jobs.job[which];
+  const ColumnJob& job = of.job;
+  const std::uint32_t number = blockIdx.x - of.first_tile, block = number / of.across;
+  const std::uint32_t first = number % of.across * tile_columns, P = job.u.columns;
+  const std::uint32_t width = first + of.width < P ? of.width : P - first;
+  const Divider by_width = of.by_width;  // of whole tiles; the last one across may be narrower
+  const std::uint64_t begin = std::uint64_t{block} * tile_rows;
+  const auto rows = static_cast<unsigned>(job.u.rows - begin < tile_rows ? job.u.rows - begin : tile_rows);
+  auto* const waiting = reinterpret_cast<std::uint16_t*>(tile + tile_rows * of.width);
+  if (threadIdx.x == 0) waiting_count = 0;
+  __syncthreads();
+  const TileDraw draws{job.task, job.u, job.key, job.t, of.empty, job.task.scale == 1};
+  const auto place = [&](unsigned i) {
+    const std::uint32_t row = width == of.width ? by_width.quotient(i) : i / width;
+    return RowAndColumn{begin + row, first + i - row * width};
+  };
+  draws.draw(rows * width, place, [&](unsigned i, float value) { tile[i] = value; }, waiting, &waiting_count);
+  // Several threads have a column where there are enough of them: row by row in a fixed order, then the threads'.
+  const std::uint32_t parts = threads / width, part = threadIdx.x / width, q = threadIdx.x % width;
+  double sum = 0;
+  for (unsigned row = part; part < parts && row < rows; row += parts) sum += static_cast<double>(tile[row * width + q]);
+  of_thread[threadIdx.x] = sum;
+  __syncthreads();
+  if (part != 0) return;
+  for (std::uint32_t other = 1; other < parts; ++other) sum += of_thread[other * width + q];
+  job.blocks[std::uint64_t{block} * P + first + q] = sum;
+}
+
+// Each block takes `per_block` draws of some rows or all.
 __global__ void __launch_bounds__(threads) draw_gamma_rows(const ColumnTask task, StreamKey key, std::uint32_t t,
                                                            FactorArray u, Divider by_columns, GammaShape empty) {
   __shared__ std::uint16_t waiting[per_block];
-  __shared__ unsigned count;
+  __shared__ unsigned waiting_count;
   const std::uint32_t P = u.columns;
   const std::uint64_t all = task.count * P;
-  const bool whole = task.scale == 1;
-  const float a = static_cast<float>(task.a);
-  const auto shape_of = [&](std::uint64_t row, std::uint32_t q) {
-    const std::int64_t count = count_at(task.S, row * task.S.stride + q);
-    return gamma_shape(a,
-                       whole ? static_cast<float>(count) : static_cast<float>(task.scale * static_cast<double>(count)),
-                       whole, empty);
-  };
+  const TileDraw draws{task, u, key, t, empty, task.scale == 1};
   for (std::uint64_t begin = static_cast<std::uint64_t>(blockIdx.x) * per_block; begin < all;
        begin += static_cast<std::uint64_t>(gridDim.x) * per_block) {
-    if (threadIdx.x == 0) count = 0;
+    if (threadIdx.x == 0) waiting_count = 0;
     __syncthreads();
     const std::uint64_t first_row = begin / P;
     const auto first = static_cast<std::uint32_t>(begin - first_row * P);
     const auto here = static_cast<unsigned>(all - begin < per_block ? all - begin : per_block);
-    for (unsigned i = threadIdx.x; i < here; i += threads) {
-      const std::uint32_t rows = by_columns.quotient(first + i), q = first + i - rows * P;
-      const std::uint64_t row = row_of(task, first_row + rows);
-      const GammaShape shape = shape_of(row, q);
-      const GammaCandidate candidate = propose_gamma(random_block(key, t, ((u.first_row + row) << 32) | q, 0), shape);
-      if (surely_accepted(candidate))
-        u.values[row * u.stride + q] = candidate.value;
-      else
-        waiting[atomicAdd(&count, 1u)] = static_cast<std::uint16_t>(i);
-    }
-    __syncthreads();
-    for (unsigned w = threadIdx.x; w < count; w += threads) {
-      const std::uint32_t i = first + waiting[w], rows = by_columns.quotient(i), q = i - rows * P;
-      const std::uint64_t row = row_of(task, first_row + rows);
-      u.values[row * u.stride + q] = draw_gamma_float(key, t, ((u.first_row + row) << 32) | q, shape_of(row, q));
-    }
-    __syncthreads();
+    const auto place = [&](unsigned i) {
+      const std::uint32_t rows = by_columns.quotient(first + i);
+      return RowAndColumn{row_of(task, first_row + rows), first + i - rows * P};
+    };
+    draws.draw(here, place, [](unsigned, float) {}, waiting, &waiting_count);
   }
 }
 
@@ -83,26 +164,70 @@ __global__ void __launch_bounds__(threads) sum_blocks(const ColumnTask task, Fac
   }
 }
 
-// The sums of blocks, column by column: a warp for each of them.
-__global__ void add_blocks(const double* blocks, std::uint64_t count, std::uint32_t columns, double* sums) {
-  const std::uint32_t q = blockIdx.x;
-  __shared__ double of_thread[threads];
+// Adds up `per_group` rows of sums, 32 columns a block: 32 threads for each, in a fixed order. With `factor`: what each
+// column is to be multiplied by to add up to `rows`, too; nothing is left of one that has been lost.
+struct SumTask {
+  const double* blocks;
+  std::uint64_t count, per_group;
+  std::uint32_t columns;
+  double* sums;
+  float* factor;
+  double rows, smallest_sum;
+};
+struct SumTasks {
+  SumTask task[most_jobs];
+};
+constexpr unsigned sum_width = 32, sum_threads = 1024, sums_of_group = 2048;
+
+__global__ void __launch_bounds__(sum_threads) add_blocks(const __grid_constant__ SumTasks tasks) {
+  __shared__ double of_thread[sum_threads];
+  const SumTask& task = tasks.task[blockIdx.z];
+  const std::uint32_t q = blockIdx.x * sum_width + threadIdx.x % sum_width, part = threadIdx.x / sum_width;
+  const std::uint64_t begin = blockIdx.y * task.per_group;
+  if (blockIdx.x * sum_width >= task.columns || (begin >= task.count && blockIdx.y > 0)) return;  // the whole block
+  const std::uint64_t end = begin + task.per_group < task.count ? begin + task.per_group : task.count;
   double sum = 0;
-  for (std::uint64_t b = threadIdx.x; b < count; b += threads) sum += blocks[b * columns + q];
+  if (q < task.columns) {
+#pragma unroll 8
+    for (std::uint64_t b = begin + part; b < end; b += sum_threads / sum_width) sum += task.blocks[b * task.columns + q];
+  }
   of_thread[threadIdx.x] = sum;
-  for (unsigned step = threads / 2; step > 0; step /= 2) {
+  for (unsigned step = sum_threads / 2; step >= sum_width; step /= 2) {
     __syncthreads();
     if (threadIdx.x < step) of_thread[threadIdx.x] += of_thread[threadIdx.x + step];
   }
-  if (threadIdx.x == 0) sums[q] = of_thread[0];
+  if (part != 0 || q >= task.columns) return;
+  sum = of_thread[threadIdx.x];
+  task.sums[blockIdx.y * static_cast<std::uint64_t>(task.columns) + q] = sum;
+  if (task.factor != nullptr)
+    task.factor[q] = sum < task.smallest_sum ? 0.0f : isfinite(sum) ? static_cast<float>(task.rows / sum) : 1.0f;
 }
 
-// What each column is to be multiplied by: nothing is left of one that has been lost.
-__global__ void make_factors(const double* sums, std::uint32_t columns, double rows, double smallest_sum,
-                             float* factor) {
-  const std::uint32_t q = blockIdx.x * threads + threadIdx.x;
-  if (q >= columns) return;
-  factor[q] = sums[q] < smallest_sum ? 0.0f : isfinite(sums[q]) ? static_cast<float>(rows / sums[q]) : 1.0f;
+// Sums of blocks become sums of columns: group by group, where there are many. Sums of groups take the place of those
+// of blocks, which other blocks of threads may still read: so they go behind them.
+int add_up(SumTasks tasks, unsigned count) {
+  const auto groups_of = [](std::uint64_t blocks) { return (blocks + sums_of_group - 1) / sums_of_group; };
+  for (;;) {
+    std::uint64_t groups = 1;
+    std::uint32_t columns = 1;
+    SumTasks now = tasks;
+    for (unsigned i = 0; i < count; ++i) {
+      SumTask& task = now.task[i];
+      const std::uint64_t of_task = groups_of(task.count);
+      groups = of_task > groups ? of_task : groups;
+      columns = task.columns > columns ? task.columns : columns;
+      task.per_group = sums_of_group;
+      if (of_task <= 1) continue;
+      task.factor = nullptr;
+      task.sums = const_cast<double*>(task.blocks) + task.count * task.columns;
+      tasks.task[i].blocks = task.sums;
+      tasks.task[i].count = of_task;
+    }
+    add_blocks<<<dim3((columns + sum_width - 1) / sum_width, static_cast<unsigned>(groups), count), sum_threads, 0,
+                 stream()>>>(now);
+    if (failed(cudaGetLastError())) return 1;
+    if (groups == 1) return 0;
+  }
 }
 
 template <class Body>
@@ -181,8 +306,9 @@ int sum_columns(const ColumnTask& task, FactorArray u, double* blocks, double* s
   const std::uint64_t count = column_blocks(task.count);
   sum_blocks<<<static_cast<unsigned>(count < 1 ? 1 : count), threads, threads * sizeof(double), stream()>>>(task, u,
                                                                                                             blocks);
-  add_blocks<<<u.columns, threads, 0, stream()>>>(blocks, count, u.columns, sums);
-  return failed(cudaGetLastError());
+  SumTasks tasks{};
+  tasks.task[0] = {blocks, count, 0, u.columns, sums, nullptr, 0, 0};
+  return failed(cudaGetLastError()) || add_up(tasks, 1);
 }
 
 int scale_columns(const ColumnTask& task, const float* factor, FactorArray u) {
@@ -191,12 +317,37 @@ int scale_columns(const ColumnTask& task, const float* factor, FactorArray u) {
   });
 }
 
-int draw_columns(const ColumnTask& task, StreamKey key, std::uint32_t t, FactorArray u, double smallest_sum,
-                 double* blocks, double* sums, float* factor) {
-  if (draw_gammas(task, key, t, u) || sum_columns(task, u, blocks, sums)) return 1;
-  make_factors<<<(u.columns + threads - 1) / threads, threads, 0, stream()>>>(
-      sums, u.columns, static_cast<double>(u.rows), smallest_sum, factor);
-  return failed(cudaGetLastError());
+int draw_columns(const ColumnJob* jobs, std::size_t count) {
+  while (count > 0) {
+    TiledJobs tiled{};
+    SumTasks sums{};
+    std::uint64_t tiles = 0;
+    std::uint32_t widest = 1;
+    for (; count > 0 && tiled.count < most_jobs; ++jobs, --count) {
+      const std::uint32_t P = jobs->u.columns, width = P < tile_columns ? P : tile_columns;
+      const std::uint64_t blocks = column_blocks(jobs->u.rows);
+      const std::uint32_t across = (P + tile_columns - 1) / tile_columns;
+      if (tiles + blocks * across > 0x7fffffffu) {  // more than a launch takes
+        if (tiled.count > 0) break;
+        return failed(cudaErrorInvalidConfiguration);
+      }
+      sums.task[tiled.count] = {jobs->blocks, blocks, 0, P, jobs->sums, jobs->factor,
+                                static_cast<double>(jobs->u.rows), jobs->smallest_sum};
+      tiled.job[tiled.count++] = {*jobs, gamma_shape(jobs->task.a), Divider(width), width, across,
+                                  static_cast<std::uint32_t>(tiles)};
+      tiles += blocks * across;
+      widest = width > widest ? width : widest;
+    }
+    const std::size_t room = tile_rows * widest * (sizeof(float) + sizeof(std::uint16_t));
+    if (room > 48 * 1024) {
+      static const cudaError_t raised =
+          cudaFuncSetAttribute(draw_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024);
+      if (failed(raised)) return 1;
+    }
+    draw_tiles<<<static_cast<unsigned>(tiles), threads, room, stream()>>>(tiled);
+    if (failed(cudaGetLastError()) || add_up(sums, tiled.count)) return 1;
+  }
+  return 0;
 }
 
 int mean_columns(const ColumnTask& task, const float* factor, FactorArray u) {

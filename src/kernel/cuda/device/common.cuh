@@ -23,8 +23,9 @@ inline unsigned blocks_for(std::uint64_t work, unsigned per_block, unsigned bloc
 
 // n / divisor and n % divisor of n below 2^31 by a multiplication: a division of integers takes dozens of instructions.
 struct Divider {
-  std::uint32_t divisor, magic, shift;
-  explicit Divider(std::uint32_t by) : divisor(by), shift(0) {
+  std::uint32_t divisor = 1, magic = 0, shift = 0;
+  Divider() = default;
+  explicit Divider(std::uint32_t by) : divisor(by) {
     while ((std::uint64_t{1} << shift) < by) ++shift;
     magic = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift) - by)) / by + 1);
   }

@@ -1,0 +1,90 @@
+// What the kernels that draw latent counts share: where counts are added, lists of entries, sums of log-likelihoods.
+#pragma once
+#include "kernel/cuda/device/common.cuh"
+
+namespace ztp::cuda {
+
+constexpr unsigned entry_threads = 256;  // of a block
+
+// A count of component r of entry e: in all modes, in the totals and in the list of parts.
+__device__ inline void add_part(const DrawTask& task, std::uint64_t e, std::uint32_t r, std::int64_t count,
+                         std::uint32_t order) {
+  const std::uint32_t* cell = task.cells.coords + e * task.rates.K;
+  for (std::uint32_t k = 0; k < task.rates.K; ++k) {
+    const ModeArrays& mode = task.rates.mode[k];
+    add_to(mode.counts, mode.wide,
+           static_cast<std::uint64_t>(cell[k]) * mode.stride + (mode.column == nullptr ? r : mode.column[r]),
+           count * task.unit);
+  }
+  atomicAdd(reinterpret_cast<unsigned long long*>(task.totals) + r, static_cast<unsigned long long>(count * task.unit));
+  if (task.parts == nullptr) return;
+  const std::uint64_t place = atomicAdd(reinterpret_cast<unsigned long long*>(&task.header->parts), 1ull);
+  if (place < task.most_parts) task.parts[place] = {static_cast<std::uint32_t>(e), r, order, count};
+}
+
+__device__ inline double log_likelihood_of(const CellArrays& cells, double z, double log_z, std::int64_t y) {
+  if (cells.missing) return z;
+  if (cells.observed != nullptr) return static_cast<double>(y) * log_z - log_factorial(static_cast<double>(y));
+  return z < 1e-300 ? log_z : log_expm1(z);
+}
+
+// The sum over a block, in a fixed order.
+__device__ inline void write_block_sum(double value, double* block_sums) {
+  __shared__ double of_warp[entry_threads / 32];
+  for (unsigned step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    double sum = 0;
+    for (unsigned w = 0; w < entry_threads / 32; ++w) sum += of_warp[w];
+    block_sums[blockIdx.x] = sum;
+  }
+}
+
+// The count of an entry with rate z.
+__device__ inline std::int64_t draw_count(Stream& stream, const CellArrays& cells, std::uint64_t e, double z) {
+  if (cells.missing) return draw_poisson(stream, z);
+  return cells.observed != nullptr ? cells.observed[e] : draw_zero_truncated_poisson(stream, z);
+}
+
+// Whether the units of an entry are searched for one by one, as kernel/entry_draw.hpp has it; and their order in the
+// list of parts: observed counts come component by component.
+constexpr std::int64_t most_searched = 128;
+__device__ inline bool is_searched(const CellArrays& cells, std::int64_t y) {
+  return y <= (cells.observed != nullptr ? most_searched : most_searched_units);
+}
+__device__ inline std::uint32_t order_of_unit(const CellArrays& cells, std::uint32_t r, std::int64_t unit) {
+  return cells.observed != nullptr ? r : static_cast<std::uint32_t>(unit);
+}
+
+// draw_multinomial for a group, all of whose threads draw the same numbers, from the shares of components.
+template <class Share, class Add>
+__device__ void split_by_binomials(Stream& stream, std::int64_t total, std::uint32_t R, const Share& share,
+                                   const Add& add) {
+  double left = 0;
+  for (unsigned lane = 0; lane < group_size; ++lane)
+    for (std::uint32_t r = lane; r < R; r += group_size) left += share(r);
+  const double negligible = left * 0x1p-54 / static_cast<double>(total);
+  std::uint32_t last = 0;
+  for (unsigned lane = 0; lane < group_size; ++lane)
+    for (std::uint32_t r = lane; r < R; r += group_size)
+      if (share(r) > negligible) last = r;
+  std::uint32_t order = 0;
+  for (unsigned lane = 0; lane < group_size; ++lane)
+    for (std::uint32_t r = lane; r < R && total > 0; r += group_size) {
+      const double of_component = share(r);
+      if (of_component <= negligible) continue;
+      const double p = r == last ? 1.0 : of_component / left;
+      const std::int64_t part = p >= 1.0 ? total : draw_binomial(stream, total, p);
+      if (part > 0) add(r, part, order++);
+      total -= part;
+      left -= of_component;
+    }
+}
+
+// A task whose weights are those that make up for factors which are still to be scaled (begin_draw has made them).
+DrawTask with_own_weights(DrawTask task);
+int begin_draw(const DrawTask& task);
+void launch_expected(const DrawTask& task, unsigned blocks, double* block_sums);
+
+}  // namespace ztp::cuda
