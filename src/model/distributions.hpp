@@ -203,13 +203,19 @@ ZTP_DEVICE inline std::int64_t draw_binomial(Stream& stream, std::int64_t trials
 #ifndef __CUDA_ARCH__
   if (std::isnan(p)) refuse_chance();
 #endif
-  if (p > 0.5) return trials - draw_binomial(stream, trials, 1 - p);
-  if (static_cast<double>(trials) * p < 10) return binomial_by_inversion(stream, trials, p);
+  // Of the rarer outcome. Not by a call of itself: a GPU would have to guess how much stack that takes.
+  const bool rarer_is_failure = p > 0.5;
+  if (rarer_is_failure) p = 1 - p;
+  std::int64_t count;
+  if (static_cast<double>(trials) * p < 10)
+    count = binomial_by_inversion(stream, trials, p);
+  else if (static_cast<double>(trials) * p > largest_rejection)
+    count = binomial_by_limit(stream, trials, p);
+  else
+    count = binomial_by_rejection(stream, trials, p);
   // As a double, the number of trials may be a little more than it is.
-  const std::int64_t count = static_cast<double>(trials) * p > largest_rejection
-                                 ? binomial_by_limit(stream, trials, p)
-                                 : binomial_by_rejection(stream, trials, p);
-  return std::clamp<std::int64_t>(count, 0, trials);
+  count = std::clamp<std::int64_t>(count, 0, trials);
+  return rarer_is_failure ? trials - count : count;
 }
 
 // Up to so many units are split by as many searches.

@@ -75,22 +75,27 @@ TEST(CudaFunctions, BadShapesGiveNoNumberAndNoEndlessLoop) {
     EXPECT_TRUE(std::isnan(draw_gamma_float(key, 0, 0, gamma_shape(shape)))) << shape;
 }
 
-// As the group of 16 threads searches: the lane, then the place in it.
+// As a quad of threads searches: the thread, which of its four classes, and the place in that class.
 std::size_t find(const std::vector<float>& shares, double target) {
-  constexpr int most = 7;
-  float p[lanes][most] = {}, running[lanes], sum = 0;
+  constexpr std::size_t quad = 4, most = 7;
+  float p[lanes][most] = {}, of_class[quad][quad], upto[quad], sum = 0;
   for (std::size_t r = 0; r < shares.size(); ++r) p[r % lanes][r / lanes] = shares[r];
   unsigned beyond = 0, with_share = 0;
-  for (std::size_t l = 0; l < lanes; ++l) {
-    float of_lane = 0;
-    for (const float share : p[l]) of_lane += share;
-    running[l] = sum += of_lane;
-    if (static_cast<double>(running[l]) > target) beyond |= 1u << l;
-    if (of_lane > 0) with_share |= 1u << l;
+  for (unsigned l = 0; l < quad; ++l) {
+    float of_thread = 0;
+    for (std::size_t c = 0; c < quad; ++c) {
+      of_class[l][c] = 0;
+      for (const float share : p[quad * l + c]) of_class[l][c] += share;
+      of_thread += of_class[l][c];
+    }
+    upto[l] = sum += of_thread;
+    if (static_cast<double>(upto[l]) > target) beyond |= 1u << l;
+    if (of_thread > 0) with_share |= 1u << l;
   }
-  const unsigned lane = lane_of(beyond, with_share);
-  const double rest = lane == 0 ? target : target - static_cast<double>(running[lane - 1]);
-  return lane + lanes * static_cast<std::size_t>(place_in_lane(p[lane], static_cast<float>(rest)));
+  const unsigned thread = lane_of(beyond, with_share);
+  auto rest = static_cast<float>(thread == 0 ? target : target - static_cast<double>(upto[thread - 1]));
+  const std::size_t of = quad * thread + static_cast<std::size_t>(place_of(of_class[thread], rest));
+  return of + lanes * static_cast<std::size_t>(place_of(p[of], rest));
 }
 
 // Shares that are small whole numbers are added up without rounding, so that both find the same component.

@@ -185,9 +185,11 @@ inline constexpr std::uint64_t rows_per_sum = 32;
 inline std::uint64_t column_blocks(std::uint64_t rows) {
   return (rows + rows_per_sum - 1) / rows_per_sum;
 }
-// Of those sums, how many rows there must be room for: they are added up in groups, whose sums come behind them.
+// They are added up in groups of so many, and the sums of groups again, until one is left.
+inline constexpr std::uint64_t sums_of_group = 128;
+// How many rows of sums there must be room for: those of blocks, and behind them those of groups.
 inline std::uint64_t column_sums_room(std::uint64_t rows) {
-  return column_blocks(rows) + column_blocks(rows) / 1024 + 4;
+  return column_blocks(rows) + column_blocks(rows) / (sums_of_group / 2) + 16;
 }
 
 }  // namespace ztp::cuda

@@ -10,6 +10,9 @@
 namespace ztp::cuda {
 namespace {
 
+#ifndef EB
+#define EB 3
+#endif
 constexpr unsigned threads = entry_threads;
 constexpr unsigned entries_per_block = 2 * threads;  // at least: neighbours, which often have rows in common
 constexpr unsigned most_blocks = 32768;
@@ -58,10 +61,10 @@ __device__ Cell<MODES> cell_of(const CellArrays& cells, std::uint32_t K, std::ui
 // A block takes `per_block` entries that follow each other, and a warp of it 32 at a time: each thread has the random
 // numbers and the result of one, and its quad computes the products of those of its four threads one after another.
 template <int STEPS, int MODES>
-__global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
+__global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : EB)
     draw_entries(const __grid_constant__ DrawTask task, std::uint64_t per_block, double* block_sums) {
   extern __shared__ unsigned histogram[];
-  __shared__ float room_for_weights[STEPS == 0 ? 1 : 16 * STEPS];
+  __shared__ __align__(16) float room_for_weights[STEPS == 0 ? 1 : 16 * STEPS];
   const RateArrays& rates = task.rates;
   const CellArrays& cells = task.cells;
   const float* const weight = near_weights<STEPS>(rates, room_for_weights);
@@ -154,7 +157,7 @@ __device__ void add_block_sums(const DrawTask& task, const double* block_sums, u
 template <int STEPS, int MODES>
 __global__ void __launch_bounds__(threads)
     draw_several(const __grid_constant__ DrawTask task, const double* block_sums, unsigned sums) {
-  __shared__ float room_for_weights[STEPS == 0 ? 1 : 16 * STEPS];
+  __shared__ __align__(16) float room_for_weights[STEPS == 0 ? 1 : 16 * STEPS];
   const CellArrays& cells = task.cells;
   const float* const weight = near_weights<STEPS>(task.rates, room_for_weights);
   __syncthreads();

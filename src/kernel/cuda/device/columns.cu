@@ -85,7 +85,10 @@ struct RowAndColumn {
 };
 
 // All rows of several matrices, with the sums of their tiles.
-__global__ void __launch_bounds__(threads) draw_tiles(const __grid_constant__ TiledJobs jobs) {
+#ifndef TB
+#define TB 5
+#endif
+__global__ void __launch_bounds__(threads, TB) draw_tiles(const __grid_constant__ TiledJobs jobs) {
   extern __shared__ float tile[];  // rows x width, and then the list of those that wait
   __shared__ double of_thread[threads];
   __shared__ unsigned waiting_count;
@@ -177,14 +180,14 @@ struct SumTask {
 struct SumTasks {
   SumTask task[most_jobs];
 };
-constexpr unsigned sum_width = 32, sum_threads = 1024, sums_of_group = 2048;
+constexpr unsigned sum_width = 32, sum_threads = 1024;
 
 __global__ void __launch_bounds__(sum_threads) add_blocks(const __grid_constant__ SumTasks tasks) {
   __shared__ double of_thread[sum_threads];
   const SumTask& task = tasks.task[blockIdx.z];
-  const std::uint32_t q = blockIdx.x * sum_width + threadIdx.x % sum_width, part = threadIdx.x / sum_width;
-  const std::uint64_t begin = blockIdx.y * task.per_group;
-  if (blockIdx.x * sum_width >= task.columns || (begin >= task.count && blockIdx.y > 0)) return;  // the whole block
+  const std::uint32_t q = blockIdx.y * sum_width + threadIdx.x % sum_width, part = threadIdx.x / sum_width;
+  const std::uint64_t begin = blockIdx.x * task.per_group;
+  if (blockIdx.y * sum_width >= task.columns || (begin >= task.count && blockIdx.x > 0)) return;  // the whole block
   const std::uint64_t end = begin + task.per_group < task.count ? begin + task.per_group : task.count;
   double sum = 0;
   if (q < task.columns) {
@@ -198,7 +201,7 @@ __global__ void __launch_bounds__(sum_threads) add_blocks(const __grid_constant_
   }
   if (part != 0 || q >= task.columns) return;
   sum = of_thread[threadIdx.x];
-  task.sums[blockIdx.y * static_cast<std::uint64_t>(task.columns) + q] = sum;
+  task.sums[blockIdx.x * static_cast<std::uint64_t>(task.columns) + q] = sum;
   if (task.factor != nullptr)
     task.factor[q] = sum < task.smallest_sum ? 0.0f : isfinite(sum) ? static_cast<float>(task.rows / sum) : 1.0f;
 }
@@ -223,7 +226,7 @@ int add_up(SumTasks tasks, unsigned count) {
       tasks.task[i].blocks = task.sums;
       tasks.task[i].count = of_task;
     }
-    add_blocks<<<dim3((columns + sum_width - 1) / sum_width, static_cast<unsigned>(groups), count), sum_threads, 0,
+    add_blocks<<<dim3(static_cast<unsigned>(groups), (columns + sum_width - 1) / sum_width, count), sum_threads, 0,
                  stream()>>>(now);
     if (failed(cudaGetLastError())) return 1;
     if (groups == 1) return 0;
@@ -339,7 +342,7 @@ int draw_columns(const ColumnJob* jobs, std::size_t count) {
       widest = width > widest ? width : widest;
     }
     const std::size_t room = tile_rows * widest * (sizeof(float) + sizeof(std::uint16_t));
-    if (room > 48 * 1024) {
+    if (room > 40 * 1024) {  // with what is shared anyway, more than any kernel may have
       static const cudaError_t raised =
           cudaFuncSetAttribute(draw_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024);
       if (failed(raised)) return 1;
