@@ -92,7 +92,9 @@ struct DrawTask {
   bool expected, anywhere;
   float* weight;             // padded_components(R): room for weights that make up for to_scale
   double* log_weight;        // R: likewise
-  std::uint32_t* work;       // 2 count: entries that are not sure to have one unit, and those drawn in logs
+  // 2 count: entries that are not sure to have one unit from the front, those drawn in logs from the back of the first
+  // half; in the second, the rates of the former.
+  std::uint32_t* work;
   EntryLikelihood* in_logs;  // of the latter, so that their sum has an order: as many as there is room for
   std::uint64_t most_in_logs;
   std::uint32_t* component;  // count: the unit's, or `none`; null: not wanted

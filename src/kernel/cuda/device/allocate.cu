@@ -10,25 +10,43 @@
 namespace ztp::cuda {
 namespace {
 
-#ifndef EB
-#define EB 3
-#endif
 constexpr unsigned threads = entry_threads;
 constexpr unsigned entries_per_block = 2 * threads;  // at least: neighbours, which often have rows in common
 constexpr unsigned most_blocks = 32768;
 constexpr std::uint32_t most_histogram = 4096;  // components whose totals fit in the memory that a block shares
 constexpr std::uint64_t no_entry = ~std::uint64_t{0};
 
-// Where an entry goes in a list: one atomic operation for all threads of a warp that have one.
-__device__ void append(bool has_one, std::uint32_t entry, std::uint64_t* count, std::uint32_t* list) {
+// The place of an entry in a list: one atomic operation for all threads of a warp that have one.
+__device__ std::uint64_t place_in_list(bool has_one, std::uint64_t* count) {
   const unsigned all = __ballot_sync(whole_warp, has_one);
-  if (all == 0) return;
+  if (all == 0) return 0;
   const unsigned lane = threadIdx.x % 32, leader = __ffs(static_cast<int>(all)) - 1;
   unsigned long long first = 0;
   if (lane == leader) first = atomicAdd(reinterpret_cast<unsigned long long*>(count), __popc(all));
   first = __shfl_sync(whole_warp, first, static_cast<int>(leader));
-  if (has_one) list[first + __popc(all & ((1u << lane) - 1))] = entry;
+  return first + __popc(all & ((1u << lane) - 1));
 }
+
+// Totals of components, in memory that the block shares where there is room.
+struct BlockTotals {
+  unsigned* units;
+  std::uint32_t R;
+
+  __device__ BlockTotals(unsigned* room, std::uint32_t components)
+      : units(components <= most_histogram ? room : nullptr), R(components) {
+    for (std::uint32_t r = threadIdx.x; units != nullptr && r < R; r += threads) units[r] = 0;
+  }
+  __device__ void add_unit(const DrawTask& task, std::uint32_t r) {
+    if (units != nullptr)
+      atomicAdd(units + r, 1u);
+    else
+      add_total(task, r, 1);
+  }
+  __device__ void flush(const DrawTask& task) const {  // when all threads are through
+    for (std::uint32_t r = threadIdx.x; units != nullptr && r < R; r += threads)
+      if (units[r] != 0) add_total(task, r, units[r]);
+  }
+};
 
 // Weights of up to 16 STEPS components are in memory that the block shares.
 template <int STEPS>
@@ -42,13 +60,12 @@ __device__ const float* near_weights(const RateArrays& rates, float* room) {
   }
 }
 
-// The coordinates of entry number `which` of the 32 that a warp has, of which each thread has one.
+// The cell of thread `which` of the warp; each thread has one, and its entry.
 template <int MODES>
-__device__ Cell<MODES> cell_of(const CellArrays& cells, std::uint32_t K, std::uint64_t begin, unsigned which,
+__device__ Cell<MODES> cell_of(const CellArrays& cells, std::uint32_t K, unsigned which, std::uint64_t entry_of_thread,
                                const Cell<MODES>& of_thread) {
   if constexpr (MODES == 0) {
-    const std::uint64_t e = begin + which;
-    return {cells.coords + (e < cells.count ? e : begin) * K};
+    return {cells.coords + __shfl_sync(whole_warp, entry_of_thread, static_cast<int>(which)) * K};
   } else {
     Cell<MODES> result;
 #pragma unroll
@@ -58,18 +75,40 @@ __device__ Cell<MODES> cell_of(const CellArrays& cells, std::uint32_t K, std::ui
   }
 }
 
+template <int MODES>
+__device__ Cell<MODES> load_cell(const CellArrays& cells, std::uint64_t e) {
+  Cell<MODES> cell;
+  if constexpr (MODES > 0)
+    for (int k = 0; k < MODES; ++k) cell.row[k] = __ldg(cells.coords + e * MODES + k);
+  return cell;
+}
+
+// A unit of component r, in all modes.
+template <int MODES>
+__device__ void add_unit(const DrawTask& task, std::uint64_t e, const Cell<MODES>& cell, std::uint32_t r) {
+  const auto add = [&](const ModeArrays& mode, std::uint32_t row) {
+    const std::uint32_t column = mode.column == nullptr ? r : mode.column[r];
+    add_to(mode.counts, mode.wide, static_cast<std::uint64_t>(row) * mode.stride + column, task.unit);
+  };
+  if constexpr (MODES > 0) {
+#pragma unroll
+    for (int k = 0; k < MODES; ++k) add(task.rates.mode[k], cell.row[k]);
+  } else {
+    for (std::uint32_t k = 0; k < task.rates.K; ++k) add(task.rates.mode[k], task.cells.coords[e * task.rates.K + k]);
+  }
+}
+
 // A block takes `per_block` entries that follow each other, and a warp of it 32 at a time: each thread has the random
 // numbers and the result of one, and its quad computes the products of those of its four threads one after another.
 template <int STEPS, int MODES>
-__global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : EB)
+__global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
     draw_entries(const __grid_constant__ DrawTask task, std::uint64_t per_block, double* block_sums) {
   extern __shared__ unsigned histogram[];
   __shared__ __align__(16) float room_for_weights[STEPS == 0 ? 1 : 16 * STEPS];
   const RateArrays& rates = task.rates;
   const CellArrays& cells = task.cells;
   const float* const weight = near_weights<STEPS>(rates, room_for_weights);
-  const bool shared_totals = rates.R <= most_histogram;
-  for (std::uint32_t r = threadIdx.x; shared_totals && r < rates.R; r += threads) histogram[r] = 0;
+  BlockTotals totals(histogram, rates.R);
   __syncthreads();
   const Quad quad;
   const unsigned lane = threadIdx.x % 32;
@@ -79,9 +118,7 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : EB)
   for (std::uint64_t begin = block_begin + threadIdx.x / 32 * 32; begin < end; begin += threads) {
     const std::uint64_t e = begin + lane;
     const bool is_there = e < end;
-    Cell<MODES> own;
-    if constexpr (MODES > 0)
-      for (int k = 0; k < MODES; ++k) own.row[k] = __ldg(cells.coords + (is_there ? e : begin) * MODES + k);
+    const Cell<MODES> own = load_cell<MODES>(cells, is_there ? e : begin);
     const auto word = random_block(task.key, task.t, cells.first + e, 0);
     const double first = to_uniform(word[0] | static_cast<std::uint64_t>(word[1]) << 32);
     const double second = to_uniform(word[2] | static_cast<std::uint64_t>(word[3]) << 32);
@@ -92,7 +129,8 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : EB)
 #pragma unroll 1
     for (unsigned i = 0; i < quad_size; ++i) {
       const Products<STEPS, MODES> products(
-          rates, weight, cell_of<MODES>(cells, rates.K, begin, lane / quad_size * quad_size + i, own), quad);
+          rates, weight,
+          cell_of<MODES>(cells, rates.K, lane / quad_size * quad_size + i, is_there ? e : begin, own), quad);
       const std::uint32_t found = cells.missing ? 0 : products.find(quad, quad.from(place, i) * products.total);
       if (quad.l == i) {
         total = products.total;
@@ -104,34 +142,24 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : EB)
     const bool one = cells.observed != nullptr ? y == 1 : !cells.missing && first <= 1 - z;
     const bool nothing = cells.missing && first <= 1 - z;
     const bool is_unit = is_there && holds && one;
-    append(is_there && holds && !one && !nothing, static_cast<std::uint32_t>(e), &task.header->several, task.work);
-    append(is_there && !holds, static_cast<std::uint32_t>(e), &task.header->in_logs, task.work + cells.count);
+    const bool several = is_there && holds && !one && !nothing, in_logs = is_there && !holds;
+    const std::uint64_t place_of_several = place_in_list(several, &task.header->several);
+    const std::uint64_t place_in_logs = place_in_list(in_logs, &task.header->in_logs);
+    if (several) {
+      task.work[place_of_several] = static_cast<std::uint32_t>(e);
+      task.work[cells.count + place_of_several] = __float_as_uint(total);
+    }
+    if (in_logs) task.work[cells.count - 1 - place_in_logs] = static_cast<std::uint32_t>(e);
     if (is_there && holds) log_likelihood += log_likelihood_of(cells, z, cells.observed != nullptr ? log(z) : 0.0, y);
     if (task.component != nullptr && is_there) task.component[e] = is_unit ? component : none;
     if (is_unit) {
-      const auto add = [&](const ModeArrays& mode, std::uint32_t row) {
-        const std::uint32_t column = mode.column == nullptr ? component : mode.column[component];
-        add_to(mode.counts, mode.wide, static_cast<std::uint64_t>(row) * mode.stride + column, task.unit);
-      };
-      if constexpr (MODES > 0) {
-#pragma unroll
-        for (int k = 0; k < MODES; ++k) add(rates.mode[k], own.row[k]);
-      } else {
-        for (std::uint32_t k = 0; k < rates.K; ++k) add(rates.mode[k], cells.coords[e * rates.K + k]);
-      }
-      if (shared_totals)
-        atomicAdd(histogram + component, 1u);
-      else
-        atomicAdd(reinterpret_cast<unsigned long long*>(task.totals) + component,
-                  static_cast<unsigned long long>(task.unit));
+      add_unit<MODES>(task, e, own, component);
+      totals.add_unit(task, component);
     }
     __syncwarp();
   }
   write_block_sum(log_likelihood, block_sums);  // and all threads are through
-  for (std::uint32_t r = threadIdx.x; shared_totals && r < rates.R; r += threads)
-    if (histogram[r] != 0)
-      atomicAdd(reinterpret_cast<unsigned long long*>(task.totals) + r,
-                static_cast<unsigned long long>(histogram[r] * task.unit));
+  totals.flush(task);
 }
 
 // Adds up the sums of blocks in a fixed order: by the last block that comes here.
@@ -153,46 +181,63 @@ __device__ void add_block_sums(const DrawTask& task, const double* block_sums, u
   if (threadIdx.x == 0) task.header->log_likelihood += of_thread[0];
 }
 
-// Entries that may have another count than one, a quad for each.
+// Many units of one entry: by binomials, thread by thread.
+__device__ __noinline__ void split_large(const DrawTask& task, std::uint64_t e, std::int64_t y, Stream& stream) {
+  const RateArrays& rates = task.rates;
+  const std::uint32_t* const cell = task.cells.coords + e * rates.K;
+  split_by_binomials(
+      stream, y, rates.R, [&](std::uint32_t r) { return static_cast<double>(product(rates, cell, r)); },
+      [&](std::uint32_t r, std::int64_t part, std::uint32_t order) { add_part(task, e, r, part, order); });
+}
+
+// Entries that may have another count than one. A warp takes 32 of them: each thread draws the count of one, and its
+// quad finds the components of the units of its four, one entry after another.
 template <int STEPS, int MODES>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
     draw_several(const __grid_constant__ DrawTask task, const double* block_sums, unsigned sums) {
+  extern __shared__ unsigned histogram[];
   __shared__ __align__(16) float room_for_weights[STEPS == 0 ? 1 : 16 * STEPS];
   const CellArrays& cells = task.cells;
   const float* const weight = near_weights<STEPS>(task.rates, room_for_weights);
+  BlockTotals totals(histogram, task.rates.R);
   __syncthreads();
   const Quad quad;
-  const std::uint64_t all = task.header->several, quads = std::uint64_t{gridDim.x} * (threads / quad_size);
-  const std::uint64_t warp_begin = blockIdx.x * (threads / quad_size) + threadIdx.x / 32 * (32 / quad_size);
-  for (std::uint64_t begin = warp_begin; begin < all; begin += quads) {  // as often in all quads of a warp
-    const std::uint64_t i = begin + threadIdx.x % 32 / quad_size;
-    const bool is_there = i < all;
-    const std::uint64_t e = task.work[is_there ? i : begin];
-    Cell<MODES> cell;
-    if constexpr (MODES == 0)
-      cell.row = cells.coords + e * task.rates.K;
-    else
-      for (int k = 0; k < MODES; ++k) cell.row[k] = cells.coords[e * MODES + k];
-    const Products<STEPS, MODES> products(task.rates, weight, cell, quad);
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint64_t all = task.header->several;
+  for (std::uint64_t begin = std::uint64_t{blockIdx.x} * threads + threadIdx.x / 32 * 32; begin < all;
+       begin += std::uint64_t{gridDim.x} * threads) {
+    const bool is_there = begin + lane < all;
+    const std::uint64_t place = is_there ? begin + lane : begin, e = task.work[place];
+    const auto total = static_cast<double>(__uint_as_float(task.work[cells.count + place]));
+    const Cell<MODES> own = load_cell<MODES>(cells, e);
     Stream stream(task.key, task.t, cells.first + e);
-    const auto total = static_cast<double>(products.total);
     const std::int64_t y = is_there ? draw_count(stream, cells, e, task.rates.scale * total) : 0;
-    const std::int64_t searched = is_searched(cells, y) ? y : 0;
+    const auto searched = static_cast<unsigned>(is_searched(cells, y) ? y : 0);
     __syncwarp();
-    for (std::int64_t unit = 0; __any_sync(whole_warp, unit < searched); ++unit) {
-      const float target = unit < searched ? static_cast<float>(stream.uniform() * total) : 0.0f;
-      __syncwarp();
-      const std::uint32_t r = products.find(quad, target);
-      if (unit < searched && quad.l == 0) add_part(task, e, r, 1, order_of_unit(cells, r, unit));
-      __syncwarp();
+#pragma unroll 1
+    for (unsigned i = 0; i < quad_size; ++i) {
+      const unsigned units = quad.from(searched, i);
+      if (!__any_sync(whole_warp, units > 0)) continue;
+      const Products<STEPS, MODES> products(
+          task.rates, weight, cell_of<MODES>(cells, task.rates.K, lane / quad_size * quad_size + i, e, own), quad);
+      for (unsigned unit = 0; __any_sync(whole_warp, unit < units); ++unit) {
+        const bool is_own = quad.l == i && unit < searched;
+        const float target = is_own ? static_cast<float>(stream.uniform() * total) : 0.0f;
+        __syncwarp();
+        const std::uint32_t r = products.find(quad, quad.from(target, i));
+        if (is_own) {
+          add_unit<MODES>(task, e, own, r);
+          totals.add_unit(task, r);
+          list_part(task, e, r, 1, order_of_unit(cells, r, unit));
+        }
+        __syncwarp();
+      }
     }
-    if (searched == y) continue;
-    split_by_binomials(
-        stream, y, task.rates.R, [&](std::uint32_t r) { return static_cast<double>(products.of_component(r)); },
-        [&](std::uint32_t r, std::int64_t part, std::uint32_t order) {
-          if (quad.l == 0) add_part(task, e, r, part, order);
-        });
+    if (searched < y) split_large(task, e, y, stream);
+    __syncwarp();
   }
+  __syncthreads();
+  totals.flush(task);
   add_block_sums(task, block_sums, sums);
 }
 
@@ -240,7 +285,7 @@ void launch(const DrawTask& task, double* block_sums) {
   const std::size_t histogram = task.rates.R <= most_histogram ? task.rates.R * sizeof(unsigned) : 0;
   if (blocks > 0) draw_entries<STEPS, MODES><<<blocks, threads, histogram, stream()>>>(task, per_block, block_sums);
   draw_several<STEPS, MODES>
-      <<<blocks_for(count / 8, threads / quad_size, 4), threads, 0, stream()>>>(task, block_sums, blocks);
+      <<<blocks_for(count / 4, threads, 3), threads, histogram, stream()>>>(task, block_sums, blocks);
 }
 
 template <int MODES>

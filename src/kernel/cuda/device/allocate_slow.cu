@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(threads) draw_in_logs(const DrawTask task) {
   const std::uint64_t groups = static_cast<std::uint64_t>(gridDim.x) * (threads / group_size);
   for (std::uint64_t i = blockIdx.x * (threads / group_size) + threadIdx.x / group_size; i < task.header->in_logs;
        i += groups) {
-    const std::uint64_t e = task.work[cells.count + i];
+    const std::uint64_t e = task.work[cells.count - 1 - i];
     const std::uint32_t* cell = cells.coords + e * rates.K;
     double largest, log_likelihood = 0;
     const double log_z = log_rate(group, rates, cell, largest);

@@ -85,10 +85,7 @@ struct RowAndColumn {
 };
 
 // All rows of several matrices, with the sums of their tiles.
-#ifndef TB
-#define TB 5
-#endif
-__global__ void __launch_bounds__(threads, TB) draw_tiles(const __grid_constant__ TiledJobs jobs) {
+__global__ void __launch_bounds__(threads, 5) draw_tiles(const __grid_constant__ TiledJobs jobs) {
   extern __shared__ float tile[];  // rows x width, and then the list of those that wait
   __shared__ double of_thread[threads];
   __shared__ unsigned waiting_count;

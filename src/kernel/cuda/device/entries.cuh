@@ -6,9 +6,21 @@ namespace ztp::cuda {
 
 constexpr unsigned entry_threads = 256;  // of a block
 
+__device__ inline void add_total(const DrawTask& task, std::uint32_t r, std::int64_t count) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(task.totals) + r, static_cast<unsigned long long>(count * task.unit));
+}
+
+// A part of an entry in the list of parts, if there is one.
+__device__ inline void list_part(const DrawTask& task, std::uint64_t e, std::uint32_t r, std::int64_t count,
+                                 std::uint32_t order) {
+  if (task.parts == nullptr) return;
+  const std::uint64_t place = atomicAdd(reinterpret_cast<unsigned long long*>(&task.header->parts), 1ull);
+  if (place < task.most_parts) task.parts[place] = {static_cast<std::uint32_t>(e), r, order, count};
+}
+
 // A count of component r of entry e: in all modes, in the totals and in the list of parts.
 __device__ inline void add_part(const DrawTask& task, std::uint64_t e, std::uint32_t r, std::int64_t count,
-                         std::uint32_t order) {
+                                std::uint32_t order) {
   const std::uint32_t* cell = task.cells.coords + e * task.rates.K;
   for (std::uint32_t k = 0; k < task.rates.K; ++k) {
     const ModeArrays& mode = task.rates.mode[k];
@@ -16,10 +28,8 @@ __device__ inline void add_part(const DrawTask& task, std::uint64_t e, std::uint
            static_cast<std::uint64_t>(cell[k]) * mode.stride + (mode.column == nullptr ? r : mode.column[r]),
            count * task.unit);
   }
-  atomicAdd(reinterpret_cast<unsigned long long*>(task.totals) + r, static_cast<unsigned long long>(count * task.unit));
-  if (task.parts == nullptr) return;
-  const std::uint64_t place = atomicAdd(reinterpret_cast<unsigned long long*>(&task.header->parts), 1ull);
-  if (place < task.most_parts) task.parts[place] = {static_cast<std::uint32_t>(e), r, order, count};
+  add_total(task, r, count);
+  list_part(task, e, r, count, order);
 }
 
 __device__ inline double log_likelihood_of(const CellArrays& cells, double z, double log_z, std::int64_t y) {
@@ -41,8 +51,8 @@ __device__ inline void write_block_sum(double value, double* block_sums) {
   }
 }
 
-// The count of an entry with rate z.
-__device__ inline std::int64_t draw_count(Stream& stream, const CellArrays& cells, std::uint64_t e, double z) {
+// The count of an entry with rate z. Not inlined: rejection takes many registers, and few threads come to it.
+__device__ __noinline__ inline std::int64_t draw_count(Stream& stream, const CellArrays& cells, std::uint64_t e, double z) {
   if (cells.missing) return draw_poisson(stream, z);
   return cells.observed != nullptr ? cells.observed[e] : draw_zero_truncated_poisson(stream, z);
 }
@@ -57,7 +67,8 @@ __device__ inline std::uint32_t order_of_unit(const CellArrays& cells, std::uint
   return cells.observed != nullptr ? r : static_cast<std::uint32_t>(unit);
 }
 
-// draw_multinomial for a group, all of whose threads draw the same numbers, from the shares of components.
+// draw_multinomial from the shares of components, where all threads that come here together draw the same numbers or
+// each has an entry of its own.
 template <class Share, class Add>
 __device__ void split_by_binomials(Stream& stream, std::int64_t total, std::uint32_t R, const Share& share,
                                    const Add& add) {
