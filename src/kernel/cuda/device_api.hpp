@@ -14,6 +14,7 @@ inline constexpr int api_version = 2;    // of this file: a library of another v
 inline constexpr int most_modes = 64;    // of a tensor: max_modes of ztp/labels.hpp
 inline constexpr int row_alignment = 8;  // floats or counts; rows begin at multiples of it
 inline constexpr std::uint32_t none = 0xffffffffu;
+inline constexpr std::uint32_t most_components_listed = 2048;  // their products fit in memory that a block shares
 
 inline std::uint32_t stride_of(std::size_t columns) {
   return static_cast<std::uint32_t>((columns + row_alignment - 1) / row_alignment * row_alignment);
@@ -78,7 +79,7 @@ struct EntryLikelihood {
 // What comes back of a draw of counts, with R totals.
 struct DrawnHeader {
   double log_likelihood;                  // without entries drawn in logs, but for those that were too many to list
-  std::uint64_t several, in_logs, parts;  // how many entries or parts there were
+  std::uint64_t several, in_logs, large, parts;  // how many entries or parts there were
   std::uint64_t bad_entry;                // the first whose rate is zero or not a number; all bits set: none
   std::uint64_t blocks_done;              // of the second pass: the last one adds up the log-likelihood
 };
@@ -95,6 +96,8 @@ struct DrawTask {
   // 2 count: entries that are not sure to have one unit from the front, those drawn in logs from the back of the first
   // half; in the second, the rates of the former.
   std::uint32_t* work;
+  std::uint32_t* large;  // places in `work` of entries with so many units that they are split by binomials
+  std::uint64_t most_large;
   EntryLikelihood* in_logs;  // of the latter, so that their sum has an order: as many as there is room for
   std::uint64_t most_in_logs;
   std::uint32_t* component;  // count: the unit's, or `none`; null: not wanted

@@ -13,10 +13,12 @@ namespace {
 constexpr std::uint64_t no_entry = ~std::uint64_t{0};
 // Entries of one call whose log-likelihoods are added up in their order, if they must be drawn in logs.
 constexpr std::size_t most_in_logs = std::size_t{1} << 22;
-
 const Api& api() {
   return *library().api;
 }
+
+// Entries of one call that are split by binomials side by side. More wait for each other.
+constexpr std::size_t most_large = std::size_t{1} << 20;
 
 // The most that a row of matrix f may have grown by: no row gets more of a column than all rows together.
 std::int64_t largest_growth(const FactorLayout& layout, std::size_t f, const std::int64_t* totals) {
@@ -88,6 +90,7 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
   log_weights_.reserve(weights);
   host_results_.resize(bytes);
   work_.reserve(2 * most);
+  large_.reserve(std::min(most, most_large));
   const bool lists_fit = entries <= most_in_logs;
   if (lists_fit) in_logs_.reserve(entries);
   if (wants_parts) components_.reserve(entries);
@@ -108,6 +111,8 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
     task.expected = settings.expected;
     task.anywhere = settings.anywhere;
     task.work = work_.data();
+    task.large = large_.data();
+    task.most_large = task.rates.R <= most_components_listed ? std::min(count, most_large) : 0;
     task.in_logs = lists_fit ? in_logs_.data() + first : nullptr;
     task.most_in_logs = lists_fit ? count : 0;
     task.component = wants_parts ? components_.data() + first : nullptr;

@@ -62,7 +62,7 @@ class CountDrawer {
   void collect(const DrawTask& task, std::size_t g, bool wants_parts, const DrawSettings& settings, CountGroup& group);
 
   Staging staging_;
-  DeviceBuffer<std::uint32_t> work_, components_;
+  DeviceBuffer<std::uint32_t> work_, large_, components_;
   DeviceBuffer<EntryPart> parts_;
   DeviceBuffer<EntryLikelihood> in_logs_;
   DeviceBuffer<float> weights_;  // of each group: they make up for factors that are still to be scaled

@@ -13,6 +13,7 @@ namespace {
 constexpr unsigned threads = entry_threads;
 constexpr unsigned entries_per_block = 2 * threads;  // at least: neighbours, which often have rows in common
 constexpr unsigned most_blocks = 32768;
+constexpr unsigned large_threads = 128;
 constexpr std::uint32_t most_histogram = 4096;  // components whose totals fit in the memory that a block shares
 constexpr std::uint64_t no_entry = ~std::uint64_t{0};
 
@@ -181,13 +182,39 @@ __device__ void add_block_sums(const DrawTask& task, const double* block_sums, u
   if (threadIdx.x == 0) task.header->log_likelihood += of_thread[0];
 }
 
-// Many units of one entry: by binomials, thread by thread.
+// Many units of one entry: by binomials, one component after another, all by the thread that calls it.
 __device__ __noinline__ void split_large(const DrawTask& task, std::uint64_t e, std::int64_t y, Stream& stream) {
   const RateArrays& rates = task.rates;
   const std::uint32_t* const cell = task.cells.coords + e * rates.K;
   split_by_binomials(
       stream, y, rates.R, [&](std::uint32_t r) { return static_cast<double>(product(rates, cell, r)); },
       [&](std::uint32_t r, std::int64_t part, std::uint32_t order) { add_part(task, e, r, part, order); });
+}
+
+// The same for those that were listed, a warp for each: its threads make the products, and one of them draws. Without
+// this a few large counts would keep everything waiting.
+__global__ void __launch_bounds__(large_threads) split_listed(const __grid_constant__ DrawTask task) {
+  extern __shared__ float shares[];
+  const RateArrays& rates = task.rates;
+  const unsigned lane = threadIdx.x % 32;
+  float* const of_warp = shares + threadIdx.x / 32 * rates.R;
+  const std::uint64_t all = task.header->large < task.most_large ? task.header->large : task.most_large;
+  for (std::uint64_t i = (std::uint64_t{blockIdx.x} * large_threads + threadIdx.x) / 32; i < all;
+       i += std::uint64_t{gridDim.x} * large_threads / 32) {
+    const std::uint64_t place = task.large[i], e = task.work[place];
+    for (std::uint32_t r = lane; r < rates.R; r += 32)
+      of_warp[r] = product(rates, task.cells.coords + e * rates.K, r);
+    __syncwarp();
+    if (lane == 0) {
+      Stream stream(task.key, task.t, task.cells.first + e);
+      const double total = static_cast<double>(__uint_as_float(task.work[task.cells.count + place]));
+      const std::int64_t y = draw_count(stream, task.cells, e, rates.scale * total);
+      split_by_binomials(
+          stream, y, rates.R, [&](std::uint32_t r) { return static_cast<double>(of_warp[r]); },
+          [&](std::uint32_t r, std::int64_t part, std::uint32_t order) { add_part(task, e, r, part, order); });
+    }
+    __syncwarp();
+  }
 }
 
 // Entries that may have another count than one. A warp takes 32 of them: each thread draws the count of one, and its
@@ -233,7 +260,13 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
         __syncwarp();
       }
     }
-    if (searched < y) split_large(task, e, y, stream);
+    if (searched < y) {
+      const std::uint64_t in_list = atomicAdd(reinterpret_cast<unsigned long long*>(&task.header->large), 1ull);
+      if (in_list < task.most_large)
+        task.large[in_list] = static_cast<std::uint32_t>(place);
+      else
+        split_large(task, e, y, stream);
+    }
     __syncwarp();
   }
   __syncthreads();
@@ -259,7 +292,7 @@ __global__ void prepare(const __grid_constant__ DrawTask task) {
     task.weight[r] = product;
     if (r < rates.R) task.log_weight[r] = sum;
   }
-  if (threadIdx.x == 0) *task.header = {0, 0, 0, 0, no_entry, 0};
+  if (threadIdx.x == 0) *task.header = {0, 0, 0, 0, 0, no_entry, 0};
 }
 
 // Nothing but the log-likelihood of the first pass.
@@ -286,6 +319,9 @@ void launch(const DrawTask& task, double* block_sums) {
   if (blocks > 0) draw_entries<STEPS, MODES><<<blocks, threads, histogram, stream()>>>(task, per_block, block_sums);
   draw_several<STEPS, MODES>
       <<<blocks_for(count / 4, threads, 3), threads, histogram, stream()>>>(task, block_sums, blocks);
+  if (task.most_large > 0)
+    split_listed<<<blocks_for(count / 16, large_threads / 32, 8), large_threads,
+                   large_threads / 32 * task.rates.R * sizeof(float), stream()>>>(task);
 }
 
 template <int MODES>

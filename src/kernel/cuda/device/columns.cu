@@ -35,56 +35,42 @@ struct TiledJobs {
   unsigned count;
 };
 
-// Gamma draws of a tile. The few that are not accepted at once wait in a list, so that no warp has to go on for the
-// sake of a single thread. In memory that the block shares the draws are left for `sum_tile`.
-struct TileDraw {
-  const ColumnTask& task;
-  const FactorArray& u;
+// Gamma draws of a block. The few that are not accepted at once wait in a list, so that no warp has to go on for the
+// sake of a single thread.
+struct BlockDraw {
   StreamKey key;
   std::uint32_t t;
-  GammaShape empty;
-  bool whole;
+  std::uint16_t* waiting;
+  unsigned* waiting_count;  // zero
 
-  __device__ GammaShape shape_of(std::uint64_t row, std::uint32_t q) const {
-    const std::int64_t count = count_at(task.S, row * task.S.stride + q);
-    return gamma_shape(static_cast<float>(task.a),
-                       whole ? static_cast<float>(count) : static_cast<float>(task.scale * static_cast<double>(count)),
-                       whole, empty);
-  }
-  // draw(i): row and column of draw i of `count`. keep(i, value).
-  template <class Place, class Keep>
-  __device__ void draw(unsigned count, const Place& place, const Keep& keep, std::uint16_t* waiting,
-                       unsigned* waiting_count) const {
+  // index(i): of the stream of draw i of `count`. keep(i, value).
+  template <class Index, class Shape, class Keep>
+  __device__ void draw(unsigned count, const Index& index, const Shape& shape, const Keep& keep) const {
     for (unsigned i = threadIdx.x; i < count; i += threads) {
-      const auto [row, q] = place(i);
-      const GammaCandidate candidate =
-          propose_gamma(random_block(key, t, ((u.first_row + row) << 32) | q, 0), shape_of(row, q));
-      if (surely_accepted(candidate)) {
-        u.values[row * u.stride + q] = candidate.value;
+      const GammaCandidate candidate = propose_gamma(random_block(key, t, index(i), 0), shape(i));
+      if (surely_accepted(candidate))
         keep(i, candidate.value);
-      } else {
+      else
         waiting[atomicAdd(waiting_count, 1u)] = static_cast<std::uint16_t>(i);
-      }
     }
     __syncthreads();
     const unsigned waits = *waiting_count;
-    for (unsigned w = threadIdx.x; w < waits; w += threads) {
-      const unsigned i = waiting[w];
-      const auto [row, q] = place(i);
-      const float value = draw_gamma_float(key, t, ((u.first_row + row) << 32) | q, shape_of(row, q));
-      u.values[row * u.stride + q] = value;
-      keep(i, value);
-    }
+    for (unsigned w = threadIdx.x; w < waits; w += threads)
+      keep(waiting[w], draw_gamma_float(key, t, index(waiting[w]), shape(waiting[w])));
     __syncthreads();
   }
 };
 
-struct RowAndColumn {
-  std::uint64_t row;
-  std::uint32_t q;
-};
+// The shape of a cell with this count, which is a whole number of `scale`.
+__device__ GammaShape shape_of(const ColumnTask& task, std::int64_t count, const GammaShape& empty) {
+  const bool whole = task.scale == 1;
+  return gamma_shape(static_cast<float>(task.a),
+                     whole ? static_cast<float>(count) : static_cast<float>(task.scale * static_cast<double>(count)),
+                     whole, empty);
+}
 
-// All rows of several matrices, with the sums of their tiles.
+// All rows of several matrices, with the sums of their tiles. plain: counts have 32 bits and a scale of one.
+template <bool PLAIN>
 __global__ void __launch_bounds__(threads, 5) draw_tiles(const __grid_constant__ TiledJobs jobs) {
   extern __shared__ float tile[];  // rows x width, and then the list of those that wait
   __shared__ double of_thread[threads];
@@ -99,15 +85,30 @@ __global__ void __launch_bounds__(threads, 5) draw_tiles(const __grid_constant__
   const Divider by_width = of.by_width;  // of whole tiles; the last one across may be narrower
   const std::uint64_t begin = std::uint64_t{block} * tile_rows;
   const auto rows = static_cast<unsigned>(job.u.rows - begin < tile_rows ? job.u.rows - begin : tile_rows);
-  auto* const waiting = reinterpret_cast<std::uint16_t*>(tile + tile_rows * of.width);
   if (threadIdx.x == 0) waiting_count = 0;
   __syncthreads();
-  const TileDraw draws{job.task, job.u, job.key, job.t, of.empty, job.task.scale == 1};
+  // Everything from here on counts from the first cell of the tile. Counts have the stride of factors.
+  const std::uint32_t stride = job.u.stride;
+  const std::uint64_t corner = begin * stride + first;
+  float* const u = job.u.values + corner;
+  const std::int32_t* const narrow = static_cast<const std::int32_t*>(job.task.S.values) + corner;
+  const auto row_of_draw = [&](unsigned i) { return width == of.width ? by_width.quotient(i) : i / width; };
   const auto place = [&](unsigned i) {
-    const std::uint32_t row = width == of.width ? by_width.quotient(i) : i / width;
-    return RowAndColumn{begin + row, first + i - row * width};
+    const std::uint32_t row = row_of_draw(i);
+    return row * stride + (i - row * width);
   };
-  draws.draw(rows * width, place, [&](unsigned i, float value) { tile[i] = value; }, waiting, &waiting_count);
+  const auto index = [&](unsigned i) {
+    const std::uint32_t row = row_of_draw(i);
+    return ((job.u.first_row + begin + row) << 32) | (first + (i - row * width));
+  };
+  const auto shape = [&](unsigned i) {
+    if constexpr (PLAIN)
+      return gamma_shape(static_cast<float>(job.task.a), static_cast<float>(narrow[place(i)]), true, of.empty);
+    else
+      return shape_of(job.task, count_at(job.task.S, corner + place(i)), of.empty);
+  };
+  const BlockDraw draws{job.key, job.t, reinterpret_cast<std::uint16_t*>(tile + tile_rows * of.width), &waiting_count};
+  draws.draw(rows * width, index, shape, [&](unsigned i, float value) { u[place(i)] = tile[i] = value; });
   // Several threads have a column where there are enough of them: row by row in a fixed order, then the threads'.
   const std::uint32_t parts = threads / width, part = threadIdx.x / width, q = threadIdx.x % width;
   double sum = 0;
@@ -119,6 +120,11 @@ __global__ void __launch_bounds__(threads, 5) draw_tiles(const __grid_constant__
   job.blocks[std::uint64_t{block} * P + first + q] = sum;
 }
 
+struct RowAndColumn {
+  std::uint64_t row;
+  std::uint32_t q;
+};
+
 // Each block takes `per_block` draws of some rows or all.
 __global__ void __launch_bounds__(threads) draw_gamma_rows(const ColumnTask task, StreamKey key, std::uint32_t t,
                                                            FactorArray u, Divider by_columns, GammaShape empty) {
@@ -126,7 +132,6 @@ __global__ void __launch_bounds__(threads) draw_gamma_rows(const ColumnTask task
   __shared__ unsigned waiting_count;
   const std::uint32_t P = u.columns;
   const std::uint64_t all = task.count * P;
-  const TileDraw draws{task, u, key, t, empty, task.scale == 1};
   for (std::uint64_t begin = static_cast<std::uint64_t>(blockIdx.x) * per_block; begin < all;
        begin += static_cast<std::uint64_t>(gridDim.x) * per_block) {
     if (threadIdx.x == 0) waiting_count = 0;
@@ -138,7 +143,18 @@ __global__ void __launch_bounds__(threads) draw_gamma_rows(const ColumnTask task
       const std::uint32_t rows = by_columns.quotient(first + i);
       return RowAndColumn{row_of(task, first_row + rows), first + i - rows * P};
     };
-    draws.draw(here, place, [](unsigned, float) {}, waiting, &waiting_count);
+    const auto index = [&](unsigned i) {
+      const auto [row, q] = place(i);
+      return ((u.first_row + row) << 32) | q;
+    };
+    const auto shape = [&](unsigned i) {
+      const auto [row, q] = place(i);
+      return shape_of(task, count_at(task.S, row * task.S.stride + q), empty);
+    };
+    BlockDraw{key, t, waiting, &waiting_count}.draw(here, index, shape, [&](unsigned i, float value) {
+      const auto [row, q] = place(i);
+      u.values[row * u.stride + q] = value;
+    });
   }
 }
 
@@ -339,12 +355,16 @@ int draw_columns(const ColumnJob* jobs, std::size_t count) {
       widest = width > widest ? width : widest;
     }
     const std::size_t room = tile_rows * widest * (sizeof(float) + sizeof(std::uint16_t));
-    if (room > 40 * 1024) {  // with what is shared anyway, more than any kernel may have
-      static const cudaError_t raised =
-          cudaFuncSetAttribute(draw_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024);
-      if (failed(raised)) return 1;
+    bool plain = true;
+    for (unsigned i = 0; i < tiled.count; ++i) {
+      const ColumnTask& task = tiled.job[i].job.task;
+      plain = plain && !task.S.wide && task.scale == 1;
     }
-    draw_tiles<<<static_cast<unsigned>(tiles), threads, room, stream()>>>(tiled);
+    const auto kernel = plain ? draw_tiles<true> : draw_tiles<false>;
+    if (room > 40 * 1024 &&  // with what is shared anyway, more than any kernel may have
+        failed(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024)))
+      return 1;
+    kernel<<<static_cast<unsigned>(tiles), threads, room, stream()>>>(tiled);
     if (failed(cudaGetLastError()) || add_up(sums, tiled.count)) return 1;
   }
   return 0;
