@@ -96,7 +96,7 @@ struct AllQueries {
       test_begin.push_back(tests.size());
       known_begin.push_back(known.size());
       for (std::uint32_t j = 0; j < n; ++j) {
-        if ((b + j) % 4 == 0) tests.push_back(j);
+        if ((b + j) % 4 == 0 || j == b % n) tests.push_back(j);  // each query has one
         if ((b * 5 + j) % 3 == 1) known.push_back(j);
       }
     }
