@@ -1,5 +1,5 @@
-// What a run is asked, on a GPU and on the CPU with all threads: rates of cells, as predict and evaluate need them, with
-// their way to the host; and scores of all entities of a mode for many queries, as a ranking needs them. Draws are
+// What a run is asked, on a GPU and on the CPU with all threads: rates of cells, as predict and evaluate need them,
+// with their way to the host; and scores of all entities of a mode for many queries, as a ranking needs them. Draws are
 // random numbers in the shape of FB15k-237, and are where they are computed with.
 #include <algorithm>
 #include <cmath>
@@ -21,9 +21,8 @@ struct Shape {
 };
 
 std::uint32_t random_below(std::uint64_t number, std::uint32_t limit) {
-  return static_cast<std::uint32_t>((std::uint64_t{random_block(stream_key(1, 0, Purpose::simulate), 0, number, 0)[0]} *
-                                     limit) >>
-                                    32);
+  return static_cast<std::uint32_t>(
+      (std::uint64_t{random_block(stream_key(1, 0, Purpose::simulate), 0, number, 0)[0]} * limit) >> 32);
 }
 
 // Both entities share a matrix; each component belongs to a relation.

@@ -19,8 +19,7 @@ namespace ztp::python {
 // which would wait for them.
 class SharedPosterior {
  public:
-  SharedPosterior(std::string run_dir, unsigned threads, bool raw, double listed,
-                  const std::string& kernel)
+  SharedPosterior(std::string run_dir, unsigned threads, bool raw, double listed, const std::string& kernel)
       : run_dir_(std::move(run_dir)),
         threads_(threads),
         options_{raw, listed, kernel_named(kernel)},

@@ -21,7 +21,7 @@ Convergence convergence(const DrawsOfChains& draws);
 class Autocovariance {
  public:
   explicit Autocovariance(const DrawsOfChains& chains);  // of equal lengths, at least one draw each
-  double operator()(std::size_t lag);                 // lag < N
+  double operator()(std::size_t lag);                    // lag < N
 
  private:
   double direct(std::size_t lag) const;

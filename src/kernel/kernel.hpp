@@ -231,7 +231,8 @@ class Kernel : public ArrayMaker {
   // The parts of z that the components have, count x R: O(count R K).                          (M2)
   virtual void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) = 0;
   // For ranking by draws of this layout, or with other columns of components.
-  virtual std::unique_ptr<CandidateRanking> candidates(const FactorLayout& layout, const CandidateSettings& settings) = 0;
+  virtual std::unique_ptr<CandidateRanking> candidates(const FactorLayout& layout,
+                                                       const CandidateSettings& settings) = 0;
   // Bytes of arrays that may still be made, to keep draws that are scored again and again. Zero: they are no faster
   // to reach than the file.
   virtual std::size_t room_for_draws() const { return 0; }

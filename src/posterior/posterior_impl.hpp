@@ -101,7 +101,7 @@ struct Posterior::Impl {
   ChainDraws chain_draws;
   std::vector<CalibrationMap> map_of_draw;  // the map, drawn from its own uncertainty for each draw: for intervals
   std::optional<MeansFile> means;
-  State state;                             // the draw that was loaded last
+  State state;                               // the draw that was loaded last
   std::vector<std::unique_ptr<State>> kept;  // draws that the kernel keeps; null: not yet
 };
 

@@ -1,4 +1,5 @@
-// The ones of a tensor file in minibatches. The next chunk is read from disk and uploaded while the current one is used.
+// The ones of a tensor file in minibatches. The next chunk is read from disk and uploaded while the current one is
+// used.
 #pragma once
 #include <algorithm>
 #include <future>

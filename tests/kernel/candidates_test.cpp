@@ -48,10 +48,11 @@ State random_draw(const FactorLayout& layout, ArrayMaker& arrays, std::size_t d)
   for (double& value : state.tensor.log_weight) value -= 2;  // probabilities of all sizes
   for (std::size_t f = 0; f < layout.matrices(); ++f) {
     const std::size_t n = layout.size(f).rows;
-    if (layout.is_one_hot(f)) write_rows(*state.factors[f], [&](std::size_t j, float* row) {
-      std::fill(row, row + n, 0.0f);
-      row[j] = static_cast<float>(n);
-    });
+    if (layout.is_one_hot(f))
+      write_rows(*state.factors[f], [&](std::size_t j, float* row) {
+        std::fill(row, row + n, 0.0f);
+        row[j] = static_cast<float>(n);
+      });
   }
   return state;
 }
@@ -105,7 +106,10 @@ struct AllQueries {
     K_others = K - 1;
   }
   QueryBatch batch(std::size_t first, std::size_t size) const {
-    return {mode, size, others.data() + first * K_others, {test_begin.data() + first, tests.data()},
+    return {mode,
+            size,
+            others.data() + first * K_others,
+            {test_begin.data() + first, tests.data()},
             {known_begin.data() + first, known.data()}};
   }
 

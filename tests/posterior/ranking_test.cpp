@@ -11,8 +11,8 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "kernel/host_arrays.hpp"
 #include "kernel/cpu/candidate_scores.hpp"
+#include "kernel/host_arrays.hpp"
 #include "store/draws_file.hpp"
 #include "targets.hpp"
 #include "temp_dir.hpp"

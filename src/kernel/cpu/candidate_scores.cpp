@@ -69,9 +69,8 @@ void CandidateScores::pack_weights(const State& state, OpenRates rates, std::siz
 void CandidateScores::add(const State& state) {
   Draw& draw = draws_[held_++];
   const std::size_t panels = sums_.columns() / candidates_per_panel;
-  pool_.for_blocks(panels, [&](std::size_t panel) {
-    pack_panel(state.of_mode(batch_.mode), panel, draw.panels.row(panel * P_));
-  });
+  pool_.for_blocks(
+      panels, [&](std::size_t panel) { pack_panel(state.of_mode(batch_.mode), panel, draw.panels.row(panel * P_)); });
   const OpenRates rates(state.layout, state.tensor.log_weight);
   const Blocks blocks{multiple(batch_.count, queries_per_tile), 64};
   pool_.for_blocks(blocks.count(), [&](std::size_t block) {
