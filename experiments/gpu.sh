@@ -22,7 +22,7 @@ timed() {
   "$@" >"$work/out" 2>"$work/err" || { cat "$work/err" >&2; return 1; }
   seconds=$(echo "$begin $(now)" | awk '{print $2 - $1}')
 }
-mrr() { sed 's/.*"all"://; s/.*"mrr":\([0-9.]*\).*/\1/; s/,"popularity".*//' "$work/out" | head -1; }
+mrr() { sed 's/,"popularity".*//; s/.*"all"://; s/.*"mrr":\([0-9.]*\).*/\1/' "$work/out"; }
 
 split_fb() {
   python3 - "$data/fb15k-237" "$work" <<'END'
