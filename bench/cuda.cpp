@@ -89,6 +89,7 @@ void bench_cuda(Suite& suite) {
         if (target.tensor == subject.name && target.R == R) wanted = {Wanted::at_most, target.milliseconds};
       time_on_gpu(suite, subject.name, subject.tensor, R, wanted);
     }
+  bench_cuda_answers(suite);
   if (suite.options.quick || !suite.options.tensor.empty()) return;
   for (const auto& [ones, milliseconds] : {std::pair{std::size_t{100'000'000}, 20.0}, {1'000'000'000, 300.0}})
     time_on_gpu(suite, "random", random_tensor({1'000'000, 1'000'000, 10'000}, ones, suite.options.threads), 64,

@@ -54,14 +54,15 @@ struct Suite {
   std::string no_scholars_;  // why not, if not
 };
 
-void bench_gamma(Suite& suite);      // gamma draws, against those of the standard library
-void bench_allocate(Suite& suite);   // the allocation step, against its two limits
-void bench_sweep(Suite& suite);      // whole sweeps: time, memory, the distance to the copy bandwidth
-void bench_cuda(Suite& suite);       // the same on a GPU
-void bench_rank(Suite& suite);       // sweeps against R
-void bench_threads(Suite& suite);    // sweeps against threads
-void bench_scaling(Suite& suite);    // sweeps of simulated tensors against ones, R and K
-void bench_score(Suite& suite);      // rates of cells, as predictions need them
-void bench_bandwidth(Suite& suite);  // copying memory
+void bench_gamma(Suite& suite);         // gamma draws, against those of the standard library
+void bench_allocate(Suite& suite);      // the allocation step, against its two limits
+void bench_sweep(Suite& suite);         // whole sweeps: time, memory, the distance to the copy bandwidth
+void bench_cuda(Suite& suite);          // the same on a GPU
+void bench_cuda_answers(Suite& suite);  // rates of cells and rankings there; part of the one before
+void bench_rank(Suite& suite);          // sweeps against R
+void bench_threads(Suite& suite);       // sweeps against threads
+void bench_scaling(Suite& suite);       // sweeps of simulated tensors against ones, R and K
+void bench_score(Suite& suite);         // rates of cells, as predictions need them
+void bench_bandwidth(Suite& suite);     // copying memory
 
 }  // namespace ztp::bench

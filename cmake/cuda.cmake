@@ -6,7 +6,7 @@ if(NOT ZTP_NVCC)
 endif()
 set(ZTP_NVCC_FLAGS -std=c++20 -O3 --expt-relaxed-constexpr --extended-lambda
     -gencode arch=compute_90,code=sm_90 -gencode arch=compute_80,code=compute_80
-    -Xcompiler=-fPIC,-fvisibility=hidden -I${PROJECT_SOURCE_DIR}/src)
+    -Xcompiler=-fPIC,-fvisibility=hidden -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include)
 file(GLOB ZTP_CUDA_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/kernel/cuda/device/*.cu)
 set(ZTP_CUDA_OBJECTS "")
 foreach(source ${ZTP_CUDA_SOURCES})

@@ -21,6 +21,7 @@ struct EvaluateFlags {
   std::string run, test;
   unsigned threads = 0;
   bool json = false, raw = false;
+  KernelName kernel = KernelName::automatic;
   std::size_t head = 1000;
   std::optional<std::string> ranking;  // modes; nothing: no ranking
   RankingOptions options;
@@ -175,7 +176,7 @@ std::vector<std::size_t> head_sizes(std::size_t most) {
 }
 
 void run_evaluate(const EvaluateFlags& flags) {
-  Posterior posterior(flags.run, flags.threads, {.raw = flags.raw});
+  Posterior posterior(flags.run, flags.threads, {.raw = flags.raw, .kernel = flags.kernel});
   if (flags.test.empty() && posterior.info().test_ones + posterior.info().test_zeros == 0)
     throw Error(ErrorKind::usage,
                 fmt::format("{} held out no cells: name a TEST file (labels and a last column 0 or 1)", flags.run));
@@ -228,6 +229,7 @@ void add_evaluate(CLI::App& app) {
       ->check(CLI::Range(std::size_t{0}, std::size_t{1000000}));
   add_raw_flag(*command, flags->raw);
   add_ranking_flags(*command, *flags);
+  add_kernel_flag(*command, flags->kernel);
   add_threads_flag(*command, flags->threads);
   command->add_flag("--json", flags->json, "as one JSON object");
   command->footer(

@@ -78,6 +78,7 @@ void add_predict(CLI::App& app) {
   command->add_option("CELLS", flags->cells, "a file of labels, one cell a line; - is standard input")->required();
   add_raw_flag(*command, flags->options.raw);
   add_listed_flag(*command, flags->options.listed);
+  add_kernel_flag(*command, flags->options.kernel);
   add_threads_flag(*command, flags->threads);
   command->add_flag("--json", flags->json, "one JSON object a cell");
   command->footer(

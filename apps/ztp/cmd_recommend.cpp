@@ -108,6 +108,7 @@ void add_recommend(CLI::App& app) {
   command->add_option("--top", flags->top, "how many")->check(CLI::Range(1, 1000000));
   add_raw_flag(*command, flags->options.raw);
   add_listed_flag(*command, flags->options.listed);
+  add_kernel_flag(*command, flags->options.kernel);
   add_threads_flag(*command, flags->threads);
   command->add_flag("--json", flags->json, "one JSON object a line");
   command->footer(
@@ -116,6 +117,7 @@ void add_recommend(CLI::App& app) {
       "said below.\n"
       "The search is exact, whatever is left open; training ones are left out. q05 and q95 are those of 'ztp "
       "predict'.\n"
+      "A GPU has no part in the search: with --kernel cuda it predicts what was found.\n"
       "A cell that is not listed may still be a true one. If the data list nine of ten true ones, --listed 0.9 gives "
       "the\n"
       "probability that such a cell is one.\n"

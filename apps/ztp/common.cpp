@@ -110,6 +110,15 @@ void add_raw_flag(CLI::App& command, bool& raw) {
   command.add_flag("--raw", raw, "probabilities of the posterior itself, not calibrated with held-out cells");
 }
 
+void add_kernel_flag(CLI::App& command, KernelName& kernel) {
+  command
+      .add_option_function<std::string>(
+          "--kernel", [&kernel](const std::string& name) { kernel = choice_named<KernelName>(name).value(); },
+          "where it is computed: cpu, cuda (a GPU), or auto: cuda if there is a GPU and enough work")
+      ->default_str("auto")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+}
+
 void add_listed_flag(CLI::App& command, double& listed) {
   command
       .add_option("--listed", listed,

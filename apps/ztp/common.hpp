@@ -39,7 +39,8 @@ CLI::Validator allowed_range(const std::string& option);
 std::vector<const OptionField*> given_options(const CLI::App& command);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);
-// --raw and --listed: PredictionOptions.
+// --kernel, --raw and --listed: PredictionOptions.
+void add_kernel_flag(CLI::App& command, KernelName& kernel);
 void add_raw_flag(CLI::App& command, bool& raw);
 void add_listed_flag(CLI::App& command, double& listed);
 

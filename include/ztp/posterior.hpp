@@ -11,6 +11,7 @@
 #include "ztp/labels.hpp"
 #include "ztp/match.hpp"
 #include "ztp/metrics.hpp"
+#include "ztp/options.hpp"
 #include "ztp/ranking.hpp"
 #include "ztp/run_info.hpp"
 #include "ztp/tensor.hpp"
@@ -26,6 +27,9 @@ struct PredictionOptions {
   // The part of the true ones that the data list, between 0 and 1. Probabilities are then those of a cell that is not
   // listed: p (1 - listed) / (listed (1 - p)), at most 1, where p is that of being listed. 1: not asked for.
   double listed = 1;
+  // Where probabilities are computed: as FitOptions::kernel. automatic: on a GPU, where there is one and a question is
+  // worth it. The order in which a recommendation is searched for, and what rivals predict, is the host's in any case.
+  KernelName kernel = KernelName::automatic;
 };
 
 // A cell's probability of being a one, its standard deviation, 5 % and 95 % quantiles over the posterior draws.
@@ -124,7 +128,8 @@ struct TestScores {
 class Posterior {
  public:
   // threads = 0: all cores. Error (input), if this is not a run directory, or it has no draws yet.
-  // Also, if calibration.bin is damaged and not raw. Error (usage), if `listed` is not above 0 and at most 1.
+  // Also, if calibration.bin is damaged and not raw. Error (usage), if `listed` is not above 0 and at most 1. Error
+  // (config), if the kernel is cuda and there is no GPU.
   explicit Posterior(const std::string& run_dir, unsigned threads = 0, const PredictionOptions& options = {});
   ~Posterior();
   Posterior(Posterior&&) noexcept;

@@ -190,8 +190,9 @@ void bind_questions(nb::class_<SharedPosterior>& type) {
 
 void bind_posterior(nb::module_& module) {
   nb::class_<SharedPosterior> type(module, "Posterior", "The draws of a run directory.");
-  type.def(nb::init<const std::string&, unsigned, bool, double>(), nb::arg("run_dir"), nb::arg("threads"),
-           nb::arg("raw"), nb::arg("listed"), nb::call_guard<nb::gil_scoped_release>())
+  type.def(nb::init<const std::string&, unsigned, bool, double, const std::string&>(), nb::arg("run_dir"),
+           nb::arg("threads"), nb::arg("raw"), nb::arg("listed"), nb::arg("kernel"),
+           nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("info_json", [](const SharedPosterior& self) { return run_info_as_json(self.constant().info()); })
       .def_prop_ro("draws", [](const SharedPosterior& self) { return self.constant().draws(); })
       .def_prop_ro("mode_names", [](const SharedPosterior& self) { return mode_names(self.constant().modes()); })

@@ -19,10 +19,10 @@ namespace ztp::python {
 // which would wait for them.
 class SharedPosterior {
  public:
-  SharedPosterior(std::string run_dir, unsigned threads, bool raw, double listed)
+  SharedPosterior(std::string run_dir, unsigned threads, bool raw, double listed, const std::string& kernel)
       : run_dir_(std::move(run_dir)),
         threads_(threads),
-        options_{raw, listed},
+        options_{raw, listed, kernel_named(kernel)},
         opened_(std::make_unique<Opened>(run_dir_, threads_, options_)) {}
   SharedPosterior(const SharedPosterior&) = delete;
   SharedPosterior& operator=(const SharedPosterior&) = delete;
@@ -96,6 +96,12 @@ class SharedPosterior {
       opened_ = std::move(fresh);
     }
     return *opened_;
+  }
+
+  static KernelName kernel_named(const std::string& name) {
+    const auto kernel = choice_named<KernelName>(name);
+    if (!kernel) throw Error(ErrorKind::usage, fmt::format("kernel {}: there are auto, cpu and cuda", name));
+    return *kernel;
   }
 
   std::string run_dir_;

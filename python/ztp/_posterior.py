@@ -32,6 +32,9 @@ class Posterior(_Components):
         Made by `TensorFactorization.fit` or by ``ztp fit``.
     n_jobs : int, default=-1
         Threads; -1 is all cores. No number depends on it.
+    kernel : {"auto", "cpu", "cuda"}, default="auto"
+        Where probabilities are computed: "cuda" is a GPU, and "auto" takes one where there is one and a question is
+        worth it. Numbers differ by roundings.
 
     Attributes
     ----------
@@ -43,22 +46,23 @@ class Posterior(_Components):
         What was run: options, data, version, status.
     """
 
-    def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> None:
+    def __init__(self, run_dir: str | os.PathLike[str], n_jobs: int | None = -1, kernel: str = "auto") -> None:
         self._n_jobs = n_jobs
+        self._kernel = kernel
         self._keeps: Any = None  # what the run directory goes with
         self._warned = False
         self.run_dir = absolute(run_dir)
-        self._core = _core.Posterior(self.run_dir, threads(n_jobs), False, 1.0)
+        self._core = _core.Posterior(self.run_dir, threads(n_jobs), False, 1.0, kernel)
         self._others: dict[tuple[bool, float], _core.Posterior] = {}  # with other options of predictions
         self.info: dict[str, Any] = json.loads(self._core.info_json)
         self.mode_names: list[str] = self._core.mode_names
         self._labels = [self._core.labels(k) for k in range(len(self.mode_names))]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Posterior, (self.run_dir, self._n_jobs)
+        return Posterior, (self.run_dir, self._n_jobs, self._kernel)
 
     def __copy__(self) -> Posterior:
-        other = Posterior(self.run_dir, self._n_jobs)
+        other = Posterior(self.run_dir, self._n_jobs, self._kernel)
         other._keeps = self._keeps
         return other
 
@@ -108,7 +112,7 @@ class Posterior(_Components):
         if key == (False, 1.0):
             return self._core
         if key not in self._others:
-            self._others[key] = _core.Posterior(self.run_dir, threads(self._n_jobs), *key)
+            self._others[key] = _core.Posterior(self.run_dir, threads(self._n_jobs), *key, self._kernel)
         return self._others[key]
 
     def predict_proba(self, X: Any, *, raw: bool = False, listed: float = 1) -> np.ndarray:

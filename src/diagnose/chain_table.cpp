@@ -115,8 +115,8 @@ std::size_t ChainTable::first_after(std::size_t chain, std::int64_t burn_in) con
   return static_cast<std::size_t>(std::upper_bound(sweep.begin(), sweep.end(), burn_in) - sweep.begin());
 }
 
-ChainDraws ChainTable::draws(std::size_t column, const std::vector<std::size_t>& which, std::int64_t burn_in) const {
-  ChainDraws result;
+DrawsOfChains ChainTable::draws(std::size_t column, const std::vector<std::size_t>& which, std::int64_t burn_in) const {
+  DrawsOfChains result;
   for (const std::size_t c : which) {
     result.emplace_back();
     if (chains[c].sweep.empty()) continue;

@@ -25,7 +25,7 @@ struct ChainTable {
   // The first row of a chain with a sweep after `burn_in`.
   std::size_t first_after(std::size_t chain, std::int64_t burn_in) const;
   // A column of these chains, from there on.
-  ChainDraws draws(std::size_t column, const std::vector<std::size_t>& which, std::int64_t burn_in) const;
+  DrawsOfChains draws(std::size_t column, const std::vector<std::size_t>& which, std::int64_t burn_in) const;
 };
 
 // An incomplete last line is skipped: a running fit may be writing it, or was killed. Other damage is an Error (input)

@@ -53,7 +53,7 @@ double seconds_of(const ChainTable& trace, const Diagnosis& diagnosis, std::int6
   return sum;
 }
 
-Quantity measure(const std::string& name, const ChainDraws& draws, double seconds) {
+Quantity measure(const std::string& name, const DrawsOfChains& draws, double seconds) {
   Quantity result{convergence(draws), name, 0, false, {}};
   result.ess_per_second = seconds > 0 ? result.ess_bulk / seconds : std::numeric_limits<double>::quiet_NaN();
   result.constant = result.sd == 0;
@@ -66,7 +66,7 @@ Quantity measure(const std::string& name, const ChainDraws& draws, double second
 // far.
 void measure_trace(const ChainTable& trace, std::int64_t burn_in, Diagnosis& diagnosis) {
   const auto add = [&](const std::string& name, std::size_t column) {
-    ChainDraws draws = trace.draws(column, diagnosis.chains, burn_in);
+    DrawsOfChains draws = trace.draws(column, diagnosis.chains, burn_in);
     // The log-likelihood of a large rank is computed on some sweeps only, the same ones of every chain.
     for (auto& chain : draws) std::erase_if(chain, [](double value) { return std::isnan(value); });
     diagnosis.quantities.push_back(measure(name, draws, diagnosis.seconds));
@@ -115,7 +115,7 @@ void measure_cells(const std::string& run_dir, const RunInfo& info, Diagnosis& d
   if (!std::filesystem::exists(path)) return;
   const ChainTable table = read_chain_table(path, static_cast<std::size_t>(info.options.chains));
   for (std::size_t i = 1; const auto column = table.find(fmt::format("c{}", i)); ++i) {
-    const ChainDraws draws = table.draws(*column, diagnosis.chains, info.options.burn_in);
+    const DrawsOfChains draws = table.draws(*column, diagnosis.chains, info.options.burn_in);
     if (std::any_of(draws.begin(), draws.end(), [](const auto& chain) { return chain.empty(); })) return;
     diagnosis.cells.push_back({{}, {}, measure(fmt::format("c{}", i), draws, diagnosis.seconds)});
   }

@@ -13,8 +13,9 @@ namespace ztp {
 
 // The mean of a chain enters the average of logits within these limits: one chain that is certain must not outvote all
 // others, and sums of floats tell no more.
+inline constexpr double least_chain_mean = 1e-12, most_chain_mean = 1 - 1e-5;
 inline double logit_of_chain(double mean) {
-  return logit_of(std::clamp(mean, 1e-12, 1 - 1e-5));
+  return logit_of(std::clamp(mean, least_chain_mean, most_chain_mean));
 }
 
 // Which draws belong to which chain.

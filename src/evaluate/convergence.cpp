@@ -40,17 +40,17 @@ void fourier(std::vector<Complex>& x) {
       }
 }
 
-ChainDraws cut_to_shortest(const ChainDraws& draws) {
+DrawsOfChains cut_to_shortest(const DrawsOfChains& draws) {
   std::size_t shortest = draws.empty() ? 0 : draws.front().size();
   for (const auto& chain : draws) shortest = std::min(shortest, chain.size());
-  ChainDraws result;
+  DrawsOfChains result;
   for (const auto& chain : draws) result.emplace_back(chain.begin(), chain.begin() + static_cast<long>(shortest));
   return result;
 }
 
 // Drift within a chain is disagreement between its halves. The middle draw of an odd number is left out.
-ChainDraws split(const ChainDraws& draws) {
-  ChainDraws halves;
+DrawsOfChains split(const DrawsOfChains& draws) {
+  DrawsOfChains halves;
   for (const auto& chain : draws) {
     const long half = static_cast<long>(chain.size() / 2);
     halves.emplace_back(chain.begin(), chain.begin() + half);
@@ -59,13 +59,13 @@ ChainDraws split(const ChainDraws& draws) {
   return halves;
 }
 
-std::vector<double> together(const ChainDraws& draws) {
+std::vector<double> together(const DrawsOfChains& draws) {
   std::vector<double> all;
   for (const auto& chain : draws) all.insert(all.end(), chain.begin(), chain.end());
   return all;
 }
 
-bool constant(const ChainDraws& draws) {
+bool constant(const DrawsOfChains& draws) {
   for (const auto& chain : draws)
     for (const double x : chain)
       if (x != draws.front().front()) return false;
@@ -96,7 +96,7 @@ double quantile_of(std::vector<double> x, double q) {
 }
 
 // Normal scores of the ranks among all draws, mean ranks for ties: z = Phi^-1((r - 3/8) / (S + 1/4)) (V, section 4.1).
-ChainDraws normal_scores(ChainDraws draws) {
+DrawsOfChains normal_scores(DrawsOfChains draws) {
   std::vector<double*> sorted;
   for (auto& chain : draws)
     for (double& x : chain) sorted.push_back(&x);
@@ -113,7 +113,7 @@ ChainDraws normal_scores(ChainDraws draws) {
 }
 
 // Distances from the median: a difference in scale becomes one in location (V, section 4.2).
-ChainDraws folded(ChainDraws draws) {
+DrawsOfChains folded(DrawsOfChains draws) {
   const double median = quantile_of(together(draws), 0.5);
   for (auto& chain : draws)
     for (double& x : chain) x = std::abs(x - median);
@@ -122,7 +122,7 @@ ChainDraws folded(ChainDraws draws) {
 
 // R-hat^2 = ((N - 1) / N W + B / N) / W with W the mean variance within chains and B / N the variance of their means
 // (V, section 3.1).
-double plain_r_hat(const ChainDraws& chains) {
+double plain_r_hat(const DrawsOfChains& chains) {
   std::vector<double> means, variances;
   for (const auto& chain : chains) {
     variances.push_back(variance(chain));
@@ -136,7 +136,7 @@ double plain_r_hat(const ChainDraws& chains) {
 // Geyer's initial positive sequence: autocorrelations rho_t = 1 - (W - mean over chains of the autocovariance at t) /
 // var+, in pairs, up to the first pair whose sum is negative (V, section 3.2). The result ends with the even one of
 // that pair where it is positive, which improves the estimate for antithetic chains.
-std::vector<double> positive_sequence(const ChainDraws& chains) {
+std::vector<double> positive_sequence(const DrawsOfChains& chains) {
   Autocovariance covariance(chains);
   const std::size_t length = chains.front().size();
   const double n = static_cast<double>(length);
@@ -157,7 +157,7 @@ std::vector<double> positive_sequence(const ChainDraws& chains) {
 }
 
 // Effective sample size S / tau, tau = -1 + 2 sum of the pairs, made monotone, and the last even one (V, section 3.2).
-double plain_ess(const ChainDraws& chains) {
+double plain_ess(const DrawsOfChains& chains) {
   const double draws = static_cast<double>(chains.size() * chains.front().size());
   // An indicator may be constant where the draws are not: ties at the largest value, say. It hides nothing.
   if (constant(chains)) return draws;
@@ -171,7 +171,7 @@ double plain_ess(const ChainDraws& chains) {
 }
 
 // ESS of the estimate of P(x <= q), with q the quantile at `probability` of all draws (V, section 4.3).
-double quantile_ess(ChainDraws draws, double probability) {
+double quantile_ess(DrawsOfChains draws, double probability) {
   const double q = quantile_of(together(draws), probability);
   for (auto& chain : draws)
     for (double& x : chain) x = x <= q ? 1 : 0;
@@ -193,7 +193,7 @@ double normal_quantile(double p) {
   return z;
 }
 
-Autocovariance::Autocovariance(const ChainDraws& chains) : centred_(chains), length_(chains.front().size()) {
+Autocovariance::Autocovariance(const DrawsOfChains& chains) : centred_(chains), length_(chains.front().size()) {
   for (auto& chain : centred_) {
     // A constant has no rest, whatever the rounding of its mean.
     const bool constant = std::all_of(chain.begin(), chain.end(), [&](double x) { return x == chain.front(); });
@@ -233,15 +233,15 @@ void Autocovariance::transform() {
   for (std::size_t lag = 0; lag < length_; ++lag) all_[lag] = power[lag].real() / scale;
 }
 
-Convergence convergence(const ChainDraws& given) {
-  const ChainDraws draws = cut_to_shortest(given);
+Convergence convergence(const DrawsOfChains& given) {
+  const DrawsOfChains draws = cut_to_shortest(given);
   const std::vector<double> all = together(draws);
   if (all.empty() || !std::all_of(all.begin(), all.end(), [](double x) { return std::isfinite(x); }))
     return {nan, nan, nan, nan, nan, nan};
   const double mean = constant(draws) ? all.front() : mean_of(all), sd = std::sqrt(variance(all));
   if (draws.front().size() < 4 || constant(draws)) return {mean, sd, nan, nan, nan, nan};
-  const ChainDraws halves = split(draws);
-  const ChainDraws scores = normal_scores(halves);
+  const DrawsOfChains halves = split(draws);
+  const DrawsOfChains scores = normal_scores(halves);
   Convergence result = {mean, sd, 0, 0, 0, 0};
   result.mcse =
       sd / std::sqrt(plain_ess(halves));  // the mean is not of ranks: ESS of the draws as they are (V, section 4.1)

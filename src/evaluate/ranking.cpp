@@ -8,8 +8,6 @@
 namespace ztp {
 namespace {
 
-// Sums of probabilities below this are taken as equal: much further down floats would lose digits, and then the order.
-constexpr float smallest_score = 1e-25f;
 constexpr float dropped = -std::numeric_limits<float>::infinity();
 
 constexpr RankingField fields[] = {
@@ -64,6 +62,16 @@ std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uin
     ++(value > *level ? group.above : group.equal);
   }
   for (std::size_t i = 1; i < groups.size(); ++i) groups[i].above += groups[i - 1].above + groups[i - 1].equal;
+  return groups;
+}
+
+std::vector<TiedOnes> tied_ones(std::vector<OnePlace> places) {
+  std::sort(places.begin(), places.end(), [](const OnePlace& a, const OnePlace& b) { return a.score > b.score; });
+  std::vector<TiedOnes> groups;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i == 0 || places[i].score != places[i - 1].score) groups.push_back({0, places[i].above, places[i].equal});
+    ++groups.back().ones;
+  }
   return groups;
 }
 

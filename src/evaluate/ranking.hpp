@@ -21,6 +21,16 @@ struct TiedOnes {
 std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uint32_t> tests,
                                 std::span<const std::uint32_t> known);
 
+// Sums of probabilities below this are taken as equal: much further down floats would lose digits, and then the order.
+inline constexpr float smallest_score = 1e-25f;
+
+// The same from the place of each test one, in any order: its score, at least smallest_score, and its rivals.
+struct OnePlace {
+  float score;
+  std::uint32_t above, equal;
+};
+std::vector<TiedOnes> tied_ones(std::vector<OnePlace> places);
+
 struct RankingSums {
   std::uint64_t ranks = 0, queries = 0;
   double reciprocal = 0, rank = 0;

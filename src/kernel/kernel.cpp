@@ -26,4 +26,9 @@ std::unique_ptr<Kernel> make_kernel(KernelName name, Pool& pool) {
   return name == KernelName::reference ? make_reference_kernel() : make_cpu_kernel(pool);
 }
 
+std::unique_ptr<Kernel> make_device_kernel(double seconds, unsigned threads) {
+  constexpr double seconds_to_begin = 3;  // a GPU takes about one to open, and draws have to go there
+  return seconds > seconds_to_begin * threads && has_cuda() ? make_cuda_kernel() : nullptr;
+}
+
 }  // namespace ztp

@@ -15,6 +15,7 @@
 
 #include "base/pool.hpp"
 #include "base/random.hpp"
+#include "kernel/candidates.hpp"
 #include "model/rates.hpp"
 #include "ztp/buffer.hpp"
 #include "ztp/options.hpp"
@@ -134,7 +135,13 @@ class Kernel : public ArrayMaker {
   // ---- ones
 
   // layout: which matrix each coordinate is a row of; needed for the call alone.
+  // Another thread may call it while the kernel computes.
   virtual std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) = 0;
+  // Makes uploads from this memory of the host faster, until what is returned is released. Null: there is nothing to
+  // make faster.
+  virtual std::shared_ptr<void> pin(void* /*memory*/, std::size_t /*bytes*/) { return nullptr; }
+  // Whether the cores of the host have nothing to do while it computes.
+  virtual bool computes_elsewhere() const { return false; }
   // Makes room for this many ones to be allocated at once, so that a run that cannot have it fails before its first
   // sweep.
   virtual void reserve(std::size_t /*ones*/) {}
@@ -219,10 +226,21 @@ class Kernel : public ArrayMaker {
 
   // z of every cell, O(count R K).                                                             (M2)
   virtual void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) = 0;
+  // The same for cells that are scored in many draws: uploaded once.
+  virtual void score(const Ones& cells, const Rates& rates, double* z) = 0;
   // The parts of z that the components have, count x R: O(count R K).                          (M2)
   virtual void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) = 0;
+  // For ranking by draws of this layout, or with other columns of components.
+  virtual std::unique_ptr<CandidateRanking> candidates(const FactorLayout& layout,
+                                                       const CandidateSettings& settings) = 0;
+  // Bytes of arrays that may still be made, to keep draws that are scored again and again. Zero: they are no faster
+  // to reach than the file.
+  virtual std::size_t room_for_draws() const { return 0; }
 };
 
 std::unique_ptr<Kernel> make_kernel(KernelName name, Pool& pool);
+// That of a device, if there is one and it is worth to begin with it for so many seconds of work of one thread; else
+// null.
+std::unique_ptr<Kernel> make_device_kernel(double seconds, unsigned threads);
 
 }  // namespace ztp

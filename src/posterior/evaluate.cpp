@@ -30,8 +30,9 @@ double deviance(double y, double m) {
 CountScores Posterior::Impl::score_counts(const TestCells& cells, double zero_weight) {
   const std::size_t count = cells.size(), D = draws.draws().size();
   std::vector<double> z(count), rate(count, 0.0), largest(count, -INFINITY), sum(count, 0.0);
+  Scorer scorer(*this, cells.coords.data(), count);
   for (std::size_t d = 0; d < D; ++d) {
-    score(d, cells.coords.data(), count, z.data());
+    scorer.score(d, z.data());
     for (std::size_t e = 0; e < count; ++e) {  // log of the sum of probabilities, by the largest so far
       rate[e] += z[e] / static_cast<double>(D);
       const double log_p = log_poisson(static_cast<double>(cells.counts[e]), z[e]);

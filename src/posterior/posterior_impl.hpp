@@ -26,8 +26,14 @@ using CoreWeights = std::map<std::vector<std::size_t>, double>;
 
 struct Posterior::Impl {
   Impl(const std::string& dir, unsigned threads, const PredictionOptions& prediction_options);
-  // Loads draw i, and the rates z of cells at it; of a rival their logits.
-  void score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z);
+  // Draw i: loaded into `state`, or where the kernel keeps it, if it has room for draws. Until the next call.
+  const State& draw(std::size_t i);
+  // The rates z of some cells at one draw after another; of a rival their logits. The cells must stay where they are.
+  class Scorer;
+  // From here on the kernel of a device, if it is left open and a question is worth it: that of these cells, or one
+  // that one thread would take so long for.
+  void prepare_for_cells(std::size_t cells, std::size_t draws);
+  void prepare_for_seconds(double seconds_of_a_thread);
   // From a rate or a logit to a probability.                                                               (M16), (M32)
   double probability(double z) const;
   // Error (usage), if an id is none of its mode, or the sizes do not fit each other.
@@ -95,7 +101,20 @@ struct Posterior::Impl {
   ChainDraws chain_draws;
   std::vector<CalibrationMap> map_of_draw;  // the map, drawn from its own uncertainty for each draw: for intervals
   std::optional<MeansFile> means;
-  State state;  // the draw that was loaded last
+  State state;                               // the draw that was loaded last
+  std::vector<std::unique_ptr<State>> kept;  // draws that the kernel keeps; null: not yet
+};
+
+class Posterior::Impl::Scorer {
+ public:
+  Scorer(Impl& impl, const std::uint32_t* coords, std::size_t count);
+  void score(std::size_t draw, double* z);
+
+ private:
+  Impl& impl_;
+  const std::uint32_t* coords_;
+  std::size_t count_;
+  std::unique_ptr<Ones> cells_;  // where the kernel works on them; not of a rival
 };
 
 }  // namespace ztp

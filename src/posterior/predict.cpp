@@ -83,13 +83,13 @@ std::vector<CalibrationMap> draw_maps(const CalibrationMap& map, std::size_t dra
 
 Posterior::Impl::Impl(const std::string& dir, unsigned threads, const PredictionOptions& prediction_options)
     : run_dir(dir),
-      options{prediction_options.raw, checked_listed(prediction_options.listed)},
+      options{prediction_options.raw, checked_listed(prediction_options.listed), prediction_options.kernel},
       info(run_info(dir)),
       rival(is_rival(info.options)),
       layout(draw_layout(info).factors),
       modes(load_modes(dir, info)),
       pool(checked_threads(threads)),
-      kernel(make_kernel(KernelName::cpu, pool)),
+      kernel(make_kernel(options.kernel == KernelName::automatic ? KernelName::cpu : options.kernel, pool)),
       draws(dir, info),
       calibration(load_sample(dir, info, options.raw)),
       chain_draws(ChainDraws::of(
@@ -98,12 +98,54 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads, const Prediction
   if (uses_map()) map_of_draw = draw_maps(*calibration->map, draws.draws().size(), info.options.seed);
 }
 
-void Posterior::Impl::score(std::size_t i, const std::uint32_t* coords, std::size_t count, double* z) {
-  draws.load(i, state);
-  if (rival)
-    logits(pool, recorded_model(state, draws.intercept(i)), coords, count, z);
+const State& Posterior::Impl::draw(std::size_t i) {
+  kept.resize(draws.draws().size());
+  if (kept[i]) return *kept[i];
+  std::size_t bytes = 0;
+  for (const auto& matrix : state.factors) bytes += matrix->bytes();
+  if (rival || bytes > kernel->room_for_draws()) {
+    draws.load(i, state);
+    return state;
+  }
+  auto loaded = std::make_unique<State>(draws.make_state(*kernel));
+  draws.load(i, *loaded);
+  kept[i] = std::move(loaded);
+  return *kept[i];
+}
+
+void Posterior::Impl::prepare_for_cells(std::size_t cells, std::size_t of_draws) {
+  constexpr double products_a_second = 1e9;
+  // With a one-hot mode a cell has the components of its entity.
+  const std::size_t one_hot = layout.one_hot_mode();
+  const double groups = one_hot < layout.modes() ? static_cast<double>(layout.size_of_mode(one_hot).rows) : 1;
+  prepare_for_seconds(static_cast<double>(cells) * static_cast<double>(of_draws) *
+                      static_cast<double>(layout.components() * layout.modes()) / groups / products_a_second);
+}
+
+void Posterior::Impl::prepare_for_seconds(double seconds) {
+  if (options.kernel != KernelName::automatic || rival) return;
+  std::size_t bytes = 0;
+  for (const auto& matrix : state.factors) bytes += matrix->bytes();
+  std::unique_ptr<Kernel> device = make_device_kernel(seconds, pool.threads());
+  if (!device) return;
+  options.kernel = KernelName::cpu;  // it is asked for once: here it is, or it has no room
+  if (bytes > device->room_for_draws()) return;
+  state = draws.make_state(*device);
+  kernel = std::move(device);
+}
+
+Posterior::Impl::Scorer::Scorer(Impl& impl, const std::uint32_t* coords, std::size_t count)
+    : impl_(impl), coords_(coords), count_(count) {
+  impl.prepare_for_cells(count, impl.draws.draws().size());
+  if (!impl.rival) cells_ = impl.kernel->upload({.coords = coords, .count = count}, impl.layout);
+}
+
+void Posterior::Impl::Scorer::score(std::size_t i, double* z) {
+  const State& drawn = impl_.draw(i);
+  if (impl_.rival)
+    logits(impl_.pool, recorded_model(drawn, impl_.draws.intercept(i)), coords_, count_, z);
   else
-    kernel->score(coords, count, tensor_rates(state), z);
+    impl_.kernel->score(*cells_, tensor_rates(drawn), z);
 }
 
 double Posterior::Impl::probability(double z) const {
@@ -165,9 +207,10 @@ double Posterior::Impl::calibrated(double combined) const {
 std::vector<double> Posterior::Impl::combined_probabilities(const std::uint32_t* coords, std::size_t count) {
   std::vector<double> z(count), result(count);
   ChainAverage average(chain_draws, count);
+  Scorer scorer(*this, coords, count);
   const Blocks blocks{count, cells_per_block};
   for (std::size_t i = 0; i < draws.draws().size(); ++i) {
-    score(i, coords, count, z.data());
+    scorer.score(i, z.data());
     pool.for_blocks(blocks.count(), [&](std::size_t b) {
       for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) average.of_chain()[e] += probability(z[e]);
       average.end_of_draw(i, blocks.begin(b), blocks.end(b));
@@ -182,9 +225,10 @@ void Posterior::Impl::predict(const std::uint32_t* coords, std::size_t count, Pr
   Buffer<float> of_draws(count * D);  // probabilities, draw by draw
   std::vector<double> z(count), rate(count, 0.0);
   ChainAverage average(chain_draws, count);
+  Scorer scorer(*this, coords, count);
   const Blocks blocks{count, cells_per_block};
   for (std::size_t i = 0; i < D; ++i) {
-    score(i, coords, count, z.data());
+    scorer.score(i, z.data());
     pool.for_blocks(blocks.count(), [&](std::size_t b) {
       for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
         const double p = probability(z[e]);

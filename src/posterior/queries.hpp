@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "kernel/candidates.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
@@ -22,6 +23,10 @@ class Queries {
   void add_known(const std::uint32_t* cells, std::size_t count);
   void finish_known();
   std::span<const std::uint32_t> known(std::size_t q) const { return known_.of(q); }  // may hold tests, too
+  // The queries first .. first + count - 1; refers to this.
+  QueryBatch batch(std::size_t first, std::size_t count) const {
+    return {mode_, count, others(first), tests_.from(first), known_.from(first)};
+  }
 
  private:
   struct Lists {  // of entities, one for each query
@@ -30,6 +35,7 @@ class Queries {
     std::span<const std::uint32_t> of(std::size_t q) const {
       return {entities.data() + begin[q], begin[q + 1] - begin[q]};
     }
+    EntityLists from(std::size_t q) const { return {begin.data() + q, entities.data()}; }
   };
   static Lists lists_of(Buffer<std::uint32_t>& pairs, std::size_t queries);
   void set_others(const std::uint32_t* cell, std::uint32_t* others) const;

@@ -7,7 +7,6 @@
 #include "evaluate/ranking.hpp"
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
-#include "posterior/candidate_scores.hpp"
 #include "posterior/popularity.hpp"
 #include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
@@ -67,30 +66,22 @@ RankingSums rank_by_popularity(const Queries& queries, const PopularCandidates& 
 
 RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen,
                                        const RankingOptions& ranking_options, const std::function<void(double)>& step) {
-  const std::size_t n = layout.size_of_mode(queries.mode()).rows, P = layout.size_of_mode(queries.mode()).columns;
-  const RankingPlan plan =
-      plan_ranking(n, P, queries.size(), chosen.size(), ranking_options.memory, chain_draws.logits);
-  const RankingMeter meter(ranking_options.at);
   const ChainDraws chains = ChainDraws::of(
       chosen.size(), [&](std::size_t i) { return draws.draws()[chosen[i]].chain; }, chain_draws.logits);
-  CandidateScores scores(n, P, plan, chains, pool);
+  const std::unique_ptr<CandidateRanking> candidates =
+      kernel->candidates(layout, {queries.mode(), queries.size(), ranking_options.memory, chains});
+  const RankingMeter meter(ranking_options.at);
+  const double size = static_cast<double>(queries.size());
   RankingSums total;
-  for (std::size_t first = 0; first < queries.size(); first += plan.queries) {
-    const std::size_t count = std::min(plan.queries, queries.size() - first);
-    scores.begin(queries, first, count);
+  for (std::size_t first = 0; first < queries.size(); first += candidates->most_queries()) {
+    const std::size_t count = std::min(candidates->most_queries(), queries.size() - first);
+    candidates->begin(queries.batch(first, count));
     for (std::size_t i = 0; i < chosen.size(); ++i) {
-      draws.load(chosen[i], state);
-      scores.add(state);
+      candidates->add(draw(chosen[i]));
       const double done = static_cast<double>(i + 1) / static_cast<double>(chosen.size());
-      step((static_cast<double>(first) + done * static_cast<double>(count)) / static_cast<double>(queries.size()));
+      step((static_cast<double>(first) + done * static_cast<double>(count)) / size);
     }
-    std::vector<RankingSums> sums(count);
-    const Blocks blocks{count, 16};
-    pool.for_blocks(blocks.count(), [&](std::size_t block) {
-      for (std::size_t b = blocks.begin(block); b < blocks.end(block); ++b)
-        sums[b] = meter.query(tied_ones({scores.of(b), n}, queries.tests(first + b), queries.known(first + b)));
-    });
-    for (const RankingSums& of_query : sums) total.add(of_query);  // in order, whatever the threads
+    for (const std::vector<TiedOnes>& of_query : candidates->standings()) total.add(meter.query(of_query));
   }
   return total;
 }
@@ -124,7 +115,13 @@ Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::stri
   const auto work = [&](const Queries& q) {
     return static_cast<double>(q.size()) * static_cast<double>(modes[q.mode()].labels.size());
   };
-  for (const Queries& of_mode : queries) all += work(of_mode);
+  double products = 0;
+  for (const Queries& of_mode : queries) {
+    all += work(of_mode);
+    products += work(of_mode) * static_cast<double>(layout.size_of_mode(of_mode.mode()).columns * chosen.size());
+  }
+  constexpr double products_a_second = 3e10;  // of matrices
+  prepare_for_seconds(products / products_a_second);
   const Popularity popularity(data);
   const RankingMeter meter(ranking_options.at);
   RankingSums total, total_of_popularity;

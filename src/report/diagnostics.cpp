@@ -74,7 +74,7 @@ Json trace_of(const Recorded& recorded, std::int64_t burn_in) {
 
 // Null, if there are too few draws to tell anything.
 Json ranks_of(const Recorded& recorded, const Diagnosis& diagnosis, std::int64_t burn_in) {
-  ChainDraws draws = recorded.table->draws(recorded.column, diagnosis.chains, burn_in);
+  DrawsOfChains draws = recorded.table->draws(recorded.column, diagnosis.chains, burn_in);
   for (auto& chain : draws) std::erase_if(chain, [](double value) { return std::isnan(value); });
   if (draws.empty()) return nullptr;
   // One chain is compared with itself, its beginning with its end, as R-hat does.

@@ -4,7 +4,7 @@
 
 namespace ztp {
 
-std::vector<std::vector<std::uint64_t>> rank_plot(const ChainDraws& draws) {
+std::vector<std::vector<std::uint64_t>> rank_plot(const DrawsOfChains& draws) {
   struct Draw {
     double value;
     std::size_t chain;

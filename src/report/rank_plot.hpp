@@ -10,6 +10,6 @@ namespace ztp {
 inline constexpr std::size_t rank_bins = 20;
 
 // Of the ranks among all draws (of equal draws, their mean), how many of each chain are in each of 20 equal ranges.
-std::vector<std::vector<std::uint64_t>> rank_plot(const ChainDraws& draws);
+std::vector<std::vector<std::uint64_t>> rank_plot(const DrawsOfChains& draws);
 
 }  // namespace ztp

@@ -1,4 +1,5 @@
-// The ones of a tensor file in minibatches. The next chunk is read from disk while the current one is used.
+// The ones of a tensor file in minibatches. The next chunk is read from disk and uploaded while the current one is
+// used.
 #pragma once
 #include <algorithm>
 #include <future>
@@ -33,8 +34,10 @@ class FileMinibatches final : public Minibatches {
     std::size_t count = 0;
     Buffer<std::uint32_t> coords;
     Buffer<std::int64_t> counts;
+    std::unique_ptr<Ones> ones;  // refer to these
   };
   std::uint64_t begin(std::size_t b) const { return minibatch_begin(ones_, count_, b); }
+  void read_coming();
   void fetch(std::uint64_t first, std::uint64_t end);
   void take(std::uint64_t first, std::uint64_t end);
 
@@ -45,8 +48,10 @@ class FileMinibatches final : public Minibatches {
   const FactorLayout layout_;
   Kernel& kernel_;
   std::size_t ones_per_chunk_;
+  Pool readers_;  // where the kernel leaves the cores of the host to them
   Buffered now_, coming_;
-  std::future<void> reading_;  // of coming_
+  std::vector<std::shared_ptr<void>> pinned_;  // their memory
+  std::future<void> reading_;                  // of coming_
 };
 
 }  // namespace ztp

@@ -28,7 +28,7 @@ std::vector<double> chain(std::uint64_t seed, std::size_t draws, double rho, dou
 }
 
 template <class Make>
-ChainDraws four(Make make) {
+DrawsOfChains four(Make make) {
   return {make(1), make(2), make(3), make(4)};
 }
 
@@ -36,7 +36,7 @@ void expect_near(double got, double expected, const char* what) {
   EXPECT_NEAR(got, expected, 1e-9 * std::max(1.0, std::abs(expected))) << what;
 }
 
-void expect_same(const ChainDraws& draws, const Convergence& expected) {
+void expect_same(const DrawsOfChains& draws, const Convergence& expected) {
   const Convergence got = convergence(draws);
   expect_near(got.mean, expected.mean, "mean");
   expect_near(got.sd, expected.sd, "sd");
@@ -122,7 +122,7 @@ TEST(Convergence, Constants) {
 }
 
 TEST(Convergence, LongerChainsAreCutAtTheirEnds) {
-  ChainDraws draws = four([](std::uint64_t s) { return chain(s, 300, 0.3); });
+  DrawsOfChains draws = four([](std::uint64_t s) { return chain(s, 300, 0.3); });
   const Convergence equal = convergence(draws);
   draws[2].insert(draws[2].end(), 100, 1e6);
   EXPECT_EQ(convergence(draws).r_hat, equal.r_hat);
@@ -130,7 +130,7 @@ TEST(Convergence, LongerChainsAreCutAtTheirEnds) {
 }
 
 TEST(Convergence, NothingIsMadeOfBadNumbers) {
-  ChainDraws draws = {chain(1, 50, 0), chain(2, 50, 0)};
+  DrawsOfChains draws = {chain(1, 50, 0), chain(2, 50, 0)};
   draws[1][7] = std::nan("");
   EXPECT_TRUE(std::isnan(convergence(draws).r_hat));
   draws[1][7] = -std::numeric_limits<double>::infinity();
@@ -141,7 +141,7 @@ TEST(Convergence, NothingIsMadeOfBadNumbers) {
 
 // Both ways of computing, on both sides of the change: 1 / N of the plain sum.
 TEST(Autocovariance, TransformEqualsSums) {
-  const ChainDraws draws = {chain(1, 333, 0.9), chain(2, 333, 0.9), chain(3, 333, 0.9)};
+  const DrawsOfChains draws = {chain(1, 333, 0.9), chain(2, 333, 0.9), chain(3, 333, 0.9)};
   Autocovariance covariance(draws);
   for (const std::size_t lag :
        {std::size_t{0}, std::size_t{99}, std::size_t{100}, std::size_t{101}, std::size_t{332}}) {

@@ -11,8 +11,8 @@
 #include <set>
 
 #include "base/random.hpp"
+#include "kernel/cpu/candidate_scores.hpp"
 #include "kernel/host_arrays.hpp"
-#include "posterior/candidate_scores.hpp"
 #include "store/draws_file.hpp"
 #include "targets.hpp"
 #include "temp_dir.hpp"
@@ -23,6 +23,7 @@
 namespace ztp {
 namespace {
 
+using cpu::plan_ranking, cpu::RankingPlan;
 using test::TempDir;
 using Cell = std::vector<std::uint32_t>;
 

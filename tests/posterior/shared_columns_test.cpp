@@ -7,7 +7,8 @@
 #include <functional>
 
 #include "kernel/host_arrays.hpp"
-#include "posterior/candidate_scores.hpp"
+#include "kernel/kernel.hpp"
+#include "posterior/queries.hpp"
 #include "posterior/top_search.hpp"
 
 namespace ztp::test {
@@ -42,20 +43,21 @@ TEST_F(SharedColumns, ScoresOfAllCandidates) {
   ones.append(cells.data(), cells.size());
   for (std::size_t k = 0; k < 3; ++k) {
     const Queries queries(ones, 3, k);
-    const std::size_t n = layout_.size_of_mode(k).rows, P = layout_.size_of_mode(k).columns;
-    const RankingPlan plan = plan_ranking(n, P, queries.size(), D, 1 << 20);
-    const ChainDraws one_chain{{D}, false};
-    CandidateScores scores(n, P, plan, one_chain, pool_);
-    ASSERT_GE(plan.queries, queries.size());
-    scores.begin(queries, 0, queries.size());
-    for (const State& state : draws_) scores.add(state);
-    for (std::size_t q = 0; q < queries.size(); ++q)
+    const std::size_t n = layout_.size_of_mode(k).rows;
+    const auto kernel = make_kernel(KernelName::cpu, pool_);
+    const auto candidates = kernel->candidates(layout_, {k, queries.size(), 1 << 20, {{D}, false}});
+    ASSERT_GE(candidates->most_queries(), queries.size());
+    candidates->begin(queries.batch(0, queries.size()));
+    for (const State& state : draws_) candidates->add(state);
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      const std::vector<float> scores = candidates->scores(q);
       for (std::uint32_t j = 0; j < n; ++j) {
         std::vector<std::uint32_t> cell(queries.others(q), queries.others(q) + 2);
         cell.insert(cell.begin() + static_cast<std::ptrdiff_t>(k), j);
         const double expected = D * probability(cell.data());
-        EXPECT_NEAR(static_cast<double>(scores.of(q)[j]), expected, 3e-6 * expected);
+        EXPECT_NEAR(static_cast<double>(scores[j]), expected, 3e-6 * expected);
       }
+    }
   }
 }
 

@@ -30,7 +30,7 @@ TEST(RankPlot, EqualDrawsShareARank) {
 // elsewhere must be seen.
 TEST(RankPlot, OfIndependentDrawsIsEven) {
   Stream stream(stream_key(11, 0, Purpose::simulate), 0, 0);
-  ChainDraws draws(4, std::vector<double>(1000));
+  DrawsOfChains draws(4, std::vector<double>(1000));
   for (auto& chain : draws)
     for (double& value : chain) value = -std::log(stream.uniform());
   const std::vector<double> expected(20, 50.0);

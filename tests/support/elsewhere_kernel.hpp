@@ -212,6 +212,14 @@ class ElsewhereKernel final : public Kernel {
   void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) override {
     host_->score_parts(coords, count, RatesHere(*this, rates).rates, parts);
   }
+  void score(const Ones& cells, const Rates& rates, double* z) override {
+    const RatesHere factors(*this, rates);
+    elsewhere(cells).on_host(*host_, [&](const Ones& here) { host_->score(here, factors.rates, z); });
+  }
+  // Those of the CPU read any handle.
+  std::unique_ptr<CandidateRanking> candidates(const FactorLayout& layout, const CandidateSettings& settings) override {
+    return host_->candidates(layout, settings);
+  }
 
  private:
   static const ElsewhereOnes& elsewhere(const Ones& ones) { return dynamic_cast<const ElsewhereOnes&>(ones); }

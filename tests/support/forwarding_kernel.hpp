@@ -69,8 +69,12 @@ class ForwardingKernel : public Kernel {
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
     real_.score(coords, count, rates, z);
   }
+  void score(const Ones& cells, const Rates& rates, double* z) override { real_.score(cells, rates, z); }
   void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) override {
     real_.score_parts(coords, count, rates, parts);
+  }
+  std::unique_ptr<CandidateRanking> candidates(const FactorLayout& layout, const CandidateSettings& settings) override {
+    return real_.candidates(layout, settings);
   }
 
  protected:

@@ -1,6 +1,7 @@
 #include "kernel/cpu/cpu_kernel.hpp"
 
 #include "kernel/cpu/allocate.hpp"
+#include "kernel/cpu/candidate_scores.hpp"
 #include "kernel/cpu/columns.hpp"
 #include "kernel/cpu/expect.hpp"
 #include "kernel/cpu/gamma.hpp"
@@ -98,6 +99,12 @@ class CpuKernel final : public Kernel {
       for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e)
         rate_parts(on_host, coords + e * rates.modes(), parts + e * rates.R());
     });
+  }
+  void score(const Ones& cells, const Rates& rates, double* z) override {
+    score(on_this_host(cells).cells.coords, cells.count(), rates, z);
+  }
+  std::unique_ptr<CandidateRanking> candidates(const FactorLayout& layout, const CandidateSettings& settings) override {
+    return std::make_unique<cpu::CandidateScores>(layout, settings, pool_);
   }
 
  private:

@@ -109,9 +109,34 @@ void CudaCounts::widen() {
   values_ = {};
 }
 
-CudaOnes::CudaOnes(const HostCells& cells, std::size_t modes) : Ones(cells), has_counts_(cells.observed != nullptr) {
-  coords_.write(cells.coords, cells.count * modes);
-  if (has_counts_) observed_.write(cells.observed, cells.count);
+DeviceBuffer<std::uint32_t> SpareMemory::take(std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  for (DeviceBuffer<std::uint32_t>& memory : spare_)
+    if (memory.size() >= size && memory.size() / 2 <= size) {
+      DeviceBuffer<std::uint32_t> taken = std::move(memory);
+      std::swap(memory, spare_.back());
+      spare_.pop_back();
+      return taken;
+    }
+  return DeviceBuffer<std::uint32_t>(size);
+}
+
+void SpareMemory::give(DeviceBuffer<std::uint32_t> memory) {
+  constexpr std::size_t most = 2;
+  const std::lock_guard lock(mutex_);
+  if (spare_.size() == most) spare_.erase(spare_.begin());
+  spare_.push_back(std::move(memory));
+}
+
+CudaOnes::CudaOnes(const HostCells& cells, std::size_t modes, std::shared_ptr<SpareMemory> spare)
+    : Ones(cells),
+      spare_(std::move(spare)),
+      has_counts_(cells.observed != nullptr),
+      coords_(spare_->take(cells.count * modes)) {
+  check(api().to_device_aside(coords_.data(), cells.coords, cells.count * modes * sizeof(std::uint32_t)), "ones");
+  if (!has_counts_) return;
+  observed_.reserve(cells.count);
+  check(api().to_device_aside(observed_.data(), cells.observed, cells.count * sizeof(std::int64_t)), "counts of ones");
 }
 
 }  // namespace ztp::cuda

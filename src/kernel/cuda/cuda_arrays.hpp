@@ -1,5 +1,8 @@
 // Factors, counts and ones in the memory of a GPU.
 #pragma once
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "kernel/cuda/cuda_library.hpp"
@@ -65,9 +68,22 @@ class CudaCounts final : public Counts {
   DeviceBuffer<std::int64_t> wide_values_;
 };
 
+// Memory that ones have left, for the next ones of their size: to ask the GPU for memory would wait for all its work.
+class SpareMemory {
+ public:
+  DeviceBuffer<std::uint32_t> take(std::size_t size);
+  void give(DeviceBuffer<std::uint32_t> memory);
+
+ private:
+  std::mutex mutex_;
+  std::vector<DeviceBuffer<std::uint32_t>> spare_;
+};
+
+// Sent beside the work of the GPU, which goes on.
 class CudaOnes final : public Ones {
  public:
-  CudaOnes(const HostCells& cells, std::size_t modes);
+  CudaOnes(const HostCells& cells, std::size_t modes, std::shared_ptr<SpareMemory> spare);
+  ~CudaOnes() override { spare_->give(std::move(coords_)); }
   std::size_t bytes() const override { return coords_.bytes() + observed_.bytes(); }
   CellArrays array() const {
     return {coords_.data(), has_counts_ ? observed_.data() : nullptr, count(), first(), missing()};
@@ -75,6 +91,7 @@ class CudaOnes final : public Ones {
   bool has_counts() const { return has_counts_; }
 
  private:
+  std::shared_ptr<SpareMemory> spare_;
   bool has_counts_;
   DeviceBuffer<std::uint32_t> coords_;
   DeviceBuffer<std::int64_t> observed_;

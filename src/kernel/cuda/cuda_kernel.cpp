@@ -9,8 +9,8 @@
 
 #include "base/errors.hpp"
 #include "kernel/cuda/column_batch.hpp"
+#include "kernel/cuda/cuda_candidates.hpp"
 #include "kernel/cuda/draw_counts.hpp"
-#include "model/entity_model.hpp"
 
 namespace ztp {
 namespace cuda {
@@ -19,6 +19,8 @@ namespace {
 // Chains side by side share one GPU: an operation at a time.
 std::mutex one_at_a_time;
 using Lock = std::lock_guard<std::mutex>;
+
+constexpr double part_for_scores = 0.4;  // of the memory: what draws that are kept leave to everything else
 
 const Api& api() {
   return *library().api;
@@ -33,8 +35,13 @@ class CudaKernel final : public Kernel {
     return std::make_unique<CudaCounts>(rows, columns, wide, first_row);
   }
   std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
-    return std::make_unique<CudaOnes>(cells, layout.modes());
+    return std::make_unique<CudaOnes>(cells, layout.modes(), spare_);
   }
+  std::shared_ptr<void> pin(void* memory, std::size_t bytes) override {
+    if (bytes == 0 || api().pin(memory, bytes) != 0) return nullptr;
+    return {memory, [](void* pinned) { api().unpin(pinned); }};
+  }
+  bool computes_elsewhere() const override { return true; }
   void reserve(std::size_t ones) override { drawer_.reserve(ones); }
 
   double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
@@ -222,10 +229,22 @@ class CudaKernel final : public Kernel {
 
   void score(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) override {
     const Lock lock(one_at_a_time);
-    score_by_entity(coords, count, rates, z,
-                    [&](const std::uint32_t* of, std::size_t cells, const Rates& with, double* result) {
-                      score_cells(of, cells, with, result);
-                    });
+    cells_.write(coords, count * rates.modes());
+    score_cells(cells_.data(), count, rates, z);
+  }
+  void score(const Ones& cells, const Rates& rates, double* z) override {
+    const Lock lock(one_at_a_time);
+    score_cells(on_device(cells).array().coords, cells.count(), rates, z);
+  }
+  std::unique_ptr<CandidateRanking> candidates(const FactorLayout& layout, const CandidateSettings& settings) override {
+    const Lock lock(one_at_a_time);
+    return std::make_unique<CudaCandidates>(layout, settings, one_at_a_time);
+  }
+  std::size_t room_for_draws() const override {
+    std::size_t free = 0, total = 0;
+    check(api().memory(&free, &total), "free memory");
+    const auto reserved = static_cast<std::size_t>(part_for_scores * static_cast<double>(total));
+    return free > reserved ? free - reserved : 0;
   }
   void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) override {
     const Lock lock(one_at_a_time);
@@ -262,11 +281,20 @@ class CudaKernel final : public Kernel {
     check(api().spread(on_device(u).array(), mask_of(rows, u.rows()), power, doubles_.data(), on_device(S).array()),
           "counts spread");
   }
+  // coords: of the device. With a one-hot mode, each cell gets its rate from the components of its entity alone.
   void score_cells(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z) {
-    const StagedRates staged(rates, drawer_.staging());
-    cells_.write(coords, count * rates.modes());
+    Staging& staging = drawer_.staging();
     doubles_.reserve(count);
-    check(api().score(staged.arrays(drawer_.staging().send(), {}), cells_.data(), count, doubles_.data()), "rates");
+    if (rates.layout->one_hot_mode() == rates.modes()) {
+      const StagedRates staged(rates, staging);
+      check(api().score(staged.arrays(staging.send(), {}), coords, count, doubles_.data()), "rates");
+    } else {
+      const ListedComponents listed(*rates.layout, rates.modes(), rates.log_weight, rates.scale);
+      const StagedComponents staged(listed, staging);
+      check(api().score_listed(staged.rates(staging.send(), *rates.layout, rates.factors), coords, count,
+                               doubles_.data()),
+            "rates");
+    }
     doubles_.read(z, count);
   }
   template <class T>
@@ -276,6 +304,7 @@ class CudaKernel final : public Kernel {
     return result;
   }
 
+  const std::shared_ptr<SpareMemory> spare_ = std::make_shared<SpareMemory>();
   CountDrawer drawer_;
   ColumnBatch batch_;
   DeviceBuffer<double> doubles_;

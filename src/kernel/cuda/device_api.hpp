@@ -10,7 +10,7 @@
 
 namespace ztp::cuda {
 
-inline constexpr int api_version = 2;    // of this file: a library of another version is refused
+inline constexpr int api_version = 3;    // of this file: a library of another version is refused
 inline constexpr int most_modes = 64;    // of a tensor: max_modes of ztp/labels.hpp
 inline constexpr int row_alignment = 8;  // floats or counts; rows begin at multiples of it
 inline constexpr std::uint32_t none = 0xffffffffu;
@@ -126,6 +126,53 @@ struct ColumnJob {
   double smallest_sum;
 };
 
+// A mode of listed components: null, where its entity is what the components were listed by.
+struct ListedMode {
+  const float* u;
+  const std::uint32_t* column;  // of each component, in the order of the list; null: column r
+  std::uint32_t stride;
+};
+
+// Components in an order of their own, by the entity of a one-hot mode that they belong to (their group), and then by
+// their column in an open mode: those with the same column are a segment. Products are computed in double precision:
+// weights are relative, and make no more than doubles hold.                                                (M2), (M16)
+struct ListedRates {
+  ListedMode mode[most_modes];   // K that are given
+  const double* weight;          // of each component
+  const std::uint32_t* segment;  // where each segment begins, and after the last one its end
+  const std::uint32_t* column;   // of each segment, in the open mode
+  const std::uint32_t* group;    // the first segment of each group, and after the last one its end
+  std::uint32_t group_mode;      // the given mode whose entity says which group; `none`: there is one
+  std::uint32_t K;
+  double scale;
+};
+
+// Scores of queries x entities; sizes are padded to multiples of candidates_per_tile, padding is zero.
+struct CandidateArrays {
+  const std::uint32_t* others;  // queries x K: what is given
+  std::uint64_t queries, padded_queries;
+  std::uint64_t entities, padded_entities;
+  std::uint32_t columns, padded_columns;  // of the open mode: to a multiple of columns_per_step
+  float* weights;                         // padded_queries x padded_columns: room
+  float* weights_by_column;               // padded_columns x padded_queries: room
+  float* factors_by_column;               // padded_columns x padded_entities: room
+  float* scale;                           // padded_queries: room
+  float* sums;                            // padded_queries x padded_entities
+  float* logits;                          // likewise; null: not wanted
+};
+inline constexpr std::uint64_t candidates_per_tile = 128;
+inline constexpr std::uint32_t columns_per_step = 16;
+
+// An entity of a query: a test one, or one that is no rival. What comes back of a test one: OnePlace of
+// evaluate/ranking.hpp.
+struct QueryEntity {
+  std::uint32_t query, entity;
+};
+struct QueryPlace {
+  float score;
+  std::uint32_t above, equal;
+};
+
 struct RowsMask {
   const std::uint8_t* mask;  // of all rows; null: all are wanted
   std::uint8_t wanted;
@@ -143,6 +190,10 @@ struct Api {
   int (*clear)(void* memory, std::size_t bytes);
   int (*to_device)(void* memory, const void* host, std::size_t bytes);
   int (*to_device_later)(void* memory, const void* pinned_host, std::size_t bytes);  // the host may go on
+  // Beside the work of the device, which goes on; waits for this copy alone. Nothing else may use the memory.
+  int (*to_device_aside)(void* memory, const void* host, std::size_t bytes);
+  int (*pin)(void* host, std::size_t bytes);  // copies from there become faster
+  void (*unpin)(void* host);
   int (*to_host)(void* host, const void* memory, std::size_t bytes);
   int (*rows_to_device)(void* memory, std::size_t stride, const void* host, std::size_t row_bytes, std::size_t rows);
   int (*rows_to_host)(void* host, const void* memory, std::size_t stride, std::size_t row_bytes, std::size_t rows);
@@ -183,6 +234,16 @@ struct Api {
 
   int (*score)(const RateArrays&, const std::uint32_t* coords, std::uint64_t count, double* z);
   int (*score_parts)(const RateArrays&, const std::uint32_t* coords, std::uint64_t count, double* parts);
+  // z of cells by the components of their group alone.
+  int (*score_listed)(const ListedRates&, const std::uint32_t* coords, std::uint64_t count, double* z);
+
+  // sums += 1 - exp(-z) of all queries and entities at one draw. u: of the open mode.
+  int (*add_candidates)(const ListedRates&, FactorArray u, const CandidateArrays&);
+  // logits += those of sums / draws, which become zero.
+  int (*end_chain)(const CandidateArrays&, double draws);
+  // Scores of entities that are no rivals are overwritten: tests and others.
+  int (*place_tests)(const CandidateArrays&, const QueryEntity* tests, std::uint64_t count, const QueryEntity* dropped,
+                     std::uint64_t dropped_count, QueryPlace* places);
 };
 
 // Rows whose factors are added up one after another; part of what a seed means on a GPU.

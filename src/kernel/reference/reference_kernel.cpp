@@ -12,6 +12,7 @@
 #include "base/pool.hpp"
 #include "kernel/bounded_draw.hpp"
 #include "kernel/gamma_draw.hpp"
+#include "kernel/reference/reference_candidates.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -322,6 +323,14 @@ class ReferenceKernel final : public Kernel {
   void score_parts(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* parts) override {
     const HostRates on_host(rates);
     for (std::size_t e = 0; e < count; ++e) rate_parts(on_host, coords + e * rates.modes(), parts + e * rates.R());
+  }
+
+  void score(const Ones& cells, const Rates& rates, double* z) override {
+    score(on_this_host(cells).cells.coords, cells.count(), rates, z);
+  }
+
+  std::unique_ptr<CandidateRanking> candidates(const FactorLayout& layout, const CandidateSettings& settings) override {
+    return std::make_unique<ReferenceCandidates>(*this, layout, settings);
   }
 };
 

@@ -120,6 +120,9 @@ int multiprocessors() {
   return processors;
 }
 
+int to_device_aside(void*, const void*, std::size_t);
+int pin(void*, std::size_t);
+void unpin(void*);
 int draw_counts(const DrawTask&);
 int draw_counts_in_logs(const DrawTask&);
 int allocate_at_random(const DrawTask&);
@@ -142,6 +145,11 @@ int widen(CountArray, CountArray);
 int tally(CountArray, std::uint64_t, unsigned long long*, std::int64_t*, std::uint64_t, unsigned long long*);
 int score(const RateArrays&, const std::uint32_t*, std::uint64_t, double*);
 int score_parts(const RateArrays&, const std::uint32_t*, std::uint64_t, double*);
+int score_listed(const ListedRates&, const std::uint32_t*, std::uint64_t, double*);
+int add_candidates(const ListedRates&, FactorArray, const CandidateArrays&);
+int end_chain(const CandidateArrays&, double);
+int place_tests(const CandidateArrays&, const QueryEntity*, std::uint64_t, const QueryEntity*, std::uint64_t,
+                QueryPlace*);
 
 }  // namespace ztp::cuda
 
@@ -157,6 +165,9 @@ extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda
       .clear = clear,
       .to_device = to_device,
       .to_device_later = to_device_later,
+      .to_device_aside = to_device_aside,
+      .pin = pin,
+      .unpin = unpin,
       .to_host = to_host,
       .rows_to_device = rows_to_device,
       .rows_to_host = rows_to_host,
@@ -182,6 +193,10 @@ extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda
       .tally = tally,
       .score = score,
       .score_parts = score_parts,
+      .score_listed = score_listed,
+      .add_candidates = add_candidates,
+      .end_chain = end_chain,
+      .place_tests = place_tests,
   };
   return &api;
 }

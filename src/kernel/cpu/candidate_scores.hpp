@@ -1,16 +1,14 @@
-// Posterior mean probabilities of all entities of a mode, for a batch of queries: one pass over the draws.
+// Ranking on the host. Draws may be in the memory of any kernel: they are read through their handles.
 #pragma once
 #include <vector>
 
 #include "base/pool.hpp"
-#include "evaluate/chain_average.hpp"
+#include "kernel/candidates.hpp"
 #include "kernel/cpu/candidates.hpp"
 #include "model/open_rates.hpp"
-#include "model/state.hpp"
-#include "posterior/queries.hpp"
 #include "ztp/buffer.hpp"
 
-namespace ztp {
+namespace ztp::cpu {
 
 // How many queries and draws are held at a time. The scores of the queries, 4 bytes per entity, and their weights in
 // one draw fit into `memory`, unless there are only 8 queries; the draws fit into 64 MiB, unless there is only one.
@@ -23,19 +21,20 @@ struct RankingPlan {
 RankingPlan plan_ranking(std::size_t entities, std::size_t columns, std::size_t queries, std::size_t draws,
                          std::size_t memory, bool logits = false);
 
-class CandidateScores {
+class CandidateScores final : public CandidateRanking {
  public:
-  CandidateScores(std::size_t entities, std::size_t columns, const RankingPlan& plan, const ChainDraws& chains,
-                  Pool& pool);
+  CandidateScores(const FactorLayout& layout, CandidateSettings settings, Pool& pool);
 
-  void begin(const Queries& queries, std::size_t first, std::size_t count);  // a batch: queries first..first+count-1
-  // The next draw; sums follow when as many as planned are there, and at the end of a chain.
-  void add(const State& state);
-  // Scores of the batch's query b after the last draw: sums over the draws or over the logits of chains, which rank as
-  // combined probabilities do. The caller may overwrite them.
-  float* of(std::size_t b) { return chains_.logits ? logits_.row(b) : sums_.row(b); }
+  std::size_t most_queries() const override { return plan_.queries; }
+  void begin(const QueryBatch& batch) override;
+  // Sums follow when as many draws as planned are there, and at the end of a chain.
+  void add(const State& state) override;
+  std::vector<float> scores(std::size_t b) override { return {of(b), of(b) + n_}; }
+  // Overwrites the scores.
+  std::vector<std::vector<TiedOnes>> standings() override;
 
  private:
+  float* of(std::size_t b) { return chains_.logits ? logits_.row(b) : sums_.row(b); }
   struct Draw {
     Matrix<float> panels;
     Buffer<float> weights, scale;
@@ -45,11 +44,11 @@ class CandidateScores {
   // The weights of query b, once the entities of its other modes are given.
   void pack_weights(const State& state, OpenRates rates, std::size_t b, Draw& draw) const;
 
-  std::size_t P_;  // columns of the matrix of the mode
-  const ChainDraws& chains_;
+  std::size_t n_, P_;  // rows and columns of the matrix of the mode
+  const ChainDraws chains_;
+  RankingPlan plan_;
   Pool& pool_;
-  const Queries* queries_ = nullptr;
-  std::size_t first_ = 0, count_ = 0;
+  QueryBatch batch_;
   std::vector<Draw> draws_;
   std::size_t held_ = 0;   // draws that are not in the sums yet
   std::size_t added_ = 0;  // draws of the batch so far
@@ -58,4 +57,4 @@ class CandidateScores {
   Matrix<float> logits_;   // likewise: sums over chains; empty, if not needed
 };
 
-}  // namespace ztp
+}  // namespace ztp::cpu
