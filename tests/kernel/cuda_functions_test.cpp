@@ -89,8 +89,8 @@ std::size_t find(const std::vector<float>& shares, double target) {
     if (of_lane > 0) with_share |= 1u << l;
   }
   const unsigned lane = lane_of(beyond, with_share);
-  const double rest = lane == 0 ? target : target - static_cast<double>(running[lane - 1]);
-  return lane + lanes * static_cast<std::size_t>(place_in_lane(p[lane], static_cast<float>(rest)));
+  float rest = static_cast<float>(lane == 0 ? target : target - static_cast<double>(running[lane - 1]));
+  return lane + lanes * static_cast<std::size_t>(place_of(p[lane], rest));
 }
 
 // Shares that are small whole numbers are added up without rounding, so that both find the same component.
