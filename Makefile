@@ -42,12 +42,16 @@ cuda: all
 test-cuda: cuda-bundle
 	@build/cuda-bundle/test
 
+CUDA_TESTS := kernel_tests sampler_tests counts_dist_test columns_dist_test gamma_dist_test exact_calibration_test \
+  joint_calibration_test
 cuda-bundle: cuda
 	@scripts/setup.sh test
 	@$(CONFIGURE_DEV)
-	@cmake --build build/dev --target ztp_cuda kernel_tests counts_dist_test columns_dist_test gamma_dist_test \
-	  sampler_tests joint_calibration_test exact_calibration_test
-	@scripts/cuda_bundle.sh build/dev build/release build/cuda-bundle
+	@cmake --build build/dev --target $(CUDA_TESTS)
+	@scripts/bundle.sh build/cuda-bundle $(BUILD)/ztp $(wildcard $(BUILD)/ztp-bench) \
+	  $(addprefix build/dev/tests/,$(CUDA_TESTS))
+	@cp $(BUILD)/libztp_cuda.so build/cuda-bundle/
+	@cp scripts/cuda_tests.sh build/cuda-bundle/test
 
 # The Python package: a release build, installed into a fresh virtual environment, and its tests. PYTHON says which
 # interpreter.
@@ -82,7 +86,7 @@ bench: build-bench
 
 # The same program with its libraries in a folder that can be taken to a bare machine: build/bench-bundle/run
 bench-bundle: build-bench
-	@bench/bundle.sh $(BUILD)/ztp-bench build/bench-bundle
+	@scripts/bundle.sh build/bench-bundle $(BUILD)/ztp-bench
 
 build-bench:
 	@scripts/setup.sh bench

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tests of the kernel for GPUs (make test-cuda), part of a bundle of scripts/cuda_bundle.sh. Takes half an hour.
+# The tests of the kernel for GPUs (make test-cuda), part of what make cuda-bundle makes. Takes half an hour.
 #   test [DATA]     DATA: a directory of data sets, as $ZTP_DATA; without it fits of real data are left out
 # 1. Every operation against the reference, its law and its parity: the tests of kernels, draws and chains.
 # 2. Whole chains against exact posteriors and by joint tests.

@@ -123,7 +123,7 @@ def test_frames(server: str, tmp_path: Path) -> None:
     assert ztp.datasets.fetch_kinship(download_if_missing=False).equals(kinship)
     with pytest.raises(OSError, match="no data set in .*/home/umls; 'python -m ztp.datasets fetch umls' downloads it"):
         ztp.datasets.fetch_umls(download_if_missing=False)
-    ztp.TensorFactorization(rank=2, sweeps=10).fit(kinship)
+    ztp.TensorFactorization(rank=2, sweeps=10, chains=2).fit(kinship)
 
 
 def test_bunches(server: str) -> None:
@@ -147,7 +147,7 @@ def test_bunches(server: str) -> None:
 
     posts = ztp.datasets.fetch_facebook(mirror=f"{server}/ok", return_bunch=True)
     users = posts.labels["user"]["user"]
-    model = ztp.TensorFactorization(rank=2, sweeps=10)
+    model = ztp.TensorFactorization(rank=2, sweeps=10, chains=2)
     model.fit(posts.frame, networks=posts.networks, entities={"user_i": users, "user_j": users})
     assert model.posterior_.shape == (4, 4, 3)
 

@@ -17,7 +17,7 @@ LABELS = [["a", "x"], ["b", "y"], ["a", "y"], ["c", "x"]]
 
 
 def tiny(**more: Any) -> ztp.TensorFactorization:
-    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "n_jobs": 1} | more))
+    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "chains": 2, "n_jobs": 1} | more))
 
 
 def refused(X: Any, match: str, **how: Any) -> None:

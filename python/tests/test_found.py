@@ -14,7 +14,7 @@ import scipy.sparse
 
 import ztp
 
-TINY = {"rank": 2, "sweeps": 20, "draws": 5, "progress": False}
+TINY = {"rank": 2, "sweeps": 20, "draws": 5, "chains": 2, "progress": False}
 
 
 def test_numbers_of_a_frame_are_labels() -> None:
@@ -90,7 +90,7 @@ def test_wrong_kinds_are_told() -> None:
 
 
 def test_a_copy_keeps_the_directory() -> None:
-    model = ztp.TensorFactorization(**TINY, chains=1).fit(ztp.simulate((10, 8, 6), 100, rank=2).X)
+    model = ztp.TensorFactorization(**(TINY | {"chains": 1})).fit(ztp.simulate((10, 8, 6), 100, rank=2).X)
     posterior = copy.copy(model.posterior_)
     del model
     assert len(posterior.trace()) == 20

@@ -22,7 +22,7 @@ LABELS = [["a", "x"], ["b", "y"], ["a", "y"], ["c", "x"]]
 
 
 def tiny(**more: Any) -> ztp.TensorFactorization:
-    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "n_jobs": 1} | more))
+    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "chains": 2, "n_jobs": 1} | more))
 
 
 def data_of(X: Any, y: Any = None, entities: Any = None, counts: bool = False) -> _core.Data:

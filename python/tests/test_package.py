@@ -57,7 +57,7 @@ import ztp
 
 world = ztp.simulate((30, 20, 10), 500, rank=3, edges={0: 40})
 parts = ztp.split(world.X, holdout=0.1)
-model = ztp.TensorFactorization(rank=5, sweeps=50, dirichlet={"mode1": 0.2}, n_jobs=1)
+model = ztp.TensorFactorization(rank=5, sweeps=50, chains=2, dirichlet={"mode1": 0.2}, n_jobs=1)
 model.fit(parts.train, networks=world.networks, missing=parts.test)
 one: np.ndarray = model.predict_proba(parts.test)[:, 1]
 score: float = model.score(parts.test, parts.test_y)

@@ -24,7 +24,7 @@ PAIRS = np.array([[0, 1], [1, 2], [2, 0], [5, 6]])
 
 
 def tiny(**more: Any) -> ztp.TensorFactorization:
-    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "n_jobs": 1} | more))
+    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "chains": 2, "n_jobs": 1} | more))
 
 
 def fitted(**parts: Any) -> list[float]:

@@ -20,7 +20,7 @@ FRAME = pd.DataFrame({"user": [f"u{i}" for i in X[:, 0]], "film": [f"f{j}" for j
 
 
 def tiny(**more: Any) -> ztp.TensorFactorization:
-    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "n_jobs": 1} | more))
+    return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "chains": 2, "n_jobs": 1} | more))
 
 
 def test_cells_of_a_model() -> None:

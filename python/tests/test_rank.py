@@ -12,7 +12,7 @@ import pytest
 
 import ztp
 
-OPTIONS: dict[str, Any] = {"sweeps": 40, "draws": 20, "n_jobs": 1}
+OPTIONS: dict[str, Any] = {"sweeps": 40, "draws": 20, "chains": 2, "n_jobs": 1}
 
 
 @pytest.mark.parametrize("rank", ["auto", None])
@@ -32,7 +32,7 @@ def test_auto(planted: ztp.Simulation, caplog: pytest.LogCaptureFixture, rank: s
 
 def test_as_on_the_command_line(planted: ztp.Simulation, command: Callable[..., str], tmp_path: Path) -> None:
     np.savetxt(tmp_path / "ones.tsv", planted.X, fmt="%d", delimiter="\t")
-    flags = ["--sweeps", 40, "--draws", 20, "--threads", 1]
+    flags = ["--sweeps", 40, "--draws", 20, "--chains", 2, "--threads", 1]
     command("fit", tmp_path / "ones.tsv", *flags, "--out", tmp_path / "run")
     model = ztp.TensorFactorization(**OPTIONS, run_dir=tmp_path / "mine").fit(tmp_path / "ones.tsv")
     assert (tmp_path / "run/draws.nc").read_bytes() == (tmp_path / "mine/draws.nc").read_bytes()

@@ -13,7 +13,7 @@ import ztp
 def runs(planted, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     parts = [
-        ztp.TensorFactorization(rank=4, sweeps=60, random_state=seed, run_dir=folder / f"run{seed}").fit(planted.X)
+        ztp.TensorFactorization(4, sweeps=60, chains=2, random_state=seed, run_dir=folder / f"run{seed}").fit(planted.X)
         for seed in (1, 2)
     ]
     return folder, parts

@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import ztp
 from ztp import _core
 
-TINY = {"rank": 2, "sweeps": 10, "draws": 5, "n_jobs": 1}
+TINY = {"rank": 2, "sweeps": 10, "draws": 5, "chains": 2, "n_jobs": 1}
 
 # Checks that make no sense for index data, each with its reason. There is none: scikit-learn makes whole numbers of its
 # data where an estimator says that its columns are categories.

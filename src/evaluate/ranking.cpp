@@ -10,7 +10,7 @@ namespace {
 
 constexpr float dropped = -std::numeric_limits<float>::infinity();
 
-constexpr RankingField fields[] = {
+constexpr RankingField fields_of_ranking[] = {
     {"ranks", "ranks", 0, &RankingMetrics::ranks},
     {"mrr", "MRR", 4, &RankingMetrics::mrr},
     {"mean_rank", "mean rank", 1, &RankingMetrics::mean_rank},
@@ -33,7 +33,7 @@ std::vector<double> divided(std::vector<double> sums, std::uint64_t count) {
 }  // namespace
 
 std::span<const RankingField> ranking_fields() {
-  return fields;
+  return fields_of_ranking;
 }
 
 std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uint32_t> tests,

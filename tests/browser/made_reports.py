@@ -44,19 +44,19 @@ class Ztp:
 FITS = {
     "world": "world/tensor.tsv --labels world/labels --network country=world/network-country.tsv"
     " --rank 12 --sweeps 150 --chains 2 --holdout 0.1",
-    "other": "world/tensor.tsv --labels world/labels --rank 8 --sweeps 40 --holdout 0.1 --seed 5",
-    "plain": "small/tensor.tsv --labels small/labels --rank 4 --sweeps 60",
-    "rival": "small/tensor.tsv --labels small/labels --model logistic --rank 3 --sweeps 40 --holdout 0.2",
-    "count": "counts.tsv --likelihood count --rank 4 --sweeps 60 --holdout 0.2",
-    "few": "dense.tsv --rank 1 --sweeps 20",  # the report has few of its entities
-    "pair": "pair/tensor.tsv --rank 1 --sweeps 60 --holdout 0.1",
+    "other": "world/tensor.tsv --labels world/labels --rank 8 --sweeps 40 --holdout 0.1 --seed 5 --chains 2",
+    "plain": "small/tensor.tsv --labels small/labels --rank 4 --sweeps 60 --chains 2",
+    "rival": "small/tensor.tsv --labels small/labels --model logistic --rank 3 --sweeps 40 --holdout 0.2 --chains 2",
+    "count": "counts.tsv --likelihood count --rank 4 --sweeps 60 --holdout 0.2 --chains 2",
+    "few": "dense.tsv --rank 1 --sweeps 20 --chains 2",  # the report has few of its entities
+    "pair": "pair/tensor.tsv --rank 1 --sweeps 60 --holdout 0.1 --chains 2",
     "online": "small/tensor.tsv --labels small/labels --network mode1=small/network-mode1.tsv"
-    " --method online --rank 4 --sweeps 80 --holdout 0.2",
+    " --method online --rank 4 --sweeps 80 --holdout 0.2 --chains 2",
     # Components share columns: of people, with relations one by one and with columns of relations.
     "tied": "people.tsv --tie subject=object --self missing --columns subject=8 --columns relation=own"
     " --network subject=friends.tsv --rank 60 --sweeps 100 --chains 2 --holdout 0.1",
     "learned": "people.tsv --tie subject=object --self missing --columns subject=5 --columns relation=3"
-    " --rank 30 --sweeps 60",
+    " --rank 30 --sweeps 60 --chains 2",
 }
 COMPARED = "compared"  # world and other
 COMPARED_COLUMNS = "compared-columns"  # tied and learned

@@ -13,7 +13,7 @@
 #include "worlds.hpp"
 
 namespace ztp::test {
-namespace {
+namespace bounded_tests {
 
 constexpr std::uint64_t seed = 17;
 constexpr std::size_t some_blocks = 4096 + 17;  // entries: a block and a bit
@@ -200,5 +200,5 @@ TEST(Parity, BoundedChainsDoNotDependOnTheLikelihood) {
   }
 }
 
-}  // namespace
+}  // namespace bounded_tests
 }  // namespace ztp::test

@@ -15,7 +15,7 @@
 #include "worlds.hpp"
 
 namespace ztp::test {
-namespace {
+namespace columns_tests {
 
 constexpr std::uint64_t seed = 12;
 constexpr float untouched = -7;
@@ -255,5 +255,5 @@ TEST(Parity, DrawsAndMeansOfColumns) {
       }
 }
 
-}  // namespace
+}  // namespace columns_tests
 }  // namespace ztp::test

@@ -13,7 +13,7 @@
 #include "worlds.hpp"
 
 namespace ztp::test {
-namespace {
+namespace counts_tests {
 
 constexpr std::uint64_t seed = 11;
 constexpr std::size_t row_counts[] = {1, 2, 255, 256, 257, 700};
@@ -305,5 +305,5 @@ TEST(Parity, Counts) {
       [](const Tally& a, const Tally& b) { return a == b; });
 }
 
-}  // namespace
+}  // namespace counts_tests
 }  // namespace ztp::test

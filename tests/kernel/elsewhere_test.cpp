@@ -12,7 +12,7 @@
 #include "worlds.hpp"
 
 namespace ztp::test {
-namespace {
+namespace elsewhere_tests {
 
 constexpr std::uint64_t seed = 32;
 
@@ -68,5 +68,5 @@ TEST(Elsewhere, OnesDoNotReferToTheHost) {
     }
 }
 
-}  // namespace
+}  // namespace elsewhere_tests
 }  // namespace ztp::test

@@ -11,7 +11,7 @@
 #include "worlds.hpp"
 
 namespace ztp::test {
-namespace {
+namespace handles_tests {
 
 constexpr std::uint64_t seed = 31;
 
@@ -305,5 +305,5 @@ TEST(Parts, OfRowsDrawWhatTheWholeDoes) {
   });
 }
 
-}  // namespace
+}  // namespace handles_tests
 }  // namespace ztp::test

@@ -10,7 +10,7 @@
 #include "worlds.hpp"
 
 namespace ztp::test {
-namespace {
+namespace rows_tests {
 
 constexpr std::uint64_t seed = 29;
 
@@ -171,5 +171,5 @@ TEST(DrawnParts, HoldCountsOf64Bits) {
   }
 }
 
-}  // namespace
+}  // namespace rows_tests
 }  // namespace ztp::test

@@ -10,7 +10,7 @@
 #include "worlds.hpp"
 
 namespace ztp::test {
-namespace {
+namespace score_tests {
 
 constexpr std::uint64_t seed = 7;
 
@@ -133,5 +133,5 @@ TEST(Oracle, Candidates) {
   compare(70, 5, 70);  // more than one block of tiles
 }
 
-}  // namespace
+}  // namespace score_tests
 }  // namespace ztp::test

@@ -14,7 +14,7 @@
 #include "ztp/posterior.hpp"
 
 namespace ztp {
-namespace {
+namespace run_tests {
 
 using test::TempDir;
 
@@ -270,5 +270,5 @@ TEST(Fit, DrawsAreThinnedToTheirNumber) {
   EXPECT_GE(Posterior(dir / "run", 1).draws(), 4u);
 }
 
-}  // namespace
+}  // namespace run_tests
 }  // namespace ztp

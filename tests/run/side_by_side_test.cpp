@@ -23,7 +23,7 @@
 #include "ztp/run_info.hpp"
 
 namespace ztp::test {
-namespace {
+namespace side_by_side_tests {
 
 // Cells in three blocks, with a network and cells and entities that are missing.
 Dataset blocks() {
@@ -304,5 +304,5 @@ TEST(PlanThreads, NoMoreChainsThanMemoryHolds) {
   EXPECT_LT(estimate_cost(data, options).memory, four);
 }
 
-}  // namespace
+}  // namespace side_by_side_tests
 }  // namespace ztp::test

@@ -21,7 +21,7 @@
 #include "ztp/posterior.hpp"
 
 namespace ztp {
-namespace {
+namespace update_tests {
 
 namespace fs = std::filesystem;
 
@@ -299,5 +299,5 @@ TEST_P(UpdateTest, RefusesOtherVersionsAndUnfinishedRuns) {
 INSTANTIATE_TEST_SUITE_P(Runs, UpdateTest, testing::Values(Method::batch, Method::online),
                          [](const auto& method) { return name_of(method.param); });
 
-}  // namespace
+}  // namespace update_tests
 }  // namespace ztp

@@ -13,7 +13,7 @@
 #include "sampler/update_chain.hpp"
 
 namespace ztp::test {
-namespace {
+namespace elsewhere_chain_tests {
 
 constexpr std::uint64_t seed = 33;
 constexpr int steps = 4;
@@ -116,5 +116,5 @@ TEST_P(ElsewhereChain, DrawsWhatTheHostDraws) {
 INSTANTIATE_TEST_SUITE_P(Settings, ElsewhereChain, testing::ValuesIn(settings()),
                          [](const auto& setting) { return setting.param.name; });
 
-}  // namespace
+}  // namespace elsewhere_chain_tests
 }  // namespace ztp::test

@@ -13,7 +13,7 @@
 #include "tensor/records.hpp"
 
 namespace ztp::test {
-namespace {
+namespace known_chain_tests {
 
 constexpr std::uint64_t seed = 31;
 
@@ -115,5 +115,5 @@ TEST(KnownChain, OnlineMeans) {
   EXPECT_EQ(after_three_steps(chain), "c153e0e2b053d934");
 }
 
-}  // namespace
+}  // namespace known_chain_tests
 }  // namespace ztp::test

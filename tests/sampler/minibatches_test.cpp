@@ -17,7 +17,7 @@
 #include "ztp/error.hpp"
 
 namespace ztp::test {
-namespace {
+namespace minibatches_tests {
 
 constexpr std::uint64_t seed = 14;
 constexpr std::size_t ones_per_block = 64;
@@ -320,5 +320,5 @@ TEST(FileCells, MissingOnesAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace minibatches_tests
 }  // namespace ztp::test

@@ -14,7 +14,7 @@
 #include "ztp/error.hpp"
 
 namespace ztp::test {
-namespace {
+namespace online_chain_tests {
 
 constexpr std::uint64_t seed = 13;
 
@@ -226,5 +226,5 @@ TEST(OnlineInvariants, FewEdgesAreMetEquallyOften) {
   for (std::size_t b = 0; b < 4; ++b) EXPECT_EQ(edges.times[b], 5) << b;
 }
 
-}  // namespace
+}  // namespace online_chain_tests
 }  // namespace ztp::test

@@ -12,7 +12,7 @@
 #include "tensor/records.hpp"
 
 namespace ztp::test {
-namespace {
+namespace online_formulas_tests {
 
 constexpr std::uint64_t seed = 15;
 using Table = std::vector<std::vector<double>>;
@@ -301,5 +301,5 @@ TEST(OnlineFormulas, ScaledImputedCountsWouldBeNoticed) {
   EXPECT_GT(counts_of(chain, data).distance(wrong), 100 * tolerance(wrong));
 }
 
-}  // namespace
+}  // namespace online_formulas_tests
 }  // namespace ztp::test

@@ -15,7 +15,7 @@
 #include "sampler/update_chain.hpp"
 
 namespace ztp::test {
-namespace {
+namespace random_keys_tests {
 
 constexpr std::uint64_t seed = 17;
 constexpr std::uint32_t updates = 3;
@@ -130,5 +130,5 @@ TEST(RandomKeys, AllCoordinatesTellKeysApart) {
   EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end());
 }
 
-}  // namespace
+}  // namespace random_keys_tests
 }  // namespace ztp::test

@@ -20,7 +20,7 @@
 #include "twin.hpp"
 
 namespace ztp::test {
-namespace {
+namespace split_merge_tests {
 
 constexpr std::size_t draws = 20'000;
 constexpr int runs = 20;  // from one state; a run changes it in a fraction of cases
@@ -179,5 +179,5 @@ TEST(SplitMerge, BugsInTheAcceptanceAreSeen) {
     }
 }
 
-}  // namespace
+}  // namespace split_merge_tests
 }  // namespace ztp::test
