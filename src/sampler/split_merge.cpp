@@ -9,8 +9,7 @@ namespace {
 
 constexpr int launch_scans = 2;  // restricted Gibbs scans before the one whose probability counts
 constexpr std::size_t fewest_proposals = 8;
-constexpr std::size_t components_per_proposal = 4;  // more proposals cost time and gain nothing (docs/results.md)
-constexpr double tokens_looked_at = 0.5;            // by a proposal for each component, at most, as a part of all
+constexpr double tokens_looked_at = 0.5;  // in one run, on average and at most, as a part of all
 
 // A sum of logarithms as a product that is logged only when it leaves a safe range.
 class LogProduct {
@@ -43,9 +42,8 @@ void SplitMerge::run(TokenCounts& counts, const WeightPrior& prior, Stream strea
   const Tokens& tokens = counts.tokens;
   if (tokens.size() < 2 || !products_stay_in_range(counts)) return;
   load(tokens);
-  const double of_all = static_cast<double>(std::max(fewest_proposals, R_));
-  const double budget = tokens_looked_at * static_cast<double>(tokens.size()) / of_all;
-  const std::size_t proposals = std::max(fewest_proposals, R_ / components_per_proposal);
+  const std::size_t proposals = std::max(fewest_proposals, R_);
+  const double budget = tokens_looked_at * static_cast<double>(tokens.size()) / static_cast<double>(proposals);
   for (std::size_t p = 0; p < proposals; ++p) propose(counts, prior, stream, budget);
 }
 

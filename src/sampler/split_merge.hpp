@@ -19,8 +19,8 @@ class SplitMerge {
   SplitMerge(const SparseTensor& tensor, std::size_t R);
   virtual ~SplitMerge() = default;
 
-  // Proposes some moves and keeps tokens and counts in step. prior: with the g in use. Serial; looks at half of
-  // the tokens at most, and from R = 32 on at an eighth.
+  // Proposes some moves and keeps tokens and counts in step. prior: with the g in use. Serial; looks at about half of
+  // the tokens.
   void run(TokenCounts& counts, const WeightPrior& prior, Stream stream);
 
  protected:  // for tests that plant bugs
