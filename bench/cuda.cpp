@@ -1,7 +1,8 @@
 // Whole sweeps on a GPU, and by turns with them their two halves: the allocation of the ones, and the columns of the
-// factors. "rows GB per s" counts every row of every one, wherever it came from; "columns GB per s" what drawing them
-// moves at least: counts are read, factors are written and read once more for their sums. The copy is from memory of
-// the GPU to its memory. The last rows are tensors of uniformly random ones, sorted by their first mode.
+// factors. "rows GB per s" counts every row of every one, wherever it came from; "columns GB per s" the counts that are
+// read and the factors that are written. The copy is from memory of the GPU to its memory; "of copy" is the share of
+// its bandwidth, more than one where rows come from a cache. The last rows are tensors of uniformly random ones, sorted
+// by their first mode.
 #include "kernel/cuda/cuda_kernel.hpp"
 #include "kernel/cuda/cuda_library.hpp"
 #include "kernel/draw_columns.hpp"
@@ -48,14 +49,16 @@ void time_on_gpu(Suite& suite, const std::string& name, const SparseTensor& tens
   effort.repeats = 5;
   const std::vector<Times> times =
       time_sweeps({[&] { chain.sweep(); }, [&] { chain.draw_counts(); }, columns, [&] { copy.run(); }}, effort);
-  const double of_columns = 3 * sampling.draws() * 4;
-  suite.report.add({{"tensor", name}, {"ones", tensor.nnz()}, {"R", R}},
-                   {figure("ms per sweep", scaled(times[0], 1e3), wanted),
-                    figure("ns per one", scaled(times[1], 1e9 / sampling.ones())),
-                    figure("rows GB per s", rate(sampling.bytes_of_rows() / 1e9, times[1])),
-                    figure("ns per gamma draw", scaled(times[2], 1e9 / sampling.draws())),
-                    figure("columns GB per s", rate(of_columns / 1e9, times[2])),
-                    figure("copy GB per s", rate(copy.bytes_moved() / 1e9, times[3]))});
+  const Times copied = rate(copy.bytes_moved() / 1e9, times[3]);
+  const Times rows = rate(sampling.bytes_of_rows() / 1e9, times[1]);
+  const Times columns_moved = rate(2 * sampling.draws() * 4 / 1e9, times[2]);
+  suite.report.add(
+      {{"tensor", name}, {"ones", tensor.nnz()}, {"R", R}},
+      {figure("ms per sweep", scaled(times[0], 1e3), wanted),
+       figure("ns per one", scaled(times[1], 1e9 / sampling.ones())), figure("rows GB per s", rows),
+       figure("rows of copy", ratio(rows, copied)),
+       figure("ns per gamma draw", scaled(times[2], 1e9 / sampling.draws())), figure("columns GB per s", columns_moved),
+       figure("columns of copy", ratio(columns_moved, copied)), figure("copy GB per s", copied)});
 }
 
 // Modes of these sizes, and so many ones, without labels.

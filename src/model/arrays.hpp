@@ -39,6 +39,8 @@ class RowArray {
   // writes or a kernel computes with the array.
   virtual void read(Range rows, T* values) const = 0;
   virtual void write(Range rows, const T* values) = 0;
+  // As many as are worth a call: a block of them stays in cache on the host.
+  virtual std::size_t values_at_once() const { return std::size_t{1} << 14; }
 
  private:
   std::size_t rows_, columns_;
@@ -66,11 +68,12 @@ class ArrayMaker {
                                          std::uint64_t first_row = 0) = 0;
 };
 
-// Calls body(rows) for rows that go to or from the host in one call: blocks of some 100 KiB, or, of a list of rows in
+// Calls body(rows) for rows that go to or from the host in one call: blocks of values_at_once(), or, of a list of rows in
 // ascending order, each run of neighbours.
 template <class T, class Body>
 void for_row_ranges(const RowArray<T>& array, const std::vector<std::uint32_t>* list, const Body& body) {
-  const std::size_t block = std::max<std::size_t>(1, 16384 / std::max<std::size_t>(array.columns(), 1));
+  const std::size_t block =
+      std::max<std::size_t>(1, array.values_at_once() / std::max<std::size_t>(array.columns(), 1));
   for (std::size_t begin = 0; list == nullptr && begin < array.rows(); begin += block)
     body(Range{begin, std::min(begin + block, array.rows())});
   for (std::size_t begin = 0, end; list != nullptr && begin < list->size(); begin = end) {

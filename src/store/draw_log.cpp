@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 
 #include "base/hash.hpp"
 #include "base/pool.hpp"
@@ -15,24 +16,42 @@ namespace {
 
 constexpr std::size_t floats_at_a_time = 1 << 18;
 
-// Appends floats through a buffer, and hashes what goes through.
+constexpr std::size_t most_bytes_waiting = std::size_t{64} << 20;
+
+// The floats of a record, which are hashed and appended piece by piece in the background.
 class FloatSink {
  public:
-  FloatSink(AppendFile& file, Hash& hash) : file_(file), hash_(hash) { buffer_.reserve(floats_at_a_time); }
+  FloatSink(AppendFile& file, std::shared_ptr<Hash> hash, Background& writing)
+      : file_(file), hash_(std::move(hash)), writing_(writing) {}
   void put(float value) {
-    buffer_.push_back(value);
-    if (buffer_.size() == floats_at_a_time) flush();
+    if (piece_.size() == floats_at_a_time) flush();
+    piece_.push_back(value);
+  }
+  void put_divided(const float* values, std::size_t count, float by) {
+    while (count > 0) {
+      if (piece_.size() == floats_at_a_time) flush();
+      const std::size_t here = std::min(count, floats_at_a_time - piece_.size()), before = piece_.size();
+      piece_.resize(before + here);
+      for (std::size_t i = 0; i < here; ++i) piece_[before + i] = values[i] / by;
+      values += here;
+      count -= here;
+    }
   }
   void flush() {
-    hash_.add(buffer_.data(), buffer_.size() * sizeof(float));
-    file_.append(buffer_.data(), buffer_.size() * sizeof(float));
-    buffer_.clear();
+    const std::size_t bytes = piece_.size() * sizeof(float);
+    writing_.run(bytes, [file = &file_, hash = hash_, bytes, piece = std::move(piece_)] {
+      hash->add(piece.data(), bytes);
+      file->append(piece.data(), bytes);
+    });
+    piece_ = {};
+    piece_.reserve(floats_at_a_time);
   }
 
  private:
   AppendFile& file_;
-  Hash& hash_;
-  std::vector<float> buffer_;
+  std::shared_ptr<Hash> hash_;  // outlives a record that could not be written whole
+  Background& writing_;
+  std::vector<float> piece_;
 };
 
 void put_exp(FloatSink& sink, const std::vector<double>& logs) {
@@ -54,9 +73,8 @@ void put(FloatSink& sink, const DrawVariable& variable, const State& state, cons
     case DrawVariable::Kind::factor:
       const Factors& u = *state.factors[i];  // n u
       const float n = static_cast<float>(u.rows());
-      for_blocks_of_rows(u, [&](Range rows, const float* values) {
-        for (std::size_t x = 0; x < rows.size() * u.columns(); ++x) sink.put(values[x] / n);
-      });
+      for_blocks_of_rows(
+          u, [&](Range rows, const float* values) { sink.put_divided(values, rows.size() * u.columns(), n); });
   }
 }
 
@@ -67,21 +85,31 @@ std::uint64_t record_bytes(const DrawLayout& layout) {
 }
 
 DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length)
-    : layout_(std::move(layout)), file_(path, length) {}
+    : layout_(std::move(layout)), file_(path, length), writing_(most_bytes_waiting) {}
 
 void DrawLogWriter::append(const State& state, const SweepReport& report) {
   const DrawHead head = draw_head(report);
-  Hash hash;
-  hash.add(&head, sizeof head);
-  file_.append(&head, sizeof head);
-  FloatSink sink(file_, hash);
+  const auto hash = std::make_shared<Hash>();
+  writing_.run(sizeof head, [this, head, hash] {
+    hash->add(&head, sizeof head);
+    file_.append(&head, sizeof head);
+  });
+  FloatSink sink(file_, hash, writing_);
   for (const DrawVariable& variable : layout_.variables) put(sink, variable, state, report);
   sink.flush();
-  const std::uint64_t sum = hash.sum();
-  file_.append(&sum, sizeof sum);
+  writing_.run(sizeof(std::uint64_t), [this, hash] {
+    const std::uint64_t sum = hash->sum();
+    file_.append(&sum, sizeof sum);
+  });
+}
+
+void DrawLogWriter::sync() {
+  writing_.wait();
+  file_.sync();
 }
 
 void DrawLogWriter::append(const DrawHead& head, const std::vector<float>& values) {
+  writing_.wait();
   Hash hash;
   hash.add(&head, sizeof head);
   hash.add(values.data(), values.size() * sizeof(float));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/background.hpp"
 #include "base/file.hpp"
 #include "model/state.hpp"
 #include "store/chain_rows.hpp"
@@ -20,14 +21,15 @@ std::uint64_t record_bytes(const DrawLayout& layout);
 class DrawLogWriter {
  public:
   DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length);
+  // A thread hashes and writes while the chain goes on. What has failed then is thrown by the next call.
   void append(const State& state, const SweepReport& report);
-  void append(const DrawHead& head, const std::vector<float>& values);  // layout.floats() of them
-  void sync() { file_.sync(); }
-  std::uint64_t length() const { return file_.length(); }
+  void append(const DrawHead& head, const std::vector<float>& values);  // layout.floats() of them; at once
+  void sync();                                                          // all that was appended is on the disk
 
  private:
   DrawLayout layout_;
   AppendFile file_;
+  Background writing_;
 };
 
 // Checks the heads of all records when the file is opened: their numbers are used as indices.

@@ -16,6 +16,7 @@ class CudaFactors final : public Factors {
   std::size_t bytes() const override { return values_.bytes(); }
   void read(Range rows, float* packed) const override;
   void write(Range rows, const float* packed) override;
+  std::size_t values_at_once() const override { return std::size_t{1} << 20; }
 
   // Where the values are, each as it should be.
   FactorArray array() const {
@@ -46,6 +47,7 @@ class CudaCounts final : public Counts {
   std::size_t bytes() const override { return wide_ ? wide_values_.bytes() : values_.bytes(); }
   void read(Range rows, std::int64_t* packed) const override;
   void write(Range rows, const std::int64_t* packed) override;
+  std::size_t values_at_once() const override { return std::size_t{1} << 20; }
   void clear() override;
 
   bool wide() const { return wide_; }

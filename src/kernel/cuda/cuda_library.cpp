@@ -13,24 +13,30 @@ namespace {
 constexpr const char* file_name = "libztp_cuda.so";
 
 // Beside the program or the Python module, and in lib beside the folder of the program; else where the loader looks.
-void* open_library() {
+// `problem`: what keeps a library that is there from being loaded.
+void* open_library(std::string& problem) {
   Dl_info here;
   if (dladdr(reinterpret_cast<const void*>(&library), &here) != 0 && here.dli_fname != nullptr) {
     std::error_code ignored;
     std::filesystem::path program = here.dli_fname;
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", ignored);
     for (const std::filesystem::path& folder :
-         {program.parent_path(), self.parent_path(), self.parent_path() / ".." / "lib"})
+         {program.parent_path(), self.parent_path(), self.parent_path() / ".." / "lib"}) {
       if (void* handle = dlopen((folder / file_name).c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+      const char* const error = dlerror();
+      if (std::filesystem::exists(folder / file_name, ignored) && error != nullptr) problem = error;
+    }
   }
   return dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
 }
 
 Library load() {
   Library result;
-  void* const handle = open_library();
+  std::string problem;
+  void* const handle = open_library(problem);
   if (handle == nullptr) {
-    result.missing = fmt::format("{} is not there; build it with 'make cuda'", file_name);
+    result.missing = problem.empty() ? fmt::format("{} is not there; build it with 'make cuda'", file_name)
+                                     : fmt::format("{} cannot be loaded: {}", file_name, problem);
     return result;
   }
   const auto function = reinterpret_cast<decltype(&ztp_cuda_api)>(dlsym(handle, "ztp_cuda_api"));

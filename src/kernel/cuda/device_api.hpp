@@ -78,10 +78,10 @@ struct EntryLikelihood {
 
 // What comes back of a draw of counts, with R totals.
 struct DrawnHeader {
-  double log_likelihood;                  // without entries drawn in logs, but for those that were too many to list
+  double log_likelihood;  // without entries drawn in logs, but for those that were too many to list
   std::uint64_t several, in_logs, large, parts;  // how many entries or parts there were
-  std::uint64_t bad_entry;                // the first whose rate is zero or not a number; all bits set: none
-  std::uint64_t blocks_done;              // of the second pass: the last one adds up the log-likelihood
+  std::uint64_t bad_entry;                       // the first whose rate is zero or not a number; all bits set: none
+  std::uint64_t blocks_done;                     // of the second pass: the last one adds up the log-likelihood
 };
 
 struct DrawTask {
@@ -91,8 +91,8 @@ struct DrawTask {
   std::uint32_t t;
   std::int64_t unit;
   bool expected, anywhere;
-  float* weight;             // padded_components(R): room for weights that make up for to_scale
-  double* log_weight;        // R: likewise
+  float* weight;       // padded_components(R): room for weights that make up for to_scale
+  double* log_weight;  // R: likewise
   // 2 count: entries that are not sure to have one unit from the front, those drawn in logs from the back of the first
   // half; in the second, the rates of the former.
   std::uint32_t* work;

@@ -61,8 +61,12 @@ RateArrays StagedRates::make(const unsigned char* sent, const std::vector<Counts
     const CudaFactors& factors = on_device(*rates_->factors[f]);
     const FactorArray u = settled ? factors.array() : factors.unsettled();
     ModeArrays& mode = result.mode[k];
-    mode = {u.values, nullptr, column_.empty() ? nullptr : reinterpret_cast<const std::uint32_t*>(sent + column_[k]),
-            settled ? nullptr : factors.to_scale(), u.stride, false};
+    mode = {u.values,
+            nullptr,
+            column_.empty() ? nullptr : reinterpret_cast<const std::uint32_t*>(sent + column_[k]),
+            settled ? nullptr : factors.to_scale(),
+            u.stride,
+            false};
     if (counts.empty()) continue;
     mode.counts = on_device(*counts[f]).array().values;
     mode.wide = on_device(*counts[f]).wide();
@@ -261,9 +265,9 @@ void CountDrawer::draw_at_random(const CudaOnes& ones, const Streams& streams, c
   const auto add = [&](std::int64_t unit) {
     for (std::size_t k = 0; k < layout.modes(); ++k) {
       const CountArray S = on_device(*sums.rows[layout.matrix(k)]).array();
-      task.rates.mode[k] = {nullptr, S.values,
-                            columns.empty() ? nullptr : reinterpret_cast<const std::uint32_t*>(sent + columns[k]),
-                            nullptr, S.stride, S.wide};
+      task.rates.mode[k] = {
+          nullptr, S.values, columns.empty() ? nullptr : reinterpret_cast<const std::uint32_t*>(sent + columns[k]),
+          nullptr, S.stride, S.wide};
     }
     task.unit = unit;
     check(api().allocate_at_random(task), "a random start");

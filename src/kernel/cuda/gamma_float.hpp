@@ -21,8 +21,12 @@ ZTP_DEVICE inline GammaShape gamma_shape(double shape) {
 
 // A GPU has instructions of its own for these, with two or three bits less than the best float.
 #ifdef __CUDA_ARCH__
-__device__ inline float inverse_root(float value) { return rsqrtf(value); }
-__device__ inline float fast_log2(float value) { return __log2f(value); }
+__device__ inline float inverse_root(float value) {
+  return rsqrtf(value);
+}
+__device__ inline float fast_log2(float value) {
+  return __log2f(value);
+}
 __device__ inline float fast_exp2(float value) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
@@ -33,13 +37,25 @@ __device__ inline float fast_root(float value) {
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
   return result;
 }
-__device__ inline float cosine(float angle) { return __cosf(angle); }
+__device__ inline float cosine(float angle) {
+  return __cosf(angle);
+}
 #else
-inline float inverse_root(float value) { return 1 / std::sqrt(value); }
-inline float fast_log2(float value) { return std::log2(value); }
-inline float fast_exp2(float value) { return std::exp2(value); }
-inline float fast_root(float value) { return std::sqrt(value); }
-inline float cosine(float angle) { return std::cos(angle); }
+inline float inverse_root(float value) {
+  return 1 / std::sqrt(value);
+}
+inline float fast_log2(float value) {
+  return std::log2(value);
+}
+inline float fast_exp2(float value) {
+  return std::exp2(value);
+}
+inline float fast_root(float value) {
+  return std::sqrt(value);
+}
+inline float cosine(float angle) {
+  return std::cos(angle);
+}
 #endif
 
 // Of a + count in floats, where `empty` is the shape without a count. whole: counts are whole numbers, so that only the

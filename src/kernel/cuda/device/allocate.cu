@@ -70,8 +70,7 @@ __device__ Cell<MODES> cell_of(const CellArrays& cells, std::uint32_t K, unsigne
   } else {
     Cell<MODES> result;
 #pragma unroll
-    for (int k = 0; k < MODES; ++k)
-      result.row[k] = __shfl_sync(whole_warp, of_thread.row[k], static_cast<int>(which));
+    for (int k = 0; k < MODES; ++k) result.row[k] = __shfl_sync(whole_warp, of_thread.row[k], static_cast<int>(which));
     return result;
   }
 }
@@ -130,8 +129,8 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
 #pragma unroll 1
     for (unsigned i = 0; i < quad_size; ++i) {
       const Products<STEPS, MODES> products(
-          rates, weight,
-          cell_of<MODES>(cells, rates.K, lane / quad_size * quad_size + i, is_there ? e : begin, own), quad);
+          rates, weight, cell_of<MODES>(cells, rates.K, lane / quad_size * quad_size + i, is_there ? e : begin, own),
+          quad);
       const std::uint32_t found = cells.missing ? 0 : products.find(quad, quad.from(place, i) * products.total);
       if (quad.l == i) {
         total = products.total;
@@ -168,8 +167,7 @@ __device__ void add_block_sums(const DrawTask& task, const double* block_sums, u
   __shared__ double of_thread[threads];
   __shared__ bool is_last;
   if (threadIdx.x == 0)
-    is_last =
-        atomicAdd(reinterpret_cast<unsigned long long*>(&task.header->blocks_done), 1ull) + 1 == gridDim.x;
+    is_last = atomicAdd(reinterpret_cast<unsigned long long*>(&task.header->blocks_done), 1ull) + 1 == gridDim.x;
   __syncthreads();
   if (!is_last) return;
   double sum = 0;
@@ -202,8 +200,7 @@ __global__ void __launch_bounds__(large_threads) split_listed(const __grid_const
   for (std::uint64_t i = (std::uint64_t{blockIdx.x} * large_threads + threadIdx.x) / 32; i < all;
        i += std::uint64_t{gridDim.x} * large_threads / 32) {
     const std::uint64_t place = task.large[i], e = task.work[place];
-    for (std::uint32_t r = lane; r < rates.R; r += 32)
-      of_warp[r] = product(rates, task.cells.coords + e * rates.K, r);
+    for (std::uint32_t r = lane; r < rates.R; r += 32) of_warp[r] = product(rates, task.cells.coords + e * rates.K, r);
     __syncwarp();
     if (lane == 0) {
       Stream stream(task.key, task.t, task.cells.first + e);

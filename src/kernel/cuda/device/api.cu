@@ -1,4 +1,5 @@
 // The table of functions of the library, and the memory of the device.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -97,11 +98,26 @@ int rows_to_device(void* memory, std::size_t stride, const void* host, std::size
              cudaMemcpy2DAsync(memory, stride, host, row_bytes, row_bytes, rows, cudaMemcpyHostToDevice, the_stream)) ||
          wait();
 }
+// By way of pages that stay in place: several times as fast as to any others.
 int rows_to_host(void* host, const void* memory, std::size_t stride, std::size_t row_bytes, std::size_t rows) {
+  constexpr std::size_t room = std::size_t{8} << 20;
+  static char* staging = nullptr;
   if (rows == 0) return 0;
-  return failed(
-             cudaMemcpy2DAsync(host, row_bytes, memory, stride, row_bytes, rows, cudaMemcpyDeviceToHost, the_stream)) ||
-         wait();
+  const std::lock_guard lock(of_pages);
+  if (row_bytes > room || (staging == nullptr && failed(cudaMallocHost(&staging, room))))
+    return failed(cudaMemcpy2DAsync(host, row_bytes, memory, stride, row_bytes, rows, cudaMemcpyDeviceToHost,
+                                    the_stream)) ||
+           wait();
+  const std::size_t most = row_bytes == 0 ? rows : room / row_bytes;
+  for (std::size_t first = 0; first < rows; first += most) {
+    const std::size_t here = std::min(most, rows - first);
+    if (failed(cudaMemcpy2DAsync(staging, row_bytes, static_cast<const char*>(memory) + first * stride, stride,
+                                 row_bytes, here, cudaMemcpyDeviceToHost, the_stream)) ||
+        wait())
+      return 1;
+    std::memcpy(static_cast<char*>(host) + first * row_bytes, staging, here * row_bytes);
+  }
+  return 0;
 }
 
 }  // namespace

@@ -205,7 +205,8 @@ __global__ void __launch_bounds__(sum_threads) add_blocks(const __grid_constant_
   double sum = 0;
   if (q < task.columns) {
 #pragma unroll 8
-    for (std::uint64_t b = begin + part; b < end; b += sum_threads / sum_width) sum += task.blocks[b * task.columns + q];
+    for (std::uint64_t b = begin + part; b < end; b += sum_threads / sum_width)
+      sum += task.blocks[b * task.columns + q];
   }
   of_thread[threadIdx.x] = sum;
   for (unsigned step = sum_threads / 2; step >= sum_width; step /= 2) {
@@ -347,10 +348,10 @@ int draw_columns(const ColumnJob* jobs, std::size_t count) {
         if (tiled.count > 0) break;
         return failed(cudaErrorInvalidConfiguration);
       }
-      sums.task[tiled.count] = {jobs->blocks, blocks, 0, P, jobs->sums, jobs->factor,
-                                static_cast<double>(jobs->u.rows), jobs->smallest_sum};
-      tiled.job[tiled.count++] = {*jobs, gamma_shape(jobs->task.a), Divider(width), width, across,
-                                  static_cast<std::uint32_t>(tiles)};
+      sums.task[tiled.count] = {
+          jobs->blocks, blocks, 0, P, jobs->sums, jobs->factor, static_cast<double>(jobs->u.rows), jobs->smallest_sum};
+      tiled.job[tiled.count++] = {*jobs,  gamma_shape(jobs->task.a),        Divider(width), width,
+                                  across, static_cast<std::uint32_t>(tiles)};
       tiles += blocks * across;
       widest = width > widest ? width : widest;
     }

@@ -52,7 +52,8 @@ __device__ inline void write_block_sum(double value, double* block_sums) {
 }
 
 // The count of an entry with rate z. Not inlined: rejection takes many registers, and few threads come to it.
-__device__ __noinline__ inline std::int64_t draw_count(Stream& stream, const CellArrays& cells, std::uint64_t e, double z) {
+__device__ __noinline__ inline std::int64_t draw_count(Stream& stream, const CellArrays& cells, std::uint64_t e,
+                                                       double z) {
   if (cells.missing) return draw_poisson(stream, z);
   return cells.observed != nullptr ? cells.observed[e] : draw_zero_truncated_poisson(stream, z);
 }

@@ -57,7 +57,7 @@ struct Products {
   const float* weight;
   Cell<MODES> cell;
   float4 p[STEPS == 0 ? 1 : STEPS];
-  float of_class[4];  // sums over steps
+  float of_class[4];   // sums over steps
   float before, upto;  // sums of the threads before this one, and with this one
   float total;
 
@@ -98,7 +98,8 @@ struct Products {
   __device__ float4 four(std::uint32_t r) const {
     float4 value = *reinterpret_cast<const float4*>(weight + r);
     if constexpr (MODES == 0) {
-      for (std::uint32_t k = 0; k < rates.K; ++k) value = times(value, four_factors(rates.mode[k], cell[k], r, rates.R));
+      for (std::uint32_t k = 0; k < rates.K; ++k)
+        value = times(value, four_factors(rates.mode[k], cell[k], r, rates.R));
     } else {
 #pragma unroll
       for (int k = 0; k < MODES; ++k)
