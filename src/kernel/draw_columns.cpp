@@ -47,11 +47,10 @@ ColumnDraw::ColumnDraw(Kernel& kernel, const Columns& columns, const std::vector
   if (waits_) return;
   kernel.draw_gammas(columns, key, t, u);
   sums_ = kernel.sum_columns(columns, u);
-  std::vector<float> factor(P, 0.0f);
+  std::vector<float> factor(P);
   for (std::size_t q = 0; q < P; ++q) {
     if (!log_rest_.empty()) sums_[q] += std::exp(log_rest_[q]);
-    if (sums_[q] < Kernel::smallest_sum) continue;
-    factor[q] = std::isfinite(sums_[q]) ? static_cast<float>(static_cast<double>(u.rows()) / sums_[q]) : 1.0f;
+    factor[q] = Kernel::column_factor(u.rows(), sums_[q]);
   }
   kernel.scale_columns(columns, factor, u);
   sums_ = redraw_lost(std::move(sums_));

@@ -67,8 +67,7 @@ void HostCounts::make_room(std::int64_t most) {
 void HostCounts::widen() {
   if (wide_) return;
   values64_ = Matrix<std::int64_t>(rows(), columns());
-  for (std::size_t j = 0; j < rows(); ++j)
-    std::copy(values32_.row(j), values32_.row(j) + columns(), values64_.row(j));
+  for (std::size_t j = 0; j < rows(); ++j) std::copy(values32_.row(j), values32_.row(j) + columns(), values64_.row(j));
   values32_ = {};
   wide_ = true;
 }
@@ -100,9 +99,7 @@ std::vector<RowIndex> index_rows(const std::uint32_t* coords, std::size_t count,
 }
 
 HostOnes::HostOnes(const HostCells& of, const FactorLayout& layout)
-    : Ones(of),
-      cells(of),
-      by_row(of.indexed ? index_rows(of.coords, of.count, layout) : std::vector<RowIndex>()) {}
+    : Ones(of), cells(of), by_row(of.indexed ? index_rows(of.coords, of.count, layout) : std::vector<RowIndex>()) {}
 
 std::size_t HostOnes::bytes() const {
   std::size_t sum = 0;
@@ -111,14 +108,14 @@ std::size_t HostOnes::bytes() const {
 }
 
 std::size_t array_bytes(const FactorLayout& layout, bool wide) {
-  std::size_t bytes = 0, largest_sums = 0;
+  std::size_t bytes = 0;
   for (std::size_t f = 0; f < layout.matrices(); ++f) {
     const auto [rows, columns] = layout.size(f);
     bytes += Matrix<float>::bytes_of(rows, columns);
     bytes += wide ? Matrix<std::int64_t>::bytes_of(rows, columns) : Matrix<std::int32_t>::bytes_of(rows, columns);
-    largest_sums = std::max(largest_sums, Matrix<double>::bytes_of(rows / 256, columns));  // blocks of 256 rows
+    bytes += Matrix<double>::bytes_of(rows / 256, columns);  // sums of blocks of 256 rows
   }
-  return bytes + largest_sums;
+  return bytes;
 }
 
 std::size_t index_bytes(std::size_t cells, const FactorLayout& layout) {

@@ -78,7 +78,7 @@ class HostOnes final : public Ones {
   const std::vector<RowIndex> by_row;  // of each matrix; empty: no index
 };
 
-// Bytes of the factors and counts of a model, with the sums of blocks of the matrix that is being drawn; and of the
+// Bytes of the factors and counts of a model, with the sums of blocks of the matrices that are being drawn; and of the
 // index of so many cells.
 std::size_t array_bytes(const FactorLayout& layout, bool wide);
 std::size_t index_bytes(std::size_t cells, const FactorLayout& layout);

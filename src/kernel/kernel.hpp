@@ -180,6 +180,12 @@ class Kernel : public ArrayMaker {
   virtual std::vector<double> end_columns(const Factors& /*u*/) { return {}; }
   // Below this the sum of a column of floats may have lost the draws that make it up.
   static constexpr double smallest_sum = 1e-20;
+  // By what such a column of n rows is multiplied, so that it adds up to n. Zero, if its draws are lost; one, if it has
+  // gone bad.
+  static float column_factor(std::size_t n, double sum) {
+    if (sum < smallest_sum) return 0.0f;
+    return std::isfinite(sum) ? static_cast<float>(static_cast<double>(n) / sum) : 1.0f;
+  }
   // Some columns q, drawn by way of logarithms from the same streams, and scaled so that each adds up to n.
   // log_rest[q]: one more draw, which is part of the sum and not written; empty: none. Slow. Returns what they added up
   // to relative to the largest draw: positive and finite, or else a value has gone bad, and the column is left as it

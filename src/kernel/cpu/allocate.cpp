@@ -5,8 +5,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <type_traits>
 
 #include "kernel/bounded_draw.hpp"
+#include "kernel/cpu/add_rows.hpp"
 #include "kernel/cpu/bounds.hpp"
 #include "kernel/cpu/draw_block.hpp"
 #include "kernel/cpu/score.hpp"
@@ -55,6 +57,8 @@ class RowSums {
     std::size_t parts = 0;
     for (const Drawn& block : added.drawn) parts += block.parts.size();
     many_parts_ = 4 * parts > blocks_.total;
+    in_lanes_ = std::is_same_v<T, std::int32_t> && S.columns() <= most_columns_in_lanes && columns == nullptr &&
+                added.unit == 1 && !many_parts_;
     for (std::size_t b = 1; added.fresh && b < blocks_.count(); ++b) {
       const std::size_t j = row_of(blocks_.begin(b));
       if (index.begin[j] < blocks_.begin(b)) std::fill(S.row(j), S.row(j + 1), 0);
@@ -71,6 +75,10 @@ class RowSums {
     for (std::size_t j = b == 0 ? 0 : row_of(begin); j < S_.rows() && (rows[j] < end || b + 1 == blocks()); ++j) {
       const std::uint64_t first = std::max(rows[j], begin), last = std::min(rows[j + 1], end);
       if (rows[j] >= begin && rows[j + 1] <= end) {
+        if (in_lanes_) {
+          j = add_in_lanes(j, end) - 1;
+          continue;
+        }
         if (added_.fresh) std::fill(S_.row(j), S_.row(j + 1), 0);
         add_entries(first, last, S_.row(j));
       } else {  // shared with another block
@@ -89,6 +97,21 @@ class RowSums {
     const std::uint64_t* rows = index_.begin.data();
     const std::size_t j = static_cast<std::size_t>(std::lower_bound(rows, rows + S_.rows(), place) - rows);
     return rows[j] == place ? j : j - 1;
+  }
+
+  // The rows from j on that are no other block's, all at once. Returns the row after them.
+  std::size_t add_in_lanes(std::size_t j, std::uint64_t end) const {
+    const std::uint64_t* rows = index_.begin.data();
+    std::size_t last = j;
+    while (last < S_.rows() && rows[last + 1] <= end && (rows[last] < end || end == rows[S_.rows()])) ++last;
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      std::vector<std::pair<std::size_t, std::uint32_t>> left_out;
+      add_rows({index_, component_, added_.fresh, S_}, j, last, left_out);
+      for (const auto& [row, e] : left_out)
+        for_each_part(added_.drawn[e / entries_per_block], e,
+                      [&](std::uint32_t r, std::int64_t count) { S_.row(row)[r] += static_cast<T>(count); });
+    }
+    return last;
   }
 
   void add_entries(std::uint64_t begin, std::uint64_t end, T* row) const {
@@ -134,6 +157,7 @@ class RowSums {
   const Added& added_;
   const std::uint32_t* component_;  // of all entries
   bool many_parts_ = false;         // as of counts: they are asked for in time, too
+  bool in_lanes_ = false;           // so few columns that a row fits in registers
   const std::uint32_t* columns_;
   Matrix<T>& S_;
   Blocks blocks_;

@@ -78,6 +78,13 @@ void sum_blocks(Pool& pool, const Columns& columns, const std::vector<Range>& ru
   });
 }
 
+std::vector<double> total_of(const Matrix<double>& of_blocks) {
+  std::vector<double> total(of_blocks.columns(), 0.0);
+  for (std::size_t b = 0; b < of_blocks.rows(); ++b)
+    for (std::size_t r = 0; r < total.size(); ++r) total[r] += of_blocks.row(b)[r];
+  return total;
+}
+
 // Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them. Returns their sum.
 double draw_column_in_logs(const Columns& columns, std::size_t r, const double* log_rest, const Streams& streams,
                            HostFactors& u) {
@@ -111,11 +118,36 @@ std::vector<double> sum_columns(Pool& pool, const Columns& columns, const HostFa
   if (!known)
     sum_blocks(
         pool, columns, runs, [](Range) {}, u.values, sums);
-  const Matrix<double>& of_blocks = known ? u.sums_of_blocks : sums;
-  std::vector<double> total(u.columns(), 0.0);
-  for (std::size_t b = 0; b < of_blocks.rows(); ++b)
-    for (std::size_t r = 0; r < total.size(); ++r) total[r] += of_blocks.row(b)[r];
-  return total;
+  return total_of(known ? u.sums_of_blocks : sums);
+}
+
+void draw_together(Pool& pool, std::span<ColumnTask> tasks) {
+  struct Part {
+    ColumnTask& task;
+    std::size_t block;
+    Range rows;
+  };
+  std::vector<Part> parts;
+  for (ColumnTask& task : tasks) {
+    const Blocks blocks = blocks_of(task.u.rows());
+    task.of_blocks = Matrix<double>(blocks.count(), task.u.columns());
+    task.u.sums_of_blocks = {};
+    for (std::size_t b = 0; b < blocks.count(); ++b) parts.push_back({task, b, {blocks.begin(b), blocks.end(b)}});
+  }
+  pool.for_blocks(parts.size(), [&](std::size_t i) {
+    const auto& [task, block, rows] = parts[i];
+    draw_gamma_rows(task.columns, task.streams, rows, task.u);
+    sum_rows(task.u.values, rows, task.of_blocks.row(block));
+  });
+  for (ColumnTask& task : tasks) {
+    task.sums = total_of(task.of_blocks);
+    task.factor = Matrix<float>(1, task.sums.size());
+    for (std::size_t q = 0; q < task.sums.size(); ++q)
+      task.factor.row(0)[q] = Kernel::column_factor(task.u.rows(), task.sums[q]);
+  }
+  pool.for_blocks(parts.size(), [&](std::size_t i) {
+    scale_rows(parts[i].task.factor.row(0), parts[i].rows, parts[i].task.u.values);
+  });
 }
 
 std::vector<double> draw_in_logs(Pool& pool, const Columns& columns, const std::vector<std::size_t>& which,

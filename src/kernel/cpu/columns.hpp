@@ -1,12 +1,26 @@
 // Columns of factors over blocks of rows: gamma draws in lanes (gamma.hpp) where floats hold and in logs where not,
 // their sums and means, and the diagonal of a network. All as in Kernel.
 #pragma once
+#include <span>
+#include <vector>
+
 #include "kernel/host_arrays.hpp"
 
 namespace ztp::cpu {
 
-void draw_gammas(Pool& pool, const Columns& columns, const Streams& streams, HostFactors& u);             // (M5)
-std::vector<double> sum_columns(Pool& pool, const Columns& columns, const HostFactors& u);                // (M5)
+void draw_gammas(Pool& pool, const Columns& columns, const Streams& streams, HostFactors& u);  // (M5)
+// A whole matrix whose columns are drawn, summed and scaled, and what is made of them meanwhile.
+struct ColumnTask {
+  Columns columns;
+  Streams streams;
+  HostFactors& u;
+  Matrix<double> of_blocks = {};  // sums over blocks of rows
+  std::vector<double> sums = {};  // before the columns were scaled
+  Matrix<float> factor = {};
+};
+// Several matrices: threads wait for each other twice, not twice for each.
+void draw_together(Pool& pool, std::span<ColumnTask> tasks);
+std::vector<double> sum_columns(Pool& pool, const Columns& columns, const HostFactors& u);                 // (M5)
 void scale_columns(Pool& pool, const Columns& columns, const std::vector<float>& factor, HostFactors& u);  // (M5)
 std::vector<double> draw_in_logs(Pool& pool, const Columns& columns, const std::vector<std::size_t>& which,
                                  const std::vector<double>& log_rest, const Streams& streams,

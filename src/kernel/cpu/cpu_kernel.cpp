@@ -1,5 +1,9 @@
 #include "kernel/cpu/cpu_kernel.hpp"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "kernel/cpu/allocate.hpp"
 #include "kernel/cpu/candidate_scores.hpp"
 #include "kernel/cpu/columns.hpp"
@@ -58,6 +62,24 @@ class CpuKernel final : public Kernel {
   void scale_columns(const Columns& columns, const std::vector<float>& factor, Factors& u) override {
     cpu::scale_columns(pool_, columns, factor, on_this_host(u));
   }
+  bool begin_columns(const Columns& columns, StreamKey key, std::uint32_t t, Factors& u) override {
+    drawn_.clear();
+    const auto is_u = [&](const cpu::ColumnTask& task) { return &task.u == &u; };
+    if (std::any_of(waiting_.begin(), waiting_.end(), is_u)) waiting_.clear();  // left over by a sweep that failed
+    waiting_.push_back({columns, {key, t}, on_this_host(u)});
+    return true;
+  }
+  void start_columns() override {
+    std::vector<cpu::ColumnTask> tasks = std::move(waiting_);
+    waiting_.clear();
+    cpu::draw_together(pool_, tasks);
+    for (cpu::ColumnTask& task : tasks) drawn_.emplace_back(&task.u, std::move(task.sums));
+  }
+  std::vector<double> end_columns(const Factors& u) override {
+    if (!waiting_.empty()) start_columns();
+    const auto of_u = std::find_if(drawn_.begin(), drawn_.end(), [&](const auto& drawn) { return drawn.first == &u; });
+    return std::move(of_u->second);
+  }
   std::vector<double> draw_in_logs(const Columns& columns, const std::vector<std::size_t>& which,
                                    const std::vector<double>& log_rest, StreamKey key, std::uint32_t t,
                                    Factors& u) override {
@@ -111,6 +133,8 @@ class CpuKernel final : public Kernel {
   Pool& pool_;
   HostArrays arrays_;
   cpu::Allocator allocator_;
+  std::vector<cpu::ColumnTask> waiting_;                               // columns that were begun
+  std::vector<std::pair<const Factors*, std::vector<double>>> drawn_;  // and those that were drawn: their sums
 };
 
 }  // namespace

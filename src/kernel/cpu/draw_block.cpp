@@ -36,12 +36,14 @@ class BlockDraw {
         end_(drawn.end),
         drawn_(drawn),
         search_(rates_),
+        tally_(ways * search_.stride()),
         plain_(task) {
     if (task.cells.observed) units_ = std::make_unique<Units>();
   }
 
   void run() {
     for (std::size_t e = drawn_.begin; e < end_; e += batch) draw_batch(e, std::min(batch, end_ - e));
+    for (std::size_t s = 0; s < tally_.size(); ++s) drawn_.totals[s % search_.stride()] += tally_[s];
     drawn_.log_likelihood += logarithm_of_product() + hn::GetLane(hn::SumOfLanes(F64(), sum_));
   }
 
@@ -88,22 +90,31 @@ class BlockDraw {
 
   // Most are surely one unit. Those that are not come after, so that no branch depends on a single draw.
   HWY_INLINE void draw_ones(std::size_t e, std::size_t count, const std::uint32_t* found) {
-    std::uint32_t* component = drawn_.component + (e - drawn_.begin);
-    std::int64_t* totals = drawn_.totals.data();
-    std::uint32_t unsure = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const bool sure = (count_uniform_[i] <= 1 - rate_[i]) & (rate_[i] > 0);
-      component[i] = found[i];
-      totals[found[i]] += sure;
-      unsure |= static_cast<std::uint32_t>(!sure) << i;
-    }
-    for (; unsure != 0; unsure &= unsure - 1) {
+    std::copy_n(found, count, drawn_.component + (e - drawn_.begin));
+    for (std::size_t i = 0; i < count; ++i) ++tally_of(i, found[i]);
+    for (std::uint32_t unsure = unsure_ones(count); unsure != 0; unsure &= unsure - 1) {
       const std::size_t i = static_cast<std::size_t>(std::countr_zero(unsure));
+      --tally_of(i, found[i]);
       if (rate_[i] > 0)
         draw_count(e + i, i);
       else
         draw_in_logs(e + i);
     }
+  }
+  // Neighbours often have the same component: in one list, each would wait for what the one before has written.
+  std::uint32_t& tally_of(std::size_t i, std::uint32_t r) { return tally_[i % ways * search_.stride() + r]; }
+  // A bit for each of the first `count` whose rate is zero or whose count may be more than one.
+  HWY_INLINE std::uint32_t unsure_ones(std::size_t count) const {
+    const F64 f64;
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < batch; i += width / 2) {
+      const Doubles rate = hn::Load(f64, rate_ + i);
+      const auto one = hn::Le(hn::Load(f64, count_uniform_ + i), hn::Sub(hn::Set(f64, 1.0), rate));
+      std::uint8_t few[8] = {};
+      hn::StoreMaskBits(f64, hn::And(one, hn::Gt(rate, hn::Zero(f64))), few);
+      bits |= static_cast<std::uint32_t>(few[0]) << i;
+    }
+    return ~bits & ((1u << count) - 1);
   }
 
   void draw_missing(std::size_t e, std::size_t count) {
@@ -265,8 +276,10 @@ class BlockDraw {
   std::size_t end_;
   Drawn& drawn_;
   BatchSearch search_;
-  PlainDraw plain_;               // where entries need the slow way
-  std::unique_ptr<Units> units_;  // of counts
+  static constexpr std::size_t ways = 4;
+  std::vector<std::uint32_t> tally_;  // of ones: how many of each component, in `ways` parts
+  PlainDraw plain_;                   // where entries need the slow way
+  std::unique_ptr<Units> units_;      // of counts
   // what the likelihood is made of
   Doubles sum_ = hn::Zero(F64()), product_ = hn::Set(F64(), 1.0);
   Longs exponent_ = hn::Zero(U64());

@@ -146,25 +146,14 @@ class RowBlock {
     if (pending.size() < most) pending.resize(most), pending_counts.resize(most);
     pending_ = pending.data();
     pending_count_ = pending_counts.data();
-    static thread_local Matrix<float> packed;
-    const std::size_t together = std::max<std::size_t>(1, values_together / S_.columns());
-    const std::size_t room = together * S_.columns() + 2 * width;
-    if (packed.columns() < room) packed = Matrix<float>(1, room);
-    packed_ = packed.row(0);
-    for (std::size_t j = begin_; j < end_; j += together) {
-      const Range rows{j, std::min(j + together, end_)};
-      pack(rows);
-      if (a_ < 1)
-        first_attempts<true>(rows);
-      else
-        first_attempts<false>(rows);
-      unpack(rows);
-    }
+    if (a_ < 1)
+      first_attempts<true>();
+    else
+      first_attempts<false>();
     for (std::uint32_t attempt = 0; waiting_ > 0; ++attempt) retry(attempt);
   }
 
  private:
-  static constexpr std::size_t values_together = 512;  // of rows that are drawn together
   static constexpr std::size_t vectors_together = 16;  // of random words, in cache until they are used
 
   HWY_INLINE Shape shape_of_count(Floats count) const {
@@ -175,100 +164,148 @@ class RowBlock {
     return hn::Set(U32(), static_cast<std::uint32_t>(first_row_ + j));
   }
 
-  // The counts of these rows one after the other, without the padding: at small ranks lanes of padding would be half of
-  // all. What a row's last vector has beyond the row, the next one writes over.
-  HWY_INLINE void pack(Range rows) {
-    const std::size_t R = S_.columns();
-    float* to = packed_;
-    for (std::size_t j = rows.begin; j < rows.end; ++j, to += R)
-      for (std::size_t r = 0; r < R; r += width) hn::StoreU(load_counts(S_.row(j) + r, scale_), F32(), to + r);
-  }
-
-  // The draws, which have taken the places of the counts, to their rows.
-  HWY_INLINE void unpack(Range rows) {
-    const F32 f;
-    const std::size_t R = S_.columns(), whole_end = R - R % width;
-    const auto inside = hn::FirstN(f, R % width);
-    const float* from = packed_;
-    for (std::size_t j = rows.begin; j < rows.end; ++j, from += R) {
-      float* row = u_.row(j);
-      for (std::size_t r = 0; r < whole_end; r += width) hn::Store(hn::LoadU(f, from + r), f, row + r);
-      if (whole_end < R) hn::Store(hn::IfThenElseZero(inside, hn::LoadU(f, from + whole_end)), f, row + whole_end);
-    }
-  }
-
-  // Which row of the block and which component each lane has, vector by vector.
-  class Places {
+  // The full vectors of the rows, one after the other.
+  class Full {
    public:
-    Places(std::size_t first_row, std::size_t R)
-        : R_(hn::Set(I32(), static_cast<std::int32_t>(R))),
-          rows_on_(hn::Set(I32(), static_cast<std::int32_t>(width / R))),
-          on_(hn::Set(I32(), static_cast<std::int32_t>(width % R))) {
+    Full(RowBlock& block, std::size_t columns) : block_(block), columns_(columns) {}
+    std::size_t vectors() const { return (block_.end_ - block_.begin_) * (columns_ / width); }
+    HWY_INLINE Words row() const { return hn::Set(U32(), static_cast<std::uint32_t>(j_)); }
+    HWY_INLINE Words component() const { return hn::Iota(U32(), static_cast<std::uint32_t>(r_)); }
+    HWY_INLINE Floats counts() const { return load_counts(block_.S_.row(block_.begin_ + j_) + r_, block_.scale_); }
+    HWY_INLINE float* draws() const { return block_.u_.row(block_.begin_ + j_) + r_; }
+    std::size_t left() const { return width; }
+    HWY_INLINE void next() {
+      if ((r_ += width) < columns_) return;
+      r_ = 0;
+      ++j_;
+    }
+
+   private:
+    RowBlock& block_;
+    std::size_t columns_, j_ = 0, r_ = 0;
+  };
+
+  // What the rows have beyond their full vectors, packed: with a vector for each row, lanes of padding would be many of
+  // all at small ranks.
+  class Tails {
+   public:
+    Tails(RowBlock& block, std::size_t begin, float* packed)
+        : block_(block),
+          begin_(hn::Set(I32(), static_cast<std::int32_t>(begin))),
+          columns_(block.S_.columns() - begin),
+          left_((block.end_ - block.begin_) * columns_),
+          packed_(packed) {
       alignas(64) std::int32_t row[width], r[width];
       for (std::size_t l = 0; l < width; ++l) {
-        row[l] = static_cast<std::int32_t>(first_row + l / R);
-        r[l] = static_cast<std::int32_t>(l % R);
+        row[l] = static_cast<std::int32_t>(l / columns_);
+        r[l] = static_cast<std::int32_t>(l % columns_);
       }
       row_ = hn::Load(I32(), row);
       r_ = hn::Load(I32(), r);
     }
+    std::size_t vectors() const { return (left_ + width - 1) / width; }
     HWY_INLINE Words row() const { return hn::BitCast(U32(), row_); }
-    HWY_INLINE Words component() const { return hn::BitCast(U32(), r_); }
+    HWY_INLINE Words component() const { return hn::BitCast(U32(), hn::Add(r_, begin_)); }
+    HWY_INLINE Floats counts() const { return hn::Load(F32(), packed_); }
+    HWY_INLINE float* draws() const { return packed_; }
+    std::size_t left() const { return left_; }
     HWY_INLINE void next() {
-      r_ = hn::Add(r_, on_);
-      const auto past = hn::Not(hn::Lt(r_, R_));
-      r_ = hn::Sub(r_, hn::IfThenElseZero(past, R_));
-      row_ = hn::Add(hn::Add(row_, rows_on_), hn::IfThenElseZero(past, hn::Set(I32(), 1)));
+      const auto columns = hn::Set(I32(), static_cast<std::int32_t>(columns_));
+      r_ = hn::Add(r_, hn::Set(I32(), static_cast<std::int32_t>(width % columns_)));
+      const auto past = hn::Not(hn::Lt(r_, columns));
+      r_ = hn::Sub(r_, hn::IfThenElseZero(past, columns));
+      row_ = hn::Add(row_, hn::Set(I32(), static_cast<std::int32_t>(width / columns_)));
+      row_ = hn::Add(row_, hn::IfThenElseZero(past, hn::Set(I32(), 1)));
+      packed_ += width;
+      left_ -= width;
+    }
+
+    // The counts; what a row's vector has beyond the row, the next one writes over.
+    void pack(std::size_t begin) {
+      float* to = packed_;
+      for (std::size_t j = block_.begin_; j < block_.end_; ++j, to += columns_)
+        hn::StoreU(load_counts(block_.S_.row(j) + begin, block_.scale_), F32(), to);
+    }
+    // The draws, which have taken their places, to their rows.
+    void unpack(std::size_t begin) const {
+      const F32 f;
+      const auto inside = hn::FirstN(f, columns_);
+      const float* from = packed_;
+      for (std::size_t j = block_.begin_; j < block_.end_; ++j, from += columns_)
+        hn::Store(hn::IfThenElseZero(inside, hn::LoadU(f, from)), f, block_.u_.row(j) + begin);
     }
 
    private:
-    hn::Vec<I32> R_, rows_on_, on_, row_, r_;
+    RowBlock& block_;
+    hn::Vec<I32> begin_;
+    std::size_t columns_, left_;
+    float* packed_;
+    hn::Vec<I32> row_, r_;
   };
 
   template <bool boost>
-  HWY_INLINE void first_attempts(Range rows) {
+  void first_attempts() {
+    const std::size_t R = S_.columns(), begin = R - R % width;
+    if (begin > 0) draw_vectors<boost>(Full(*this, begin));
+    if (begin == R) return;
+    static thread_local Matrix<float> packed;
+    const std::size_t room = most_rows * width + 2 * width;
+    if (packed.columns() < room) packed = Matrix<float>(1, room);
+    Tails tails(*this, begin, packed.row(0));
+    tails.pack(begin);
+    draw_vectors<boost>(tails);
+    tails.unpack(begin);
+  }
+
+  template <bool boost, class Vectors>
+  HWY_INLINE void draw_vectors(Vectors at) {
     const U32 d32;
-    const std::size_t R = S_.columns(), count = (rows.end - rows.begin) * R;
     const Words first_row = row_number(begin_);
-    Places places(rows.begin - begin_, R);
-    alignas(64) std::uint32_t words[4 * width * vectors_together], tags[width * vectors_together];
-    for (std::size_t first = 0; first < count; first += width * vectors_together) {
-      const std::size_t vectors = std::min(vectors_together, (count - first + width - 1) / width);
+    Vectors ahead = at;
+    alignas(64) std::uint32_t words[4 * width * vectors_together];
+    for (std::size_t left = at.vectors(); left > 0;) {
+      const std::size_t vectors = std::min(vectors_together, left);
       // The words first, the draws second: in one loop each vector would be a chain of dependent steps too long to
       // overlap with the next.
       for (std::size_t v = 0; v < vectors; v += 2) {
         Words index[2], high[2], word[2][4];
         for (const std::size_t i : {0, 1}) {
-          index[i] = places.component();
-          high[i] = hn::Add(places.row(), first_row);
-          hn::Store(hn::Or(hn::ShiftLeft<24>(places.row()), index[i]), d32, tags + (v + i) * width);
-          places.next();
+          index[i] = ahead.component();
+          high[i] = hn::Add(ahead.row(), first_row);
+          ahead.next();
         }
         random_words<2>(keys_, index, high, 0, word);
         for (std::size_t i = 0; i < 8; ++i) hn::Store(word[i / 4][i % 4], d32, words + (4 * v + i) * width);
       }
-      for (std::size_t v = 0; v < vectors; ++v)
-        draw_vector<boost>(words + 4 * v * width, tags + v * width, count - first - v * width,
-                           packed_ + first + v * width);
+      for (std::size_t v = 0; v < vectors; ++v, at.next()) draw_vector<boost>(words + 4 * v * width, at);
+      left -= vectors;
     }
   }
 
-  // The first attempts of a vector, of which `left` lanes are still draws.
-  template <bool boost>
-  HWY_INLINE void draw_vector(const std::uint32_t* words, const std::uint32_t* tags, std::size_t left, float* values) {
+  // The first attempts of a vector.
+  template <bool boost, class Vectors>
+  HWY_INLINE void draw_vector(const std::uint32_t* words, const Vectors& at) {
     const F32 f;
     const U32 d32;
     Words word[4];
     for (std::size_t i = 0; i < 4; ++i) word[i] = hn::Load(d32, words + i * width);
-    const Floats count = hn::Load(f, values);
+    const Floats count = at.counts();
     const Shape shape = shape_of_count(count);
     const bool no_boost = !boost || hn::AllTrue(f, hn::Eq(shape.boost, hn::Zero(f)));
     const Candidate candidate = no_boost ? propose<false>(word, shape) : propose<true>(word, shape);
     auto wait = hn::Not(surely_accepted(candidate));
-    if (HWY_UNLIKELY(left < width)) wait = hn::And(wait, hn::FirstN(f, left));
-    hn::Store(candidate.value, f, values);
-    hn::CompressStore(count, wait, f, pending_count_ + waiting_);
-    waiting_ += hn::CompressStore(hn::Load(d32, tags), hn::RebindMask(d32, wait), d32, pending_ + waiting_);
+    if (HWY_UNLIKELY(at.left() < width)) wait = hn::And(wait, hn::FirstN(f, at.left()));
+    hn::Store(candidate.value, f, at.draws());
+    waiting_ += put_in_list(hn::Or(hn::ShiftLeft<24>(at.row()), at.component()), count, wait, waiting_);
+  }
+
+  // Writes the lanes that wait to the list from this place on, and something after them. Returns how many they are. Not
+  // compressed by the store: some machines take a hundred cycles for that.
+  HWY_INLINE std::size_t put_in_list(Words tag, Floats count, hn::Mask<F32> wait, std::size_t place) {
+    const U32 d32;
+    hn::StoreU(hn::Compress(count, wait), F32(), pending_count_ + place);
+    hn::StoreU(hn::Compress(tag, hn::RebindMask(d32, wait)), d32, pending_ + place);
+    return hn::CountTrue(F32(), wait);
   }
 
   // One more attempt for all that wait. What is not accepted is stored too: a later attempt writes over it.
@@ -293,8 +330,7 @@ class RowBlock {
       hn::ScatterIndex(candidate.value, f, u_.row(begin_), hn::BitCast(i32, place));
       auto wait = hn::Not(accepted(candidate, shape));
       if (i + width > waiting_) wait = hn::And(wait, hn::FirstN(f, waiting_ - i));
-      hn::CompressStore(count, wait, f, pending_count_ + still);
-      still += hn::CompressStore(packed, hn::RebindMask(d32, wait), d32, pending_ + still);
+      still += put_in_list(packed, count, wait, still);
     }
     waiting_ = still;
   }
@@ -306,7 +342,6 @@ class RowBlock {
   std::uint64_t first_row_;
   Matrix<float>& u_;
   Shape empty_;
-  float* packed_ = nullptr;  // counts, then draws, of rows that are drawn together
   std::uint32_t* pending_ = nullptr;
   float* pending_count_ = nullptr;
   std::size_t waiting_ = 0;

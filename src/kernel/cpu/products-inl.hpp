@@ -18,6 +18,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace ztp::cpu::HWY_NAMESPACE {
 
+inline constexpr std::size_t fetch_distance = 16;  // cells whose rows are asked for ahead
+
 // Cells come sorted, so the product over the leading modes is kept for as long as their coordinates stay the same. Of
 // three and more modes the last two are no leading ones, where rows are loaded: to write their products down, and to
 // ask whether they are still good, costs more than a multiplication.
@@ -35,7 +37,9 @@ class Products {
       u_.push_back(rates.u[k]->row(0));
       row_stride_.push_back(rates.u[k]->stride());
       if (!rates.column.empty()) column_.push_back(rates.column[k].data());
-      if (rates.u[k]->bytes() > fits_in_cache) fetch_.push_back(k);
+      if (rates.u[k]->bytes() <= fits_in_cache) continue;
+      fetch_.push_back(k);
+      if (k < 3) fetches_[k] = true;
     }
   }
 
@@ -57,6 +61,17 @@ class Products {
       load_and_multiply<keep, false>(cell, product, sums);
   }
 
+  // Whether compute_few computes the same.
+  bool few() const { return K_ == 3 && column_.empty() && stride_ <= 2 * lanes; }
+
+  // The products of `count` cells, one row after the other, and their sums: for few components, of which nothing is
+  // kept from one cell to the next. Whether a coordinate is still the last one's cannot be foreseen, and asking costs
+  // more than a multiplication. After each of the first `fetch` cells rows are asked for.
+  HWY_INLINE void compute_few(const std::uint32_t* HWY_RESTRICT cells, std::size_t count, std::size_t fetch,
+                              float* HWY_RESTRICT product, float* HWY_RESTRICT sums) const {
+    compute_vectors<2 * lanes / width>(cells, count, fetch, product, sums);
+  }
+
   // Asks for the rows of a cell to come. The first mode's row is often still the last one's; whether it is that of the
   // cell just before would be a better question, but its answer cannot be foreseen, and a wrong guess costs more.
   HWY_INLINE void prefetch(const std::uint32_t* cell) const {
@@ -72,6 +87,35 @@ class Products {
   }
 
  private:
+  // For `vectors` of components, or fewer.
+  template <std::size_t vectors>
+  HWY_INLINE void compute_vectors(const std::uint32_t* HWY_RESTRICT cells, std::size_t count, std::size_t fetch,
+                                  float* HWY_RESTRICT product, float* HWY_RESTRICT sums) const {
+    if constexpr (vectors > 1)
+      if (end_ < vectors * width) return compute_vectors<vectors - 1>(cells, count, fetch, product, sums);
+    const F32 f;
+    constexpr std::size_t stride = (vectors * width + lanes - 1) / lanes * lanes, in_lanes = lanes / width;
+    const float* HWY_RESTRICT weight = partial_.row(0);
+    const float* HWY_RESTRICT u[3] = {u_[0], u_[1], u_[2]};
+    const bool fetches[3] = {fetches_[0], fetches_[1], fetches_[2]};
+    for (std::size_t i = 0; i < count; ++i, cells += 3, product += stride, sums += lanes) {
+      for (std::size_t k = 0; k < 3 && i < fetch; ++k)
+        for (std::size_t r = 0; r < stride && fetches[k]; r += lanes)
+          __builtin_prefetch(u[k] + cells[3 * fetch_distance + k] * stride + r);
+      const float* HWY_RESTRICT row[3];
+      for (std::size_t k = 0; k < 3; ++k) row[k] = u[k] + cells[k] * stride;
+      Floats sum[in_lanes];
+      for (Floats& s : sum) s = hn::Zero(f);
+      for (std::size_t v = 0; v < vectors; ++v) {
+        Floats value = hn::Load(f, weight + v * width);
+        for (std::size_t k = 0; k < 3; ++k) value = hn::Mul(value, hn::Load(f, row[k] + v * width));
+        hn::Store(value, f, product + v * width);
+        sum[v % in_lanes] = hn::Add(sum[v % in_lanes], value);
+      }
+      for (std::size_t l = 0; l < in_lanes; ++l) hn::Store(sum[l], f, sums + l * width);
+    }
+  }
+
   template <bool keep, bool two>
   HWY_INLINE void load_and_multiply(const std::uint32_t* cell, float* HWY_RESTRICT product, float* HWY_RESTRICT sums) {
     multiply<keep, two>(
@@ -143,6 +187,7 @@ class Products {
   std::vector<std::size_t> row_stride_;
   std::vector<const std::int32_t*> column_;  // of each mode; empty: component r has column r, and rows have stride_
   std::vector<std::size_t> fetch_;           // modes whose rows are asked for ahead
+  bool fetches_[3] = {};                     // whether a mode is one of them
   std::vector<std::uint32_t> last_;          // coordinates that partial_ holds
   Matrix<float> partial_;                    // row k: the weights times the product over modes 0..k-1
 };

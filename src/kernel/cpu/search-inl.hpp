@@ -15,8 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace ztp::cpu::HWY_NAMESPACE {
 
-inline constexpr std::size_t batch = 16;           // cells that go through the steps together
-inline constexpr std::size_t fetch_distance = 16;  // cells whose rows are asked for ahead
+inline constexpr std::size_t batch = 16;  // cells that go through the steps together
 
 // The two numbers of a block of words, as Stream reads them.
 HWY_INLINE void to_uniforms(const Longs words[4], Doubles& first, Doubles& second) {
@@ -33,12 +32,23 @@ HWY_INLINE void to_uniforms(const Longs words[4], Doubles& first, Doubles& secon
   second = uniform(words[2], words[3]);
 }
 
+// The two numbers of the blocks with these counters.
+template <std::size_t together>
+HWY_INLINE void store_uniforms(const RoundKeys& keys, Longs x[together][4], double* first, double* second) {
+  philox<together>(keys, x);
+  for (std::size_t v = 0; v < together; ++v) {
+    Doubles one, two;
+    to_uniforms(x[v], one, two);
+    hn::Store(one, F64(), first + v * width / 2);
+    hn::Store(two, F64(), second + v * width / 2);
+  }
+}
+
 // Block block[i] of the stream of entry[i]: two numbers for each of `count`. The lists have room for `batch` more.
 HWY_INLINE void list_uniforms(const RoundKeys& keys, const std::uint64_t* entry, const std::uint64_t* block,
                               std::size_t count, double* first, double* second) {
   constexpr std::size_t half = width / 2, together = batch / half < 4 ? batch / half : 4;
   const U64 d;
-  const F64 f64;
   for (std::size_t i = 0; i < count; i += together * half) {
     Longs x[together][4];
     for (std::size_t v = 0; v < together; ++v) {
@@ -47,22 +57,25 @@ HWY_INLINE void list_uniforms(const RoundKeys& keys, const std::uint64_t* entry,
       x[v][2] = hn::Set(d, keys.sweep);
       x[v][3] = hn::Load(d, block + i + v * half);
     }
-    philox<together>(keys, x);
-    for (std::size_t v = 0; v < together; ++v) {
-      Doubles one, two;
-      to_uniforms(x[v], one, two);
-      hn::Store(one, f64, first + i + v * half);
-      hn::Store(two, f64, second + i + v * half);
-    }
+    store_uniforms<together>(keys, x, first + i, second + i);
   }
 }
 
 // Block `block` of the streams of the entries e, e + 1, ...: two numbers for each.
 HWY_INLINE void batch_uniforms(const RoundKeys& keys, std::uint64_t e, std::uint32_t block, double* first,
                                double* second) {
-  alignas(64) std::uint64_t entry[batch], blocks[batch];
-  for (std::size_t i = 0; i < batch; ++i) entry[i] = e + i, blocks[i] = block;
-  list_uniforms(keys, entry, blocks, batch, first, second);
+  constexpr std::size_t half = width / 2, together = batch / half < 4 ? batch / half : 4;
+  const U64 d;
+  for (std::size_t i = 0; i < batch; i += together * half) {
+    Longs x[together][4];
+    for (std::size_t v = 0; v < together; ++v) {
+      x[v][0] = hn::Iota(d, e + i + v * half);
+      x[v][1] = hn::ShiftRight<32>(x[v][0]);
+      x[v][2] = hn::Set(d, keys.sweep);
+      x[v][3] = hn::Set(d, block);
+    }
+    store_uniforms<together>(keys, x, first + i, second + i);
+  }
 }
 
 // One step for all cells of the batch before the next: their chains of dependent instructions run side by side.
@@ -83,9 +96,14 @@ class BatchSearch {
 
   // For `count` cells; of those after them `ahead` are still to come.
   HWY_INLINE void compute(const std::uint32_t* cells, std::size_t count, std::size_t ahead) {
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i + fetch_distance < count + ahead) products_.prefetch(cells + (i + fetch_distance) * K_);
-      products_.template compute<true>(cells + i * K_, product_.row(i), sums_[i]);
+    if (products_.few()) {
+      products_.compute_few(cells, count, std::min(count, count + ahead - std::min(count + ahead, fetch_distance)),
+                            product_.row(0), sums_[0]);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) {
+        if (i + fetch_distance < count + ahead) products_.prefetch(cells + (i + fetch_distance) * K_);
+        products_.template compute<true>(cells + i * K_, product_.row(i), sums_[i]);
+      }
     }
     run_sums(count);
   }
@@ -170,33 +188,32 @@ class BatchSearch {
   // the lower half of the lanes (h = 0) and in the upper. Returns whether a place may be past the end.
   template <class Sums>
   HWY_INLINE bool find_lanes(const Doubles target[2], const Sums& sums, hn::Vec<I32> row, std::uint32_t* found) const {
+    static_assert(lanes == 16);
     const F32 f;
     const I32 i32;
     const F64 f64;
     const hn::Half<F32> half;
     const hn::Half<I32> half_of_places;
-    const I64 i64;
-    // How often a comparison held: its mask is -1 where it did.
-    const auto add_if = [&](hn::Mask<F64> held, hn::Vec<I64>& times)
-                            HWY_ATTR { times = hn::Sub(times, hn::BitCast(i64, hn::VecFromMask(f64, held))); };
-    const auto joined = [&](const hn::Vec<I64> values[2]) HWY_ATTR {
-      const auto narrow = [&](hn::Vec<I64> value) HWY_ATTR {  // by way of 2^52 + value
-        const Doubles number = hn::BitCast(f64, hn::Or(value, hn::Set(i64, 0x4330000000000000)));
-        return hn::DemoteTo(half_of_places, hn::Sub(number, hn::Set(f64, 0x1p52)));
-      };
-      return hn::Combine(i32, narrow(values[1]), narrow(values[0]));
+    const auto joined = [&](const Doubles values[2]) HWY_ATTR {
+      return hn::Combine(i32, hn::DemoteTo(half_of_places, values[1]), hn::DemoteTo(half_of_places, values[0]));
     };
-    Doubles rest[2], sum[2];
-    hn::Vec<I64> lane[2], passed[2];
+    const Doubles one = hn::Set(f64, 1.0);
+    Doubles rest[2], sum[2], lane[2], passed[2];
     for (const std::size_t h : {0, 1}) {
-      Doubles before = hn::Zero(f64);  // the sum of all lanes before the one that is looked for
-      sum[h] = before;
-      lane[h] = passed[h] = hn::Zero(i64);
-      for (std::size_t l = 0; l + 1 < lanes; ++l) {
+      // Among four groups of four lanes first, and then in the group.
+      Doubles before = hn::Zero(f64), in_group[3] = {sums(0, h), sums(1, h), sums(2, h)};
+      lane[h] = sum[h] = passed[h] = before;
+      for (std::size_t l = 3; l + 1 < lanes; l += 4) {
         const Doubles up_to = sums(l, h);
         const auto held = hn::Le(up_to, target[h]);
         before = hn::IfThenElse(held, up_to, before);
-        add_if(held, lane[h]);
+        lane[h] = hn::IfThenElse(held, hn::Set(f64, static_cast<double>(l + 1)), lane[h]);
+        for (std::size_t i = 0; i < 3; ++i) in_group[i] = hn::IfThenElse(held, sums(l + 1 + i, h), in_group[i]);
+      }
+      for (const Doubles up_to : in_group) {
+        const auto held = hn::Le(up_to, target[h]);
+        before = hn::IfThenElse(held, up_to, before);
+        lane[h] = hn::IfThenElse(held, hn::Add(lane[h], one), lane[h]);
       }
       rest[h] = hn::Sub(target[h], before);
     }
@@ -207,9 +224,9 @@ class BatchSearch {
       const Floats share = hn::GatherIndex(f, product_.row(0) + r, place);
       sum[0] = hn::Add(sum[0], hn::PromoteTo(f64, hn::LowerHalf(half, share)));
       sum[1] = hn::Add(sum[1], hn::PromoteTo(f64, hn::UpperHalf(half, share)));
-      for (const std::size_t h : {0, 1}) add_if(hn::Le(sum[h], rest[h]), passed[h]);
+      for (const std::size_t h : {0, 1})
+        passed[h] = hn::IfThenElse(hn::Le(sum[h], rest[h]), hn::Add(passed[h], one), passed[h]);
     }
-    static_assert(lanes == 16);
     const auto component = hn::Add(start, hn::ShiftLeft<4>(joined(passed)));
     hn::Store(hn::BitCast(U32(), component), U32(), found);
     return !hn::AllTrue(i32, hn::Lt(component, stride_of_rows));
