@@ -68,8 +68,8 @@ class ArrayMaker {
                                          std::uint64_t first_row = 0) = 0;
 };
 
-// Calls body(rows) for rows that go to or from the host in one call: blocks of values_at_once(), or, of a list of rows in
-// ascending order, each run of neighbours.
+// Calls body(rows) for rows that go to or from the host in one call: blocks of values_at_once(), or, of a list of rows
+// in ascending order, each run of neighbours.
 template <class T, class Body>
 void for_row_ranges(const RowArray<T>& array, const std::vector<std::uint32_t>* list, const Body& body) {
   const std::size_t block =

@@ -1,4 +1,4 @@
-// Columns of several matrices, drawn together on a GPU while the host does something else.                          (M5)
+// Columns of several matrices, drawn together on a GPU while the host does something else.                         (M5)
 #pragma once
 #include <vector>
 

@@ -90,7 +90,7 @@ struct DrawTask {
   StreamKey key;
   std::uint32_t t;
   std::int64_t unit;
-  bool expected, anywhere;
+  bool expected, anywhere, splits_large;
   float* weight;       // padded_components(R): room for weights that make up for to_scale
   double* log_weight;  // R: likewise
   // 2 count: entries that are not sure to have one unit from the front, those drawn in logs from the back of the first
@@ -200,9 +200,11 @@ struct Api {
   int (*copy)(void* to, const void* from, std::size_t bytes);  // both of the device
   int (*wait)();
 
-  // Entries that floats do not hold are left in a list: if there are any (header), draw_counts_in_logs must follow.
+  // Entries that floats do not hold are left in a list, and so are, unless splits_large says otherwise, entries with
+  // many units: if there are any (header), draw_counts_in_logs and split_large_counts must follow.
   int (*draw_counts)(const DrawTask&);
   int (*draw_counts_in_logs)(const DrawTask&);
+  int (*split_large_counts)(const DrawTask&);
   int (*allocate_at_random)(const DrawTask&);
 
   int (*draw_gammas)(const ColumnTask&, StreamKey, std::uint32_t t, FactorArray u);

@@ -116,6 +116,8 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
     task.anywhere = settings.anywhere;
     task.work = work_.data();
     task.large = large_.data();
+    // Of a single group, where there were none the last time, the host looks first.
+    task.splits_large = groups.size() > 1 || had_large_;
     task.most_large = task.rates.R <= most_components_listed ? std::min(count, most_large) : 0;
     task.in_logs = lists_fit ? in_logs_.data() + first : nullptr;
     task.most_in_logs = lists_fit ? count : 0;
@@ -144,9 +146,13 @@ void CountDrawer::run(std::vector<DrawTask>& tasks, std::span<CountGroup> groups
     if (tasks.size() > 1 && !tasks[g].expected) check(api().draw_counts_in_logs(tasks[g]), "counts in logs");
   }
   results_.read(host_results_.data(), host_results_.size());
-  if (tasks.size() != 1 || tasks[0].expected || header_of(0).in_logs == 0) return;
-  check(api().draw_counts_in_logs(tasks[0]), "counts in logs");
-  results_.read(host_results_.data(), host_results_.size());
+  if (tasks.size() != 1 || tasks[0].expected) return;
+  const DrawnHeader header = header_of(0);
+  had_large_ = header.large > 0;
+  const bool in_logs = header.in_logs > 0, large = had_large_ && !tasks[0].splits_large;
+  if (in_logs) check(api().draw_counts_in_logs(tasks[0]), "counts in logs");
+  if (large) check(api().split_large_counts(tasks[0]), "large counts");
+  if (in_logs || large) results_.read(host_results_.data(), host_results_.size());
 }
 
 DrawnHeader CountDrawer::header_of(std::size_t g) const {
@@ -159,6 +165,7 @@ DrawnHeader CountDrawer::header_of(std::size_t g) const {
 void CountDrawer::take_back(std::vector<DrawTask> tasks) {
   for (DrawTask& task : tasks) {
     task.unit = -task.unit;
+    task.splits_large = true;
     task.component = nullptr;
     task.parts = nullptr;
     check(api().draw_counts(task) || (!task.expected && api().draw_counts_in_logs(task)), "latent counts taken back");

@@ -70,6 +70,7 @@ class CountDrawer {
   DeviceBuffer<unsigned char> results_;  // of each group, its header and totals
   std::vector<unsigned char> host_results_;
   std::vector<std::size_t> result_at_;
+  bool had_large_ = false;  // counts that are split by binomials, in the last call
 };
 
 }  // namespace ztp::cuda

@@ -101,7 +101,9 @@ __device__ void add_unit(const DrawTask& task, std::uint64_t e, const Cell<MODES
 // A block takes `per_block` entries that follow each other, and a warp of it 32 at a time: each thread has the random
 // numbers and the result of one, and its quad computes the products of those of its four threads one after another.
 template <int STEPS, int MODES>
-__global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
+__global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2
+                                           : STEPS > 4             ? 3
+                                                                   : 4)
     draw_entries(const __grid_constant__ DrawTask task, std::uint64_t per_block, double* block_sums) {
   extern __shared__ unsigned histogram[];
   __shared__ __align__(16) float room_for_weights[STEPS == 0 ? 1 : 16 * STEPS];
@@ -214,8 +216,8 @@ __global__ void __launch_bounds__(large_threads) split_listed(const __grid_const
   }
 }
 
-// Entries that may have another count than one. A warp takes 32 of them: each thread draws the count of one, and its
-// quad finds the components of the units of its four, one entry after another.
+// Entries that may have another count than one. A warp takes 32 of them, or fewer where there are warps enough: threads
+// draw the count of one each, and their quad finds the components of the units, one entry after another.
 template <int STEPS, int MODES>
 __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
     draw_several(const __grid_constant__ DrawTask task, const double* block_sums, unsigned sums) {
@@ -228,10 +230,14 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
   const Quad quad;
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t all = task.header->several;
-  for (std::uint64_t begin = std::uint64_t{blockIdx.x} * threads + threadIdx.x / 32 * 32; begin < all;
-       begin += std::uint64_t{gridDim.x} * threads) {
-    const bool is_there = begin + lane < all;
-    const std::uint64_t place = is_there ? begin + lane : begin, e = task.work[place];
+  const std::uint64_t quads = std::uint64_t{gridDim.x} * (threads / quad_size);
+  const unsigned of_quad = all > 3 * quads ? quad_size : all > quads ? 2 : 1;  // entries
+  constexpr unsigned quads_of_warp = 32 / quad_size;
+  const std::uint64_t warp = (std::uint64_t{blockIdx.x} * threads + threadIdx.x) / 32;
+  for (std::uint64_t begin = warp * quads_of_warp * of_quad; begin < all; begin += quads * of_quad) {
+    const std::uint64_t own_place = begin + lane / quad_size * of_quad + quad.l;
+    const bool is_there = quad.l < of_quad && own_place < all;
+    const std::uint64_t place = is_there ? own_place : begin, e = task.work[place];
     const auto total = static_cast<double>(__uint_as_float(task.work[cells.count + place]));
     const Cell<MODES> own = load_cell<MODES>(cells, e);
     Stream stream(task.key, task.t, cells.first + e);
@@ -239,7 +245,7 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
     const auto searched = static_cast<unsigned>(is_searched(cells, y) ? y : 0);
     __syncwarp();
 #pragma unroll 1
-    for (unsigned i = 0; i < quad_size; ++i) {
+    for (unsigned i = 0; i < of_quad; ++i) {
       const unsigned units = quad.from(searched, i);
       if (!__any_sync(whole_warp, units > 0)) continue;
       const Products<STEPS, MODES> products(
@@ -316,9 +322,6 @@ void launch(const DrawTask& task, double* block_sums) {
   if (blocks > 0) draw_entries<STEPS, MODES><<<blocks, threads, histogram, stream()>>>(task, per_block, block_sums);
   draw_several<STEPS, MODES>
       <<<blocks_for(count / 4, threads, 3), threads, histogram, stream()>>>(task, block_sums, blocks);
-  if (task.most_large > 0)
-    split_listed<<<blocks_for(count / 16, large_threads / 32, 8), large_threads,
-                   large_threads / 32 * task.rates.R * sizeof(float), stream()>>>(task);
 }
 
 template <int MODES>
@@ -351,6 +354,14 @@ int begin_draw(const DrawTask& task) {
   return failed(cudaGetLastError());
 }
 
+int split_large_counts(const DrawTask& given) {
+  const DrawTask task = with_own_weights(given);
+  if (task.most_large == 0) return 0;  // they are split already
+  split_listed<<<blocks_for(task.most_large / 16, large_threads / 32, 8), large_threads,
+                 large_threads / 32 * task.rates.R * sizeof(float), stream()>>>(task);
+  return failed(cudaGetLastError());
+}
+
 int draw_counts(const DrawTask& given) {
   if (begin_draw(given)) return 1;
   const DrawTask task = with_own_weights(given);
@@ -366,7 +377,7 @@ int draw_counts(const DrawTask& given) {
     launch_steps<3>(task, block_sums);
   else
     launch_steps<0>(task, block_sums);
-  return failed(cudaGetLastError());
+  return failed(cudaGetLastError()) || (given.splits_large && split_large_counts(given));
 }
 
 }  // namespace ztp::cuda

@@ -1,5 +1,5 @@
-// Latent counts where speed does not matter: of entries whose rate floats do not hold, expectations instead of draws, and
-// the random start of a chain.                                                            (M3), (M4), (M17), (M26)
+// Latent counts where speed does not matter: of entries whose rate floats do not hold, expectations instead of draws,
+// and the random start of a chain.                                                        (M3), (M4), (M17), (M26)
 #include "kernel/cuda/device/entries.cuh"
 
 namespace ztp::cuda {

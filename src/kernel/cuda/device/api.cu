@@ -141,6 +141,7 @@ int pin(void*, std::size_t);
 void unpin(void*);
 int draw_counts(const DrawTask&);
 int draw_counts_in_logs(const DrawTask&);
+int split_large_counts(const DrawTask&);
 int allocate_at_random(const DrawTask&);
 int draw_gammas(const ColumnTask&, StreamKey, std::uint32_t, FactorArray);
 int sum_columns(const ColumnTask&, FactorArray, double*, double*);
@@ -191,6 +192,7 @@ extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda
       .wait = wait,
       .draw_counts = draw_counts,
       .draw_counts_in_logs = draw_counts_in_logs,
+      .split_large_counts = split_large_counts,
       .allocate_at_random = allocate_at_random,
       .draw_gammas = draw_gammas,
       .sum_columns = sum_columns,

@@ -25,10 +25,10 @@ constexpr unsigned most_jobs = 12;  // matrices of one launch
 // A matrix whose columns are drawn, in tiles of rows_per_sum rows.
 struct TiledJob {
   ColumnJob job;
-  GammaShape empty;  // of cells without a count
-  Divider by_width;
-  std::uint32_t width, across;  // columns of a tile; tiles beside each other
-  std::uint32_t first_tile;     // of this job among all
+  GammaShape empty;                 // of cells without a count
+  Divider by_width, by_last_width;  // of the last tile across, which may be narrower
+  std::uint32_t width, across;      // columns of a tile; tiles beside each other
+  std::uint32_t first_tile;         // of this job among all
 };
 struct TiledJobs {
   TiledJob job[most_jobs];
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(threads, 5) draw_tiles(const __grid_constant__
   const std::uint32_t number = blockIdx.x - of.first_tile, block = number / of.across;
   const std::uint32_t first = number % of.across * tile_columns, P = job.u.columns;
   const std::uint32_t width = first + of.width < P ? of.width : P - first;
-  const Divider by_width = of.by_width;  // of whole tiles; the last one across may be narrower
+  const Divider by_width = width == of.width ? of.by_width : of.by_last_width;
   const std::uint64_t begin = std::uint64_t{block} * tile_rows;
   const auto rows = static_cast<unsigned>(job.u.rows - begin < tile_rows ? job.u.rows - begin : tile_rows);
   if (threadIdx.x == 0) waiting_count = 0;
@@ -90,22 +90,21 @@ __global__ void __launch_bounds__(threads, 5) draw_tiles(const __grid_constant__
   // Everything from here on counts from the first cell of the tile. Counts have the stride of factors.
   const std::uint32_t stride = job.u.stride;
   const std::uint64_t corner = begin * stride + first;
+  const GammaShape empty = of.empty;
   float* const u = job.u.values + corner;
   const std::int32_t* const narrow = static_cast<const std::int32_t*>(job.task.S.values) + corner;
-  const auto row_of_draw = [&](unsigned i) { return width == of.width ? by_width.quotient(i) : i / width; };
-  const auto place = [&](unsigned i) {
-    const std::uint32_t row = row_of_draw(i);
-    return row * stride + (i - row * width);
-  };
+  const float a = static_cast<float>(job.task.a);
+  const auto place = [&](unsigned i) { return i + by_width.quotient(i) * (stride - width); };
+  const std::uint64_t first_row = job.u.first_row + begin;
   const auto index = [&](unsigned i) {
-    const std::uint32_t row = row_of_draw(i);
-    return ((job.u.first_row + begin + row) << 32) | (first + (i - row * width));
+    const std::uint32_t row = by_width.quotient(i);
+    return ((first_row + row) << 32) | (first + i - row * width);
   };
   const auto shape = [&](unsigned i) {
     if constexpr (PLAIN)
-      return gamma_shape(static_cast<float>(job.task.a), static_cast<float>(narrow[place(i)]), true, of.empty);
+      return gamma_shape(a, static_cast<float>(narrow[place(i)]), true, empty);
     else
-      return shape_of(job.task, count_at(job.task.S, corner + place(i)), of.empty);
+      return shape_of(job.task, count_at(job.task.S, corner + place(i)), empty);
   };
   const BlockDraw draws{job.key, job.t, reinterpret_cast<std::uint16_t*>(tile + tile_rows * of.width), &waiting_count};
   draws.draw(rows * width, index, shape, [&](unsigned i, float value) { u[place(i)] = tile[i] = value; });
@@ -350,8 +349,9 @@ int draw_columns(const ColumnJob* jobs, std::size_t count) {
       }
       sums.task[tiled.count] = {
           jobs->blocks, blocks, 0, P, jobs->sums, jobs->factor, static_cast<double>(jobs->u.rows), jobs->smallest_sum};
-      tiled.job[tiled.count++] = {*jobs,  gamma_shape(jobs->task.a),        Divider(width), width,
-                                  across, static_cast<std::uint32_t>(tiles)};
+      const Divider by_width(width), by_last_width(P - (across - 1) * tile_columns);
+      const auto first = static_cast<std::uint32_t>(tiles);
+      tiled.job[tiled.count++] = {*jobs, gamma_shape(jobs->task.a), by_width, by_last_width, width, across, first};
       tiles += blocks * across;
       widest = width > widest ? width : widest;
     }

@@ -1,6 +1,6 @@
 // The parts of a cell's rate, and the search among them. Four threads, a quad, have a cell: thread l the components
 // 16 s + 4 l, ..., 16 s + 4 l + 3 for s = 0, 1, ..., so that a row is read by 16 bytes a thread, and so that components
-// are searched in the order in which the other kernels search them (search_order).                            (M2), (M4)
+// are searched in the order in which the other kernels search them (search_order).                           (M2), (M4)
 #pragma once
 #include "kernel/cuda/device/common.cuh"
 #include "kernel/cuda/search.hpp"
