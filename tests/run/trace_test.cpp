@@ -34,7 +34,7 @@ TEST(Trace, AndDrawsHaveTheSameNumbers) {
   const NetcdfFile draws = NetcdfFile::open(dir / "run/draws.nc");
   for (const auto& [column, group, name] : std::vector<std::array<const char*, 3>>{
            {"log_likelihood", "sample_stats", "lp"}, {"gamma_shape", "posterior", "gamma_shape"}}) {
-    const ChainDraws expected = trace.draws(trace.column(column), {0, 1}, 20);
+    const DrawsOfChains expected = trace.draws(trace.column(column), {0, 1}, 20);
     for (std::size_t c = 0; c < 2; ++c) {
       std::vector<double> stored(20);
       draws.get(draws.variable(draws.group(group), name), {{c, 0}, {1, 20}}, stored.data());
