@@ -19,6 +19,7 @@
 #include "run/prepare.hpp"
 #include "run/rivals.hpp"
 #include "run/shared_cost.hpp"
+#include "store/draw_log.hpp"
 #include "store/draws_nc.hpp"
 #include "ztp/error.hpp"
 
@@ -119,7 +120,8 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, unsigned chains,
   // The stages of a fit do not overlap.
   const double reading = TableReader::bytes(static_cast<double>(data.lines), K, static_cast<unsigned>(options.threads));
   const double splitting = held_out > 0 ? sampling_code_bytes + split_bytes(data.tensor, cells.test) : 0;
-  const double sampling = sampling_bytes(data, options, layout.factors, cells, chains) - taken_out;
+  const double waiting = static_cast<double>(DrawLogWriter::waiting_bytes(layout));
+  const double sampling = sampling_bytes(data, options, layout.factors, cells, chains) + waiting - taken_out;
   cost.memory += std::max({reading, splitting, sampling, bytes_for_writing});
   return cost;
 }

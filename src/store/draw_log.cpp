@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t floats_at_a_time = 1 << 18;
 
-constexpr std::size_t most_bytes_waiting = std::size_t{64} << 20;
-
 // The floats of a record, which are hashed and appended piece by piece in the background.
 class FloatSink {
  public:
@@ -85,7 +83,11 @@ std::uint64_t record_bytes(const DrawLayout& layout) {
 }
 
 DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length)
-    : layout_(std::move(layout)), file_(path, length), writing_(most_bytes_waiting) {}
+    : layout_(std::move(layout)), file_(path, length), writing_(waiting_bytes(layout_)) {}
+
+std::size_t DrawLogWriter::waiting_bytes(const DrawLayout& layout) {
+  return std::clamp<std::size_t>(record_bytes(layout), std::size_t{1} << 20, std::size_t{64} << 20);
+}
 
 void DrawLogWriter::append(const State& state, const SweepReport& report) {
   const DrawHead head = draw_head(report);

@@ -25,6 +25,8 @@ class DrawLogWriter {
   void append(const State& state, const SweepReport& report);
   void append(const DrawHead& head, const std::vector<float>& values);  // layout.floats() of them; at once
   void sync();                                                          // all that was appended is on the disk
+  // The most that waits in memory to be written: about one draw.
+  static std::size_t waiting_bytes(const DrawLayout& layout);
 
  private:
   DrawLayout layout_;
