@@ -26,7 +26,7 @@ struct CountTask {
 
   const std::uint32_t* cell(std::size_t e) const { return cells.coords + e * rates.u.size(); }
   std::int64_t observed(std::size_t e) const { return cells.observed ? cells.observed[e] : 1; }
-  std::uint64_t number(std::size_t e) const { return cells.first + e; }  // among all cells
+  std::uint64_t number(std::size_t e) const { return cells.number(e); }
   Stream stream(std::size_t e) const { return streams.at(number(e)); }
 };
 

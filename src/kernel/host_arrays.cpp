@@ -26,12 +26,12 @@ void HostFactors::read(Range rows, float* packed) const {
 }
 
 void HostFactors::write(Range rows, const float* packed) {
-  sums_of_blocks = {};
+  sums_of_groups = {};
   unpack(packed, rows, values);
 }
 
-HostCounts::HostCounts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row)
-    : Counts(rows, columns, first_row), wide_(wide) {
+HostCounts::HostCounts(std::size_t rows, std::size_t columns, bool wide, RowPlace place)
+    : Counts(rows, columns, place), wide_(wide) {
   if (wide)
     values64_ = Matrix<std::int64_t>(rows, columns);
   else

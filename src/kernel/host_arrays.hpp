@@ -1,5 +1,7 @@
 // Arrays in the memory of the host: those of the kernels that compute there, and of chains that need no kernel.
 #pragma once
+#include <algorithm>
+#include <bit>
 #include <limits>
 #include <vector>
 
@@ -7,25 +9,38 @@
 
 namespace ztp {
 
+// What columns add up to over groups of rows. Which groups there are is fixed, and sums are made group by group in
+// order: a part of the rows that begins and ends with groups gives its part of the sum.
+struct RowGroupSums {
+  std::vector<std::uint64_t> group;  // its number among all rows
+  Matrix<double> sums;
+};
+// The rows of a group, of a matrix of so many: few enough for threads to share them out, and a multiple of the blocks
+// that are drawn at once.
+inline std::size_t rows_of_sum(std::uint64_t all_rows) {
+  if (all_rows >= std::uint64_t{1} << 20) return 4096;
+  return std::bit_floor(std::clamp<std::size_t>(all_rows / 128, 16, rows_per_place));
+}
+
 class HostFactors final : public Factors {
  public:
-  HostFactors(std::size_t rows, std::size_t columns, std::uint64_t first_row)
-      : Factors(rows, columns, first_row), values(rows, columns) {}
+  HostFactors(std::size_t rows, std::size_t columns, RowPlace place)
+      : Factors(rows, columns, place), values(rows, columns) {}
   std::size_t bytes() const override { return values.bytes(); }
   void read(Range rows, float* packed) const override;
   void write(Range rows, const float* packed) override;
 
   Matrix<float> values;
-  // What the columns add up to, block by block of the rows that were drawn last, as sum_columns needs it, and
-  // which rows these were. No blocks: not known.
-  Matrix<double> sums_of_blocks;
+  // What the columns add up to, of the rows that were drawn last, as sum_columns needs it, and which rows these were.
+  // No groups: not known.
+  RowGroupSums sums_of_groups;
   std::vector<Range> summed_runs;
 };
 
 // In 32 bits for as long as that is certain to do: half the memory, and half the traffic of adding up.
 class HostCounts final : public Counts {
  public:
-  HostCounts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row);
+  HostCounts(std::size_t rows, std::size_t columns, bool wide, RowPlace place);
   std::size_t bytes() const override { return wide_ ? values64_.bytes() : values32_.bytes(); }
   void read(Range rows, std::int64_t* packed) const override;
   void write(Range rows, const std::int64_t* packed) override;
@@ -85,12 +100,11 @@ std::size_t index_bytes(std::size_t cells, const FactorLayout& layout);
 
 class HostArrays : public ArrayMaker {
  public:
-  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row = 0) override {
-    return std::make_unique<HostFactors>(rows, columns, first_row);
+  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, RowPlace place = {}) override {
+    return std::make_unique<HostFactors>(rows, columns, place);
   }
-  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide,
-                                 std::uint64_t first_row = 0) override {
-    return std::make_unique<HostCounts>(rows, columns, wide, first_row);
+  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide, RowPlace place = {}) override {
+    return std::make_unique<HostCounts>(rows, columns, wide, place);
   }
 };
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/exact_sum.hpp"
 #include "base/pool.hpp"
 #include "base/random.hpp"
 #include "kernel/candidates.hpp"
@@ -27,11 +28,16 @@ struct HostCells {
   const std::uint32_t* coords = nullptr;   // count x K
   const std::int64_t* observed = nullptr;  // counts, if they are observed; else each is zero-truncated Poisson
   std::size_t count = 0;
-  bool missing = false;     // not observed at all: each is Poisson, zero included
-  std::uint64_t first = 0;  // the number of the first of them among all: what their random streams are keyed by
+  bool missing = false;  // not observed at all: each is Poisson, zero included
+  // The number of the first of them among all: what their random streams are keyed by. The others follow, unless
+  // `numbers` has the number of each.
+  std::uint64_t first = 0;
   // Whether to index the cells of each row, so that counts can be added up row by row. For cells that are drawn again
   // and again. They must be sorted by their first coordinate.
   bool indexed = false;
+  const std::uint64_t* numbers = nullptr;
+
+  std::uint64_t number(std::size_t e) const { return numbers == nullptr ? first + e : numbers[e]; }
 };
 
 // The same, where a kernel can work on them. A kernel may refer to the arrays of the host for as long as the handle
@@ -88,9 +94,9 @@ struct CountSums {
 struct CountGroup {
   const Ones* ones;
   Rates rates;
-  CountSums sums;             // groups may have rows in common
-  Allocation parts = {};      // result: as DrawSettings::parts
-  double log_likelihood = 0;  // result: what allocate returns
+  CountSums sums;                // groups may have rows in common
+  Allocation parts = {};         // result: as DrawSettings::parts
+  ExactSum log_likelihood = {};  // result: what allocate returns
 };
 
 // Some rows of a matrix: those j with mask[j] == wanted, or all of them without a mask.
@@ -150,8 +156,8 @@ class Kernel : public ArrayMaker {
   // Reads coordinates and rates, writes sums, O(count R K). Returns the log-likelihood of the entries without the part
   // that all cells share, -z: sum of log(exp(z) - 1), or of y log z - log y! for observed counts, or of z for missing
   // cells. Not a number, if it is bounded and the likelihood not asked for.
-  virtual double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
-                          const CountSums& sums) = 0;
+  virtual ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+                            const CountSums& sums) = 0;
   // The same for several groups of ones, which may go in parallel. Not for settings that are fresh or expected. What
   // stands here draws them one after the other.
   virtual void allocate_groups(std::span<CountGroup> groups, StreamKey key, const DrawSettings& settings);

@@ -18,12 +18,22 @@ struct Range {
   std::size_t size() const { return end - begin; }
 };
 
+// Which rows of a matrix an array has. By default all of them.
+struct RowPlace {
+  std::uint64_t first = 0;  // the number of its first row among all rows
+  std::uint64_t all = 0;    // rows of the whole matrix; 0: up to the last of its own
+  std::size_t matrix = 0;   // of the layout: a kernel of several processes gives the rows of each to owners
+};
+
 // n x P numbers, row by row.
 template <class T>
 class RowArray {
  public:
-  RowArray(std::size_t rows, std::size_t columns, std::uint64_t first_row)
-      : rows_(rows), columns_(columns), first_row_(first_row) {}
+  RowArray(std::size_t rows, std::size_t columns, RowPlace place)
+      : rows_(rows),
+        columns_(columns),
+        first_row_(place.first),
+        all_rows_(place.all != 0 ? place.all : place.first + rows) {}
   virtual ~RowArray() = default;
   RowArray(const RowArray&) = delete;
   RowArray& operator=(const RowArray&) = delete;
@@ -33,6 +43,7 @@ class RowArray {
   // The number of its first row among all rows of the matrix. Random streams are keyed by it: a part of the rows draws
   // what the whole would.
   std::uint64_t first_row() const { return first_row_; }
+  std::uint64_t all_rows() const { return all_rows_; }  // of the whole matrix
   virtual std::size_t bytes() const = 0;
 
   // To and from the host: rows.size() x columns() values, packed. Threads may read at the same time, unless someone
@@ -44,7 +55,7 @@ class RowArray {
 
  private:
   std::size_t rows_, columns_;
-  std::uint64_t first_row_;
+  std::uint64_t first_row_, all_rows_;
 };
 
 using Factors = RowArray<float>;  // n u[j, q]: times n, so that a product over many modes stays in range
@@ -60,12 +71,11 @@ class Counts : public RowArray<std::int64_t> {
 class ArrayMaker {
  public:
   virtual ~ArrayMaker() = default;
-  // All zero. first_row: as RowArray::first_row.
-  virtual std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row = 0) = 0;
+  // All zero.
+  virtual std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, RowPlace place = {}) = 0;
   // `wide`: sums may be larger than 32 bits hold. Others are narrow, and become wide by themselves when they must. A
   // kernel whose counts are always of 64 bits may ignore it.
-  virtual std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide,
-                                         std::uint64_t first_row = 0) = 0;
+  virtual std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide, RowPlace place = {}) = 0;
 };
 
 // Calls body(rows) for rows that go to or from the host in one call: blocks of values_at_once(), or, of a list of rows

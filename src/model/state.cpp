@@ -27,7 +27,7 @@ State make_state(const FactorLayout& layout, const std::vector<std::size_t>& net
   state.layout = layout;
   state.shapes = {hyper.dirichlet, hyper.tensor.shape, std::vector<double>(networks.size(), hyper.network.shape)};
   for (std::size_t f = 0; f < layout.matrices(); ++f)
-    state.factors.push_back(arrays.factors(layout.size(f).rows, layout.size(f).columns));
+    state.factors.push_back(arrays.factors(layout.size(f).rows, layout.size(f).columns, {.matrix = f}));
   for (std::size_t f = 0; f < layout.matrices(); ++f) {
     if (!layout.is_one_hot(f)) continue;
     const std::size_t n = layout.size(f).rows;  // the identity, times n as all factors
@@ -47,7 +47,7 @@ Statistics make_statistics(const FactorLayout& layout, const std::vector<std::si
   for (std::size_t f = 0; f < layout.matrices(); ++f) {  // of a one-hot matrix nothing is drawn, so nothing is counted
     const bool one_hot = layout.is_one_hot(f);
     statistics.rows.push_back(
-        arrays.counts(one_hot ? 1 : layout.size(f).rows, one_hot ? 1 : layout.size(f).columns, wide));
+        arrays.counts(one_hot ? 1 : layout.size(f).rows, one_hot ? 1 : layout.size(f).columns, wide, {.matrix = f}));
   }
   for (auto* of_tensor : {&statistics.tensor, &statistics.from_ones, &statistics.from_edges})
     of_tensor->assign(layout.components(), 0);

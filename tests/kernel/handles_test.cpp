@@ -25,7 +25,7 @@ template <class T, class Make>
 void expect_round_trip(const Make& make, const std::string& name) {
   for (const std::size_t rows : {1, 7, 1000})
     for (const std::size_t P : {1, 16, 17, 100}) {
-      const auto array = make(rows, P, 5);
+      const auto array = make(rows, P, RowPlace{.first = 5});
       EXPECT_EQ(array->rows(), rows) << name;
       EXPECT_EQ(array->columns(), P) << name;
       EXPECT_EQ(array->first_row(), 5u) << name;
@@ -56,8 +56,8 @@ TEST(Arrays, RowsGoToTheHostAndBack) {
     const auto factors = [&](auto... sizes) { return kernel.factors(sizes...); };
     expect_round_trip<float>(factors, name + ", factors");
     for (const bool wide : {false, true}) {
-      const auto counts = [&](std::size_t rows, std::size_t P, std::uint64_t first) {
-        return kernel.counts(rows, P, wide, first);
+      const auto counts = [&](std::size_t rows, std::size_t P, RowPlace place) {
+        return kernel.counts(rows, P, wide, place);
       };
       expect_round_trip<std::int64_t>(counts, name + ", counts");
     }
@@ -275,7 +275,7 @@ TEST(Parts, OfRowsDrawWhatTheWholeDoes) {
             for (const std::uint32_t j : list)
               if (rows.begin <= j && j < rows.end) of_part.push_back(static_cast<std::uint32_t>(j - rows.begin));
             const auto S = upload(kernel, own, false, start + rows.begin);
-            const auto u = kernel.factors(rows.size(), P, start + rows.begin);
+            const auto u = kernel.factors(rows.size(), P, {.first = start + rows.begin});
             const Columns columns{*S, 0.5, 1, listed ? &of_part : nullptr};
             std::vector<std::size_t> all(P);
             std::iota(all.begin(), all.end(), std::size_t{0});

@@ -76,8 +76,8 @@ class LockedValues {
 template <class Base, class T>
 class ElsewhereRows : public Base {
  public:
-  ElsewhereRows(std::size_t rows, std::size_t columns, std::uint64_t first_row)
-      : Base(rows, columns, first_row), values_(rows * columns) {}
+  ElsewhereRows(std::size_t rows, std::size_t columns, RowPlace place)
+      : Base(rows, columns, place), values_(rows * columns) {}
   std::size_t bytes() const override { return values_.bytes(); }
   void read(Range rows, T* packed) const override {
     values_.read(rows.begin * this->columns(), rows.size() * this->columns(), packed);
@@ -140,18 +140,18 @@ class ElsewhereKernel final : public Kernel {
   // host: the kernel that computes.
   explicit ElsewhereKernel(std::unique_ptr<Kernel> host) : host_(std::move(host)) {}
 
-  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row) override {
-    return std::make_unique<ElsewhereFactors>(rows, columns, first_row);
+  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, RowPlace place) override {
+    return std::make_unique<ElsewhereFactors>(rows, columns, place);
   }
-  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool, std::uint64_t first_row) override {
-    return std::make_unique<ElsewhereCounts>(rows, columns, first_row);
+  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool, RowPlace place) override {
+    return std::make_unique<ElsewhereCounts>(rows, columns, place);
   }
   std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
     return std::make_unique<ElsewhereOnes>(cells, layout);
   }
   void reserve(std::size_t ones) override { host_->reserve(ones); }
 
-  double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+  ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
                   const CountSums& sums) override {
     const RatesHere factors(*this, rates);
     const SumsHere changed(*this, sums);
@@ -230,12 +230,12 @@ class ElsewhereKernel final : public Kernel {
   }
   // On the host. Of handles that this kernel has made: of others, std::bad_cast.
   std::unique_ptr<Factors> copy(const Factors& u) {
-    auto here = host_->factors(u.rows(), u.columns(), u.first_row());
+    auto here = host_->factors(u.rows(), u.columns(), {u.first_row(), u.all_rows()});
     copy_rows(dynamic_cast<const ElsewhereFactors&>(u), *here);
     return here;
   }
   std::unique_ptr<Counts> copy(const Counts& S) {
-    auto here = host_->counts(S.rows(), S.columns(), true, S.first_row());
+    auto here = host_->counts(S.rows(), S.columns(), true, {S.first_row(), S.all_rows()});
     copy_rows(dynamic_cast<const ElsewhereCounts&>(S), *here);
     return here;
   }

@@ -48,7 +48,7 @@ class FaultyKernel final : public ForwardingKernel {
       if (which[i] == fault_->component) sums[i] = spoil(u);
     return sums;
   }
-  double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+  ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
                   const CountSums& sums) override {
     if (allocations_left_ == 0) throw Error(ErrorKind::numeric, "planted in the counts");
     if (allocations_left_ > 0) --allocations_left_;

@@ -10,18 +10,18 @@ class ForwardingKernel : public Kernel {
  public:
   explicit ForwardingKernel(Kernel& real) : real_(real) {}
 
-  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row) override {
-    return real_.factors(rows, columns, first_row);
+  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, RowPlace place) override {
+    return real_.factors(rows, columns, place);
   }
-  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row) override {
-    return real_.counts(rows, columns, wide, first_row);
+  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide, RowPlace place) override {
+    return real_.counts(rows, columns, wide, place);
   }
   std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
     return real_.upload(cells, layout);
   }
   void reserve(std::size_t ones) override { real_.reserve(ones); }
 
-  double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+  ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
                   const CountSums& sums) override {
     return real_.allocate(ones, rates, key, settings, sums);
   }

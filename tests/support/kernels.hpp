@@ -116,14 +116,14 @@ void write_at_once(const Matrix<T>& from, RowArray<T>& to) {
 }
 
 inline std::unique_ptr<Factors> upload(Kernel& kernel, const Matrix<float>& u, std::uint64_t first_row = 0) {
-  auto factors = kernel.factors(u.rows(), u.columns(), first_row);
+  auto factors = kernel.factors(u.rows(), u.columns(), {.first = first_row});
   write_at_once(u, *factors);
   return factors;
 }
 
 inline std::unique_ptr<Counts> upload(Kernel& kernel, const Matrix<std::int64_t>& S, bool wide = false,
                                       std::uint64_t first_row = 0) {
-  auto counts = kernel.counts(S.rows(), S.columns(), wide, first_row);
+  auto counts = kernel.counts(S.rows(), S.columns(), wide, {.first = first_row});
   write_at_once(S, *counts);
   return counts;
 }

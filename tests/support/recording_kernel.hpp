@@ -27,7 +27,7 @@ class RecordingKernel final : public ForwardingKernel {
 
   using ForwardingKernel::ForwardingKernel;
 
-  double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+  ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
                   const CountSums& sums) override {
     if (ones.count() > 0) uses.push_back({"allocate", key, settings.t, ones.first(), ones.first() + ones.count()});
     return ForwardingKernel::allocate(ones, rates, key, settings, sums);

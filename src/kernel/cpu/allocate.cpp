@@ -16,7 +16,6 @@
 namespace ztp::cpu {
 namespace {
 
-// Fixed: sums of log-likelihoods are made in this order for any threads.
 constexpr std::size_t entries_per_block = 2048;
 
 // Integer sums do not depend on their order, so threads may add to the same place in any order.
@@ -246,17 +245,17 @@ bool adds_by_row(const HostOnes& ones, const FactorLayout& layout) {
 }
 
 // Of the entries begin..end-1, by computing all their rates: not a number, if that is not asked for.           (M10)
-double log_likelihood(const CountTask& task, std::size_t begin, std::size_t end) {
+ExactSum log_likelihood(const CountTask& task, std::size_t begin, std::size_t end) {
   if (!task.settings.likelihood) return std::numeric_limits<double>::quiet_NaN();
   double z[entries_per_block];
   LogShares log_shares(task.rates);  // for cells whose rate itself may underflow
   score_block(task.cell(begin), end - begin, task.rates, z);
-  double sum = 0;
+  ExactSum sum;
   for (std::size_t e = begin; e < end; ++e) {
     const double rate = z[e - begin];
     const double log_z = rate > smallest_rate ? std::log(rate) : log_shares.of(task.cell(e));
     if (task.settings.anywhere && !task.cells.missing && log_z == -std::numeric_limits<double>::infinity()) continue;
-    sum += entry_log_likelihood(task.cells, rate, log_z, task.observed(e));
+    sum.add(entry_log_likelihood(task.cells, rate, log_z, task.observed(e)));
   }
   return sum;
 }
@@ -365,7 +364,7 @@ void Allocator::allocate(std::span<EntryGroup> groups, const Streams& streams, c
   for_blocks_of_groups(pool_, work, [&](GroupWork& of_group, std::size_t b) { draw_and_list(of_group, b); });
   add_up(pool_, work);
   for (const GroupWork& of_group : work)
-    for (const Drawn& block : of_group.drawn) of_group.group.log_likelihood += block.log_likelihood;
+    for (const Drawn& block : of_group.drawn) of_group.group.log_likelihood.add(block.log_likelihood);
 }
 
 void Allocator::allocate_at_random(const HostOnes& ones, const Streams& streams, const CountSums& sums) {
@@ -375,7 +374,7 @@ void Allocator::allocate_at_random(const HostOnes& ones, const Streams& streams,
   pool_.for_blocks(drawn.size(), [&](std::size_t b) {
     drawn[b].totals.assign(padded(R), 0);
     for (std::size_t e = drawn[b].begin; e < drawn[b].end; ++e) {
-      const std::size_t r = streams.at(ones.first() + e).below(R);
+      const std::size_t r = streams.at(ones.cells.number(e)).below(R);
       const std::size_t first = drawn[b].begin_parts();
       // All of a count together: split up, every component would start the same.
       drawn[b].add_part(r, ones.cells.observed ? ones.cells.observed[e] : 1);

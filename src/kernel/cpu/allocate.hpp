@@ -12,8 +12,8 @@ struct EntryGroup {
   const HostOnes& ones;
   const HostRates& rates;
   const CountSums& sums;
-  Allocation* parts = nullptr;  // result, if it is not null
-  double log_likelihood = 0;    // result
+  Allocation* parts = nullptr;   // result, if it is not null
+  ExactSum log_likelihood = {};  // result
 };
 
 class Allocator {

@@ -8,7 +8,7 @@ namespace ztp::cpu {
 // roots. The product of a cell's K norms is at least the sum of its products over the block.                    (M24)
 struct Bounds {
   std::vector<Matrix<float>> norms;  // K, n_k x blocks; one for both ends of an edge
-  HostRates rates;                    // of a tensor with a component for each block
+  HostRates rates;                   // of a tensor with a component for each block
 };
 Bounds make_bounds(Pool& pool, const HostRates& rates);
 

@@ -1,6 +1,7 @@
 #include "kernel/cpu/columns.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <cmath>
 
 #include "kernel/cpu/gamma.hpp"
@@ -12,33 +13,54 @@ namespace ztp::cpu {
 namespace {
 
 // Column sums are made over blocks of rows in a fixed order for any threads. A mode of a thousand rows has enough of
-// them for many threads, one of a million not too many.
-Blocks blocks_of(std::size_t rows) {
-  return {rows, std::clamp<std::size_t>(rows / 128, 16, 256)};
+// them for many threads, one of a million not too many. A power of two: rows_per_place rows are whole blocks.
+template <class T>
+Blocks blocks_of(const RowArray<T>& array) {
+  return {array.rows(), std::min(rows_of_sum(array.all_rows()), rows_per_place)};
 }
 
-// Rows of a mode in parts that threads can share, each a run of neighbours of which at most a block's worth goes
-// together: all rows in blocks, or a list of rows as it falls into runs.
+// Rows of a mode in parts that threads can share, each a run of neighbours within a block: all rows, or a list of rows
+// as it falls into runs.
 std::vector<Range> runs_of(const Columns& columns) {
   std::vector<Range> runs;
-  const Blocks blocks = blocks_of(columns.S.rows());
+  const Blocks blocks = blocks_of(columns.S);
   if (columns.rows == nullptr) {
     for (std::size_t b = 0; b < blocks.count(); ++b) runs.push_back({blocks.begin(b), blocks.end(b)});
     return runs;
   }
   for (const std::uint32_t j : *columns.rows) {
-    if (runs.empty() || runs.back().end != j || runs.back().end - runs.back().begin == blocks.size)
-      runs.push_back({j, j});
+    if (runs.empty() || runs.back().end != j || j % blocks.size == 0) runs.push_back({j, j});
     ++runs.back().end;
   }
   return runs;
 }
 
-// Calls body(b, runs begin, runs end) for blocks of runs, side by side. Their number does not depend on the threads.
+// The runs of each group of rows that has any, in order.
+struct RunGroups {
+  std::vector<std::size_t> group;  // of the rows of the array
+  std::vector<std::size_t> begin;  // its first run; and the end
+  std::size_t count() const { return group.size(); }
+};
+
+RunGroups groups_of(const std::vector<Range>& runs, std::size_t rows_of_group) {
+  RunGroups groups;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::size_t group = runs[i].begin / rows_of_group;
+    if (!groups.group.empty() && groups.group.back() == group) continue;
+    groups.group.push_back(group);
+    groups.begin.push_back(i);
+  }
+  groups.begin.push_back(runs.size());
+  return groups;
+}
+
+// Calls body(runs begin, runs end) for runs that go together, side by side: whole blocks one by one, short runs by
+// groups.
 template <class Body>
-void for_runs(Pool& pool, const std::vector<Range>& runs, std::size_t together, const Body& body) {
-  const Blocks blocks{runs.size(), together};
-  pool.for_blocks(blocks.count(), [&](std::size_t b) { body(b, blocks.begin(b), blocks.end(b)); });
+void for_runs(Pool& pool, const Columns& columns, const std::vector<Range>& runs, const Body& body) {
+  if (columns.rows == nullptr) return pool.for_blocks(runs.size(), [&](std::size_t i) { body(i, i + 1); });
+  const RunGroups groups = groups_of(runs, rows_of_sum(columns.S.all_rows()));
+  pool.for_blocks(groups.count(), [&](std::size_t g) { body(groups.begin[g], groups.begin[g + 1]); });
 }
 
 Matrix<float> padded_row(const std::vector<float>& values) {
@@ -47,42 +69,58 @@ Matrix<float> padded_row(const std::vector<float>& values) {
   return result;
 }
 
-std::size_t together_of(const Columns& columns) {
-  return columns.rows == nullptr ? 1 : 256;
-}
-
 double shape_of(const Columns& columns, std::size_t j, std::size_t r) {
   return on_this_host(columns.S).visit(
       [&](const auto& S) { return columns.a + columns.scale * static_cast<double>(S.row(j)[r]); });
 }
 
-// Sums of the columns over each block of runs, after prepare(run) has been called for each of its runs.
+// Sums of the columns over each group of rows, after prepare(run) has been called for each of its runs. Each run is
+// summed by itself, and the sums of a group's runs are added in order.
 template <class Prepare>
-void sum_blocks(Pool& pool, const Columns& columns, const std::vector<Range>& runs, const Prepare& prepare,
-                const Matrix<float>& u, Matrix<double>& of_blocks) {
-  const std::size_t R = u.columns(), together = together_of(columns), blocks = (runs.size() + together - 1) / together;
-  if (of_blocks.rows() != blocks || of_blocks.columns() != R) of_blocks = Matrix<double>(blocks, R);
-  for_runs(pool, runs, together, [&](std::size_t b, std::size_t begin, std::size_t end) {
-    double* const sums = of_blocks.row(b);
-    if (end == begin + 1) {
-      prepare(runs[begin]);
-      return sum_rows(u, runs[begin], sums);
-    }
-    Matrix<double> of_run(1, R);
-    std::fill(sums, sums + R, 0.0);
-    for (std::size_t i = begin; i < end; ++i) {
+void sum_groups(Pool& pool, const Columns& columns, const std::vector<Range>& runs, const Prepare& prepare,
+                const Matrix<float>& u, RowGroupSums& result) {
+  const std::size_t P = u.columns(), rows_of_group = rows_of_sum(columns.S.all_rows());
+  const RunGroups groups = groups_of(runs, rows_of_group);
+  result.group.clear();
+  for (const std::size_t group : groups.group) result.group.push_back(columns.S.first_row() / rows_of_group + group);
+  if (result.sums.rows() != groups.count() || result.sums.columns() != P)
+    result.sums = Matrix<double>(groups.count(), P);
+  const bool whole = columns.rows == nullptr && groups.count() < runs.size();  // several blocks a group: side by side
+  Matrix<double> of_blocks(whole ? runs.size() : 0, P);
+  if (whole)
+    pool.for_blocks(runs.size(), [&](std::size_t i) {
       prepare(runs[i]);
-      sum_rows(u, runs[i], of_run.row(0));
-      for (std::size_t r = 0; r < R; ++r) sums[r] += of_run.row(0)[r];
+      sum_rows(u, runs[i], of_blocks.row(i));
+    });
+  pool.for_blocks(groups.count(), [&](std::size_t g) {
+    double* const sums = result.sums.row(g);
+    Matrix<double> of_run(1, P);
+    for (std::size_t i = groups.begin[g]; i < groups.begin[g + 1]; ++i) {
+      const double* of_this = of_run.row(0);
+      if (whole) {
+        of_this = of_blocks.row(i);
+      } else {
+        prepare(runs[i]);
+        sum_rows(u, runs[i], i == groups.begin[g] ? sums : of_run.row(0));
+        if (i == groups.begin[g]) continue;
+      }
+      if (i == groups.begin[g])
+        std::copy(of_this, of_this + P, sums);
+      else
+        for (std::size_t q = 0; q < P; ++q) sums[q] += of_this[q];
     }
   });
 }
 
-std::vector<double> total_of(const Matrix<double>& of_blocks) {
-  std::vector<double> total(of_blocks.columns(), 0.0);
+// The sums of blocks, so many of them together.
+Matrix<double> in_groups(Matrix<double> of_blocks, std::size_t together) {
+  if (together == 1) return of_blocks;
+  Matrix<double> of_groups((of_blocks.rows() + together - 1) / together, of_blocks.columns());
   for (std::size_t b = 0; b < of_blocks.rows(); ++b)
-    for (std::size_t r = 0; r < total.size(); ++r) total[r] += of_blocks.row(b)[r];
-  return total;
+    for (std::size_t r = 0; r < of_blocks.columns(); ++r)
+      of_groups.row(b / together)[r] =
+          b % together == 0 ? of_blocks.row(b)[r] : of_groups.row(b / together)[r] + of_blocks.row(b)[r];
+  return of_groups;
 }
 
 // Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them. Returns their sum.
@@ -104,21 +142,35 @@ double draw_column_in_logs(const Columns& columns, std::size_t r, const double* 
 // The sums of each block are made while it is in cache.
 void draw_gammas(Pool& pool, const Columns& columns, const Streams& streams, HostFactors& u) {
   u.summed_runs = runs_of(columns);
-  sum_blocks(
+  sum_groups(
       pool, columns, u.summed_runs, [&](Range run) { draw_gamma_rows(columns, streams, run, u); }, u.values,
-      u.sums_of_blocks);
+      u.sums_of_groups);
+}
+
+void sum_row_groups(Pool& pool, const Columns& columns, const HostFactors& u,
+                    const std::function<void(const RowGroupSums&)>& use) {
+  const std::vector<Range> runs = runs_of(columns);
+  const auto same = [](const Range& a, const Range& b) { return a.begin == b.begin && a.end == b.end; };
+  if (u.sums_of_groups.sums.rows() > 0 &&
+      std::equal(runs.begin(), runs.end(), u.summed_runs.begin(), u.summed_runs.end(), same))
+    return use(u.sums_of_groups);
+  RowGroupSums sums;
+  sum_groups(
+      pool, columns, runs, [](Range) {}, u.values, sums);
+  use(sums);
 }
 
 std::vector<double> sum_columns(Pool& pool, const Columns& columns, const HostFactors& u) {
-  const std::vector<Range> runs = runs_of(columns);
-  const auto same = [](const Range& a, const Range& b) { return a.begin == b.begin && a.end == b.end; };
-  const bool known = u.sums_of_blocks.rows() > 0 &&
-                     std::equal(runs.begin(), runs.end(), u.summed_runs.begin(), u.summed_runs.end(), same);
-  Matrix<double> sums;
-  if (!known)
-    sum_blocks(
-        pool, columns, runs, [](Range) {}, u.values, sums);
-  return total_of(known ? u.sums_of_blocks : sums);
+  std::vector<double> total;
+  sum_row_groups(pool, columns, u, [&](const RowGroupSums& sums) { total = total_of(sums.sums); });
+  return total;
+}
+
+std::vector<double> total_of(const Matrix<double>& of_groups) {
+  std::vector<double> total(of_groups.columns(), 0.0);
+  for (std::size_t g = 0; g < of_groups.rows(); ++g)
+    for (std::size_t r = 0; r < total.size(); ++r) total[r] += of_groups.row(g)[r];
+  return total;
 }
 
 void draw_together(Pool& pool, std::span<ColumnTask> tasks) {
@@ -129,9 +181,9 @@ void draw_together(Pool& pool, std::span<ColumnTask> tasks) {
   };
   std::vector<Part> parts;
   for (ColumnTask& task : tasks) {
-    const Blocks blocks = blocks_of(task.u.rows());
+    const Blocks blocks = blocks_of(task.u);
     task.of_blocks = Matrix<double>(blocks.count(), task.u.columns());
-    task.u.sums_of_blocks = {};
+    task.u.sums_of_groups = {};
     for (std::size_t b = 0; b < blocks.count(); ++b) parts.push_back({task, b, {blocks.begin(b), blocks.end(b)}});
   }
   pool.for_blocks(parts.size(), [&](std::size_t i) {
@@ -140,7 +192,7 @@ void draw_together(Pool& pool, std::span<ColumnTask> tasks) {
     sum_rows(task.u.values, rows, task.of_blocks.row(block));
   });
   for (ColumnTask& task : tasks) {
-    task.sums = total_of(task.of_blocks);
+    task.sums = total_of(in_groups(std::move(task.of_blocks), rows_of_sum(task.u.all_rows()) / blocks_of(task.u).size));
     task.factor = Matrix<float>(1, task.sums.size());
     for (std::size_t q = 0; q < task.sums.size(); ++q)
       task.factor.row(0)[q] = Kernel::column_factor(task.u.rows(), task.sums[q]);
@@ -153,7 +205,7 @@ void draw_together(Pool& pool, std::span<ColumnTask> tasks) {
 std::vector<double> draw_in_logs(Pool& pool, const Columns& columns, const std::vector<std::size_t>& which,
                                  const std::vector<double>& log_rest, const Streams& streams, HostFactors& u) {
   std::vector<double> sums(which.size());
-  u.sums_of_blocks = {};
+  u.sums_of_groups = {};
   pool.for_blocks(which.size(), [&](std::size_t i) {
     const double* rest = log_rest.empty() ? nullptr : &log_rest[which[i]];
     sums[i] = draw_column_in_logs(columns, which[i], rest, streams, u);
@@ -174,8 +226,8 @@ std::vector<std::int64_t> sum_counts(const Columns& columns) {
 void scale_columns(Pool& pool, const Columns& columns, const std::vector<float>& factor, HostFactors& u) {
   const Matrix<float> padded_factor = padded_row(factor);
   const std::vector<Range> runs = runs_of(columns);
-  u.sums_of_blocks = {};
-  for_runs(pool, runs, together_of(columns), [&](std::size_t, std::size_t begin, std::size_t end) {
+  u.sums_of_groups = {};
+  for_runs(pool, columns, runs, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) scale_rows(padded_factor.row(0), runs[i], u.values);
   });
 }
@@ -183,25 +235,24 @@ void scale_columns(Pool& pool, const Columns& columns, const std::vector<float>&
 void mean_columns(Pool& pool, const Columns& columns, const std::vector<float>& factor, HostFactors& u) {
   const Matrix<float> padded_factor = padded_row(factor);
   const std::vector<Range> runs = runs_of(columns);
-  u.sums_of_blocks = {};
-  for_runs(pool, runs, together_of(columns), [&](std::size_t, std::size_t begin, std::size_t end) {
+  u.sums_of_groups = {};
+  for_runs(pool, columns, runs, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) mean_rows(columns, padded_factor.row(0), runs[i], u.values);
   });
 }
 
-double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, const Streams& streams,
-                       const DrawSettings& settings, HostCounts& S, std::int64_t* totals) {
+double impute_diagonal(Pool& pool, const HostFactors& factors, const std::vector<double>& log_beta,
+                       const Streams& streams, const DrawSettings& settings, HostCounts& S, std::int64_t* totals) {
+  const Matrix<float>& u = factors.values;
   const std::size_t R = u.columns(), n = u.rows();
-  const Blocks blocks = blocks_of(n);
+  const Blocks blocks = blocks_of(factors);
   Matrix<double> squares(blocks.count(), R);
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     double* sum = squares.row(b);
     for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
       for (std::size_t r = 0; r < R; ++r) sum[r] += static_cast<double>(u.row(j)[r]) * static_cast<double>(u.row(j)[r]);
   });
-  std::vector<double> mean(R, 0.0);
-  for (std::size_t b = 0; b < blocks.count(); ++b)
-    for (std::size_t r = 0; r < R; ++r) mean[r] += squares.row(b)[r];
+  std::vector<double> mean = total_of(squares);
   const double log_cells = 2 * std::log(static_cast<double>(n));
   double rate = 0;
   for (std::size_t r = 0; r < R; ++r) rate += mean[r] *= std::exp(log_beta[r] - log_cells);

@@ -1,6 +1,7 @@
 // Columns of factors over blocks of rows: gamma draws in lanes (gamma.hpp) where floats hold and in logs where not,
 // their sums and means, and the diagonal of a network. All as in Kernel.
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,14 +21,19 @@ struct ColumnTask {
 };
 // Several matrices: threads wait for each other twice, not twice for each.
 void draw_together(Pool& pool, std::span<ColumnTask> tasks);
-std::vector<double> sum_columns(Pool& pool, const Columns& columns, const HostFactors& u);                 // (M5)
+// In groups of rows_of_sum rows, and all of these in order.                                                     (M5)
+void sum_row_groups(Pool& pool, const Columns& columns, const HostFactors& u,
+                    const std::function<void(const RowGroupSums&)>& use);
+std::vector<double> total_of(const Matrix<double>& of_groups);
+std::vector<double> sum_columns(Pool& pool, const Columns& columns, const HostFactors& u);
 void scale_columns(Pool& pool, const Columns& columns, const std::vector<float>& factor, HostFactors& u);  // (M5)
 std::vector<double> draw_in_logs(Pool& pool, const Columns& columns, const std::vector<std::size_t>& which,
                                  const std::vector<double>& log_rest, const Streams& streams,
                                  HostFactors& u);  // (M5), (M27)
 std::vector<std::int64_t> sum_counts(const Columns& columns);
 void mean_columns(Pool& pool, const Columns& columns, const std::vector<float>& factor, HostFactors& u);  // (M28)
-double impute_diagonal(Pool& pool, const Matrix<float>& u, const std::vector<double>& log_beta, const Streams& streams,
-                       const DrawSettings& settings, HostCounts& S, std::int64_t* totals);  // (M12)
+double impute_diagonal(Pool& pool, const HostFactors& factors, const std::vector<double>& log_beta,
+                       const Streams& streams, const DrawSettings& settings, HostCounts& S,
+                       std::int64_t* totals);  // (M12)
 
 }  // namespace ztp::cpu

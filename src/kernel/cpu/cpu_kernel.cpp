@@ -21,18 +21,18 @@ class CpuKernel final : public Kernel {
  public:
   explicit CpuKernel(Pool& pool) : pool_(pool), allocator_(pool) {}
 
-  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row) override {
-    return arrays_.factors(rows, columns, first_row);
+  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, RowPlace place) override {
+    return arrays_.factors(rows, columns, place);
   }
-  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row) override {
-    return arrays_.counts(rows, columns, wide, first_row);
+  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide, RowPlace place) override {
+    return arrays_.counts(rows, columns, wide, place);
   }
   std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
     return std::make_unique<HostOnes>(cells, layout);
   }
   void reserve(std::size_t ones) override { allocator_.reserve(ones); }
-  double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
-                  const CountSums& sums) override {
+  ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+                    const CountSums& sums) override {
     const HostRates on_host(rates, settings.bounded);  // bounds are of neighbouring columns
     const HostOnes& cells = on_this_host(ones);
     if (settings.expected) return cpu::expect(pool_, {cells.cells, on_host, {key, settings.t}, settings}, sums);
@@ -91,7 +91,7 @@ class CpuKernel final : public Kernel {
   }
   double impute_diagonal(const Factors& u, const std::vector<double>& log_beta, StreamKey key,
                          const DrawSettings& settings, Counts& S, std::int64_t* totals) override {
-    return cpu::impute_diagonal(pool_, values_of(u), log_beta, {key, settings.t}, settings, on_this_host(S), totals);
+    return cpu::impute_diagonal(pool_, on_this_host(u), log_beta, {key, settings.t}, settings, on_this_host(S), totals);
   }
   std::vector<double> column_mass(const Factors& u, RowMask rows) override {
     return cpu::column_mass(pool_, values_of(u), rows);

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <memory>
-#include <numbers>
 #include <vector>
 
 #include "kernel/cpu/targets.hpp"  // before Highway
@@ -44,7 +43,9 @@ class BlockDraw {
   void run() {
     for (std::size_t e = drawn_.begin; e < end_; e += batch) draw_batch(e, std::min(batch, end_ - e));
     for (std::size_t s = 0; s < tally_.size(); ++s) drawn_.totals[s % search_.stride()] += tally_[s];
-    drawn_.log_likelihood += logarithm_of_product() + hn::GetLane(hn::SumOfLanes(F64(), sum_));
+    alignas(64) double sums[width];
+    hn::Store(sum_, F64(), sums);
+    for (std::size_t l = 0; l < width / 2; ++l) drawn_.log_likelihood.add(sums[l]);
   }
 
  private:
@@ -57,7 +58,7 @@ class BlockDraw {
 
   void draw_batch(std::size_t e, std::size_t count) {
     // Most entries need no more than the first two numbers of their streams.
-    batch_uniforms(keys_, task_.number(e), 0, count_uniform_, component_uniform_);
+    uniforms_of_entries(keys_, task_, e, 0, count_uniform_, component_uniform_);
     search_.compute(cell(e), count, end_ - e - count);
     find_rates(count);
     alignas(64) std::uint32_t found[batch];
@@ -191,43 +192,55 @@ class BlockDraw {
 
   void draw_in_logs(std::size_t e) {
     Stream stream = task_.stream(e);
-    drawn_.log_likelihood += draw_plainly(plain_, stream, e, drawn_.begin_parts(), drawn_);
+    drawn_.log_likelihood.add(draw_plainly(plain_, stream, e, drawn_.begin_parts(), drawn_));
   }
 
-  // log(exp(z) - 1) of the ones, z of the missing cells, log z^y / y! of counts.                              (M10)
+  // log(exp(z) - 1) of the ones, z of the missing cells, log z^y / y! of counts. Each is rounded (base/exact_sum.hpp),
+  // so that the order of the entries does not matter.                                                           (M10)
   void count_likelihood(std::size_t e, std::size_t count) {
     const F64 f64;
     if (task_.cells.observed) return count_likelihood_of_counts(task_.cells.observed + e, count);
+    const Doubles zero = hn::Zero(f64);
     for (std::size_t i = 0; i < batch; i += width / 2) {
       const Doubles z = hn::Load(f64, rate_ + i);
-      if (task_.cells.missing) {
-        sum_ = hn::Add(sum_, z);
-        continue;
-      }
-      const Doubles one = hn::Set(f64, 1.0);
-      if (HWY_LIKELY(hn::AllTrue(f64, hn::Le(z, hn::Set(f64, small_rate))))) {
-        multiply_in(hn::IfThenElse(hn::Gt(z, hn::Zero(f64)), small_expm1(z), one));
-        continue;
-      }
-      // Past 30 log(exp(z) - 1) is z up to the last bit.
-      const Doubles inner = hn::Min(z, hn::Set(f64, largest_rate));
-      sum_ = hn::Add(sum_, hn::Sub(z, inner));
-      multiply_in(hn::IfThenElse(hn::Gt(z, hn::Zero(f64)), hn::Expm1(f64, inner), one));
+      if (HWY_UNLIKELY(!hn::AllTrue(f64, hn::Lt(z, hn::Set(f64, ExactSum::most_in_lanes)))))
+        for (std::size_t l = i; l < i + width / 2; ++l)
+          if (rate_[l] > 0) drawn_.log_likelihood.add(task_.cells.missing ? rate_[l] : log_expm1(rate_[l]));
+      const auto counts = hn::And(hn::Gt(z, zero), hn::Lt(z, hn::Set(f64, ExactSum::most_in_lanes)));
+      const Doubles term = task_.cells.missing ? z : log_expm1_of(hn::IfThenElse(counts, z, hn::Set(f64, 0.25)));
+      add_rounded(hn::IfThenElseZero(counts, term));
     }
+  }
+  HWY_INLINE void add_rounded(Doubles term) {
+    const Doubles rounder = hn::Set(F64(), ExactSum::rounder);
+    sum_ = hn::Add(sum_, hn::Sub(hn::Add(term, rounder), rounder));
+  }
+  HWY_INLINE static Doubles log_expm1_of(Doubles z) {
+    const F64 f64;
+    if (HWY_LIKELY(hn::AllTrue(f64, hn::Le(z, hn::Set(f64, small_rate))))) {
+      // log z + log((exp(z) - 1) / z), the latter by its series: what is left out is less than 5e-10.
+      const Doubles square = hn::Mul(z, z);
+      Doubles series = hn::Set(f64, 1.0 / 181440);
+      for (const double term : {-1.0 / 2880, 1.0 / 24}) series = hn::MulAdd(series, square, hn::Set(f64, term));
+      return hn::Add(hn::Log(f64, z), hn::MulAdd(series, square, hn::Mul(z, hn::Set(f64, 0.5))));
+    }
+    // Past 30 log(exp(z) - 1) is z up to the last bit.
+    const Doubles inner = hn::Min(z, hn::Set(f64, largest_rate));
+    return hn::Add(hn::Log(f64, hn::Expm1(f64, inner)), hn::Sub(z, inner));
   }
 
   void count_likelihood_of_counts(const std::int64_t* observed, std::size_t count) {
     const F64 f64;
-    alignas(64) double y[batch] = {};
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!(rate_[i] > 0)) continue;
-      y[i] = static_cast<double>(observed[i]);
-      drawn_.log_likelihood -= observed[i] <= most_searched ? log_factorials()[observed[i]] : log_factorial(y[i]);
-    }
+    alignas(64) double log_z[batch];
     for (std::size_t i = 0; i < batch; i += width / 2) {
       const Doubles z = hn::Load(f64, rate_ + i);
-      const Doubles log_z = hn::Log(f64, hn::IfThenElse(hn::Gt(z, hn::Zero(f64)), z, hn::Set(f64, 1.0)));
-      sum_ = hn::MulAdd(hn::Load(f64, y + i), log_z, sum_);
+      hn::Store(hn::Log(f64, hn::IfThenElse(hn::Gt(z, hn::Zero(f64)), z, hn::Set(f64, 1.0))), f64, log_z + i);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!(rate_[i] > 0)) continue;
+      const double y = static_cast<double>(observed[i]);
+      drawn_.log_likelihood.add(y * log_z[i] -
+                                (observed[i] <= most_searched ? log_factorials()[observed[i]] : log_factorial(y)));
     }
   }
   static const double* log_factorials() {
@@ -237,36 +250,6 @@ class BlockDraw {
       return values;
     }();
     return table.data();
-  }
-
-  // exp(z) - 1 for 0 <= z <= 1/2 by its series: what is left out is less than 1.1e-12 of it.
-  HWY_INLINE static Doubles small_expm1(Doubles z) {
-    const F64 f64;
-    Doubles sum = hn::Set(f64, 1.0 / 39916800);
-    for (const double factorial : {3628800.0, 362880.0, 40320.0, 5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0})
-      sum = hn::MulAdd(sum, z, hn::Set(f64, 1 / factorial));
-    return hn::Mul(sum, z);
-  }
-
-  // A logarithm of a product is cheaper than a sum of logarithms. Its exponent is kept apart, so that it stays in
-  // range.
-  HWY_INLINE void multiply_in(Doubles value) {
-    const F64 f64;
-    const U64 u64;
-    const Longs bits = hn::BitCast(u64, hn::Mul(product_, value));
-    exponent_ = hn::Add(exponent_, hn::Sub(hn::ShiftRight<52>(bits), hn::Set(u64, 1023)));
-    product_ =
-        hn::BitCast(f64, hn::Or(hn::And(bits, hn::Set(u64, 0xfffffffffffffull)), hn::Set(u64, 0x3ff0000000000000ull)));
-  }
-  double logarithm_of_product() const {
-    alignas(64) double product[width];
-    alignas(64) std::uint64_t exponent[width];
-    hn::Store(product_, F64(), product);
-    hn::Store(exponent_, U64(), exponent);
-    double sum = 0;
-    for (std::size_t l = 0; l < width / 2; ++l)
-      sum += std::log(product[l]) + std::numbers::ln2 * static_cast<double>(static_cast<std::int64_t>(exponent[l]));
-    return sum;
   }
 
   const CountTask& task_;
@@ -280,9 +263,7 @@ class BlockDraw {
   std::vector<std::uint32_t> tally_;  // of ones: how many of each component, in `ways` parts
   PlainDraw plain_;                   // where entries need the slow way
   std::unique_ptr<Units> units_;      // of counts
-  // what the likelihood is made of
-  Doubles sum_ = hn::Zero(F64()), product_ = hn::Set(F64(), 1.0);
-  Longs exponent_ = hn::Zero(U64());
+  Doubles sum_ = hn::Zero(F64());     // of the log-likelihood, in lanes
   // of the batch
   alignas(64) double rate_[batch];  // zero: out of the range of floats
   alignas(64) double count_uniform_[batch];

@@ -21,7 +21,7 @@ struct Drawn {
   std::uint32_t* component = nullptr;  // of that entry and those after it
   std::vector<DrawnPart> parts;
   std::vector<std::int64_t> totals;  // R, padded
-  double log_likelihood = 0;
+  ExactSum log_likelihood;
 
   void set_nothing(std::size_t e) { component[e - begin] = nothing; }
   void set_unit(std::size_t e, std::size_t r) {

@@ -67,8 +67,8 @@ class BoundedDraw {
     }
     search.add_up(count);
     alignas(64) double uniform[4][batch];
-    batch_uniforms(keys_, task_.number(e), 0, uniform[0], uniform[1]);
-    batch_uniforms(keys_, task_.number(e), 1, uniform[2], uniform[3]);
+    uniforms_of_entries(keys_, task_, e, 0, uniform[0], uniform[1]);
+    uniforms_of_entries(keys_, task_, e, 1, uniform[2], uniform[3]);
     // An observed count needs no number for itself.
     const std::size_t choice = task_.cells.observed ? 0 : 1;
     alignas(64) std::uint32_t block[batch];

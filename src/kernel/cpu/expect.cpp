@@ -40,7 +40,7 @@ void scatter_units(const std::int64_t* units, std::span<const std::uint32_t> col
 }
 
 // Of the entries in `block`. totals: of this block alone, padded.
-double expect_entries(const CountTask& task, Range block, const CountSums& sums, std::int64_t* totals,
+ExactSum expect_entries(const CountTask& task, Range block, const CountSums& sums, std::int64_t* totals,
                       RowLocks& locks) {
   const FlushToZero flush;
   const HostRates& rates = task.rates;
@@ -55,7 +55,7 @@ double expect_entries(const CountTask& task, Range block, const CountSums& sums,
   Matrix<std::int64_t> units(1, rates.R);
   alignas(64) float sum_of_lane[lanes];
   PlainDraw plain(task);
-  double log_likelihood = 0;
+  ExactSum log_likelihood;
   for (std::size_t e = block.begin; e < block.end; ++e) {
     const std::uint32_t* cell = task.cell(e);
     if (e + 8 < block.end) products.prefetch(cell + 8 * K);
@@ -67,11 +67,11 @@ double expect_entries(const CountTask& task, Range block, const CountSums& sums,
     const double count = expected_count(task.cells, z, y) * unit;
     if (floats_hold(sum, z) && count < 0x1p50) {
       to_units(product.row(0), stride, count / sum, units.row(0));
-      log_likelihood += entry_log_likelihood(task.cells, z, std::log(z), y);
+      log_likelihood.add(entry_log_likelihood(task.cells, z, std::log(z), y));
     } else {
-      log_likelihood += plain.expect(e, [&](std::size_t r, double mean) {
+      log_likelihood.add(plain.expect(e, [&](std::size_t r, double mean) {
         units.row(0)[r] = std::llround(mean * unit);
-      });
+      }));
     }
     add_units(units.row(0), stride, totals);
     for (std::size_t k = 0; k < K; ++k) {
@@ -100,7 +100,7 @@ HWY_EXPORT(expect_entries);
 
 // Every component of every row of an entry gets its part. Whole numbers: threads may add them in any order, one at a
 // time for each row.
-double expect(Pool& pool, const CountTask& task, const CountSums& sums) {
+ExactSum expect(Pool& pool, const CountTask& task, const CountSums& sums) {
   constexpr std::size_t entries_per_block = 2048;
   static RowLocks locks;
   for (Counts* rows : sums.rows) {
@@ -109,14 +109,14 @@ double expect(Pool& pool, const CountTask& task, const CountSums& sums) {
   }
   const Blocks blocks{task.cells.count, entries_per_block};
   Matrix<std::int64_t> totals(blocks.count(), task.rates.R);
-  std::vector<double> log_likelihood(blocks.count(), 0.0);
+  std::vector<ExactSum> log_likelihood(blocks.count());
   pool.for_blocks(blocks.count(), [&](std::size_t b) {
     log_likelihood[b] =
         HWY_DYNAMIC_DISPATCH(expect_entries)(task, {blocks.begin(b), blocks.end(b)}, sums, totals.row(b), locks);
   });
-  double sum = 0;
+  ExactSum sum;
   for (std::size_t b = 0; b < blocks.count(); ++b) {
-    sum += log_likelihood[b];
+    sum.add(log_likelihood[b]);
     for (std::size_t r = 0; r < task.rates.R; ++r) sums.totals[r] += totals.row(b)[r];
   }
   return sum;

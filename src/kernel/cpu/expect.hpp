@@ -20,6 +20,6 @@ class RowLocks {
 
 // The expectations of the entries' latent counts, added into sums: what allocate does with DrawSettings::expected.
 // (M26)
-double expect(Pool& pool, const CountTask& task, const CountSums& sums);
+ExactSum expect(Pool& pool, const CountTask& task, const CountSums& sums);
 
 }  // namespace ztp::cpu

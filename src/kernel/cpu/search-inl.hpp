@@ -78,6 +78,19 @@ HWY_INLINE void batch_uniforms(const RoundKeys& keys, std::uint64_t e, std::uint
   }
 }
 
+// The same for a batch of entries by their numbers, which need not follow each other.
+HWY_INLINE void uniforms_of_entries(const RoundKeys& keys, const CountTask& task, std::size_t e, std::uint32_t block,
+                                    double* first, double* second) {
+  if (task.cells.numbers == nullptr) return batch_uniforms(keys, task.number(e), block, first, second);
+  alignas(64) std::uint64_t entry[batch], blocks[batch];
+  const std::size_t count = std::min(batch, task.cells.count - e);
+  for (std::size_t i = 0; i < batch; ++i) {
+    entry[i] = task.cells.numbers[e + std::min(i, count - 1)];
+    blocks[i] = block;
+  }
+  list_uniforms(keys, entry, blocks, batch, first, second);
+}
+
 // One step for all cells of the batch before the next: their chains of dependent instructions run side by side.
 class BatchSearch {
  public:

@@ -37,8 +37,8 @@ DeviceBuffer<T> zeros(std::size_t rows, std::size_t columns) {
 
 }  // namespace
 
-CudaFactors::CudaFactors(std::size_t rows, std::size_t columns, std::uint64_t first_row)
-    : Factors(rows, columns, first_row), values_(zeros<float>(rows, columns)) {}
+CudaFactors::CudaFactors(std::size_t rows, std::size_t columns, RowPlace place)
+    : Factors(rows, columns, place), values_(zeros<float>(rows, columns)) {}
 
 void CudaFactors::settle() const {
   if (is_settled_) return;
@@ -58,8 +58,8 @@ void CudaFactors::write(Range rows, const float* packed) {
   rows_to_device(values_, columns(), rows, packed);
 }
 
-CudaCounts::CudaCounts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row)
-    : Counts(rows, columns, first_row), wide_(wide) {
+CudaCounts::CudaCounts(std::size_t rows, std::size_t columns, bool wide, RowPlace place)
+    : Counts(rows, columns, place), wide_(wide) {
   if (wide)
     wide_values_ = zeros<std::int64_t>(rows, columns);
   else

@@ -12,7 +12,7 @@ namespace ztp::cuda {
 
 class CudaFactors final : public Factors {
  public:
-  CudaFactors(std::size_t rows, std::size_t columns, std::uint64_t first_row);
+  CudaFactors(std::size_t rows, std::size_t columns, RowPlace place);
   std::size_t bytes() const override { return values_.bytes(); }
   void read(Range rows, float* packed) const override;
   void write(Range rows, const float* packed) override;
@@ -43,7 +43,7 @@ class CudaFactors final : public Factors {
 // In 32 bits for as long as that is certain to do, as HostCounts.
 class CudaCounts final : public Counts {
  public:
-  CudaCounts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row);
+  CudaCounts(std::size_t rows, std::size_t columns, bool wide, RowPlace place);
   std::size_t bytes() const override { return wide_ ? wide_values_.bytes() : values_.bytes(); }
   void read(Range rows, std::int64_t* packed) const override;
   void write(Range rows, const std::int64_t* packed) override;

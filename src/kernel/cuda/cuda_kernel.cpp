@@ -28,11 +28,11 @@ const Api& api() {
 
 class CudaKernel final : public Kernel {
  public:
-  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row) override {
-    return std::make_unique<CudaFactors>(rows, columns, first_row);
+  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, RowPlace place) override {
+    return std::make_unique<CudaFactors>(rows, columns, place);
   }
-  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide, std::uint64_t first_row) override {
-    return std::make_unique<CudaCounts>(rows, columns, wide, first_row);
+  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool wide, RowPlace place) override {
+    return std::make_unique<CudaCounts>(rows, columns, wide, place);
   }
   std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
     return std::make_unique<CudaOnes>(cells, layout.modes(), spare_);
@@ -44,8 +44,8 @@ class CudaKernel final : public Kernel {
   bool computes_elsewhere() const override { return true; }
   void reserve(std::size_t ones) override { drawer_.reserve(ones); }
 
-  double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
-                  const CountSums& sums) override {
+  ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+                    const CountSums& sums) override {
     const Lock lock(one_at_a_time);
     CountGroup group{&ones, rates, sums};
     drawer_.draw({&group, 1}, {key, settings.t}, settings, settings.parts != nullptr);

@@ -226,7 +226,7 @@ void CountDrawer::collect(const DrawTask& task, std::size_t g, bool wants_parts,
     check(api().to_host(of_entries.data(), task.in_logs, of_entries.size() * sizeof(EntryLikelihood)),
           "log-likelihoods");
     std::sort(of_entries.begin(), of_entries.end(), [](const auto& a, const auto& b) { return a.entry < b.entry; });
-    for (const EntryLikelihood& entry : of_entries) group.log_likelihood += entry.value;
+    for (const EntryLikelihood& entry : of_entries) group.log_likelihood.add(entry.value);
   }
   if (!wants_parts) return;
   std::vector<std::uint32_t> component(group.ones->count());

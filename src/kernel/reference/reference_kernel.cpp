@@ -104,12 +104,12 @@ double log_gamma(const Columns& columns, const Streams& streams, std::uint64_t f
 
 class ReferenceKernel final : public Kernel {
  public:
-  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, std::uint64_t first_row) override {
-    return HostArrays().factors(rows, columns, first_row);
+  std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, RowPlace place) override {
+    return HostArrays().factors(rows, columns, place);
   }
   // Always wide: what narrow counts are compared with.
-  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool, std::uint64_t first_row) override {
-    return HostArrays().counts(rows, columns, true, first_row);
+  std::unique_ptr<Counts> counts(std::size_t rows, std::size_t columns, bool, RowPlace place) override {
+    return HostArrays().counts(rows, columns, true, place);
   }
   std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
     return std::make_unique<HostOnes>(cells, layout);
@@ -117,12 +117,12 @@ class ReferenceKernel final : public Kernel {
 
   // (M3), (M4), (M17): each entry from its own stream, its parts added to the row of every mode and to the total;
   // (M26): their expectations instead. The sum of what entries add to the log-likelihood.                       (M10)
-  double allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
-                  const CountSums& sums) override {
+  ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
+                    const CountSums& sums) override {
     const HostRates on_host(rates);
     const CountTask task{on_this_host(ones).cells, on_host, {key, settings.t}, settings};
     PlainDraw plain(task);
-    double log_likelihood = 0;
+    ExactSum log_likelihood;
     if (settings.parts != nullptr) settings.parts->assign(1, {});
     for (Counts* rows : sums.rows)
       if (settings.fresh) rows->clear();
@@ -134,17 +134,17 @@ class ReferenceKernel final : public Kernel {
           settings.parts->front().push_back({static_cast<std::uint32_t>(e), static_cast<std::uint32_t>(r), count});
       };
       if (settings.expected) {
-        log_likelihood += plain.expect(e, [&](std::size_t r, double mean) {
+        log_likelihood.add(plain.expect(e, [&](std::size_t r, double mean) {
           add_units(sums, cell, r, std::llround(mean * static_cast<double>(settings.unit)));
-        });
+        }));
         continue;
       }
       Stream stream = task.stream(e);
       if (settings.bounded && draw_within_bounds(stream, task, e, add)) {
         const double log_z = plain.log_shares().of(cell);
-        log_likelihood += entry_log_likelihood(task.cells, std::exp(log_z), log_z, task.observed(e));
+        log_likelihood.add(entry_log_likelihood(task.cells, std::exp(log_z), log_z, task.observed(e)));
       } else {
-        log_likelihood += plain.draw(stream, e, add);
+        log_likelihood.add(plain.draw(stream, e, add));
       }
     }
     return log_likelihood;
@@ -153,7 +153,7 @@ class ReferenceKernel final : public Kernel {
   void allocate_at_random(const Ones& ones, StreamKey key, const CountSums& sums) override {
     const HostCells& cells = on_this_host(ones).cells;
     for (std::size_t e = 0; e < cells.count; ++e) {
-      const std::size_t r = Stream(key, 0, cells.first + e).below(sums.layout->components());
+      const std::size_t r = Stream(key, 0, cells.number(e)).below(sums.layout->components());
       add_units(sums, cells.coords + e * sums.layout->modes(), r, cells.observed ? cells.observed[e] : 1);
     }
   }
