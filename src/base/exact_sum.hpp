@@ -3,9 +3,10 @@
 // lost.
 #pragma once
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-
-#include "base/random.hpp"
+#include <limits>
+#include <vector>
 
 namespace ztp {
 
@@ -31,6 +32,23 @@ class ExactSum {
   void add(const ExactSum& other) {
     units_ += other.units_;
     rest_ += other.rest_;
+  }
+
+  // As integers that can be added to those of other sums: behind the values, and taken from there again.
+  static constexpr std::size_t words = 6;
+  void put_words(std::vector<std::int64_t>& values) const {
+    constexpr int128 low = (int128{1} << 40) - 1;
+    for (const int128 part : {units_ & low, units_ >> 40 & low, units_ >> 80})
+      values.push_back(static_cast<std::int64_t>(part));
+    for (const bool is : {std::isnan(rest_), rest_ > 0, rest_ < 0}) values.push_back(is ? 1 : 0);
+  }
+  void take_words(std::vector<std::int64_t>& values) {
+    const std::int64_t* const word = values.data() + values.size() - words;
+    units_ = int128{word[0]} + (int128{word[1]} << 40) + (int128{word[2]} << 80);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    rest_ = (word[3] > 0 ? std::numeric_limits<double>::quiet_NaN() : 0) + (word[4] > 0 ? infinity : 0) -
+            (word[5] > 0 ? infinity : 0);
+    values.resize(values.size() - words);
   }
 
   operator double() const { return static_cast<double>(units_) * unit + rest_; }  // NOLINT

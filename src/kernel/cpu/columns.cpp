@@ -1,8 +1,8 @@
 #include "kernel/cpu/columns.hpp"
 
 #include <algorithm>
-#include <utility>
 #include <cmath>
+#include <utility>
 
 #include "kernel/cpu/gamma.hpp"
 #include "kernel/cpu/place.hpp"
@@ -241,18 +241,26 @@ void mean_columns(Pool& pool, const Columns& columns, const std::vector<float>& 
   });
 }
 
+std::vector<double> sums_of_squares(Pool& pool, const HostFactors& factors) {
+  const Matrix<float>& u = factors.values;
+  const Blocks blocks = blocks_of(factors);
+  std::vector<double> squares(blocks.count() * u.columns(), 0.0);
+  pool.for_blocks(blocks.count(), [&](std::size_t b) {
+    double* sum = squares.data() + b * u.columns();
+    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
+      for (std::size_t r = 0; r < u.columns(); ++r)
+        sum[r] += static_cast<double>(u.row(j)[r]) * static_cast<double>(u.row(j)[r]);
+  });
+  return squares;
+}
+
 double impute_diagonal(Pool& pool, const HostFactors& factors, const std::vector<double>& log_beta,
                        const Streams& streams, const DrawSettings& settings, HostCounts& S, std::int64_t* totals) {
   const Matrix<float>& u = factors.values;
   const std::size_t R = u.columns(), n = u.rows();
-  const Blocks blocks = blocks_of(factors);
-  Matrix<double> squares(blocks.count(), R);
-  pool.for_blocks(blocks.count(), [&](std::size_t b) {
-    double* sum = squares.row(b);
-    for (std::size_t j = blocks.begin(b); j < blocks.end(b); ++j)
-      for (std::size_t r = 0; r < R; ++r) sum[r] += static_cast<double>(u.row(j)[r]) * static_cast<double>(u.row(j)[r]);
-  });
-  std::vector<double> mean = total_of(squares);
+  const std::vector<double> squares = sums_of_squares(pool, factors);
+  std::vector<double> mean(R, 0.0);
+  for (std::size_t i = 0; i < squares.size(); ++i) mean[i % R] += squares[i];
   const double log_cells = 2 * std::log(static_cast<double>(n));
   double rate = 0;
   for (std::size_t r = 0; r < R; ++r) rate += mean[r] *= std::exp(log_beta[r] - log_cells);

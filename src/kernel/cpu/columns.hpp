@@ -32,6 +32,8 @@ std::vector<double> draw_in_logs(Pool& pool, const Columns& columns, const std::
                                  HostFactors& u);  // (M5), (M27)
 std::vector<std::int64_t> sum_counts(const Columns& columns);
 void mean_columns(Pool& pool, const Columns& columns, const std::vector<float>& factor, HostFactors& u);  // (M28)
+// Of u[., q] over each block of rows, blocks x columns.
+std::vector<double> sums_of_squares(Pool& pool, const HostFactors& factors);
 double impute_diagonal(Pool& pool, const HostFactors& factors, const std::vector<double>& log_beta,
                        const Streams& streams, const DrawSettings& settings, HostCounts& S,
                        std::int64_t* totals);  // (M12)

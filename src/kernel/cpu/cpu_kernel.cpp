@@ -98,7 +98,10 @@ class CpuKernel final : public Kernel {
   }
   void place(const Factors& u, RowMask rows, const std::vector<std::int64_t>& totals, const Streams& streams,
              std::int64_t unit, Counts& S) override {
-    cpu::place(pool_, values_of(u), rows, totals, streams, unit, on_this_host(S));
+    if (std::all_of(totals.begin(), totals.end(), [](std::int64_t total) { return total == 0; })) return;
+    const std::vector<double> sums = cpu::sums_of_places(pool_, values_of(u), rows);
+    cpu::place(pool_, values_of(u), rows, totals, streams, unit, {sums.data(), sums.size() / u.columns(), 0},
+               on_this_host(S));
   }
   void spread(const Factors& u, RowMask rows, int power, const std::vector<double>& factor, Counts& S) override {
     cpu::spread(pool_, values_of(u), rows, power, factor, on_this_host(S));

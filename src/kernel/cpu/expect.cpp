@@ -41,7 +41,7 @@ void scatter_units(const std::int64_t* units, std::span<const std::uint32_t> col
 
 // Of the entries in `block`. totals: of this block alone, padded.
 ExactSum expect_entries(const CountTask& task, Range block, const CountSums& sums, std::int64_t* totals,
-                      RowLocks& locks) {
+                        RowLocks& locks) {
   const FlushToZero flush;
   const HostRates& rates = task.rates;
   const FactorLayout& layout = *sums.layout;
@@ -69,9 +69,8 @@ ExactSum expect_entries(const CountTask& task, Range block, const CountSums& sum
       to_units(product.row(0), stride, count / sum, units.row(0));
       log_likelihood.add(entry_log_likelihood(task.cells, z, std::log(z), y));
     } else {
-      log_likelihood.add(plain.expect(e, [&](std::size_t r, double mean) {
-        units.row(0)[r] = std::llround(mean * unit);
-      }));
+      log_likelihood.add(
+          plain.expect(e, [&](std::size_t r, double mean) { units.row(0)[r] = std::llround(mean * unit); }));
     }
     add_units(units.row(0), stride, totals);
     for (std::size_t k = 0; k < K; ++k) {

@@ -37,35 +37,39 @@ std::vector<double> column_mass(Pool& pool, const Matrix<float>& u, RowMask rows
   return mass;
 }
 
+std::vector<double> sums_of_places(Pool& pool, const Matrix<float>& u, RowMask rows) {
+  const Matrix<double> sums = block_sums(pool, u, rows);
+  std::vector<double> packed;
+  for (std::size_t b = 0; b < sums.rows(); ++b) packed.insert(packed.end(), sums.row(b), sums.row(b) + sums.columns());
+  return packed;
+}
+
 void place(Pool& pool, const Matrix<float>& u, RowMask rows, const std::vector<std::int64_t>& totals,
-           const Streams& streams, std::int64_t unit, HostCounts& S) {
-  if (std::all_of(totals.begin(), totals.end(), [](std::int64_t total) { return total == 0; })) return;
-  const Blocks blocks{u.rows(), rows_per_place};
-  const Matrix<double> of_blocks = block_sums(pool, u, rows);
+           const Streams& streams, std::int64_t unit, const PlaceSums& sums, HostCounts& S) {
+  const Blocks blocks{u.rows(), rows_per_place};  // that are here
   S.make_room(unit * *std::max_element(totals.begin(), totals.end()));
   // Each component owns its column of these counts and of S, so components can be placed side by side.
   const auto place_column = [&]<class T>(std::size_t r, Matrix<T>& counts) {
     if (totals[r] == 0) return;
-    std::vector<double> block_share(blocks.count()), row_share(rows_per_place);
-    for (std::size_t b = 0; b < blocks.count(); ++b) block_share[b] = of_blocks.row(b)[r];
+    std::vector<double> block_share(sums.blocks), row_share(rows_per_place);
+    for (std::size_t b = 0; b < sums.blocks; ++b) block_share[b] = sums.of_all[b * u.columns() + r];
     Stream stream = streams.at(r);
     // Small totals come unit by unit: each block is gathered first, since its rows have one stream.
-    std::vector<std::int64_t> in_block(blocks.count(), 0);
+    std::vector<std::int64_t> in_block(sums.blocks, 0);
     draw_multinomial(stream, totals[r], block_share, [&](std::size_t b, std::int64_t part) { in_block[b] += part; });
-    for (std::size_t b = 0; b < in_block.size(); ++b) {
-      if (in_block[b] == 0) continue;
+    for (std::size_t b = 0; b < blocks.count(); ++b) {
+      const std::size_t number = sums.first + b;
+      if (in_block[number] == 0) continue;
       const std::size_t begin = blocks.begin(b), size = blocks.end(b) - begin;
       for (std::size_t i = 0; i < size; ++i)
         row_share[i] = rows.contains(begin + i) ? static_cast<double>(u.row(begin + i)[r]) : 0.0;
-      Stream within = streams.at(((b + 1) << 32) | r);
+      Stream within = streams.at(((number + 1) << 32) | r);
       draw_multinomial(
-          within, in_block[b], std::span<const double>(row_share.data(), size),
+          within, in_block[number], std::span<const double>(row_share.data(), size),
           [&](std::size_t i, std::int64_t part) { counts.row(begin + i)[r] += static_cast<T>(part * unit); });
     }
   };
-  S.visit([&](auto& counts) {
-    pool.for_blocks(u.columns(), [&](std::size_t r) { place_column(r, counts); });
-  });
+  S.visit([&](auto& counts) { pool.for_blocks(u.columns(), [&](std::size_t r) { place_column(r, counts); }); });
 }
 
 void spread(Pool& pool, const Matrix<float>& u, RowMask rows, int power, const std::vector<double>& factor,

@@ -48,7 +48,6 @@ struct Partition {
 
 std::size_t rows_of_share(std::uint64_t all_rows);
 // cells: the ones of the tensor, all of them.
-Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count,
-                         std::size_t ranks);
+Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count, std::size_t ranks);
 
 }  // namespace ztp
