@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ztp::mpi {
@@ -95,26 +96,22 @@ void begin_send(const Ranks& of, const void* data, std::uint64_t bytes, int to, 
   });
 }
 
-// If one of several requests failed, MPI says so, and the statuses say which.
-void check_all(int code, const std::vector<MPI_Status>& statuses) {
-  if (code == MPI_ERR_IN_STATUS)
-    for (const MPI_Status& status : statuses)
-      if (status.MPI_ERROR != MPI_ERR_PENDING) check(status.MPI_ERROR);
-  check(code);
-}
-
+// One request after the other, and not MPI_Waitall: that of Open MPI 4 never returns if one has failed before. MPI works
+// on all of them, whichever it is asked about.
 void wait_for_all(std::vector<MPI_Request>& requests) {
-  std::vector<MPI_Status> statuses(requests.size());
-  const int code = MPI_Waitall(static_cast<int>(requests.size()), requests.data(), statuses.data());
-  requests.clear();
-  check_all(code, statuses);
+  const std::vector<MPI_Request> waiting = std::exchange(requests, {});
+  for (MPI_Request request : waiting) check(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
-bool all_arrived(std::vector<MPI_Request>& requests) {
-  std::vector<MPI_Status> statuses(requests.size());
-  int arrived = 0;
-  check_all(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &arrived, statuses.data()), statuses);
-  return arrived != 0;
+// Those that are done are dropped.
+bool all_done(std::vector<MPI_Request>& requests) {
+  while (!requests.empty()) {
+    int done = 0;
+    check(MPI_Test(&requests.back(), &done, MPI_STATUS_IGNORE));
+    if (done == 0) return false;
+    requests.pop_back();
+  }
+  return true;
 }
 
 void copy(void* to, const void* from, std::uint64_t bytes) {
@@ -355,7 +352,7 @@ int end_exchange(void* comm) {
 }
 
 int exchange_arrived(void* comm, int* arrived) {
-  return guarded([&] { *arrived = all_arrived(ranks(comm).exchange) ? 1 : 0; });
+  return guarded([&] { *arrived = all_done(ranks(comm).exchange) ? 1 : 0; });
 }
 
 int request_stop() {
@@ -378,8 +375,8 @@ int stop_requested(int* requested) {
       MPI_Status status;
       check(MPI_Iprobe(MPI_ANY_SOURCE, of_stop, stop->comm, &there, &status));
       if (there != 0) hear_stop(status.MPI_SOURCE);
-    } else if (!stop->messages.empty() && all_arrived(stop->messages)) {  // they may only leave while MPI is called
-      stop->messages.clear();
+    } else {
+      all_done(stop->messages);  // they may only leave while MPI is called
     }
     *requested = stop->requested ? 1 : 0;
   });
