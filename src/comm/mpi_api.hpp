@@ -1,6 +1,6 @@
 // What libztp_mpi.so offers: the operations of comm/comm.hpp as plain functions of plain data, so that neither the
-// program nor the library needs a symbol of the other, and no type of MPI is seen outside it. A communicator is an opaque
-// pointer. Functions that return an int return zero, or say that they failed.
+// program nor the library needs a symbol of the other, and no type of MPI is seen outside it. A communicator is an
+// opaque pointer. Functions that return an int return zero, or say that they failed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +38,8 @@ struct Api {
 
   // of_each: what every rank gave.
   int (*share_size)(void* comm, std::uint64_t mine, std::uint64_t* of_each);
-  // receive: where the bytes of each rank go, bytes_of_each of them. Those of this rank are `data`. In gather on the root
-  // alone.
+  // receive: where the bytes of each rank go, bytes_of_each of them. Those of this rank are `data`. gather reads it on
+  // the root alone.
   int (*all_gather)(void* comm, const void* data, const std::uint64_t* bytes_of_each, void* const* receive);
   int (*gather)(void* comm, const void* data, const std::uint64_t* bytes_of_each, void* const* receive,
                 std::size_t root);

@@ -96,8 +96,8 @@ void begin_send(const Ranks& of, const void* data, std::uint64_t bytes, int to, 
   });
 }
 
-// One request after the other, and not MPI_Waitall: that of Open MPI 4 never returns if one has failed before. MPI works
-// on all of them, whichever it is asked about.
+// One request after the other, and not MPI_Waitall: that of Open MPI 4 never returns if one has failed before. MPI
+// works on all of them, whichever it is asked about.
 void wait_for_all(std::vector<MPI_Request>& requests) {
   const std::vector<MPI_Request> waiting = std::exchange(requests, {});
   for (MPI_Request request : waiting) check(MPI_Wait(&request, MPI_STATUS_IGNORE));
