@@ -5,10 +5,11 @@ PREFIX ?= /usr/local
 # left out again.
 # The kernel for GPUs is compiled where nvcc is.
 NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+# So is communication between processes where mpicc is, which `make test` installs first.
 CONFIGURE_DEV := cmake --preset dev $(if $(wildcard build/venv/made-from),,-DZTP_PYTHON=OFF) \
-  -DZTP_CUDA=$(if $(NVCC),ON,OFF) >/dev/null
+  -DZTP_CUDA=$(if $(NVCC),ON,OFF) -DZTP_MPI=$$(command -v mpicc >/dev/null && echo ON || echo OFF) >/dev/null
 
-.PHONY: all setup demo test cuda test-cuda cuda-bundle python wheel fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize \
+.PHONY: all setup demo test cuda test-cuda cuda-bundle mpi python wheel fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize \
         reliability install clean
 
 all: setup
@@ -52,6 +53,14 @@ cuda-bundle: cuda
 	  $(addprefix build/dev/tests/,$(CUDA_TESTS))
 	@cp $(BUILD)/libztp_cuda.so build/cuda-bundle/
 	@cp scripts/cuda_tests.sh build/cuda-bundle/test
+
+# Communication between processes, build/release/libztp_mpi.so beside the program, for `mpirun ztp`. Needs an MPI with its
+# headers, and installs nothing of it.
+mpi: all
+	@command -v mpicc >/dev/null || { echo "make mpi needs mpicc: install an MPI with its headers (Debian: libopenmpi-dev \
+	and openmpi-bin)" >&2; exit 1; }
+	@cmake --preset release -DZTP_MPI=ON >/dev/null
+	@cmake --build $(BUILD) --target ztp_mpi
 
 # The Python package: a release build, installed into a fresh virtual environment, and its tests. PYTHON says which
 # interpreter.

@@ -22,20 +22,21 @@ while IFS=: read -r layer without; do
   done
 done <<END
 base:
-options:
-tensor: options
-io: options
-model: tensor io
-evaluate: options tensor io model
+comm:
+options: comm
+tensor: comm options
+io: comm options
+model: comm tensor io
+evaluate: comm options tensor io model
 kernel: io options
-store: kernel
+store: comm kernel
 sampler: io store options
-diagnose: options tensor io model kernel sampler
+diagnose: comm options tensor io model kernel sampler
 run:
-posterior: sampler run
-simulate: options kernel store sampler run posterior
-report: sampler run
-baselines: store posterior simulate report
+posterior: comm sampler run
+simulate: comm options kernel store sampler run posterior
+report: comm sampler run
+baselines: comm store posterior simulate report
 END
 # The Python module uses the public headers and its own alone.
 if grep -nE '^#include "' ../python/src/* | grep -vE '"(ztp/[a-z_]+|bindings|shared_posterior)\.hpp"' >&2; then

@@ -14,7 +14,9 @@ bench="libbenchmark-dev"
 python="python3 python3-dev python3-venv"
 # The report is tried in a real browser; text has no width without a font.
 browser="chromium chromium-driver fonts-dejavu-core"
-test="libgtest-dev libboost-dev gzip zstd $python $bench $browser"
+# The program is tried on several ranks.
+mpi="openmpi-bin libopenmpi-dev"
+test="libgtest-dev libboost-dev gzip zstd $python $bench $browser $mpi"
 
 case "${1:-build}" in
   build) wanted="$build" ;;

@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "comm/comm.hpp"
 #include "commands.hpp"
 #include "common.hpp"
 #include "ztp/error.hpp"
@@ -98,6 +99,11 @@ int run(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond a limit on file sizes then fails as others do, with a message
+  try {
+    ztp::start_ranks();
+  } catch (const ztp::Error& error) {
+    return fail(exit_code(error.kind()), error.what());
+  }
 #ifdef ZTP_RIVALS
   ztp::add_rivals();
 #endif
@@ -108,5 +114,7 @@ int main(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   add_commands(app);
   const std::string wrong = bad_arguments(app, argc, argv);
-  return wrong.empty() ? run(app, argc, argv) : fail(2, wrong);
+  const int code = wrong.empty() ? run(app, argc, argv) : fail(2, wrong);
+  ztp::end_ranks();
+  return code;
 }

@@ -1,0 +1,14 @@
+// What the environment tells of the launcher that started this process.
+#pragma once
+#include <cstddef>
+
+namespace ztp {
+
+struct Launch {
+  bool by_launcher = false;
+  std::size_t size = 0;  // of the job; 0: not known
+};
+
+Launch read_launch();
+
+}  // namespace ztp
