@@ -37,8 +37,8 @@ Matrix<std::int64_t> equal_counts(std::size_t rows, std::int64_t count) {
 
 void compare(Suite& suite, const std::string& shape, const Matrix<std::int64_t>& S, double a, MaybeWanted wanted) {
   Pool pool(1);
-  HostCounts counts(S.rows(), S.columns(), false, 0);  // narrow, as a fit has them
-  HostFactors u(S.rows(), S.columns(), 0);
+  HostCounts counts(S.rows(), S.columns(), false, RowPlace{});  // narrow, as a fit has them
+  HostFactors u(S.rows(), S.columns(), RowPlace{});
   write_rows(counts, [&](std::size_t j, std::int64_t* row) { std::copy_n(S.row(j), S.columns(), row); });
   std::mt19937 engine(1);
   std::uint32_t sweep = 0;

@@ -28,7 +28,7 @@ class GammaDraws {
  public:
   explicit GammaDraws(Sampling& sampling) : sampling_(sampling) {
     for (const auto& S : sampling.chain().statistics().rows)
-      u_.push_back(std::make_unique<HostFactors>(S->rows(), S->columns(), 0));
+      u_.push_back(std::make_unique<HostFactors>(S->rows(), S->columns(), RowPlace{}));
   }
   void run() {
     const BatchChain& chain = sampling_.chain();

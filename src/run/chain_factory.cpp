@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/cuda/cuda_kernel.hpp"
+#include "kernel/ranks/ranks_kernel.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "sampler/batch_chain.hpp"
@@ -50,10 +51,21 @@ std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted) {
   return static_cast<std::size_t>((ones + each - 1) / each);
 }
 
-ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool)
+namespace {
+
+std::unique_ptr<Kernel> kernel_of(const FitOptions& complete, const Dataset& data, const FactorLayout& layout,
+                                  Pool& pool, Comm* ranks) {
+  if (ranks == nullptr || ranks->size() == 1) return make_kernel(complete.kernel, pool);
+  const SparseTensor& tensor = data.tensor;
+  return make_ranks_kernel(*ranks, pool, make_partition(layout, tensor.coords.data(), tensor.nnz(), ranks->size()));
+}
+
+}  // namespace
+
+ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool, Comm* ranks)
     : problem_(make_problem(complete, data, &pool)),
       online_(online_options(complete)),
-      kernel_(make_kernel(complete.kernel, pool)) {
+      kernel_(kernel_of(complete, data, problem_.layout, pool, ranks)) {
   if (complete.kernel == KernelName::cuda)
     require_gpu_memory(problem_.layout,
                        is_online(complete) ? static_cast<std::uint64_t>(complete.minibatch) : data.ones(),

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "comm/comm.hpp"
 #include "sampler/minibatches.hpp"
 #include "sampler/online_chain.hpp"
 #include "sampler/poisson_chain.hpp"
@@ -32,8 +33,8 @@ std::size_t missing_in_minibatch(std::size_t ones);
 
 class ChainFactory {
  public:
-  // Keeps references to the data and the pool.
-  ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool);
+  // Keeps references to the data, the pool and the ranks that share a chain; null: this process alone.
+  ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool, Comm* ranks = nullptr);
   std::unique_ptr<PoissonChain> make(std::uint32_t number) const;
 
  private:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/file.hpp"
 #include "base/memory.hpp"
@@ -17,6 +18,7 @@
 #include "run/choose_rank.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
+#include "run/ranks.hpp"
 #include "run/rivals.hpp"
 #include "run/rounds.hpp"
 #include "run/sample_run.hpp"
@@ -73,20 +75,24 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
 }
 
 // Chains at the same time have threads and arrays of their own, each at its place.
-FitOutcome sample(const OpenRun& run, const ThreadPlan& plan, const std::vector<Checkpoint>& from = {}) {
+FitOutcome sample(const OpenRun& run, ThreadPlan plan, const RunRanks& ranks,
+                  const std::vector<Checkpoint>& from = {}) {
   const FitOptions& options = run.info.options;
+  // Ranks that share chains talk about one at a time.
+  if (ranks.shares_chains()) plan = {1, static_cast<unsigned>(options.threads)};
   std::vector<std::unique_ptr<Pool>> pools;
   std::vector<std::unique_ptr<ChainFactory>> factories;
   for (unsigned place = 0; place < plan.chains; ++place) {
     pools.push_back(std::make_unique<Pool>(plan.threads));
-    if (!is_rival(options)) factories.push_back(std::make_unique<ChainFactory>(options, run.data, *pools.back()));
+    if (!is_rival(options))
+      factories.push_back(std::make_unique<ChainFactory>(options, run.data, *pools.back(), &ranks.of_chain()));
   }
   const auto make_chain = [&](std::uint32_t c, std::size_t place) -> std::unique_ptr<Chain> {
     malloc_trim(0);  // returns the memory of the chain before it, which would otherwise be in pieces
     if (is_rival(options)) return rival_models(options).make_chain(options, run.data, *pools[place], c);
     return factories[place]->make(c);
   };
-  return sample_run(run, make_chain, plan.chains, from);
+  return sample_run(run, make_chain, plan.chains, from, &ranks);
 }
 
 }  // namespace
@@ -134,11 +140,18 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   info.keep_every_given = given.keep_every >= 0;
   info.draws_given = given.draws >= 0;
   if (is_rival(options)) rival_models(options).describe(data, info);
-  NewRunDir made(run_dir, replace);
-  write_initial_files(made.path(), info, data, test);
-  made.publish();
-  if (options.until == Until::converged) ask_for_round(run_dir, info, first_round(info));
-  return sample({run_dir, data, test, info, callbacks}, threads_within_memory(data, options, cells_of_file));
+  const RunRanks ranks(world(), options.chains);
+  ranks.require_same(info);
+  check_ranks(options, ranks.all().size());
+  std::optional<NewRunDir> made;  // its lock is kept
+  if (ranks.leads()) {
+    made.emplace(run_dir, replace);
+    write_initial_files(made->path(), info, data, test);
+    made->publish();
+  }
+  ranks.all().barrier();
+  if (options.until == Until::converged) ask_for_round(run_dir, info, first_round(info), ranks);
+  return sample({run_dir, data, test, info, callbacks}, threads_within_memory(data, options, cells_of_file), ranks);
 }
 
 namespace {
@@ -194,9 +207,14 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
     return !has_leftovers(run_dir) && !lacks_calibration(run_dir, info);
   };
   if (const RunInfo found = run_info(run_dir); nothing_to_do(found) && is_whole(found)) return FitOutcome::complete;
-  const RunLock lock(run_dir);
+  Comm& all = world();
+  std::optional<RunLock> lock;
+  if (all.rank() == 0) lock.emplace(run_dir);
+  all.barrier();
   RunInfo info = run_info(run_dir);  // again: another process may have written before the lock
+  const RunRanks ranks(all, info.options.chains);
   if (nothing_to_do(info)) {
+    if (!ranks.leads()) return FitOutcome::complete;
     remove_leftovers(run_dir);
     if (lacks_calibration(run_dir, info)) {
       const Dataset data = load_data(run_dir, info);
@@ -212,6 +230,7 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   checkpoint_interval(info.options.checkpoint);  // both checked before anything is read
   if (!options.memory.empty()) memory_limit(options.memory);
   if (options.sweeps > 0) extend_sweeps(info, run_dir, options.sweeps);
+  check_ranks(info.options, all.size());
   std::vector<std::string> warnings;
   const std::vector<Checkpoint> from = latest_checkpoints(run_dir, info, warnings);
   for (const std::string& warning : warnings)
@@ -221,12 +240,15 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   require_memory(data, info.options, test_cells);
   const ThreadPlan plan = threads_within_memory(data, info.options, test_cells);
   const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
-  remove_partial_files(run_dir);
-  const auto has_started = [](const Checkpoint& checkpoint) { return !checkpoint.file.empty(); };
-  if (std::any_of(from.begin(), from.end(), has_started)) restore_draw_log(run_dir, info);
   info.status = "running";
-  write_run_status(run_dir, info);
-  return sample({run_dir, data, test, info, callbacks}, plan, from);
+  all.barrier();  // all have read what the leader changes
+  if (ranks.leads()) {
+    remove_partial_files(run_dir);
+    const auto has_started = [](const Checkpoint& checkpoint) { return !checkpoint.file.empty(); };
+    if (std::any_of(from.begin(), from.end(), has_started)) restore_draw_log(run_dir, info);
+    write_run_status(run_dir, info);
+  }
+  return sample({run_dir, data, test, info, callbacks}, plan, ranks, from);
 }
 
 }  // namespace ztp

@@ -49,27 +49,47 @@ std::string trace_row(const SweepReport& report) {
   return fmt::format("{}\n", fmt::join(fields, "\t"));
 }
 
+// What a rank does while the first rank of its chain reads factors or counts, whose rows several ranks have.
+template <class Rows>
+void read_along(const RowArray<Rows>& rows) {
+  for_blocks_of_rows(rows, [](Range, const Rows*) {});
+}
+void read_along(const State& state) {
+  for (const auto& factors : state.factors) read_along(*factors);
+}
+void read_along(Chain& chain) {
+  for (const CheckpointField& field : chain.checkpoint_fields())
+    if (field.rows != nullptr) read_along(*field.rows);
+}
+
 }  // namespace
 
 Recorder::Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, std::size_t watched,
-                   const std::vector<Checkpoint>& from)
-    : run_dir_(run_dir),
+                   const std::vector<Checkpoint>& from, const RunRanks& ranks)
+    : ranks_(ranks),
+      run_dir_(run_dir),
       info_(info),
       callbacks_(callbacks),
       began_(clock_seconds()),
       seconds_before_(info.seconds),
-      trace_(run_dir + "/trace.tsv", length_of(run_dir + "/trace.tsv")),
-      cells_(run_dir + "/cells.tsv", length_of(run_dir + "/cells.tsv")),
-      draws_(run_dir + "/draws.log", draw_layout(info), length_of(run_dir + "/draws.log")),
+      last_checkpoint_(began_),
       interval_(checkpoint_interval(info.options.checkpoint)),
       chains_(static_cast<std::size_t>(info.options.chains), SavedChain{"", clock_seconds()}) {
   for (std::size_t c = 0; c < from.size(); ++c) chains_[c].last_file = from[c].file;
-  begin(trace_, trace_names(draw_layout(info).learned));
-  begin(cells_, cell_names(watched));
+  if (!ranks.records()) return;
+  const auto path = [&](const char* name) { return group_file(run_dir, name, ranks.group()); };
+  trace_.emplace(path("trace.tsv"), length_of(path("trace.tsv")));
+  cells_.emplace(path("cells.tsv"), length_of(path("cells.tsv")));
+  draws_.emplace(path("draws.log"), draw_layout(info), length_of(path("draws.log")));
+  begin(*trace_, trace_names(draw_layout(info).learned));
+  begin(*cells_, cell_names(watched));
 }
 
 void Recorder::on_draw(const RunningChain& now) {
-  draws_.append(now.chain.state(), now.report);
+  if (draws_)
+    draws_->append(now.chain.state(), now.report);
+  else
+    read_along(now.chain.state());
   ++info_.draws;
 }
 
@@ -99,7 +119,8 @@ void Recorder::on_stop(const RunningChain& last) {
 }
 
 void Recorder::on_failure(const RunningChain& last) {
-  if (chains_[last.report.chain].saved) return;
+  // Ranks that share the chain may not have failed, and would have to help.
+  if (chains_[last.report.chain].saved || ranks_.of_chain().size() > 1) return;
   try {
     checkpoint(last);
   } catch (const Error&) {  // the previous checkpoint is still there, and the first error matters more
@@ -114,9 +135,24 @@ RunControl Recorder::control() {
   result.stop_requested = [this] {
     bool stop = false;
     if (callbacks_.stop_requested) guarded([&] { stop = callbacks_.stop_requested(); });
-    return stop || thrown_ != nullptr;
+    return stops(stop || thrown_ != nullptr);
   };
   return result;
+}
+
+// A stop that one process asks for stops all. Ranks that share a chain stop between the same two sweeps, and agree on
+// checkpoints.
+bool Recorder::stops(bool here) {
+  if (ranks_.alone()) return here;
+  if (here) ranks_.all().request_stop();
+  here = here || ranks_.all().stop_requested();
+  if (!ranks_.shares_chains()) return here;
+  const bool due = interval_.sweeps == 0 && clock_seconds() - last_checkpoint_ >= interval_.seconds;
+  std::int64_t wishes[] = {here ? 1 : 0, due ? 1 : 0};
+  ranks_.of_chain().largest(wishes, 2);
+  due_ = wishes[1] != 0;
+  if (due_) last_checkpoint_ = clock_seconds();
+  return wishes[0] != 0;
 }
 
 void Recorder::guarded(const std::function<void()>& call) {
@@ -132,21 +168,33 @@ void Recorder::rethrow() const {
   if (thrown_) std::rethrow_exception(thrown_);
 }
 
+void Recorder::close() {
+  if (!trace_) return;
+  trace_->sync();
+  cells_->sync();
+  draws_->sync();
+  trace_.reset();
+  cells_.reset();
+  draws_.reset();
+}
+
 void Recorder::stop_clock() {
   info_.seconds = seconds_before_ + clock_seconds() - began_;
 }
 
 bool Recorder::checkpoint_is_due(const SweepReport& report) const {
   if (interval_.sweeps > 0) return report.sweep % interval_.sweeps == 0;
+  if (ranks_.shares_chains()) return due_;
   return clock_seconds() - chains_[report.chain].last_checkpoint >= interval_.seconds;
 }
 
 void Recorder::write_rows(const SweepReport& report) {
-  trace_.append(trace_row(report));
+  if (!trace_) return;
+  trace_->append(trace_row(report));
   if (report.watched.empty()) return;
   std::string line = fmt::format("{}\t{}", report.chain, report.sweep);
   for (const double value : report.watched) line += fmt::format("\t{:.6g}", value);
-  cells_.append(line + "\n");
+  cells_->append(line + "\n");
 }
 
 void Recorder::checkpoint(const RunningChain& now) {
@@ -158,12 +206,17 @@ void Recorder::checkpoint(const RunningChain& now) {
 }
 
 void Recorder::write(const std::string& file, const RunningChain& now) {
-  trace_.sync();
-  cells_.sync();
-  draws_.sync();
+  if (!ranks_.records()) {
+    read_along(now.chain);
+    chains_[now.report.chain].saved = true;
+    return;
+  }
+  trace_->sync();
+  cells_->sync();
+  draws_->sync();
   info_.peak_memory = peak_memory();
   stop_clock();
-  write_run_status(run_dir_, info_);  // before the checkpoint, so that it is never older
+  if (ranks_.leads()) write_run_status(run_dir_, info_);  // before the checkpoint, so that it is never older
   write_checkpoint(file, info_, now.chain, now.report.seconds,
                    now.held_out == nullptr ? nullptr : &now.held_out->sum());
   chains_[now.report.chain].saved = true;

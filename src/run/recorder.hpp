@@ -1,12 +1,14 @@
 // Writes the trace, the draws and the checkpoints of a running fit.
 #pragma once
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/file.hpp"
 #include "options/options.hpp"
 #include "run/checkpoint.hpp"
+#include "run/ranks.hpp"
 #include "sampler/run_chains.hpp"
 #include "store/draw_log.hpp"
 #include "ztp/fit.hpp"
@@ -18,8 +20,10 @@ class Recorder final : public Observer {
  public:
   // `from`: where the chains go on. Rows and draws are appended to what the files have. Where no cells are watched,
   // `watched` is 0.
+  // Ranks that share a chain all have a recorder, which must see the same of it: that of the first writes, the others
+  // help it to read what they have of the chain.
   Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, std::size_t watched,
-           const std::vector<Checkpoint>& from);
+           const std::vector<Checkpoint>& from, const RunRanks& ranks);
 
   void on_draw(const RunningChain& now) override;
   void on_sweep(const RunningChain& now) override;
@@ -33,6 +37,7 @@ class Recorder final : public Observer {
   bool has_thrown() const { return thrown_ != nullptr; }  // a callback
   // Throws the exception of a callback, if there was one. Call it when the run directory is complete.
   void rethrow() const;
+  void close();       // all that was recorded is on the disk
   void stop_clock();  // brings RunInfo::seconds up to date
   // Where the state of a chain was written last; empty, if it has done nothing yet.
   const std::string& last_file(std::uint32_t chain) const { return chains_[chain].last_file; }
@@ -48,16 +53,19 @@ class Recorder final : public Observer {
   bool checkpoint_is_due(const SweepReport& report) const;
   void checkpoint(const RunningChain& now);
   void write(const std::string& file, const RunningChain& now);
+  bool stops(bool here);
 
+  const RunRanks& ranks_;
   const std::string run_dir_;
   RunInfo& info_;
   const FitCallbacks& callbacks_;
   const double began_, seconds_before_;
+  double last_checkpoint_;  // of a chain that ranks share
   std::exception_ptr thrown_;
-  AppendFile trace_;
-  AppendFile cells_;
-  DrawLogWriter draws_;
+  std::optional<AppendFile> trace_, cells_;  // none of these, if this rank does not record
+  std::optional<DrawLogWriter> draws_;
   const CheckpointInterval interval_;
+  bool due_ = false;  // a checkpoint, as the ranks of the chain have agreed
   std::vector<SavedChain> chains_;
 };
 

@@ -44,9 +44,10 @@ std::optional<std::int64_t> next_round(const std::string& run_dir, RunInfo& info
   return next;
 }
 
-std::vector<Checkpoint> ask_for_round(const std::string& run_dir, RunInfo& info, std::int64_t sweeps) {
+std::vector<Checkpoint> ask_for_round(const std::string& run_dir, RunInfo& info, std::int64_t sweeps,
+                                      const RunRanks& ranks) {
   ask_for_sweeps(info, sweeps);
-  write_run_status(run_dir, info);
+  if (ranks.leads()) write_run_status(run_dir, info);
   std::vector<std::string> warnings;
   return latest_checkpoints(run_dir, info, warnings);
 }

@@ -212,30 +212,36 @@ void go_back(const std::string& run_dir, RunInfo& info, const Schedule& schedule
 }
 
 // AUC-ROC of held-out cells, of the mean over the draws of all chains.
-double auc_of_all_chains(const OpenRun& run, const Recorder& recorder) {
+double auc_of_all_chains(const OpenRun& run, const Recorder& recorder, const RunRanks& ranks) {
   HeldOut all(run.test);
+  std::vector<std::string> warnings;
+  std::vector<Checkpoint> of_others;
+  if (ranks.groups() > 1) of_others = latest_checkpoints(run.dir, run.info, warnings);
   for (std::uint32_t c = 0; c < static_cast<std::uint32_t>(run.info.options.chains); ++c) {
-    if (recorder.last_file(c).empty()) continue;
-    if (const std::optional<HeldOutSum> sum = read_held_out(recorder.last_file(c), run.info)) all.add(*sum);
+    const std::string& file = ranks.has_chain(c) ? recorder.last_file(c) : of_others[c].file;
+    if (file.empty()) continue;
+    if (const std::optional<HeldOutSum> sum = read_held_out(file, run.info)) all.add(*sum);
   }
   return all.auc_of_mean();
 }
 
 // What chains that go on have added up of held-out cells, where their checkpoints have it of other draws: the run was
 // asked for more sweeps, and keeps fewer of the draws it has.
-std::vector<std::optional<HeldOutSum>> held_out_of_draws(const OpenRun& run, const std::vector<Checkpoint>& from) {
+std::vector<std::optional<HeldOutSum>> held_out_of_draws(const OpenRun& run, const std::vector<Checkpoint>& from,
+                                                         const RunRanks& ranks) {
   std::vector<std::optional<HeldOutSum>> sums(from.size());
   for (std::uint32_t c = 0; c < from.size() && run.test.size() > 0; ++c)
-    if (!from[c].file.empty() && !read_held_out(from[c].file, run.info))
+    if (ranks.has_chain(c) && !from[c].file.empty() && !read_held_out(from[c].file, run.info))
       sums[c] = score_draws(DrawLogReader(run.dir + "/draws.log", draw_layout(run.info)), c, run.info, run.test);
   return sums;
 }
 
 // Goes on to the sweeps that the run is asked for: to the end (true) or to an interruption.
 bool run_to_schedule(const OpenRun& run, const ChainMaker& make_chain, std::size_t side_by_side,
-                     const std::vector<Checkpoint>& from, const TestCells& watched, Recorder& recorder) {
+                     const std::vector<Checkpoint>& from, const TestCells& watched, Recorder& recorder,
+                     const RunRanks& ranks) {
   const TrackedCells followed{run.test.size() > 0 ? &run.test : nullptr, &watched};
-  const std::vector<std::optional<HeldOutSum>> rescored = held_out_of_draws(run, from);
+  const std::vector<std::optional<HeldOutSum>> rescored = held_out_of_draws(run, from, ranks);
   StartedChains started;
   for (const Checkpoint& checkpoint : from) started.sweeps.push_back(checkpoint.sweeps);
   started.restore = [&](RunningChain& now) {
@@ -243,45 +249,77 @@ bool run_to_schedule(const OpenRun& run, const ChainMaker& make_chain, std::size
     now.report.seconds = restore_chain(from[c].file, run.info, now.chain).seconds;
     if (now.held_out != nullptr) now.held_out->add(rescored[c] ? *rescored[c] : *read_held_out(from[c].file, run.info));
   };
-  return run_chains(make_chain, schedule_of_run(run.info), started, followed, recorder, recorder.control(),
+  return run_chains(make_chain, ranks.part_of(schedule_of_run(run.info)), started, followed, recorder, recorder.control(),
                     side_by_side);
+}
+
+// What the first process does when all have sampled: the draws in their files, scores, calibration.
+void write_answers(const OpenRun& run, const Recorder& recorder, const RunRanks& ranks, bool complete) {
+  RunInfo& info = run.info;
+  if (ranks.groups() > 1) {
+    merge_group_files(run.dir);
+    info.draws = DrawLogReader(run.dir + "/draws.log", draw_layout(info)).draws();
+  }
+  // A run that was asked for more sweeps, and then interrupted, may have fewer draws than before.
+  if (info.draws == 0 || (!complete && info.draws < draws_in_file(run.dir))) return;
+  write_draws(run, draw_layout(info));
+  if (run.test.size() > 0) info.auc_roc = auc_of_all_chains(run, recorder, ranks);
+  if (const double auc = run.test.size() > 0 ? calibrate_run(run) : NAN; !std::isnan(auc)) info.auc_roc = auc;
+}
+
+// The sweeps of the next round of a fit that goes on until it has converged; none: it has ended.
+std::optional<std::int64_t> agreed_round(const OpenRun& run, const Recorder& recorder, const RunRanks& ranks) {
+  constexpr std::int64_t none = 0;
+  std::int64_t sweeps = none;
+  // What a callback has thrown stops it, as between any two sweeps.
+  if (ranks.leads() && !recorder.has_thrown()) sweeps = next_round(run.dir, run.info).value_or(none);
+  sweeps = ranks.of_leader(sweeps);
+  return sweeps == none ? std::nullopt : std::optional(sweeps);
+}
+
+void finish(const OpenRun& run, bool complete) {
+  if (complete)
+    for (const char* file : {"/trace.tsv", "/cells.tsv"})
+      sort_rows(run.dir + file, static_cast<std::size_t>(run.info.options.chains));
+  run.info.status = complete ? "complete" : "interrupted";
+  run.info.peak_memory = peak_memory();
+  write_run_status(run.dir, run.info);
+  if (complete) remove_leftovers(run.dir);
 }
 
 }  // namespace
 
 FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::size_t side_by_side,
-                      std::vector<Checkpoint> from) {
+                      std::vector<Checkpoint> from, const RunRanks* all_ranks) {
   const auto& [run_dir, data, test, info, callbacks] = run;
+  const std::unique_ptr<Comm> one = single_comm();
+  const RunRanks alone(*one, info.options.chains);
+  const RunRanks& ranks = all_ranks == nullptr ? alone : *all_ranks;
   const TestCells watched = watched_cells(data, test, info.options.seed);
   from.resize(static_cast<std::size_t>(info.options.chains));
   for (;;) {
-    go_back(run_dir, info, schedule_of_run(info), from);
-    Recorder recorder(run_dir, info, callbacks, watched.size(), from);
-    bool complete = run_to_schedule(run, make_chain, side_by_side, from, watched, recorder);
-    malloc_trim(0);  // returns the memory of the chains: writing needs some
-    // A run that was asked for more sweeps, and then interrupted, may have fewer draws than before.
-    if (info.draws > 0 && (complete || info.draws >= draws_in_file(run_dir))) {
-      write_draws(run, draw_layout(info));
-      if (test.size() > 0) info.auc_roc = auc_of_all_chains(run, recorder);
-      if (const double auc = test.size() > 0 ? calibrate_run(run) : NAN; !std::isnan(auc)) info.auc_roc = auc;
+    if (ranks.leads()) {
+      merge_group_files(run_dir);
+      go_back(run_dir, info, schedule_of_run(info), from);
     }
+    ranks.all().barrier();
+    Recorder recorder(run_dir, info, callbacks, watched.size(), from, ranks);
+    bool complete = ranks.on_all(run_to_schedule(run, make_chain, side_by_side, from, watched, recorder, ranks));
+    recorder.close();
+    malloc_trim(0);  // returns the memory of the chains: writing needs some
+    ranks.collect_statuses(info);
+    ranks.all().barrier();
+    if (ranks.leads()) write_answers(run, recorder, ranks, complete);
     recorder.stop_clock();
     if (complete && info.options.until == Until::converged) {
-      // What a callback has thrown stops it, as between any two sweeps.
-      const std::optional<std::int64_t> more = recorder.has_thrown() ? std::nullopt : next_round(run_dir, info);
-      if (more) {
-        from = ask_for_round(run_dir, info, *more);
+      if (const std::optional<std::int64_t> more = agreed_round(run, recorder, ranks)) {
+        from = ask_for_round(run_dir, info, *more, ranks);
         continue;
       }
-      complete = !recorder.has_thrown();
+      complete = ranks.on_all(!recorder.has_thrown());
     }
-    if (complete)
-      for (const char* file : {"/trace.tsv", "/cells.tsv"})
-        sort_rows(run_dir + file, static_cast<std::size_t>(info.options.chains));
-    info.status = complete ? "complete" : "interrupted";
-    info.peak_memory = peak_memory();
-    write_run_status(run_dir, info);
-    if (complete) remove_leftovers(run_dir);
+    if (ranks.leads()) finish(run, complete);
+    ranks.all().barrier();
     recorder.rethrow();
     return complete ? FitOutcome::complete : FitOutcome::interrupted;
   }
@@ -295,7 +333,7 @@ std::vector<fs::path> leftovers(const std::string& run_dir) {
   std::error_code no_access;
   for (const auto& entry : fs::directory_iterator(run_dir, no_access)) {
     const std::string name = entry.path().filename().string();
-    if (name == "draws.log" || is_checkpoint_file(name)) found.push_back(entry.path());
+    if (name == "draws.log" || is_checkpoint_file(name) || is_group_file(name)) found.push_back(entry.path());
   }
   return found;
 }

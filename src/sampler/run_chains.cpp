@@ -51,13 +51,14 @@ class ChainLoop {
   ChainLoop(const ChainMaker& make_chain, const Schedule& schedule, const StartedChains& started,
             const TrackedCells& tracked, Observer& observer)
       : make_chain_(make_chain), schedule_(schedule), started_(started), tracked_(tracked), observer_(observer) {
-    for (std::uint32_t c = 0; c < schedule.chains; ++c) done_ += std::min(behind(c), schedule.sweeps);
+    for (std::uint32_t c = schedule.first; c < schedule.chains; c += schedule.step) done_ += std::min(behind(c), schedule.sweeps);
   }
 
   // The next chain that is not at its end; nothing, if there is none.
   std::optional<std::uint32_t> next() {
-    std::uint32_t c = next_++;
-    while (c < schedule_.chains && behind(c) >= schedule_.sweeps) c = next_++;
+    const auto take = [&] { return schedule_.first + schedule_.step * next_++; };
+    std::uint32_t c = take();
+    while (c < schedule_.chains && behind(c) >= schedule_.sweeps) c = take();
     return c < schedule_.chains ? std::optional(c) : std::nullopt;
   }
 
@@ -89,7 +90,7 @@ class ChainLoop {
   void begin(RunningChain& now, std::uint32_t c) {
     now.report.chain = c;
     now.report.sweep = behind(c);
-    now.report.planned = std::uint64_t{schedule_.chains} * schedule_.sweeps;
+    now.report.planned = std::uint64_t{schedule_.chains_here()} * schedule_.sweeps;
     if (behind(c) > 0)
       started_.restore(now);
     else
@@ -258,7 +259,7 @@ bool run_chains(const ChainMaker& make_chain, const Schedule& schedule, const St
                 const TrackedCells& tracked, Observer& observer, const RunControl& control, std::size_t side_by_side) {
   ChainLoop loop(make_chain, schedule, started, tracked, observer);
   if (side_by_side <= 1) return one_after_another(loop, control);
-  return Team(loop, control).run(std::min<std::size_t>(side_by_side, schedule.chains));
+  return Team(loop, control).run(std::min<std::size_t>(side_by_side, schedule.chains_here()));
 }
 
 }  // namespace ztp

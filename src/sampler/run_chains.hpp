@@ -18,6 +18,8 @@ struct Schedule {
   // Draws are kept in the sweeps after burn-in that are multiples of this, cells are watched in multiples of that.
   std::uint32_t keep_every = 5, watch_every = 1;
   std::uint32_t score_every = 5;  // held-out cells are scored in multiples of this
+  // Of all chains these are run here: `first` and every `step` after it. The others run in other processes.
+  std::uint32_t first = 0, step = 1;
 
   // Where it costs extra, the log-likelihood is computed this often.
   bool wants_likelihood(std::uint32_t t) const { return t == 1 || t % 10 == 0; }
@@ -28,6 +30,7 @@ struct Schedule {
   std::uint32_t watches_until(std::uint32_t t) const { return multiples(watch_every, t); }
   std::uint32_t draws_per_chain() const { return draws_until(sweeps); }
   std::uint64_t draws() const { return std::uint64_t{chains} * draws_per_chain(); }
+  std::uint32_t chains_here() const { return first < chains ? (chains - first + step - 1) / step : 0; }
   // The same with keep_every doubled, if need be, until all chains together keep at most this many draws. Each keeps one
   // at least. What a run of fewer sweeps keeps contains the draws that are wanted of it when it goes on to more.
   Schedule thinned_to(std::uint64_t most) const;

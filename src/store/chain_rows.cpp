@@ -58,10 +58,14 @@ std::vector<std::uint64_t> keep_rows(const std::string& path, std::size_t chains
   std::error_code no_access;
   if (!std::filesystem::exists(path, no_access)) return rows;
   std::vector<Extent> kept;
+  std::vector<std::uint32_t> last(chains, 0);  // a row may be there twice (run/ranks.hpp)
   for_rows(path, [&](const Row& row) {
     const bool header = row.where.begin == 0;
-    if (!header && (row.chain >= chains || !keeps(row.chain, row.sweep))) return;
-    if (!header) ++rows[row.chain];
+    if (!header && (row.chain >= chains || row.sweep <= last[row.chain] || !keeps(row.chain, row.sweep))) return;
+    if (!header) {
+      ++rows[row.chain];
+      last[row.chain] = row.sweep;
+    }
     add_extent(kept, row.where);
   });
   keep_extents(path, kept);

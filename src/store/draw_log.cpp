@@ -143,10 +143,14 @@ std::vector<std::uint64_t> keep_draws(const std::string& path, const DrawLayout&
   {
     const ReadFile file(path);
     const std::uint64_t bytes = record_bytes(layout);
+    std::vector<std::uint32_t> last(layout.chains, 0);  // a draw may be there twice (run/ranks.hpp)
     for (std::uint64_t begin = 0; begin + bytes <= file.length(); begin += bytes) {
       DrawHead head;
       file.read(begin, &head, sizeof head);
-      if (head.chain >= layout.chains || !keeps(head.chain, head.sweep) || !is_whole(file, begin, layout)) continue;
+      if (head.chain >= layout.chains || head.sweep <= last[head.chain] || !keeps(head.chain, head.sweep) ||
+          !is_whole(file, begin, layout))
+        continue;
+      last[head.chain] = head.sweep;
       ++draws[head.chain];
       add_extent(kept, {begin, begin + bytes});
     }

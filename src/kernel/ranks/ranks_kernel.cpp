@@ -21,7 +21,7 @@ namespace {
 template <class T>
 std::vector<T> values_in(const std::vector<std::byte>& bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
-  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
   return values;
 }
 
@@ -63,7 +63,7 @@ class RanksKernel final : public Kernel {
       throw Error(ErrorKind::config,
                   "moves of single counts need all of them in one process; use --sampler plain, or no more processes "
                   "than --chains");
-    const RankOnes& cells = of_ranks(ones);
+    const auto& cells = dynamic_cast<const RankOnes&>(ones);
     const FactorLayout layout = cells.layout_here(*rates.layout);
     Rates here = rates;
     here.factors = cells.fetch(rates.factors, pool_);
@@ -78,7 +78,7 @@ class RanksKernel final : public Kernel {
     return log_likelihood;
   }
   void allocate_at_random(const Ones& ones, StreamKey key, const CountSums& sums) override {
-    const RankOnes& cells = of_ranks(ones);
+    const auto& cells = dynamic_cast<const RankOnes&>(ones);
     const FactorLayout layout = cells.layout_here(*sums.layout);
     add_to_owners(cells, layout, sums, false, nullptr, [&](const CountSums& sums_here) {
       for (Counts* rows : sums_here.rows) rows->clear();
@@ -218,7 +218,7 @@ class RanksKernel final : public Kernel {
     score(scored_cells(coords, count, *rates.layout), rates, z);
   }
   void score(const Ones& ones, const Rates& rates, double* z) override {
-    const RankOnes& cells = of_ranks(ones);
+    const auto& cells = dynamic_cast<const RankOnes&>(ones);
     const FactorLayout layout = cells.layout_here(*rates.layout);
     Rates here = rates;
     here.factors = cells.fetch(rates.factors, pool_);
@@ -258,11 +258,6 @@ class RanksKernel final : public Kernel {
 
   [[noreturn]] static void only_sampled() {
     throw Error(ErrorKind::usage, "the kernel of several processes is for sampling");
-  }
-  static const RankOnes& of_ranks(const Ones& ones) { return dynamic_cast<const RankOnes&>(ones); }
-  template <class Array>
-  static decltype(auto) of_ranks(Array& array) {
-    return ztp::of_ranks(array);
   }
   static RowMask here(const RankFactors& factors, RowMask rows) {
     return {rows.mask == nullptr ? nullptr : rows.mask + factors.rows_here().begin, rows.wanted};

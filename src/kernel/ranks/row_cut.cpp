@@ -35,13 +35,15 @@ std::vector<std::size_t> slabs_of_modes(const FactorLayout& layout, std::size_t 
 std::vector<std::uint64_t> slab_ends(std::size_t k, const FactorLayout& layout, const std::uint32_t* coords,
                                      std::size_t count, std::size_t slabs) {
   const std::uint64_t n = layout.size_of_mode(k).rows, share = rows_of_share(n);
-  std::vector<std::uint64_t> ones((n + share - 1) / share, 0);
+  // By rows, where the ones are not in memory.
+  std::vector<std::uint64_t> ones((n + share - 1) / share, count == 0 ? 1 : 0);
+  const double all = static_cast<double>(count == 0 ? ones.size() : count);
   for (std::size_t e = 0; e < count; ++e) ++ones[coords[e * layout.modes() + k] / share];
   std::vector<std::uint64_t> ends;
   std::uint64_t passed = 0;
   std::size_t next = 0;
   for (std::size_t slab = 1; slab < slabs; ++slab) {
-    const double wanted = static_cast<double>(count) * static_cast<double>(slab) / static_cast<double>(slabs);
+    const double wanted = all * static_cast<double>(slab) / static_cast<double>(slabs);
     while (next < ones.size() && static_cast<double>(passed) + static_cast<double>(ones[next]) / 2 < wanted)
       passed += ones[next++];
     ends.push_back(std::min(next * share, n));

@@ -1,0 +1,164 @@
+#include "run/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "base/file.hpp"
+#include "base/hash.hpp"
+#include "model/layout_options.hpp"
+#include "options/options.hpp"
+#include "options/options_json.hpp"
+#include "ztp/version.hpp"
+
+namespace ztp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array recorded = {"trace.tsv", "cells.tsv", "draws.log"};
+
+std::size_t group_of(std::size_t rank, std::size_t ranks, std::size_t groups) { return rank * groups / ranks; }
+
+}  // namespace
+
+RunRanks::RunRanks(Comm& all, std::int64_t chains)
+    : all_(all),
+      groups_(std::min(all.size(), static_cast<std::size_t>(chains))),
+      group_(group_of(all.rank(), all.size(), groups_)),
+      of_chain_(all.size() == 1 ? single_comm() : all.split(group_)) {}
+
+Schedule RunRanks::part_of(Schedule schedule) const {
+  schedule.first = static_cast<std::uint32_t>(group_);
+  schedule.step = static_cast<std::uint32_t>(groups_);
+  return schedule;
+}
+
+bool RunRanks::on_all(bool here) const {
+  std::int64_t not_here = here ? 0 : 1;
+  all_.largest(&not_here, 1);
+  return not_here == 0;
+}
+
+std::int64_t RunRanks::of_leader(std::int64_t value) const {
+  all_.broadcast(&value, sizeof value, 0);
+  return value;
+}
+
+void RunRanks::require_same(const RunInfo& info) const {
+  if (alone()) return;
+  FitOptions options = info.options;
+  options.threads = 0;
+  options.memory.clear();
+  const std::array<std::string, 3> mine = {version(), info.fingerprint, options_to_json(options)};
+  std::vector<std::uint64_t> hashes;
+  for (const std::string& text : mine) {
+    Hash hash;
+    hash.add(text.data(), text.size());
+    hashes.push_back(hash.sum());
+  }
+  constexpr std::array what = {"runs another version of ztp", "has read other data", "has other options"};
+  const auto others = all_.all_gather(hashes.data(), hashes.size() * sizeof hashes[0]);
+  for (std::size_t i = 0; i < mine.size(); ++i)
+    for (std::size_t rank = 1; rank < others.size(); ++rank)
+      if (!std::equal(others[0].begin() + static_cast<std::ptrdiff_t>(8 * i),
+                      others[0].begin() + static_cast<std::ptrdiff_t>(8 * i + 8),
+                      others[rank].begin() + static_cast<std::ptrdiff_t>(8 * i)))
+        throw Error(ErrorKind::config,
+                    fmt::format("process {} of the job {} than the first; start all of them with the same program, "
+                                "files and options",
+                                rank + 1, what[i]));
+}
+
+void RunRanks::collect_statuses(RunInfo& info) const {
+  if (groups_ == 1) return;
+  struct Status {
+    std::size_t chain;
+    RunInfo::ChainStatus of_chain;
+  };
+  std::vector<Status> mine;
+  for (std::size_t c = 0; records() && c < info.chains.size(); ++c)
+    if (has_chain(c) && info.chains[c].sweeps > 0) mine.push_back({c, info.chains[c]});
+  for (const auto& bytes : all_.gather(mine.data(), mine.size() * sizeof(Status), 0)) {
+    std::vector<Status> statuses(bytes.size() / sizeof(Status));
+    if (!bytes.empty()) std::memcpy(static_cast<void*>(statuses.data()), bytes.data(), bytes.size());
+    for (const Status& status : statuses) {
+      info.chains.resize(std::max(info.chains.size(), status.chain + 1));
+      info.chains[status.chain] = status.of_chain;
+    }
+  }
+}
+
+namespace {
+
+// trace-2.tsv is of trace.tsv.
+bool is_of_group(const std::string& file, const std::string& name) {
+  const std::size_t dot = name.find('.');
+  const std::string stem = name.substr(0, dot) + "-", ending = name.substr(dot);
+  return file.starts_with(stem) && file.ends_with(ending) && file.size() > stem.size() + ending.size();
+}
+
+}  // namespace
+
+bool is_group_file(const std::string& name) {
+  return std::any_of(recorded.begin(), recorded.end(), [&](const char* of) { return is_of_group(name, of); });
+}
+
+std::string group_file(const std::string& run_dir, const std::string& name, std::size_t group) {
+  if (group == 0) return run_dir + "/" + name;
+  const std::size_t dot = name.find('.');
+  return fmt::format("{}/{}-{}{}", run_dir, name.substr(0, dot), group + 1, name.substr(dot));
+}
+
+// A kill in between may leave rows twice, which those who read them look out for.
+void merge_group_files(const std::string& run_dir) {
+  for (const std::string name : recorded) {
+    std::set<std::string> files;
+    for (const auto& entry : fs::directory_iterator(run_dir))
+      if (is_of_group(entry.path().filename().string(), name)) files.insert(entry.path().string());
+    for (const std::string& file : files) {
+      const ReadFile from(file);
+      const std::string path = run_dir + "/" + name;
+      std::error_code none_yet;
+      const std::uintmax_t length = fs::file_size(path, none_yet);
+      AppendFile to(path, none_yet ? 0 : length);
+      Buffer<char> buffer(std::size_t{1} << 20);
+      // The first line of a table is its header.
+      bool skips = to.length() > 0 && name.ends_with(".tsv");
+      for (std::uint64_t at = 0; at < from.length();) {
+        const std::size_t part = std::min<std::uint64_t>(buffer.size(), from.length() - at);
+        from.read(at, buffer.data(), part);
+        const char* begin = buffer.data();
+        if (skips) begin = std::find(begin, begin + part, '\n') + 1;
+        skips = false;
+        to.append(begin, static_cast<std::size_t>(buffer.data() + part - begin));
+        at += part;
+      }
+      to.sync();
+      fs::remove(file);
+    }
+  }
+}
+
+void check_ranks(const FitOptions& complete, std::size_t ranks) {
+  const std::size_t chains = static_cast<std::size_t>(complete.chains);
+  if (ranks <= chains) return;
+  const auto refuse = [&](const std::string& what, const std::string& remedy) {
+    throw Error(ErrorKind::config, fmt::format("{} processes for {} chain{}: {}; use at most {} process{}{}", ranks,
+                                               chains, chains == 1 ? "" : "s", what, chains,
+                                               chains == 1 ? "" : "es", remedy));
+  };
+  const std::string more = fmt::format(", or --chains {}", ranks);
+  if (is_rival(complete))
+    refuse(fmt::format("a chain of --model {} is for one process", name_of(complete.model)), more);
+  if (shares_columns(complete)) refuse("moves of components between columns need all counts in one process", more);
+  if (complete.sampler == Sampler::collapsed)
+    refuse("the collapsed sampler moves counts one after another", more + ", or --sampler plain");
+  if (complete.kernel == KernelName::cuda) refuse("with --kernel cuda a chain is for one process", more + ", or --kernel cpu");
+}
+
+}  // namespace ztp

@@ -1,0 +1,59 @@
+// The part of this process in a run that several make (ranks of an MPI job). Chains are shared out among groups of
+// ranks; the ranks of a group share each of its chains. The first rank of all leads: it makes the run directory. The
+// first of each group records its chains there.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/comm.hpp"
+#include "sampler/run_chains.hpp"
+#include "ztp/error.hpp"
+#include "ztp/fit.hpp"
+#include "ztp/run_info.hpp"
+
+namespace ztp {
+
+class RunRanks {
+ public:
+  RunRanks(Comm& all, std::int64_t chains);
+
+  Comm& all() const { return all_; }
+  Comm& of_chain() const { return *of_chain_; }  // that share a chain with this one
+  bool alone() const { return all_.size() == 1; }
+  bool leads() const { return all_.rank() == 0; }
+  bool records() const { return of_chain_->rank() == 0; }
+  std::size_t groups() const { return groups_; }
+  std::size_t group() const { return group_; }
+  bool shares_chains() const { return all_.size() > groups_; }
+  bool has_chain(std::size_t c) const { return c % groups_ == group_; }
+  // Of all chains, those that are this group's.
+  Schedule part_of(Schedule schedule) const;
+
+  // Whether it holds on all ranks. All of them ask.
+  bool on_all(bool here) const;
+  // What the leader says. All of them ask.
+  std::int64_t of_leader(std::int64_t value) const;
+  // Error (config) on all ranks, if they have different ideas of what is fitted.
+  void require_same(const RunInfo& info) const;
+  // Tells the leader what status.json says of the chains of other groups. All of them call it.
+  void collect_statuses(RunInfo& info) const;
+
+ private:
+  Comm& all_;
+  std::size_t groups_, group_;
+  std::unique_ptr<Comm> of_chain_;
+};
+
+// Files of one group, as trace-2.tsv; those of the first have no number.
+std::string group_file(const std::string& run_dir, const std::string& name, std::size_t group);
+// Appends what other groups have recorded to the files of the first, and removes theirs.
+void merge_group_files(const std::string& run_dir);
+
+bool is_group_file(const std::string& name);
+
+// Whether a chain of these options can be shared by several ranks; else Error (config).
+void check_ranks(const FitOptions& complete, std::size_t ranks);
+
+}  // namespace ztp
