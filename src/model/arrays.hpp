@@ -50,6 +50,8 @@ class RowArray {
   // writes or a kernel computes with the array.
   virtual void read(Range rows, T* values) const = 0;
   virtual void write(Range rows, const T* values) = 0;
+  // As read. Where several processes have rows, the first of them gets all, and each other one its own and zeros.
+  virtual void collect(Range rows, T* values) const { read(rows, values); }
   // As many as are worth a call: a block of them stays in cache on the host.
   virtual std::size_t values_at_once() const { return std::size_t{1} << 14; }
 
@@ -100,6 +102,16 @@ void for_blocks_of_rows(const RowArray<T>& array, const Body& body, const std::v
   for_row_ranges(array, list, [&](Range rows) {
     values.resize(rows.size() * array.columns());
     array.read(rows, values.data());
+    body(rows, values.data());
+  });
+}
+// The same with RowArray::collect, for what only the first of several processes writes down.
+template <class T, class Body>
+void collect_blocks_of_rows(const RowArray<T>& array, const Body& body) {
+  std::vector<T> values;
+  for_row_ranges(array, nullptr, [&](Range rows) {
+    values.resize(rows.size() * array.columns());
+    array.collect(rows, values.data());
     body(rows, values.data());
   });
 }

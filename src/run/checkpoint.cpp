@@ -77,7 +77,7 @@ std::size_t row_bytes(const Counts& counts) {
 
 void write_counts(SectionWriter& file, const std::string& name, const Counts& counts) {
   file.begin_section(name, std::uint64_t{counts.rows()} * row_bytes(counts));
-  for_blocks_of_rows(counts, [&](Range rows, const std::int64_t* values) {
+  collect_blocks_of_rows(counts, [&](Range rows, const std::int64_t* values) {
     Matrix<std::int64_t> block(rows.size(), counts.columns());
     for (std::size_t j = 0; j < rows.size(); ++j)
       std::copy(values + j * counts.columns(), values + (j + 1) * counts.columns(), block.row(j));

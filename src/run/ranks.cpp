@@ -155,7 +155,6 @@ void check_ranks(const FitOptions& complete, std::size_t ranks) {
   const std::string more = fmt::format(", or --chains {}", ranks);
   if (is_rival(complete))
     refuse(fmt::format("a chain of --model {} is for one process", name_of(complete.model)), more);
-  if (shares_columns(complete)) refuse("moves of components between columns need all counts in one process", more);
   if (complete.sampler == Sampler::collapsed)
     refuse("the collapsed sampler moves counts one after another", more + ", or --sampler plain");
   if (complete.kernel == KernelName::cuda) refuse("with --kernel cuda a chain is for one process", more + ", or --kernel cpu");

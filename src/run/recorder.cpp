@@ -52,10 +52,11 @@ std::string trace_row(const SweepReport& report) {
 // What a rank does while the first rank of its chain reads factors or counts, whose rows several ranks have.
 template <class Rows>
 void read_along(const RowArray<Rows>& rows) {
-  for_blocks_of_rows(rows, [](Range, const Rows*) {});
+  collect_blocks_of_rows(rows, [](Range, const Rows*) {});
 }
 void read_along(const State& state) {
-  for (const auto& factors : state.factors) read_along(*factors);
+  for (std::size_t f = 0; f < state.factors.size(); ++f)
+    if (!state.layout.is_one_hot(f)) read_along(*state.factors[f]);  // the identity is in no draw
 }
 void read_along(Chain& chain) {
   for (const CheckpointField& field : chain.checkpoint_fields())

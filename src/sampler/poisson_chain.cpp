@@ -45,7 +45,7 @@ void PoissonChain::restore(std::uint32_t t) {
                parameters(state_.shapes.dirichlet) && parameters(state_.shapes.networks);
   for (const Statistics::Totals& totals : statistics_.totals()) sound = sound && counts(*totals.counts);
   for (const auto& of_matrix : statistics_.rows)
-    for_blocks_of_rows(*of_matrix, [&](Range rows, const std::int64_t* values) {
+    collect_blocks_of_rows(*of_matrix, [&](Range rows, const std::int64_t* values) {
       sound = sound && std::all_of(values, values + rows.size() * of_matrix->columns(), is_count);
     });
   if (!sound) throw damaged_checkpoint();

@@ -71,7 +71,7 @@ void put(FloatSink& sink, const DrawVariable& variable, const State& state, cons
     case DrawVariable::Kind::factor:
       const Factors& u = *state.factors[i];  // n u
       const float n = static_cast<float>(u.rows());
-      for_blocks_of_rows(
+      collect_blocks_of_rows(
           u, [&](Range rows, const float* values) { sink.put_divided(values, rows.size() * u.columns(), n); });
   }
 }

@@ -9,8 +9,7 @@
 
 namespace ztp {
 
-// read and write are called by all ranks alike. Rank 0 reads all rows, another rank those that are its own; what it
-// finds in the others is undefined. A rank writes its own rows.
+// read, collect and write are called by all ranks alike. A rank writes its own rows.
 template <class Base, class Own>
 class RankRows final : public Base {
   using Number = std::conditional_t<std::is_same_v<Base, Counts>, std::int64_t, float>;
@@ -26,16 +25,15 @@ class RankRows final : public Base {
 
   std::size_t bytes() const override { return own.bytes(); }
   void read(Range rows, Number* values) const override {
-    const std::size_t P = this->columns();
-    const Range mine = within(rows, rows_);
-    Number* const at = values + (mine.begin - rows.begin) * P;
-    if (mine.size() > 0) own.read({mine.begin - rows_.begin, mine.end - rows_.begin}, at);
-    const auto parts = comm_.gather(mine.size() > 0 ? at : nullptr, mine.size() * P * sizeof(Number), 0);
-    for (const RowCut::Share& share : cut_.shares) {
-      const Range part = within(rows, {share.begin, share.end});
-      if (share.owner >= parts.size() || share.owner == comm_.rank() || part.size() == 0) continue;
-      std::memcpy(values + (part.begin - rows.begin) * P, parts[share.owner].data(), parts[share.owner].size());
-    }
+    const std::vector<Number> mine = own_part(rows);
+    put_together(rows, comm_.all_gather(mine.data(), mine.size() * sizeof(Number)), values);
+  }
+  void collect(Range rows, Number* values) const override {
+    const std::vector<Number> mine = own_part(rows);
+    const auto parts = comm_.gather(mine.data(), mine.size() * sizeof(Number), 0);
+    if (comm_.rank() == 0) return put_together(rows, parts, values);
+    std::fill_n(values, rows.size() * this->columns(), Number{0});
+    std::copy(mine.begin(), mine.end(), values + (within(rows, rows_).begin - rows.begin) * this->columns());
   }
   void write(Range rows, const Number* values) override {
     const Range mine = within(rows, rows_);
@@ -53,6 +51,20 @@ class RankRows final : public Base {
   static Range within(Range rows, Range of) {
     const std::size_t begin = std::max(rows.begin, of.begin), end = std::min(rows.end, of.end);
     return begin < end ? Range{begin, end} : Range{rows.begin, rows.begin};
+  }
+  std::vector<Number> own_part(Range rows) const {
+    const Range mine = within(rows, rows_);
+    std::vector<Number> values(mine.size() * this->columns());
+    if (mine.size() > 0) own.read({mine.begin - rows_.begin, mine.end - rows_.begin}, values.data());
+    return values;
+  }
+  void put_together(Range rows, const std::vector<std::vector<std::byte>>& parts, Number* values) const {
+    for (const RowCut::Share& share : cut_.shares) {
+      const Range part = within(rows, {share.begin, share.end});
+      if (part.size() == 0) continue;
+      std::memcpy(values + (part.begin - rows.begin) * this->columns(), parts[share.owner].data(),
+                  parts[share.owner].size());
+    }
   }
 
   Comm& comm_;

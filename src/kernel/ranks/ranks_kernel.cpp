@@ -59,22 +59,21 @@ class RanksKernel final : public Kernel {
 
   ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
                     const CountSums& sums) override {
-    if (settings.parts != nullptr)
-      throw Error(ErrorKind::config,
-                  "moves of single counts need all of them in one process; use --sampler plain, or no more processes "
-                  "than --chains");
     const auto& cells = dynamic_cast<const RankOnes&>(ones);
     const FactorLayout layout = cells.layout_here(*rates.layout);
     Rates here = rates;
     here.factors = cells.fetch(rates.factors, pool_);
     here.layout = &layout;
     ExactSum log_likelihood;
+    Allocation parts_here;
     const auto draw = [&](const CountSums& sums_here) {
       DrawSettings fresh = settings;
       fresh.fresh = true;
+      if (settings.parts != nullptr) fresh.parts = &parts_here;
       if (cells.count_here() > 0) log_likelihood = host_->allocate(cells.here(), here, key, fresh, sums_here);
     };
     add_to_owners(cells, layout, sums, settings.fresh, &log_likelihood, draw);
+    if (settings.parts != nullptr) *settings.parts = {parts_of_all(cells, parts_here)};
     return log_likelihood;
   }
   void allocate_at_random(const Ones& ones, StreamKey key, const CountSums& sums) override {
@@ -310,6 +309,21 @@ class RanksKernel final : public Kernel {
     }
     cells.give_back(sums.rows, most, pool_);
     for (std::size_t r = 0; r < R; ++r) sums.totals[r] += totals[r];
+  }
+
+  // The parts of all ranks, in the order of the entries: moves of single counts need them all, on every rank.
+  std::vector<Part> parts_of_all(const RankOnes& cells, const Allocation& here) {
+    std::vector<Part> mine, all;
+    for (const std::vector<Part>& block : here)
+      for (const Part& part : block)
+        mine.push_back(
+            {static_cast<std::uint32_t>(cells.cells_here()[part.entry]), part.component, part.count});
+    for (const auto& of_rank : comm_.all_gather(mine.data(), mine.size() * sizeof(Part))) {
+      const std::vector<Part> parts = values_in<Part>(of_rank);
+      all.insert(all.end(), parts.begin(), parts.end());
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Part& x, const Part& y) { return x.entry < y.entry; });
+    return all;
   }
 
   // Rows of P numbers from all ranks, in order of the rows of the matrix that they stand for, added up in this order.
