@@ -92,6 +92,7 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
   }
   if (!std::isnan(info.auc_roc))
     fmt::print("held-out AUC-ROC {:.4f} ({} ones, {} zeros)\n", info.auc_roc, info.test_ones, info.test_zeros);
+  if (info.processes > 1) fmt::print("{}\n", processes_text(info));
   if (!info.ended.empty()) fmt::print("{}\n", ended_text(info));
   print_verdicts(run_dir);
 }

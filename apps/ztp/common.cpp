@@ -189,6 +189,14 @@ std::string human_seconds(double seconds) {
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
+std::string processes_text(const RunInfo& info) {
+  std::string text = fmt::format("{} processes", info.processes);
+  if (info.bytes_per_sweep > 0)
+    text += fmt::format("; the busiest has {:.2f} times its share of the ones, and {} are exchanged in a sweep",
+                        info.busiest, human_bytes(info.bytes_per_sweep));
+  return text;
+}
+
 std::string zeros_text(const RunInfo& info) {
   const std::string count = human_count(static_cast<double>(info.training_zeros));
   if (info.zeros_used >= 1) return fmt::format("all {} zeros", count);

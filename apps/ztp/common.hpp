@@ -62,6 +62,9 @@ std::string quoted_for_shell(const std::string& word);
 std::string human_count(double count);      // 1,401,944
 std::string human_seconds(double seconds);  // 3.2 s, 1 h 05 min
 
+// How several processes made the run.
+std::string processes_text(const RunInfo& info);
+
 // The zeros that a logistic fit uses, in words.
 std::string zeros_text(const RunInfo& info);
 

@@ -83,7 +83,10 @@ struct RunInfo {
   std::vector<std::pair<std::size_t, double>> rank;
   std::vector<std::pair<std::string, double>> learned;  // hyperparameters that were learned: name and posterior mean
   std::uint64_t draws = 0;                              // kept so far
-  std::uint64_t peak_memory = 0;                        // bytes
+  std::uint64_t peak_memory = 0;                        // bytes, of the first process
+  std::uint64_t processes = 1;                          // that sampled last
+  double busiest = 1;          // the ones of the process that has most, beside their mean: where several share a chain
+  double bytes_per_sweep = 0;  // that processes sent to each other for a sweep of a chain, all of them together
   double auc_roc = NAN;  // of the held-out cells, posterior mean so far; NaN if not followed
 };
 

@@ -62,8 +62,14 @@ class Comm {
   // The name of this rank's machine.
   std::string host() const;
 
+  // What this rank has sent to others so far; what all ranks have summed or gathered counts once.
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
+
   // Ends all ranks of the job at once, with this exit code.
   [[noreturn]] virtual void abort(int exit_code) = 0;
+
+ protected:
+  std::uint64_t bytes_sent_ = 0;
 };
 
 // One process by itself. Its stops are its own.

@@ -29,14 +29,19 @@ class MpiComm final : public Comm {
     check_root(root);
     check(api_.broadcast(comm_, data, bytes, root), "broadcast");
   }
-  void add_up(std::int64_t* values, std::size_t count) override { check(api_.add_up(comm_, values, count), "add_up"); }
+  void add_up(std::int64_t* values, std::size_t count) override {
+    bytes_sent_ += count * sizeof *values;
+    check(api_.add_up(comm_, values, count), "add_up");
+  }
   void largest(std::int64_t* values, std::size_t count) override {
+    bytes_sent_ += count * sizeof *values;
     check(api_.largest(comm_, values, count), "largest");
   }
 
   std::vector<std::vector<std::byte>> all_gather(const void* data, std::size_t bytes) override {
     const std::vector<std::uint64_t> sizes = share_size(bytes);
     std::vector<std::vector<std::byte>> result(size_);
+    bytes_sent_ += bytes;
     check(api_.all_gather(comm_, data, sizes.data(), room_for(sizes, result).data()), "all_gather");
     return result;
   }
@@ -57,6 +62,7 @@ class MpiComm final : public Comm {
     if (bytes_to_each[rank_] != bytes_from_each[rank_])
       throw std::logic_error("a rank sends itself as many bytes as it receives from itself");
     exchanging_ = true;
+    for (std::size_t rank = 0; rank < size_; ++rank) bytes_sent_ += rank == rank_ ? 0 : bytes_to_each[rank];
     check(api_.begin_exchange(comm_, send, bytes_to_each, receive, bytes_from_each), "exchange");
   }
   void end_exchange() override {

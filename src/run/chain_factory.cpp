@@ -54,10 +54,12 @@ std::size_t minibatch_count(std::uint64_t ones, std::int64_t wanted) {
 namespace {
 
 std::unique_ptr<Kernel> kernel_of(const FitOptions& complete, const Dataset& data, const FactorLayout& layout,
-                                  Pool& pool, Comm* ranks) {
+                                  Pool& pool, Comm* ranks, double& busiest) {
   if (ranks == nullptr || ranks->size() == 1) return make_kernel(complete.kernel, pool);
   const SparseTensor& tensor = data.tensor;
-  return make_ranks_kernel(*ranks, pool, make_partition(layout, tensor.coords.data(), tensor.nnz(), *ranks));
+  Partition partition = make_partition(layout, tensor.coords.data(), tensor.nnz(), *ranks);
+  busiest = partition.busiest();
+  return make_ranks_kernel(*ranks, pool, std::move(partition));
 }
 
 }  // namespace
@@ -65,7 +67,7 @@ std::unique_ptr<Kernel> kernel_of(const FitOptions& complete, const Dataset& dat
 ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool, Comm* ranks)
     : problem_(make_problem(complete, data, &pool)),
       online_(online_options(complete)),
-      kernel_(kernel_of(complete, data, problem_.layout, pool, ranks)) {
+      kernel_(kernel_of(complete, data, problem_.layout, pool, ranks, busiest_)) {
   if (complete.kernel == KernelName::cuda)
     require_gpu_memory(problem_.layout,
                        is_online(complete) ? static_cast<std::uint64_t>(complete.minibatch) : data.ones(),

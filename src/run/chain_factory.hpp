@@ -36,10 +36,13 @@ class ChainFactory {
   // Keeps references to the data, the pool and the ranks that share a chain; null: this process alone.
   ChainFactory(const FitOptions& complete, const Dataset& data, Pool& pool, Comm* ranks = nullptr);
   std::unique_ptr<PoissonChain> make(std::uint32_t number) const;
+  // Of the processes that share a chain: the ones of that which has most, beside their mean.
+  double busiest() const { return busiest_; }
 
  private:
   const Problem problem_;
   const OnlineOptions online_;
+  double busiest_ = 1;
   const std::unique_ptr<Kernel> kernel_;
   OwnedMinibatches minibatches_;  // none in batch
 };

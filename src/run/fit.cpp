@@ -87,6 +87,8 @@ FitOutcome sample(const OpenRun& run, ThreadPlan plan, const RunRanks& ranks,
     if (!is_rival(options))
       factories.push_back(std::make_unique<ChainFactory>(options, run.data, *pools.back(), &ranks.of_chain()));
   }
+  run.info.processes = ranks.all().size();
+  run.info.busiest = factories.empty() ? 1 : factories[0]->busiest();
   const auto make_chain = [&](std::uint32_t c, std::size_t place) -> std::unique_ptr<Chain> {
     malloc_trim(0);  // returns the memory of the chain before it, which would otherwise be in pieces
     if (is_rival(options)) return rival_models(options).make_chain(options, run.data, *pools[place], c);

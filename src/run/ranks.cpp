@@ -64,6 +64,13 @@ void RunRanks::collect_statuses(RunInfo& info) const {
   }
 }
 
+double RunRanks::bytes_per_sweep(std::uint64_t sweeps) const {
+  std::int64_t sums[] = {static_cast<std::int64_t>(of_chain_->bytes_sent()),
+                         records() ? static_cast<std::int64_t>(sweeps) : 0};
+  all_.add_up(sums, 2);
+  return sums[1] == 0 ? 0 : static_cast<double>(sums[0]) / static_cast<double>(sums[1]);
+}
+
 std::int64_t of_first(Comm& all, std::int64_t value) {
   all.broadcast(&value, sizeof value, 0);
   return value;

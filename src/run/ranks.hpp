@@ -35,6 +35,9 @@ class RunRanks {
   bool on_all(bool here) const;
   // Tells the leader what status.json says of the chains of other groups. All of them call it.
   void collect_statuses(RunInfo& info) const;
+  // What all have sent to those that share their chains, for each sweep of a chain. All of them ask, with the sweeps
+  // that each has made.
+  double bytes_per_sweep(std::uint64_t sweeps) const;
 
  private:
   Comm& all_;

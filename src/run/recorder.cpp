@@ -96,6 +96,7 @@ void Recorder::on_draw(const RunningChain& now) {
 
 void Recorder::on_sweep(const RunningChain& now) {
   const SweepReport& report = now.report;
+  ++sweeps_;
   write_rows(report);
   info_.chains.resize(std::max<std::size_t>(info_.chains.size(), report.chain + 1));
   RunInfo::ChainStatus& status = info_.chains[report.chain];

@@ -35,6 +35,7 @@ class Recorder final : public Observer {
   // any interrupted run does. No callback is called after that.
   RunControl control();
   bool has_thrown() const { return thrown_ != nullptr; }  // a callback
+  std::uint64_t sweeps() const { return sweeps_; }        // of all chains of this process
   // Throws the exception of a callback, if there was one. Call it when the run directory is complete.
   void rethrow() const;
   void close();       // all that was recorded is on the disk
@@ -61,6 +62,7 @@ class Recorder final : public Observer {
   const FitCallbacks& callbacks_;
   const double began_, seconds_before_;
   double last_checkpoint_;  // of a chain that ranks share
+  std::uint64_t sweeps_ = 0;
   std::exception_ptr thrown_;
   std::optional<AppendFile> trace_, cells_;  // none of these, if this rank does not record
   std::optional<DrawLogWriter> draws_;

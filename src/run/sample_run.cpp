@@ -297,6 +297,7 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::siz
   const RunRanks& ranks = all_ranks == nullptr ? alone : *all_ranks;
   const TestCells watched = watched_cells(data, test, info.options.seed);
   from.resize(static_cast<std::size_t>(info.options.chains));
+  std::uint64_t sweeps = 0;  // of this process
   for (;;) {
     if (ranks.leads()) {
       merge_group_files(run_dir);
@@ -308,6 +309,8 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::siz
     recorder.close();
     malloc_trim(0);  // returns the memory of the chains: writing needs some
     ranks.collect_statuses(info);
+    sweeps += recorder.sweeps();
+    info.bytes_per_sweep = ranks.bytes_per_sweep(sweeps);
     ranks.all().barrier();
     if (ranks.leads()) write_answers(run, recorder, ranks, complete);
     recorder.stop_clock();

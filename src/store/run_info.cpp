@@ -121,6 +121,9 @@ void list_status_fields(Fields f, Info& info) {
   f.field("draws_planned", info.draws_planned, std::uint64_t{0}, most_cells);
   f.field("draws", info.draws, std::uint64_t{0}, most_cells);
   f.field("peak_memory_bytes", info.peak_memory);
+  f.optional("processes", info.processes);
+  f.optional("busiest_process", info.busiest);
+  f.optional("bytes_exchanged_per_sweep", info.bytes_per_sweep);
   f.nullable("auc_roc", info.auc_roc);
 }
 

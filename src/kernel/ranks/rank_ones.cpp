@@ -12,6 +12,7 @@ namespace {
 
 // Copies and messages of a chunk may take a quarter of what the rank's own rows do, or this: below it, fewer and larger
 // messages matter more.
+constexpr std::size_t worth_an_index = 4;  // cells of a row
 constexpr std::uint64_t least_room = std::uint64_t{1} << 19;
 
 std::vector<std::uint64_t> offsets_of(const std::vector<std::uint64_t>& sizes) {
@@ -44,7 +45,7 @@ class RowSet {
   std::vector<std::uint32_t> before_;
 };
 
-// Counts of a row as they travel: the row, how many columns have any, and for each its number and the count; a single
+// Counts of a row as they travel: which of the rows that were asked for it is, how many columns have any, and for each its number and the count; a single
 // unit is its column alone.
 constexpr std::uint32_t more_than_one = 0x80000000u;
 
@@ -67,9 +68,10 @@ void pack_row(std::uint32_t row, const T* values, std::size_t columns, std::vect
 }
 
 template <class T>
-void add_rows(const std::uint32_t* word, const std::uint32_t* end, Matrix<T>& S) {
+void add_rows(const std::uint32_t* word, const std::uint32_t* end, const std::vector<std::uint32_t>& asked_for,
+              Matrix<T>& S) {
   while (word < end) {
-    T* const row = S.row(word[0]);
+    T* const row = S.row(asked_for[word[0]]);
     std::uint32_t left = word[1];
     for (word += 2; left > 0; --left) {
       const std::uint32_t q = *word++;
@@ -83,39 +85,43 @@ void add_rows(const std::uint32_t* word, const std::uint32_t* end, Matrix<T>& S)
   }
 }
 
-// Into how many chunks a rank should cut its cells: the rows that a chunk touches are copied twice and sent, and each
-// cell touches one of each mode at most.
-std::size_t chunks_wanted(std::size_t cells, const FactorLayout& layout, std::size_t ranks) {
+}  // namespace
+
+// The rows that a chunk touches are copied and sent, and each cell touches one of each mode at most.
+std::size_t chunks_of_ones(std::size_t ones, const FactorLayout& layout, std::size_t ranks) {
   double own = 0, copies = 0;
-  for (std::size_t f = 0; f < layout.matrices(); ++f)
-    own += 8.0 * static_cast<double>(layout.size(f).rows * layout.size(f).columns) / static_cast<double>(ranks);
-  for (std::size_t k = 0; k < layout.modes(); ++k)
-    copies += 16.0 * static_cast<double>(layout.size_of_mode(k).columns) *
-              static_cast<double>(std::min(cells, layout.size_of_mode(k).rows));
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {
+    const auto [rows, columns] = layout.size(f);
+    own += 8.0 * static_cast<double>(rows * padded(columns)) / static_cast<double>(ranks);
+  }
+  for (std::size_t k = 0; k < layout.modes(); ++k) {
+    const auto [rows, columns] = layout.size_of_mode(k);
+    copies += 8.0 * static_cast<double>((padded(columns) + columns) * std::min(ones / ranks, rows));
+  }
   const double room = std::max(static_cast<double>(least_room), own / 4);
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(copies / room)));
 }
-
-}  // namespace
 
 RankOnes::RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, Comm& comm, Kernel& host)
     : Ones(of_all), comm_(comm), host_(host), cells_(std::move(here)), rows_here_(layout.matrices(), 0) {
   if (of_all.numbers != nullptr || of_all.first != 0)
     for (const std::uint64_t place : cells_.place) numbers_.push_back(of_all.number(place));
   // From what all ranks know alike: nothing is agreed on here, for cells of a file are read beside other work.
-  const std::size_t chunks = chunks_wanted(of_all.count / comm.size(), layout, comm.size());
+  const std::size_t chunks = chunks_of_ones(of_all.count, layout, comm.size());
   chunks_.resize(chunks);
   for (std::size_t c = 0; c < chunks; ++c)
     chunks_[c].cells = {count_here() * c / chunks, count_here() * (c + 1) / chunks};
   // Rows first: chunks have them all in arrays of one size.
   for (Chunk& chunk : chunks_) make_chunk(chunk, layout);
   for (Chunk& chunk : chunks_) {
-    const std::size_t first = chunk.cells.begin;
-    const HostCells cells{.coords = cells_.coords.data() + first * layout.modes(),
+    const std::size_t first = chunk.cells.begin, K = layout.modes();
+    std::size_t rows = 0;
+    for (const Plan& plan : chunk.plans) rows += plan.touched.size();
+    const HostCells cells{.coords = cells_.coords.data() + first * K,
                           .observed = cells_.observed.empty() ? nullptr : cells_.observed.data() + first,
                           .count = chunk.cells.size(),
                           .missing = of_all.missing,
-                          .indexed = of_all.indexed,
+                          .indexed = of_all.indexed && chunk.cells.size() * K >= worth_an_index * rows,
                           .numbers = (numbers_.empty() ? cells_.place : numbers_).data() + first};
     chunk.ones = host.upload(cells, layout_here(layout));
     host.reserve(chunk.cells.size());
@@ -187,6 +193,7 @@ void RankOnes::plan(Plan& plan, const RowCut& cut) const {
   const std::vector<std::uint64_t> offsets = offsets_of(from_each);
   std::vector<std::uint32_t> received(offsets.back() / 4);
   comm_.exchange(packed.data(), to_each.data(), received.data(), from_each.data());
+  plan.touched = {};
   for (std::size_t rank = 0; rank < ranks; ++rank)
     plan.give.emplace_back(received.begin() + static_cast<std::ptrdiff_t>(offsets[rank] / 4),
                            received.begin() + static_cast<std::ptrdiff_t>(offsets[rank + 1] / 4));
@@ -272,10 +279,10 @@ void RankOnes::give_back(std::size_t c, const std::vector<Counts*>& of_all, cons
   std::vector<std::vector<std::uint32_t>> words(ranks * matrices);  // for each owner and matrix
   pool.for_blocks(words.size(), [&](std::size_t i) {
     const std::size_t owner = i / matrices, f = i % matrices;
-    const std::size_t begin = of_ranks(*of_all[f]).cut().of(owner).begin;
+    const std::uint64_t first = plans[f].from[owner];
     dynamic_cast<const HostCounts&>(*counts_[f]).visit([&](const auto& S) {
-      for (std::size_t j = plans[f].from[owner]; j < plans[f].to[owner]; ++j)
-        pack_row(static_cast<std::uint32_t>(plans[f].touched[j] - begin), S.row(j), S.columns(), words[i]);
+      for (std::uint64_t j = first; j < plans[f].to[owner]; ++j)
+        pack_row(static_cast<std::uint32_t>(j - first), S.row(j), S.columns(), words[i]);
     });
   });
   // To each owner: how many words there are of each matrix, and these.
@@ -307,7 +314,7 @@ void RankOnes::give_back(std::size_t c, const std::vector<Counts*>& of_all, cons
     for (std::size_t f = 0; f < matrices; ++f) {
       const std::uint64_t count = counts_of_others[rank * matrices + f];
       const auto* const first = reinterpret_cast<const std::uint32_t*>(given_.receive.data() + offset);
-      of_ranks(*of_all[f]).own.visit([&](auto& S) { add_rows(first, first + count, S); });
+      of_ranks(*of_all[f]).own.visit([&](auto& S) { add_rows(first, first + count, plans[f].give[rank], S); });
       offset += 4 * count;
     }
   });

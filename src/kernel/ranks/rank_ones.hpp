@@ -17,6 +17,9 @@ struct CellsHere {
   std::vector<std::int64_t> observed;  // of counts
 };
 
+// Into how many chunks each rank cuts its part of so many cells.
+std::size_t chunks_of_ones(std::size_t ones, const FactorLayout& layout, std::size_t ranks);
+
 class RankOnes final : public Ones {
  public:
   // of_all: the cells of all ranks, of which no values are needed but numbers. All ranks make theirs together.
@@ -49,7 +52,7 @@ class RankOnes final : public Ones {
  private:
   // Of a chunk and a matrix: which rows it touches, whose they are, and which of this rank's own others ask for.
   struct Plan {
-    std::vector<std::uint32_t> touched;  // ascending
+    std::vector<std::uint32_t> touched;  // ascending; until owners know
     std::vector<std::uint64_t> from;     // touched rows from[owner] .. to[owner]-1 are that rank's
     std::vector<std::uint64_t> to;
     std::vector<std::vector<std::uint32_t>> give;  // by its own numbers, for each rank

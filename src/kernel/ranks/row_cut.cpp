@@ -1,6 +1,7 @@
 #include "kernel/ranks/row_cut.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "kernel/host_arrays.hpp"
 
@@ -14,21 +15,6 @@ std::vector<std::size_t> prime_factors(std::size_t number) {
   if (number > 1) factors.push_back(number);
   std::reverse(factors.begin(), factors.end());
   return factors;
-}
-
-// Slabs of each mode: the longest mode is cut first.
-std::vector<std::size_t> slabs_of_modes(const FactorLayout& layout, std::size_t ranks) {
-  std::vector<std::size_t> slabs(layout.modes(), 1);
-  const auto rows_of_slab = [&](std::size_t k) {
-    return static_cast<double>(layout.size_of_mode(k).rows) / static_cast<double>(slabs[k]);
-  };
-  for (const std::size_t factor : prime_factors(ranks)) {
-    std::size_t longest = 0;
-    for (std::size_t k = 1; k < slabs.size(); ++k)
-      if (rows_of_slab(k) > rows_of_slab(longest)) longest = k;
-    slabs[longest] *= factor;
-  }
-  return slabs;
 }
 
 // The ends of so many slabs with about as many ones each, at multiples of the rows of a share.
@@ -75,6 +61,20 @@ RowCut cut_rows(std::size_t k, const FactorLayout& layout, const Grid& grid, std
 
 }  // namespace
 
+std::vector<std::size_t> slabs_of_modes(const FactorLayout& layout, std::size_t ranks) {
+  std::vector<std::size_t> slabs(layout.modes(), 1);
+  const auto rows_of_slab = [&](std::size_t k) {
+    return static_cast<double>(layout.size_of_mode(k).rows) / static_cast<double>(slabs[k]);
+  };
+  for (const std::size_t factor : prime_factors(ranks)) {
+    std::size_t longest = 0;
+    for (std::size_t k = 1; k < slabs.size(); ++k)
+      if (rows_of_slab(k) > rows_of_slab(longest)) longest = k;
+    slabs[longest] *= factor;
+  }
+  return slabs;
+}
+
 Range RowCut::of(std::size_t rank) const {
   for (const Share& share : shares)
     if (share.owner == rank) return {share.begin, share.end};
@@ -107,14 +107,24 @@ std::size_t rows_of_share(std::uint64_t all_rows) {
 Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count,
                          Comm& comm) {
   const std::size_t ranks = comm.size();
-  Partition result{ranks, layout, {}, {}};
+  Partition result{ranks, layout, {}, {}, {}};
   const std::vector<std::size_t> slabs = slabs_of_modes(layout, ranks);
   std::vector<std::vector<std::uint64_t>> ends;
   for (std::size_t k = 0; k < slabs.size(); ++k) ends.push_back(slab_ends(k, layout, coords, count, slabs[k], comm));
   result.grid = Grid(std::move(ends));
   for (std::size_t f = 0; f < layout.matrices(); ++f)
     result.cuts.push_back(cut_rows(layout.first_mode(f), layout, result.grid, ranks));
+  result.ones.assign(ranks, 0);
+  for (std::size_t e = count * comm.rank() / ranks; e < count * (comm.rank() + 1) / ranks; ++e)
+    ++result.ones[result.grid.rank_of(coords + e * layout.modes())];
+  comm.add_up(result.ones.data(), ranks);
   return result;
+}
+
+double Partition::busiest() const {
+  const double all = static_cast<double>(std::accumulate(ones.begin(), ones.end(), std::int64_t{0}));
+  const double most = static_cast<double>(*std::max_element(ones.begin(), ones.end()));
+  return all == 0 ? 1 : most * static_cast<double>(ones.size()) / all;
 }
 
 }  // namespace ztp

@@ -45,9 +45,15 @@ struct Partition {
   FactorLayout layout;
   Grid grid;                 // of cells of the tensor
   std::vector<RowCut> cuts;  // of each matrix
+  std::vector<std::int64_t> ones;  // of each rank
+
+  // The ones of the rank that has most, beside their mean.
+  double busiest() const;
 };
 
 std::size_t rows_of_share(std::uint64_t all_rows);
+// How many slabs of each mode there are: the longest mode is cut first.
+std::vector<std::size_t> slabs_of_modes(const FactorLayout& layout, std::size_t ranks);
 // coords: of the ones of the tensor. All ranks see all of them; each looks at its share.
 Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count, Comm& comm);
 

@@ -1,0 +1,57 @@
+#include "run/rank_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernel/host_arrays.hpp"
+#include "kernel/ranks/rank_ones.hpp"
+#include "kernel/ranks/row_cut.hpp"
+#include "run/prepare.hpp"
+#include "store/draw_log.hpp"
+#include "store/draws_nc.hpp"
+
+namespace ztp {
+namespace {
+
+// How many rows of mode k a process is expected to touch with one of its chunks: with a part p of the ones of a slab, a
+// row of d ones is touched with probability 1 - (1 - p)^d.
+double touched_rows(const SparseTensor& tensor, std::size_t k, double slabs, double part) {
+  std::vector<std::uint32_t> ones(tensor.modes[k].labels.size(), 0);
+  for (std::size_t e = 0; e < tensor.nnz(); ++e) ++ones[tensor.cell(e)[k]];
+  double sum = 0;
+  for (const std::uint32_t d : ones) sum += -std::expm1(static_cast<double>(d) * std::log1p(-std::min(part, 1 - 1e-12)));
+  return sum / slabs;
+}
+
+}  // namespace
+
+RankCost rank_cost(const Dataset& data, const FitOptions& complete, std::size_t ranks) {
+  const DrawLayout draw = draw_layout(complete, data);
+  const FactorLayout& layout = draw.factors;
+  const double N = static_cast<double>(ranks), K = static_cast<double>(layout.modes());
+  const double ones = static_cast<double>(data.tensor.nnz()) / N;
+  const std::vector<std::size_t> slabs = slabs_of_modes(layout, ranks);
+  const double chunks = static_cast<double>(chunks_of_ones(data.tensor.nnz(), layout, ranks));
+  double touched = 0, copies = 0, messages = 0, elsewhere = 0;
+  for (std::size_t k = 0; k < layout.modes(); ++k) {
+    const double P = static_cast<double>(layout.size_of_mode(k).columns), parts = static_cast<double>(slabs[k]);
+    const double rows = touched_rows(data.tensor, k, parts, parts / (N * chunks));
+    touched += rows * chunks;
+    copies += 4 * static_cast<double>(padded(layout.size_of_mode(k).columns)) * rows;
+    messages += 4 * P * rows;
+    elsewhere += 4 * P * rows * chunks * (1 - parts / N);  // its own rows are among those of its slab
+  }
+  const double counts_of_ones = 12 * K * ones;  // row, column and count, and hardly any of them together
+  RankCost cost;
+  cost.bytes_per_sweep = elsewhere + counts_of_ones;
+  for (const Mode& mode : data.tensor.modes) cost.memory += static_cast<double>(mode.labels.bytes());
+  cost.memory += static_cast<double>(array_bytes(layout, false)) / N;
+  cost.memory += 2 * copies + 2 * messages + 2 * counts_of_ones / chunks;  // factors, counts, and both on their way
+  cost.memory += ones * (8 + 4 * K);
+  cost.memory += 4 * touched;  // which rows others ask for
+  if (ones * K >= 4 * touched) cost.memory += 8 * touched + 4 * (K - 1) * ones;  // an index of their ones
+  cost.memory += std::max(static_cast<double>(DrawLogWriter::waiting_bytes(draw)), bytes_for_writing);
+  return cost;
+}
+
+}  // namespace ztp
