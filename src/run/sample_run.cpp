@@ -69,12 +69,12 @@ void summarise_learned(const DrawLogReader& log, RunInfo& info) {
 }
 
 // Makes draws.nc and means.nc of the draws so far.
-void write_draws(const OpenRun& run, const DrawLayout& layout) {
-  const DrawLogReader log(run.dir + "/draws.log", layout);
+void store_draws(const OpenRun& run) {
+  const DrawLogReader log(run.dir + "/draws.log", draw_layout(run.info));
   summarise_rank(log, run.info);
   summarise_learned(log, run.info);
-  write_draws_nc(run.dir, run.info, run.data, log);
-  write_means_nc(run.dir, run.info, run.data.tensor.modes, log);
+  Pool pool(static_cast<unsigned>(run.info.options.threads));
+  write_draws(run.dir, run.info, run.data, log, pool);
   add_to_manifest(run.dir, {"draws.nc", "means.nc"});
 }
 
@@ -262,7 +262,7 @@ void write_answers(const OpenRun& run, const Recorder& recorder, const RunRanks&
   }
   // A run that was asked for more sweeps, and then interrupted, may have fewer draws than before.
   if (info.draws == 0 || (!complete && info.draws < draws_in_file(run.dir))) return;
-  write_draws(run, draw_layout(info));
+  store_draws(run);
   if (run.test.size() > 0) info.auc_roc = auc_of_all_chains(run, recorder, ranks);
   if (const double auc = run.test.size() > 0 ? calibrate_run(run) : NAN; !std::isnan(auc)) info.auc_roc = auc;
 }

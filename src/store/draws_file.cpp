@@ -239,8 +239,8 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info) {
   const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
   const DrawLayout layout = draw_layout(info);
   std::vector<float> values(layout.floats());
-  require_disk_space(partial, grid.at(0) * grid.at(1) * record_bytes(layout));
   DrawLogWriter log(partial, layout, 0);
+  reserve_disk_space(partial, grid.at(0) * grid.at(1) * record_bytes(layout));
   for (std::size_t c = 0; c < grid.at(0); ++c)
     for (std::size_t d = 0; d < grid.at(1); ++d) {
       const DrawHead head = read_head(file, c, d);

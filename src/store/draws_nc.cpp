@@ -19,6 +19,8 @@ using Type = NetcdfFile::Type;
 // netCDF strings are slow: larger modes have no label coordinates.
 constexpr std::uint32_t most_label_coordinates = 100000;
 
+constexpr const char* partial = ".partial";  // what the name of an incomplete file ends with
+
 // Where each record of draws.log is in draws.nc. Chains are numbered from 0 without gaps.
 struct DrawGrid {
   std::vector<std::vector<std::size_t>> records;  // of each chain, in the order of drawing
@@ -150,77 +152,128 @@ std::vector<StoredVariable> add_variables(NetcdfFile& file, const Group& group, 
   return result;
 }
 
-// Some rows of a variable: of one record, and the mean of several.
-std::vector<float> read_rows(const DrawLogReader& log, std::size_t record, const DrawVariable& variable, Range rows) {
-  std::vector<float> values(rows.size() * variable.columns);
-  log.read(record, variable.offset + rows.begin * variable.columns, values.size(), values.data());
-  return values;
-}
+// draws.nc in the making.
+class DrawsNc {
+ public:
+  DrawsNc(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log,
+          const DrawGrid& grid)
+      : path_(run_dir + "/draws.nc"), file_(NetcdfFile::create(path_ + partial)), log_(log), grid_(grid) {
+    reserve_disk_space(path_ + partial, log.draws() * log.layout().bytes());  // at the least
+    add_attributes(file_, -1, info);
+    Group group = add_group(file_, "posterior", info, {grid.chains(), grid.draws});
+    add_axes(file_, group, log.layout(), data.tensor.modes);
+    variables_ = add_variables(file_, group, log.layout());
+    // HDF5 gives room in the order of writing, and so the bytes depend on that, too: what is learned comes first.
+    std::stable_partition(variables_.begin(), variables_.end(),
+                          [](const StoredVariable& stored) { return stored.variable.kind == Kind::learned; });
+  }
+  // Chains are put one after the other.
+  void put_chain(std::size_t c) {
+    std::vector<float> values;
+    for (std::size_t d = 0; d < grid_.records[c].size(); ++d)
+      for (const auto& [variable, in_file] : variables_)
+        for_slabs(variable, {c, d}, [&](const NetcdfFile::Slab& slab, Range rows) {
+          values.resize(rows.size() * variable.columns);
+          log_.read(grid_.records[c][d], variable.offset + rows.begin * variable.columns, values.size(), values.data());
+          file_.put(in_file, slab, values.data());
+        });
+  }
+  void publish(const RunInfo& info, const Dataset& data) {
+    write_sample_stats(file_, info, grid_, log_);
+    write_observed_data(file_, add_group(file_, "observed_data", info, {}).id, info, data);
+    write_constant_data(file_, add_group(file_, "constant_data", info, {}).id, info, data);
+    file_.close();
+    publish_file(path_ + partial, path_);
+  }
 
-std::vector<float> mean_rows(const DrawLogReader& log, const std::vector<std::size_t>& records,
-                             const DrawVariable& variable, Range rows) {
-  std::vector<double> sum(rows.size() * variable.columns, 0.0);
-  for (const std::size_t i : records)
-    std::ranges::transform(sum, read_rows(log, i, variable, rows), sum.begin(), std::plus<>());
-  std::vector<float> mean;
-  for (const double value : sum) mean.push_back(static_cast<float>(value / static_cast<double>(records.size())));
-  return mean;
+ private:
+  const std::string path_;
+  NetcdfFile file_;
+  const DrawLogReader& log_;
+  const DrawGrid& grid_;
+  std::vector<StoredVariable> variables_;
+};
+
+// means.nc in the making.
+class MeansNc {
+ public:
+  MeansNc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes, const DrawLayout& layout,
+          std::size_t chains)
+      : path_(run_dir + "/means.nc"), file_(NetcdfFile::create(path_ + partial)), layout_(layout) {
+    reserve_disk_space(path_ + partial, chains * layout.bytes());
+    add_attributes(file_, -1, info);
+    group_ = add_group(file_, "posterior_mean", info, {chains});
+    add_axes(file_, group_, layout, modes);
+  }
+  // The means of all numbers of a draw, over the draws of a chain. Chains are put one after the other.
+  void put_chain(std::size_t c, const std::vector<float>& means) {
+    std::size_t i = 0;
+    for (const DrawVariable& variable : layout_.variables) {
+      // Means of learned values are in status.json, and columns have none.
+      if (variable.kind == Kind::learned || variable.kind == Kind::column) continue;
+      // The bytes of the file depend on when a variable is made.
+      if (c == 0)
+        variables_.push_back(file_.add_variable(group_.id, variable.name, Type::floats, group_.dimensions(variable)));
+      for_slabs(variable, {c}, [&](const NetcdfFile::Slab& slab, Range rows) {
+        file_.put(variables_[i], slab, means.data() + variable.offset + rows.begin * variable.columns);
+      });
+      ++i;
+    }
+  }
+  void publish() {
+    file_.close();
+    publish_file(path_ + partial, path_);
+  }
+
+ private:
+  const std::string path_;
+  NetcdfFile file_;
+  const DrawLayout& layout_;
+  Group group_;
+  std::vector<NetcdfFile::Variable> variables_;
+};
+
+// Compares the checksums of a piece of some records, and writes its means to where they are among those of all pieces.
+void mean_of_piece(const DrawLogReader& log, const std::vector<std::size_t>& records, std::size_t p,
+                   std::vector<float>& means) {
+  const Blocks pieces = pieces_of(log.layout());
+  std::vector<float> values(pieces.end(p) - pieces.begin(p));
+  std::vector<double> sum(values.size(), 0.0);
+  for (const std::size_t i : records) {
+    log.read_piece(i, p, values.data());
+    for (std::size_t v = 0; v < values.size(); ++v) sum[v] += static_cast<double>(values[v]);
+  }
+  for (std::size_t v = 0; v < values.size(); ++v)
+    means[pieces.begin(p) + v] = static_cast<float>(sum[v] / static_cast<double>(records.size()));
 }
 
 }  // namespace
 
-void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log) {
-  const std::vector<Mode>& modes = data.tensor.modes;
-  const DrawLayout& layout = log.layout();
+void write_draws(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log,
+                 Pool& pool) {
   const DrawGrid grid(log);
-  const std::string path = run_dir + "/draws.nc", partial = path + ".partial";
-  require_disk_space(partial, log.draws() * layout.bytes());  // at the least
-  NetcdfFile file = NetcdfFile::create(partial);
-  add_attributes(file, -1, info);
-  Group group = add_group(file, "posterior", info, {grid.chains(), grid.draws});
-  add_axes(file, group, layout, modes);
-  std::vector<StoredVariable> variables = add_variables(file, group, layout);
-  // HDF5 gives room in the order of writing, and so the bytes depend on that, too: what is learned comes first.
-  std::stable_partition(variables.begin(), variables.end(),
-                        [](const StoredVariable& stored) { return stored.variable.kind == Kind::learned; });
-  for (std::size_t c = 0; c < grid.chains(); ++c)
-    for (std::size_t d = 0; d < grid.records[c].size(); ++d) {
-      const std::size_t record = grid.records[c][d];
-      log.verify(record);
-      for (const StoredVariable& stored : variables)
-        for_slabs(stored.variable, {c, d}, [&](const NetcdfFile::Slab& slab, Range rows) {
-          file.put(stored.in_file, slab, read_rows(log, record, stored.variable, rows).data());
-        });
-    }
-  write_sample_stats(file, info, grid, log);
-  write_observed_data(file, add_group(file, "observed_data", info, {}).id, info, data);
-  write_constant_data(file, add_group(file, "constant_data", info, {}).id, info, data);
-  file.close();
-  publish_file(partial, path);
+  for (std::size_t i = 0; i < log.draws(); ++i) log.verify_sums(i);
+  DrawsNc draws(run_dir, info, data, log, grid);
+  MeansNc means(run_dir, info, data.tensor.modes, log.layout(), grid.chains());
+  const Blocks pieces = pieces_of(log.layout());
+  std::vector<float> of_chain(log.layout().floats());
+  for (std::size_t c = 0; c < grid.chains(); ++c) {
+    // One thread has HDF5 write while the others check what is written and add it up.
+    pool.for_blocks(1 + pieces.count(), [&](std::size_t block) {
+      if (block == 0)
+        draws.put_chain(c);
+      else
+        mean_of_piece(log, grid.records[c], block - 1, of_chain);
+    });
+    means.put_chain(c, of_chain);
+  }
+  draws.publish(info, data);
+  means.publish();
 }
 
-void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
-                    const DrawLogReader& log) {
-  const DrawLayout& layout = log.layout();
-  const DrawGrid grid(log);
-  const std::string path = run_dir + "/means.nc", partial = path + ".partial";
-  require_disk_space(partial, grid.chains() * layout.bytes());
-  NetcdfFile file = NetcdfFile::create(partial);
-  add_attributes(file, -1, info);
-  Group group = add_group(file, "posterior_mean", info, {grid.chains()});
-  add_axes(file, group, layout, modes);
-  for (const DrawVariable& variable : layout.variables) {
-    // Means of learned values are in status.json, and columns have none.
-    if (variable.kind == Kind::learned || variable.kind == Kind::column) continue;
-    const NetcdfFile::Variable in_file =
-        file.add_variable(group.id, variable.name, Type::floats, group.dimensions(variable));
-    for (std::size_t c = 0; c < grid.chains(); ++c)
-      for_slabs(variable, {c}, [&](const NetcdfFile::Slab& slab, Range rows) {
-        file.put(in_file, slab, mean_rows(log, grid.records[c], variable, rows).data());
-      });
-  }
-  file.close();
-  publish_file(partial, path);
+double bytes_for_writing(const DrawLayout& layout, unsigned threads) {
+  constexpr double of_libraries = 11 << 20;  // measured: netCDF, HDF5 and their buffers
+  return of_libraries + static_cast<double>(layout.bytes()) + threads * 12.0 * floats_of_piece;
 }
 
 }  // namespace ztp

@@ -12,9 +12,9 @@ namespace ztp {
 // Group `posterior`: the variables of DrawLayout (chain, draw, and of a factor MODE, component). Group `sample_stats`:
 // lp, occupied (trace_columns.hpp) and sweep. A chain with fewer draws than the longest has NaN there (occupied: 0),
 // and sweep 0. Groups `observed_data` and `constant_data`: data_groups.hpp.
-void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log);
-void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
-                    const DrawLogReader& log);
-inline constexpr double bytes_for_writing = 11 << 20;  // measured: netCDF, HDF5 and their buffers
+// The checksums of the log are compared on the way.
+void write_draws(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log,
+                 Pool& pool);
+double bytes_for_writing(const DrawLayout& layout, unsigned threads);
 
 }  // namespace ztp

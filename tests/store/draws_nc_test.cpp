@@ -75,8 +75,8 @@ void write(const std::string& dir, const RunInfo& info, const Dataset& data) {
     writer.append(DrawHead{0, 1, {}}, std::vector<float>(layout.floats(), 0.5f));
   }
   const DrawLogReader log(dir + "/draws.log", layout);
-  write_draws_nc(dir, info, data, log);
-  write_means_nc(dir, info, data.tensor.modes, log);
+  Pool pool(2);
+  write_draws(dir, info, data, log, pool);
 }
 
 class DrawsNc : public testing::Test {
@@ -191,7 +191,8 @@ TEST_F(DrawsNc, HasNoNumbersWhereAChainIsShorter) {
     for (const DrawHead& head : {DrawHead{0, 1, {}}, DrawHead{0, 2, {}}, DrawHead{1, 1, {}}})
       writer.append(head, std::vector<float>(layout.floats(), 0.5f));
   }
-  write_draws_nc(dir_.path(), info, data_, DrawLogReader(dir_ / "draws.log", layout));
+  Pool pool(2);
+  write_draws(dir_.path(), info, data_, DrawLogReader(dir_ / "draws.log", layout), pool);
   file_.reset(new NetcdfFile(NetcdfFile::open(dir_ / "draws.nc")));
   EXPECT_EQ(numbers("sample_stats", "sweep"), (Numbers{1, 2, 1, 0}));
   for (const char* name : {"lambda", "u_one"}) {
