@@ -75,7 +75,7 @@ void store_draws(const OpenRun& run) {
   summarise_learned(log, run.info);
   Pool pool(static_cast<unsigned>(run.info.options.threads));
   write_draws(run.dir, run.info, run.data, log, pool);
-  add_to_manifest(run.dir, {"draws.nc", "means.nc"});
+  add_to_manifest(run.dir, {"draws.nc", "means.nc"}, pool.threads());
 }
 
 constexpr std::size_t of_each_kind = 32;
