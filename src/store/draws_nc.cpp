@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
+#include <future>
 #include <limits>
 #include <numeric>
 
+#include "base/background.hpp"
 #include "base/file.hpp"
 #include "store/data_groups.hpp"
 #include "store/draws_file.hpp"
@@ -18,8 +21,6 @@ using Type = NetcdfFile::Type;
 
 // netCDF strings are slow: larger modes have no label coordinates.
 constexpr std::uint32_t most_label_coordinates = 100000;
-
-constexpr const char* partial = ".partial";  // what the name of an incomplete file ends with
 
 // Where each record of draws.log is in draws.nc. Chains are numbered from 0 without gaps.
 struct DrawGrid {
@@ -36,8 +37,10 @@ struct DrawGrid {
   std::size_t chains() const { return records.size(); }
 };
 
+}  // namespace
+
 // A group of a file and its dimensions.
-struct Group {
+struct DrawGroup {
   int id = -1;
   std::vector<int> leading;  // chain and draw, or chain alone
   int component = -1;
@@ -50,6 +53,8 @@ struct Group {
     return result;
   }
 };
+
+namespace {
 
 void add_attributes(NetcdfFile& file, int group, const RunInfo& info) {
   file.add_attribute(group, "inference_library", "ztp");
@@ -64,9 +69,9 @@ std::vector<std::int64_t> numbers_from(std::int64_t first, std::size_t count) {
 }
 
 // With the dimensions chain and draw, chain alone or none, of these sizes.
-Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const std::vector<std::size_t>& sizes) {
+DrawGroup add_group(NetcdfFile& file, const char* name, const RunInfo& info, const std::vector<std::size_t>& sizes) {
   constexpr const char* names[] = {"chain", "draw"};
-  Group group{file.add_group(name), {}, -1, {}, {}};
+  DrawGroup group{file.add_group(name), {}, -1, {}, {}};
   add_attributes(file, group.id, info);
   for (std::size_t i = 0; i < sizes.size(); ++i)
     group.leading.push_back(file.add_dimension(group.id, names[i], sizes[i]));
@@ -76,7 +81,7 @@ Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const s
 }
 
 // The dimensions of components, modes and columns, with their coordinate variables.
-void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const std::vector<Mode>& modes) {
+void add_axes(NetcdfFile& file, DrawGroup& group, const DrawLayout& layout, const std::vector<Mode>& modes) {
   const FactorLayout& factors = layout.factors;
   group.component = file.add_dimension(group.id, layout.component, factors.components());
   file.add_list(group.id, layout.component, group.component, numbers_from(1, factors.components()));
@@ -117,7 +122,7 @@ std::vector<Number> on_grid(const DrawGrid& grid, const DrawLogReader& log, Numb
 }
 
 void write_sample_stats(NetcdfFile& file, const RunInfo& info, const DrawGrid& grid, const DrawLogReader& log) {
-  const Group group = add_group(file, "sample_stats", info, {grid.chains(), grid.draws});
+  const DrawGroup group = add_group(file, "sample_stats", info, {grid.chains(), grid.draws});
   const NetcdfFile::Slab all = {{0, 0}, {grid.chains(), grid.draws}};
   const auto whole = [&](std::string_view name, const auto& value) {
     const std::vector<std::int64_t> numbers = on_grid(grid, log, std::int64_t{0}, value);
@@ -137,7 +142,7 @@ void write_sample_stats(NetcdfFile& file, const RunInfo& info, const DrawGrid& g
 }
 
 // The variables of a group of draws, each draw in chunks of its own.
-std::vector<StoredVariable> add_variables(NetcdfFile& file, const Group& group, const DrawLayout& layout) {
+std::vector<StoredVariable> add_variables(NetcdfFile& file, const DrawGroup& group, const DrawLayout& layout) {
   // The bytes of the file depend on the order in which variables are made: what is learned comes last.
   std::vector<DrawVariable> variables = layout.variables;
   std::stable_partition(variables.begin(), variables.end(),
@@ -152,86 +157,118 @@ std::vector<StoredVariable> add_variables(NetcdfFile& file, const Group& group, 
   return result;
 }
 
-// draws.nc in the making.
-class DrawsNc {
+}  // namespace
+
+// A file that has its name only when it is complete.
+class PartialFile {
  public:
-  DrawsNc(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log,
-          const DrawGrid& grid)
-      : path_(run_dir + "/draws.nc"), file_(NetcdfFile::create(path_ + partial)), log_(log), grid_(grid) {
-    reserve_disk_space(path_ + partial, log.draws() * log.layout().bytes());  // at the least
-    add_attributes(file_, -1, info);
-    Group group = add_group(file_, "posterior", info, {grid.chains(), grid.draws});
-    add_axes(file_, group, log.layout(), data.tensor.modes);
-    variables_ = add_variables(file_, group, log.layout());
+  explicit PartialFile(std::string path)
+      : path_(std::move(path)), partial_(path_ + ".partial"), netcdf_(NetcdfFile::create(partial_)) {}
+  ~PartialFile() {
+    std::error_code gone;  // where it was published
+    std::filesystem::remove(partial_, gone);
+  }
+  NetcdfFile& netcdf() { return netcdf_; }
+  void reserve(std::uint64_t bytes) const { reserve_disk_space(partial_, bytes); }
+  void publish() {
+    netcdf_.close();
+    publish_file(partial_, path_);
+  }
+
+ private:
+  const std::string path_, partial_;
+  NetcdfFile netcdf_;
+};
+
+class DrawFiles::DrawsNc : public PartialFile {
+ public:
+  DrawsNc(const std::string& run_dir) : PartialFile(run_dir + "/draws.nc") {}
+  void add_posterior(const RunInfo& info, const std::vector<Mode>& modes, const DrawLayout& layout,
+                     const std::vector<std::size_t>& grid) {
+    add_attributes(netcdf(), -1, info);
+    DrawGroup group = add_group(netcdf(), "posterior", info, grid);
+    add_axes(netcdf(), group, layout, modes);
+    variables_ = add_variables(netcdf(), group, layout);
     // HDF5 gives room in the order of writing, and so the bytes depend on that, too: what is learned comes first.
     std::stable_partition(variables_.begin(), variables_.end(),
                           [](const StoredVariable& stored) { return stored.variable.kind == Kind::learned; });
   }
-  // Chains are put one after the other.
-  void put_chain(std::size_t c) {
-    std::vector<float> values;
-    for (std::size_t d = 0; d < grid_.records[c].size(); ++d)
+  // The draws of chain c. Chains are put one after the other.
+  void put_chain(std::size_t c, const DrawLogReader& log, const std::vector<std::size_t>& records) {
+    constexpr std::size_t waiting = 8 << 20;
+    Background putting(waiting);  // while the next slab is read
+    for (std::size_t d = 0; d < records.size(); ++d)
       for (const auto& [variable, in_file] : variables_)
         for_slabs(variable, {c, d}, [&](const NetcdfFile::Slab& slab, Range rows) {
-          values.resize(rows.size() * variable.columns);
-          log_.read(grid_.records[c][d], variable.offset + rows.begin * variable.columns, values.size(), values.data());
-          file_.put(in_file, slab, values.data());
+          const auto values = std::make_shared<std::vector<float>>(rows.size() * variable.columns);
+          log.read(records[d], variable.offset + rows.begin * variable.columns, values->size(), values->data());
+          putting.run(values->size() * sizeof(float),
+                      [this, where = in_file, slab, values] { netcdf().put(where, slab, values->data()); });
         });
+    putting.wait();
   }
-  void publish(const RunInfo& info, const Dataset& data) {
-    write_sample_stats(file_, info, grid_, log_);
-    write_observed_data(file_, add_group(file_, "observed_data", info, {}).id, info, data);
-    write_constant_data(file_, add_group(file_, "constant_data", info, {}).id, info, data);
-    file_.close();
-    publish_file(path_ + partial, path_);
+  void add_other_groups(const RunInfo& info, const Dataset& data, const DrawLogReader& log, const DrawGrid& grid) {
+    write_sample_stats(netcdf(), info, grid, log);
+    write_observed_data(netcdf(), add_group(netcdf(), "observed_data", info, {}).id, info, data);
+    write_constant_data(netcdf(), add_group(netcdf(), "constant_data", info, {}).id, info, data);
   }
 
  private:
-  const std::string path_;
-  NetcdfFile file_;
-  const DrawLogReader& log_;
-  const DrawGrid& grid_;
   std::vector<StoredVariable> variables_;
 };
 
-// means.nc in the making.
-class MeansNc {
+class DrawFiles::MeansNc : public PartialFile {
  public:
-  MeansNc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes, const DrawLayout& layout,
-          std::size_t chains)
-      : path_(run_dir + "/means.nc"), file_(NetcdfFile::create(path_ + partial)), layout_(layout) {
-    reserve_disk_space(path_ + partial, chains * layout.bytes());
-    add_attributes(file_, -1, info);
-    group_ = add_group(file_, "posterior_mean", info, {chains});
-    add_axes(file_, group_, layout, modes);
+  MeansNc(const std::string& run_dir) : PartialFile(run_dir + "/means.nc") {}
+  void add_posterior(const RunInfo& info, const std::vector<Mode>& modes, const DrawLayout& layout,
+                     std::size_t chains) {
+    add_attributes(netcdf(), -1, info);
+    group_ = add_group(netcdf(), "posterior_mean", info, {chains});
+    add_axes(netcdf(), group_, layout, modes);
   }
-  // The means of all numbers of a draw, over the draws of a chain. Chains are put one after the other.
-  void put_chain(std::size_t c, const std::vector<float>& means) {
+  // The means of all numbers of a draw, over the draws of chain c. Chains are put one after the other.
+  void put_chain(std::size_t c, const DrawLayout& layout, const std::vector<float>& means) {
     std::size_t i = 0;
-    for (const DrawVariable& variable : layout_.variables) {
+    for (const DrawVariable& variable : layout.variables) {
       // Means of learned values are in status.json, and columns have none.
       if (variable.kind == Kind::learned || variable.kind == Kind::column) continue;
       // The bytes of the file depend on when a variable is made.
       if (c == 0)
-        variables_.push_back(file_.add_variable(group_.id, variable.name, Type::floats, group_.dimensions(variable)));
+        variables_.push_back(
+            netcdf().add_variable(group_.id, variable.name, Type::floats, group_.dimensions(variable)));
       for_slabs(variable, {c}, [&](const NetcdfFile::Slab& slab, Range rows) {
-        file_.put(variables_[i], slab, means.data() + variable.offset + rows.begin * variable.columns);
+        netcdf().put(variables_[i], slab, means.data() + variable.offset + rows.begin * variable.columns);
       });
       ++i;
     }
   }
-  void publish() {
-    file_.close();
-    publish_file(path_ + partial, path_);
-  }
 
  private:
-  const std::string path_;
-  NetcdfFile file_;
-  const DrawLayout& layout_;
-  Group group_;
+  DrawGroup group_;
   std::vector<NetcdfFile::Variable> variables_;
 };
+
+DrawFiles::Sizes DrawFiles::Sizes::of(const DrawLogReader& log) {
+  const DrawGrid grid(log);
+  return {grid.chains(), log.draws(), grid.draws};
+}
+
+DrawFiles::DrawFiles(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLayout& layout,
+                     const Sizes& sizes)
+    : sizes_(sizes), draws_(std::make_unique<DrawsNc>(run_dir)), means_(std::make_unique<MeansNc>(run_dir)) {
+  const std::vector<Mode>& modes = data.tensor.modes;
+  // That takes the system a while where files are in memory.
+  std::future<void> reserved =
+      std::async(std::launch::async, [&] { draws_->reserve(sizes.draws * layout.bytes()); });  // at the least
+  means_->reserve(sizes.chains * layout.bytes());
+  means_->add_posterior(info, modes, layout, sizes.chains);
+  reserved.get();
+  draws_->add_posterior(info, modes, layout, {sizes.chains, sizes.longest});
+}
+
+DrawFiles::~DrawFiles() = default;
+
+namespace {
 
 // Compares the checksums of a piece of some records, and writes its means to where they are among those of all pieces.
 void mean_of_piece(const DrawLogReader& log, const std::vector<std::size_t>& records, std::size_t p,
@@ -249,29 +286,27 @@ void mean_of_piece(const DrawLogReader& log, const std::vector<std::size_t>& rec
 
 }  // namespace
 
-void write_draws(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log,
-                 Pool& pool) {
+void DrawFiles::write(const RunInfo& info, const Dataset& data, const DrawLogReader& log, Pool& pool) {
   const DrawGrid grid(log);
   for (std::size_t i = 0; i < log.draws(); ++i) log.verify_sums(i);
-  DrawsNc draws(run_dir, info, data, log, grid);
-  MeansNc means(run_dir, info, data.tensor.modes, log.layout(), grid.chains());
   const Blocks pieces = pieces_of(log.layout());
-  std::vector<float> of_chain(log.layout().floats());
+  std::vector<float> means(log.layout().floats());
   for (std::size_t c = 0; c < grid.chains(); ++c) {
     // One thread has HDF5 write while the others check what is written and add it up.
     pool.for_blocks(1 + pieces.count(), [&](std::size_t block) {
       if (block == 0)
-        draws.put_chain(c);
+        draws_->put_chain(c, log, grid.records[c]);
       else
-        mean_of_piece(log, grid.records[c], block - 1, of_chain);
+        mean_of_piece(log, grid.records[c], block - 1, means);
     });
-    means.put_chain(c, of_chain);
+    means_->put_chain(c, log.layout(), means);
   }
-  draws.publish(info, data);
-  means.publish();
+  draws_->add_other_groups(info, data, log, grid);
+  draws_->publish();
+  means_->publish();
 }
 
-double bytes_for_writing(const DrawLayout& layout, unsigned threads) {
+double DrawFiles::bytes(const DrawLayout& layout, unsigned threads) {
   constexpr double of_libraries = 11 << 20;  // measured: netCDF, HDF5 and their buffers
   return of_libraries + static_cast<double>(layout.bytes()) + threads * 12.0 * floats_of_piece;
 }

@@ -49,7 +49,7 @@ TEST(DrawLayout, OfSharedColumnsInDrawsNc) {
   DrawLogWriter(dir / "draws.log", layout, 0).append(DrawHead{0, 1, {}}, draw);
   const DrawLogReader log(dir / "draws.log", layout);
   Pool pool(2);
-  write_draws(dir.path(), info, data, log, pool);
+  DrawFiles(dir.path(), info, data, layout, DrawFiles::Sizes::of(log)).write(info, data, log, pool);
 
   const NetcdfFile draws = NetcdfFile::open(dir / "draws.nc"), means = NetcdfFile::open(dir / "means.nc");
   for (const DrawVariable& variable : layout.variables) {
