@@ -195,17 +195,15 @@ class DrawFiles::DrawsNc : public PartialFile {
   }
   // The draws of chain c. Chains are put one after the other.
   void put_chain(std::size_t c, const DrawLogReader& log, const std::vector<std::size_t>& records) {
-    constexpr std::size_t waiting = 8 << 20;
-    Background putting(waiting);  // while the next slab is read
     for (std::size_t d = 0; d < records.size(); ++d)
       for (const auto& [variable, in_file] : variables_)
         for_slabs(variable, {c, d}, [&](const NetcdfFile::Slab& slab, Range rows) {
-          const auto values = std::make_shared<std::vector<float>>(rows.size() * variable.columns);
-          log.read(records[d], variable.offset + rows.begin * variable.columns, values->size(), values->data());
-          putting.run(values->size() * sizeof(float),
-                      [this, where = in_file, slab, values] { netcdf().put(where, slab, values->data()); });
+          std::vector<float>& read = slabs_[number_++ % 2];
+          read.resize(rows.size() * variable.columns);
+          log.read(records[d], variable.offset + rows.begin * variable.columns, read.size(), read.data());
+          putting_.run(1, [this, where = in_file, slab, &read] { netcdf().put(where, slab, read.data()); });
         });
-    putting.wait();
+    putting_.wait();
   }
   void add_other_groups(const RunInfo& info, const Dataset& data, const DrawLogReader& log, const DrawGrid& grid) {
     write_sample_stats(netcdf(), info, grid, log);
@@ -215,6 +213,9 @@ class DrawFiles::DrawsNc : public PartialFile {
 
  private:
   std::vector<StoredVariable> variables_;
+  std::vector<float> slabs_[2];  // one is read while the other is put
+  std::size_t number_ = 0;
+  Background putting_{1};  // one slab at a time, each of size 1
 };
 
 class DrawFiles::MeansNc : public PartialFile {
@@ -307,8 +308,12 @@ void DrawFiles::write(const RunInfo& info, const Dataset& data, const DrawLogRea
 }
 
 double DrawFiles::bytes(const DrawLayout& layout, unsigned threads) {
-  constexpr double of_libraries = 11 << 20;  // measured: netCDF, HDF5 and their buffers
-  return of_libraries + static_cast<double>(layout.bytes()) + threads * 12.0 * floats_of_piece;
+  constexpr double of_libraries = 28 << 20;  // measured: netCDF, HDF5 and what they have of two files
+  double slab = 0;
+  for (const DrawVariable& variable : layout.variables)
+    slab = std::max(slab, 4.0 * static_cast<double>(rows_of_a_slab(variable) * variable.columns));
+  const double means = static_cast<double>(layout.bytes());
+  return of_libraries + means + 3 * slab + threads * 12.0 * floats_of_piece;  // two slabs of DrawsNc, one of HDF5
 }
 
 }  // namespace ztp
