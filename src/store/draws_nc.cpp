@@ -21,6 +21,9 @@ using Type = NetcdfFile::Type;
 
 // netCDF strings are slow: larger modes have no label coordinates.
 constexpr std::uint32_t most_label_coordinates = 100000;
+bool has_label_coordinates(const LabelTable& table) {
+  return !table.is_numbered() && table.size() <= most_label_coordinates;
+}
 
 // Where each record of draws.log is in draws.nc. Chains are numbered from 0 without gaps.
 struct DrawGrid {
@@ -92,7 +95,7 @@ void add_axes(NetcdfFile& file, DrawGroup& group, const DrawLayout& layout, cons
     of_modes.push_back(file.add_dimension(group.id, name, table.size()));
     if (table.is_numbered()) {
       file.add_list(group.id, name, of_modes[k], numbers_from(table.first_number(), table.size()));
-    } else if (table.size() <= most_label_coordinates) {
+    } else if (has_label_coordinates(table)) {
       std::vector<std::string> labels;
       for (std::uint32_t j = 0; j < table.size(); ++j) labels.push_back(table[j]);
       file.add_list(group.id, name, of_modes[k], labels);
@@ -307,13 +310,16 @@ void DrawFiles::write(const RunInfo& info, const Dataset& data, const DrawLogRea
   means_->publish();
 }
 
-double DrawFiles::bytes(const DrawLayout& layout, unsigned threads) {
-  constexpr double of_libraries = 28 << 20;  // measured: netCDF, HDF5 and what they have of two files
-  double slab = 0;
+double DrawFiles::bytes(const DrawLayout& layout, const std::vector<Mode>& modes, unsigned threads) {
+  constexpr double of_libraries = 11 << 20, of_label = 400;  // measured: what HDF5 and netCDF have of two files
+  double bytes = of_libraries, slab = 0;
+  for (const Mode& mode : modes)
+    if (has_label_coordinates(mode.labels)) bytes += of_label * mode.labels.size();
   for (const DrawVariable& variable : layout.variables)
     slab = std::max(slab, 4.0 * static_cast<double>(rows_of_a_slab(variable) * variable.columns));
-  const double means = static_cast<double>(layout.bytes());
-  return of_libraries + means + 3 * slab + threads * 12.0 * floats_of_piece;  // two slabs of DrawsNc, one of HDF5
+  bytes += 3 * slab;                             // two of DrawsNc, one of HDF5
+  bytes += static_cast<double>(layout.bytes());  // means
+  return bytes + threads * 12.0 * static_cast<double>(std::min<std::uint64_t>(layout.floats(), floats_of_piece));
 }
 
 }  // namespace ztp

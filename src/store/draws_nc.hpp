@@ -29,7 +29,8 @@ class DrawFiles {
   const Sizes& sizes() const { return sizes_; }
   // All that is in a log of these sizes, whose checksums are compared on the way. The files get their names.
   void write(const RunInfo& info, const Dataset& data, const DrawLogReader& log, Pool& pool);
-  static double bytes(const DrawLayout& layout, unsigned threads);  // of memory, beyond the data
+  static double bytes(const DrawLayout& layout, const std::vector<Mode>& modes,
+                      unsigned threads);  // of memory, beyond the data
 
  private:
   class DrawsNc;
