@@ -9,23 +9,24 @@ Background::~Background() {
     const std::scoped_lock lock(mutex_);
     ends_ = true;
   }
-  to_worker_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  to_workers_.notify_all();
+  for (std::thread& thread : team_) thread.join();
 }
 
 void Background::run(std::size_t bytes, std::function<void()> job) {
   std::unique_lock lock(mutex_);
   rethrow();
-  to_caller_.wait(lock, [&] { return waiting_.empty() || bytes_ + bytes <= most_bytes_; });
+  to_caller_.wait(lock, [&] { return unfinished_ == 0 || bytes_ + bytes <= most_bytes_; });
   waiting_.push_back({bytes, std::move(job)});
+  ++unfinished_;
   bytes_ += bytes;
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
-  to_worker_.notify_one();
+  if (team_.size() < threads_) team_.emplace_back([this] { work(); });
+  to_workers_.notify_one();
 }
 
 void Background::wait() {
   std::unique_lock lock(mutex_);
-  to_caller_.wait(lock, [&] { return waiting_.empty(); });
+  to_caller_.wait(lock, [&] { return unfinished_ == 0; });
   rethrow();
 }
 
@@ -36,20 +37,23 @@ void Background::rethrow() {
 void Background::work() {
   std::unique_lock lock(mutex_);
   while (true) {
-    to_worker_.wait(lock, [&] { return ends_ || !waiting_.empty(); });
+    to_workers_.wait(lock, [&] { return ends_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
+    Job job = std::exchange(waiting_.front(), {});
+    waiting_.pop_front();
     const bool drop = failure_ != nullptr;
     std::exception_ptr failure;
     lock.unlock();
     try {
-      if (!drop) waiting_.front().work();  // others only add behind it
+      if (!drop) job.work();
     } catch (...) {
       failure = std::current_exception();
     }
+    job.work = nullptr;  // what it holds is given back before its bytes are
     lock.lock();
     if (failure) failure_ = failure;
-    bytes_ -= waiting_.front().bytes;
-    waiting_.pop_front();
+    --unfinished_;
+    bytes_ -= job.bytes;
     to_caller_.notify_all();
   }
 }

@@ -28,6 +28,17 @@ void write_all(int fd, const char* data, std::size_t bytes, const std::string& p
   }
 }
 
+void write_all_at(int fd, std::uint64_t offset, const char* data, std::size_t bytes, const std::string& path) {
+  while (bytes > 0) {
+    const ssize_t written = ::pwrite(fd, data, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw_io("write", path);
+    data += written;
+    offset += static_cast<std::uint64_t>(written);
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
 void read_all(int fd, std::uint64_t offset, char* place, std::size_t bytes, const std::string& path) {
   while (bytes > 0) {
     const ssize_t got = ::pread(fd, place, bytes, static_cast<off_t>(offset));
@@ -150,6 +161,10 @@ void AppendFile::append(const void* data, std::size_t bytes) {
   length_ += bytes;
 }
 
+void AppendFile::write_at(std::uint64_t offset, const void* data, std::size_t bytes) const {
+  write_all_at(fd_, offset, static_cast<const char*>(data), bytes, path_);
+}
+
 void AppendFile::sync() {
   if (!sync_fully(fd_)) throw_io("write", path_);
 }
@@ -222,16 +237,15 @@ void ScratchFile::forget(std::uint64_t offset, std::uint64_t bytes) {
   ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
 }
 
-void require_disk_space(const std::string& path, std::uint64_t bytes) {
-  const FileDescriptor fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+void reserve_disk_space(const std::string& path, std::uint64_t bytes) {
+  const FileDescriptor fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0) throw_io("write", path);
   int result = 0;
-  do result = ::fallocate(fd, 0, 0, static_cast<off_t>(bytes));
+  do result = ::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(bytes));
   while (result != 0 && errno == EINTR);
+  // Not every file system can tell beforehand.
+  if (result == 0 || errno == EOPNOTSUPP) return;
   const int reason = errno;
-  const bool cut = ::ftruncate(fd, 0) == 0;
-  if (result == 0 && cut) return;
-  if (result != 0 && reason == EOPNOTSUPP) return;  // a file system that cannot tell beforehand
   ::unlink(path.c_str());
   errno = reason;
   throw_io("write", path);

@@ -69,7 +69,7 @@ class AtomicFile {
 // The same for a file written by a library: syncs `partial` to disk and renames it to `path`.
 void publish_file(const std::string& partial, const std::string& path);
 
-// A file that only grows at its end: the draws and the trace of a running fit.
+// A file that only grows: the draws and the trace of a running fit.
 class AppendFile {
  public:
   // Opens or creates, and cuts the file to `length` bytes first.
@@ -77,8 +77,10 @@ class AppendFile {
 
   void append(const void* data, std::size_t bytes);
   void append(std::string_view text) { append(text.data(), text.size()); }
-  void sync();  // to the disk
-  std::uint64_t length() const { return length_; }
+  // Beyond the end as well, which is then a gap until it is written. Safe from several threads, if none appends.
+  void write_at(std::uint64_t offset, const void* data, std::size_t bytes) const;
+  void sync();                                      // to the disk
+  std::uint64_t length() const { return length_; }  // as it was opened, and what was appended
   const std::string& path() const { return path_; }
 
  private:
@@ -130,9 +132,9 @@ class ScratchFile {
   FileDescriptor fd_;
 };
 
-// Error, if the disk has no room for a file `path` of this size, or a quota forbids it. Called before a library writes
-// the file, whose errors would tell less. Overwrites `path`.
-void require_disk_space(const std::string& path, std::uint64_t bytes);
+// Reserves so many bytes for a file that is there and has less. Error, if the disk has no room for them, or a quota
+// forbids it; the file is removed then. Called before a library writes the file, whose errors would tell less.
+void reserve_disk_space(const std::string& path, std::uint64_t bytes);
 
 std::string read_text(const std::string& path);
 void write_text(const std::string& path, std::string_view text);  // atomically

@@ -10,6 +10,10 @@
 
 namespace ztp {
 
+inline std::uint64_t hash_of(const void* data, std::size_t bytes) {
+  return XXH3_64bits(data, bytes);
+}
+
 class Hash {
  public:
   explicit Hash(std::uint64_t seed = 0) : state_(XXH3_createState()) { XXH3_64bits_reset_withSeed(state_.get(), seed); }

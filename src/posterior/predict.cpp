@@ -90,7 +90,7 @@ Posterior::Impl::Impl(const std::string& dir, unsigned threads, const Prediction
       modes(load_modes(dir, info)),
       pool(checked_threads(threads)),
       kernel(make_kernel(options.kernel == KernelName::automatic ? KernelName::cpu : options.kernel, pool)),
-      draws(dir, info),
+      draws(dir, info, pool.threads()),
       calibration(load_sample(dir, info, options.raw)),
       chain_draws(ChainDraws::of(
           draws.draws().size(), [&](std::size_t d) { return draws.draws()[d].chain; }, uses_map())),

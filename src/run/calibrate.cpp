@@ -154,7 +154,7 @@ double calibrate_run(const OpenRun& run) {
   if (ones == 0 || is_rival(info.options) || design.zeros == TestDesign::Zeros::none) return none;
   const std::size_t K = run.data.tensor.order();
   Pool pool(static_cast<unsigned>(info.options.threads));
-  const DrawsFile draws(run.dir, info);
+  const DrawsFile draws(run.dir, info, pool.threads());
   const std::size_t D = draws.draws().size();
   std::vector<std::size_t> drawn_from;
   for (std::size_t i = 0; i < std::min(D, draws_to_draw_from); ++i)

@@ -122,7 +122,8 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, unsigned chains,
   const double splitting = held_out > 0 ? sampling_code_bytes + split_bytes(data.tensor, cells.test) : 0;
   const double waiting = static_cast<double>(DrawLogWriter::waiting_bytes(layout));
   const double sampling = sampling_bytes(data, options, layout.factors, cells, chains) + waiting - taken_out;
-  cost.memory += std::max({reading, splitting, sampling, bytes_for_writing});
+  const double writing = DrawFiles::bytes(layout, data.tensor.modes, static_cast<unsigned>(options.threads));
+  cost.memory += std::max({reading, splitting, sampling, writing});
   return cost;
 }
 

@@ -20,6 +20,11 @@ std::uint64_t length_of(const std::string& path) {
   return none_yet ? 0 : length;
 }
 
+// A file system lets one thread at a time write to a file; the others divide and hash.
+unsigned writing_threads(const FitOptions& options) {
+  return static_cast<unsigned>(std::min<std::int64_t>(options.threads, 4));
+}
+
 void begin(AppendFile& file, const std::vector<std::string>& names) {
   if (file.length() == 0) file.append(fmt::format("{}\n", fmt::join(names, "\t")));
 }
@@ -81,7 +86,7 @@ Recorder::Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks
   const auto path = [&](const char* name) { return group_file(run_dir, name, ranks.group()); };
   trace_.emplace(path("trace.tsv"), length_of(path("trace.tsv")));
   cells_.emplace(path("cells.tsv"), length_of(path("cells.tsv")));
-  draws_.emplace(path("draws.log"), draw_layout(info), length_of(path("draws.log")));
+  draws_.emplace(path("draws.log"), draw_layout(info), length_of(path("draws.log")), writing_threads(info.options));
   begin(*trace_, trace_names(draw_layout(info).learned));
   begin(*cells_, cell_names(watched));
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -68,14 +69,39 @@ void summarise_learned(const DrawLogReader& log, RunInfo& info) {
   }
 }
 
+using FutureDrawFiles = std::future<std::unique_ptr<DrawFiles>>;
+
+// Where a GPU samples, the host has time to begin with the files of the draws that are to be.
+FutureDrawFiles begin_draw_files(const OpenRun& run) {
+  if (run.info.options.kernel != KernelName::cuda) return {};
+  return std::async(std::launch::async, [dir = run.dir, &data = run.data, info = run.info] {
+    const Schedule plan = schedule_of_run(info);
+    const DrawFiles::Sizes sizes{plan.chains, plan.draws(), plan.draws_per_chain()};
+    return std::make_unique<DrawFiles>(dir, info, data, draw_layout(info), sizes);
+  });
+}
+
+// Those that were begun, if they are for the draws that there are now, or new ones.
+std::unique_ptr<DrawFiles> draw_files(const OpenRun& run, const DrawLogReader& log, FutureDrawFiles begun) {
+  const auto sizes = DrawFiles::Sizes::of(log);
+  std::unique_ptr<DrawFiles> files;
+  try {
+    if (begun.valid()) files = begun.get();
+  } catch (const Error&) {  // there may be room by now; if not, this is told of the new ones
+  }
+  if (files != nullptr && files->sizes() == sizes) return files;
+  files.reset();
+  return std::make_unique<DrawFiles>(run.dir, run.info, run.data, log.layout(), sizes);
+}
+
 // Makes draws.nc and means.nc of the draws so far.
-void write_draws(const OpenRun& run, const DrawLayout& layout) {
-  const DrawLogReader log(run.dir + "/draws.log", layout);
+void store_draws(const OpenRun& run, FutureDrawFiles begun) {
+  const DrawLogReader log(run.dir + "/draws.log", draw_layout(run.info));
   summarise_rank(log, run.info);
   summarise_learned(log, run.info);
-  write_draws_nc(run.dir, run.info, run.data, log);
-  write_means_nc(run.dir, run.info, run.data.tensor.modes, log);
-  add_to_manifest(run.dir, {"draws.nc", "means.nc"});
+  Pool pool(static_cast<unsigned>(run.info.options.threads));
+  draw_files(run, log, std::move(begun))->write(run.info, run.data, log, pool);
+  add_to_manifest(run.dir, {"draws.nc", "means.nc"}, pool.threads());
 }
 
 constexpr std::size_t of_each_kind = 32;
@@ -249,12 +275,13 @@ bool run_to_schedule(const OpenRun& run, const ChainMaker& make_chain, std::size
     now.report.seconds = restore_chain(from[c].file, run.info, now.chain).seconds;
     if (now.held_out != nullptr) now.held_out->add(rescored[c] ? *rescored[c] : *read_held_out(from[c].file, run.info));
   };
-  return run_chains(make_chain, ranks.part_of(schedule_of_run(run.info)), started, followed, recorder, recorder.control(),
-                    side_by_side);
+  return run_chains(make_chain, ranks.part_of(schedule_of_run(run.info)), started, followed, recorder,
+                    recorder.control(), side_by_side);
 }
 
 // What the first process does when all have sampled: the draws in their files, scores, calibration.
-void write_answers(const OpenRun& run, const Recorder& recorder, const RunRanks& ranks, bool complete) {
+void write_answers(const OpenRun& run, const Recorder& recorder, const RunRanks& ranks, bool complete,
+                   FutureDrawFiles begun) {
   RunInfo& info = run.info;
   if (ranks.groups() > 1) {
     merge_group_files(run.dir);
@@ -262,7 +289,7 @@ void write_answers(const OpenRun& run, const Recorder& recorder, const RunRanks&
   }
   // A run that was asked for more sweeps, and then interrupted, may have fewer draws than before.
   if (info.draws == 0 || (!complete && info.draws < draws_in_file(run.dir))) return;
-  write_draws(run, draw_layout(info));
+  store_draws(run, std::move(begun));
   if (run.test.size() > 0) info.auc_roc = auc_of_all_chains(run, recorder, ranks);
   if (const double auc = run.test.size() > 0 ? calibrate_run(run) : NAN; !std::isnan(auc)) info.auc_roc = auc;
 }
@@ -304,6 +331,7 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::siz
       go_back(run_dir, info, schedule_of_run(info), from);
     }
     ranks.all().barrier();
+    FutureDrawFiles begun = ranks.leads() ? begin_draw_files(run) : FutureDrawFiles{};
     Recorder recorder(run_dir, info, callbacks, watched.size(), from, ranks);
     bool complete = ranks.on_all(run_to_schedule(run, make_chain, side_by_side, from, watched, recorder, ranks));
     recorder.close();
@@ -312,7 +340,7 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::siz
     sweeps += recorder.sweeps();
     info.bytes_per_sweep = ranks.bytes_per_sweep(sweeps);
     ranks.all().barrier();
-    if (ranks.leads()) write_answers(run, recorder, ranks, complete);
+    if (ranks.leads()) write_answers(run, recorder, ranks, complete, std::move(begun));
     recorder.stop_clock();
     if (complete && info.options.until == Until::converged) {
       if (const std::optional<std::int64_t> more = agreed_round(run, recorder, ranks)) {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include "base/hash.hpp"
-#include "base/pool.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -16,47 +16,120 @@ namespace {
 
 constexpr std::size_t floats_at_a_time = 1 << 18;
 
-// The floats of a record, which are hashed and appended piece by piece in the background.
-class FloatSink {
+// What follows the numbers of a record.
+std::size_t words_at_end(const DrawLayout& layout) {
+  return pieces_of(layout).count() + 1;
+}
+std::uint64_t place_of_float(std::uint64_t i) {
+  return sizeof(DrawHead) + sizeof(float) * i;
+}
+std::uint64_t place_of_sum(const DrawLayout& layout, std::size_t piece) {
+  return place_of_float(layout.floats()) + sizeof(std::uint64_t) * piece;
+}
+
+// Of a head and the checksums of the pieces.
+std::uint64_t sum_of_sums(const DrawHead& head, const std::uint64_t* sums, std::size_t pieces) {
+  Hash hash;
+  hash.add(&head, sizeof head);
+  hash.add(sums, pieces * sizeof *sums);
+  return hash.sum();
+}
+
+}  // namespace
+
+std::uint64_t record_bytes(const DrawLayout& layout) {
+  return place_of_sum(layout, words_at_end(layout));
+}
+
+// A record that is being written, piece by piece in any order. What begins and ends it is written last, so that it is
+// not taken for a whole one before.
+class DrawLogWriter::Record {
  public:
-  FloatSink(AppendFile& file, std::shared_ptr<Hash> hash, Background& writing)
-      : file_(file), hash_(std::move(hash)), writing_(writing) {}
-  void put(float value) {
-    if (piece_.size() == floats_at_a_time) flush();
-    piece_.push_back(value);
+  Record(DrawLogWriter& log, const DrawHead& head)
+      : log_(log), head_(head), begin_(log.next_), words_(words_at_end(log.layout_)), missing_(words_.size() - 1) {
+    log.next_ += record_bytes(log.layout_);
+    ++log.incomplete_;
   }
-  void put_divided(const float* values, std::size_t count, float by) {
-    while (count > 0) {
-      if (piece_.size() == floats_at_a_time) flush();
-      const std::size_t here = std::min(count, floats_at_a_time - piece_.size()), before = piece_.size();
-      piece_.resize(before + here);
-      for (std::size_t i = 0; i < here; ++i) piece_[before + i] = values[i] / by;
-      values += here;
-      count -= here;
-    }
-  }
-  void flush() {
-    const std::size_t bytes = piece_.size() * sizeof(float);
-    writing_.run(bytes, [file = &file_, hash = hash_, bytes, piece = std::move(piece_)] {
-      hash->add(piece.data(), bytes);
-      file->append(piece.data(), bytes);
-    });
-    piece_ = {};
-    piece_.reserve(floats_at_a_time);
+  void write(std::size_t piece, const std::vector<float>& values) {
+    const std::size_t bytes = values.size() * sizeof(float);
+    words_[piece] = hash_of(values.data(), bytes);
+    log_.file_.write_at(begin_ + place_of_float(piece * floats_of_piece), values.data(), bytes);
+    if (--missing_ == 0) finish();
   }
 
  private:
-  AppendFile& file_;
-  std::shared_ptr<Hash> hash_;  // outlives a record that could not be written whole
-  Background& writing_;
-  std::vector<float> piece_;
+  void finish() {
+    const std::size_t pieces = words_.size() - 1;
+    words_[pieces] = sum_of_sums(head_, words_.data(), pieces);
+    log_.file_.write_at(begin_ + place_of_sum(log_.layout_, 0), words_.data(), words_.size() * sizeof words_[0]);
+    log_.file_.write_at(begin_, &head_, sizeof head_);
+    --log_.incomplete_;
+  }
+
+  DrawLogWriter& log_;
+  const DrawHead head_;
+  const std::uint64_t begin_;
+  std::vector<std::uint64_t> words_;  // checksums of the pieces, and that of these
+  std::atomic<std::size_t> missing_;
 };
 
-void put_exp(FloatSink& sink, const std::vector<double>& logs) {
+// Cuts the numbers of a record into pieces, each a job. The jobs divide them.
+class DrawLogWriter::Pieces {
+ public:
+  Pieces(DrawLogWriter& log, const DrawHead& head)
+      : log_(log), record_(std::make_shared<Record>(log, head)), left_(log.layout_.floats()) {}
+  void put(float value) { put(&value, 1, 1); }
+  void put(const float* values, std::size_t count, float by) {
+    while (count > 0) {
+      const std::size_t whole = std::min<std::uint64_t>(floats_of_piece, left_);
+      const std::size_t here = std::min(count, whole - piece_.size());
+      piece_.reserve(whole);
+      if (divisors_.empty() || divisors_.back().by != by) divisors_.push_back({piece_.size(), by});
+      piece_.insert(piece_.end(), values, values + here);
+      values += here;
+      count -= here;
+      if (piece_.size() == whole) write();
+    }
+  }
+
+ private:
+  struct Divisor {
+    std::size_t begin;  // of the numbers, up to the next divisor
+    float by;
+  };
+  static void divide(std::vector<float>& piece, const std::vector<Divisor>& divisors) {
+    for (std::size_t d = 0; d < divisors.size(); ++d) {
+      const std::size_t end = d + 1 < divisors.size() ? divisors[d + 1].begin : piece.size();
+      for (std::size_t i = divisors[d].begin; i < end; ++i) piece[i] /= divisors[d].by;
+    }
+  }
+  void write() {
+    left_ -= piece_.size();
+    const auto values = std::make_shared<std::vector<float>>(std::exchange(piece_, {}));
+    log_.writing_.run(values->size() * sizeof(float),
+                      [record = record_, number = number_++, values, divisors = std::exchange(divisors_, {})] {
+                        divide(*values, divisors);
+                        record->write(number, *values);
+                      });
+  }
+
+  DrawLogWriter& log_;
+  const std::shared_ptr<Record> record_;  // outlives a record that could not be written whole
+  std::uint64_t left_;                    // numbers that are in no piece that was written
+  std::size_t number_ = 0;                // of the piece
+  std::vector<float> piece_;
+  std::vector<Divisor> divisors_;
+};
+
+namespace {
+
+template <class Sink>
+void put_exp(Sink& sink, const std::vector<double>& logs) {
   for (const double value : logs) sink.put(static_cast<float>(std::exp(value)));
 }
 
-void put(FloatSink& sink, const DrawVariable& variable, const State& state, const SweepReport& report) {
+template <class Sink>
+void put(Sink& sink, const DrawVariable& variable, const State& state, const SweepReport& report) {
   const std::size_t i = variable.index;
   switch (variable.kind) {
     case DrawVariable::Kind::weight:
@@ -71,66 +144,65 @@ void put(FloatSink& sink, const DrawVariable& variable, const State& state, cons
     case DrawVariable::Kind::factor:
       const Factors& u = *state.factors[i];  // n u
       const float n = static_cast<float>(u.rows());
-      collect_blocks_of_rows(
-          u, [&](Range rows, const float* values) { sink.put_divided(values, rows.size() * u.columns(), n); });
+      collect_blocks_of_rows(u,
+                             [&](Range rows, const float* values) { sink.put(values, rows.size() * u.columns(), n); });
   }
 }
 
 }  // namespace
 
-std::uint64_t record_bytes(const DrawLayout& layout) {
-  return sizeof(DrawHead) + layout.bytes() + sizeof(std::uint64_t);
-}
-
-DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length)
-    : layout_(std::move(layout)), file_(path, length), writing_(waiting_bytes(layout_)) {}
+DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length, unsigned threads)
+    : layout_(std::move(layout)), file_(path, length), next_(length), writing_(waiting_bytes(layout_), threads) {}
 
 std::size_t DrawLogWriter::waiting_bytes(const DrawLayout& layout) {
   return std::clamp<std::size_t>(record_bytes(layout), std::size_t{1} << 20, std::size_t{64} << 20);
 }
 
 void DrawLogWriter::append(const State& state, const SweepReport& report) {
-  const DrawHead head = draw_head(report);
-  const auto hash = std::make_shared<Hash>();
-  writing_.run(sizeof head, [this, head, hash] {
-    hash->add(&head, sizeof head);
-    file_.append(&head, sizeof head);
-  });
-  FloatSink sink(file_, hash, writing_);
-  for (const DrawVariable& variable : layout_.variables) put(sink, variable, state, report);
-  sink.flush();
-  writing_.run(sizeof(std::uint64_t), [this, hash] {
-    const std::uint64_t sum = hash->sum();
-    file_.append(&sum, sizeof sum);
-  });
+  Pieces pieces(*this, draw_head(report));
+  for (const DrawVariable& variable : layout_.variables) put(pieces, variable, state, report);
+}
+
+void DrawLogWriter::append(const DrawHead& head, const std::vector<float>& values) {
+  Pieces(*this, head).put(values.data(), values.size(), 1);
 }
 
 void DrawLogWriter::sync() {
   writing_.wait();
+  // Whoever was told that a draw could not be written must not go on as if it had been.
+  if (incomplete_ > 0) throw Error(ErrorKind::io, fmt::format("{}: a draw could not be written", file_.path()));
   file_.sync();
-}
-
-void DrawLogWriter::append(const DrawHead& head, const std::vector<float>& values) {
-  writing_.wait();
-  Hash hash;
-  hash.add(&head, sizeof head);
-  hash.add(values.data(), values.size() * sizeof(float));
-  const std::uint64_t sum = hash.sum();
-  file_.append(&head, sizeof head);
-  file_.append(values.data(), values.size() * sizeof(float));
-  file_.append(&sum, sizeof sum);
 }
 
 namespace {
 
-// Whether the record that begins there has the right checksum.
+// The checksums of the pieces of the record that begins there; none, if their own is wrong.
+std::vector<std::uint64_t> read_sums(const ReadFile& file, std::uint64_t begin, const DrawLayout& layout) {
+  DrawHead head;
+  std::vector<std::uint64_t> words(words_at_end(layout));
+  file.read(begin, &head, sizeof head);
+  file.read(begin + place_of_sum(layout, 0), words.data(), words.size() * sizeof words[0]);
+  const std::uint64_t sum = words.back();
+  words.pop_back();
+  if (sum != sum_of_sums(head, words.data(), words.size())) words.clear();
+  return words;
+}
+
+// Whether the record that begins there has the right checksums.
 bool is_whole(const ReadFile& file, std::uint64_t begin, const DrawLayout& layout) {
-  const std::uint64_t bytes = record_bytes(layout) - sizeof(std::uint64_t);
-  Hash hash;
-  hash.add(file, begin, bytes);
-  std::uint64_t sum = 0;
-  file.read(begin + bytes, &sum, sizeof sum);
-  return sum == hash.sum();
+  const std::vector<std::uint64_t> sums = read_sums(file, begin, layout);
+  const Blocks pieces = pieces_of(layout);
+  std::vector<float> values;
+  for (std::size_t p = 0; p < sums.size(); ++p) {
+    values.resize(pieces.end(p) - pieces.begin(p));
+    file.read(begin + place_of_float(pieces.begin(p)), values.data(), values.size() * sizeof(float));
+    if (hash_of(values.data(), values.size() * sizeof(float)) != sums[p]) return false;
+  }
+  return !sums.empty();
+}
+
+[[noreturn]] void throw_damaged_draw(const ReadFile& file, std::size_t i) {
+  throw Error(ErrorKind::input, fmt::format("{}: draw {} is damaged (wrong checksum)", file.path(), i + 1));
 }
 
 }  // namespace
@@ -178,17 +250,20 @@ std::uint64_t DrawLogReader::record(std::size_t i) const {
 }
 
 void DrawLogReader::read(std::size_t i, std::uint64_t first, std::size_t count, float* values) const {
-  file_.read(record(i) + sizeof(DrawHead) + 4 * first, values, count * sizeof(float));
+  file_.read(record(i) + place_of_float(first), values, count * sizeof(float));
 }
 
-void DrawLogReader::verify(std::size_t i) const {
-  Hash hash;
-  hash.add(&heads_[i], sizeof(DrawHead));
-  hash.add(file_, record(i) + sizeof(DrawHead), layout_.bytes());
-  std::uint64_t sum;
-  file_.read(record(i) + sizeof(DrawHead) + layout_.bytes(), &sum, sizeof sum);
-  if (sum != hash.sum())
-    throw Error(ErrorKind::input, fmt::format("{}: draw {} is damaged (wrong checksum)", file_.path(), i + 1));
+void DrawLogReader::read_piece(std::size_t i, std::size_t p, float* values) const {
+  const Blocks pieces = pieces_of(layout_);
+  const std::size_t count = pieces.end(p) - pieces.begin(p);
+  std::uint64_t sum = 0;
+  read(i, pieces.begin(p), count, values);
+  file_.read(record(i) + place_of_sum(layout_, p), &sum, sizeof sum);
+  if (sum != hash_of(values, count * sizeof(float))) throw_damaged_draw(file_, i);
+}
+
+void DrawLogReader::verify_sums(std::size_t i) const {
+  if (read_sums(file_, record(i), layout_).empty()) throw_damaged_draw(file_, i);
 }
 
 void DrawLogReader::load(std::size_t i, State& state) const {

@@ -1,12 +1,14 @@
 // draws.log: the kept draws of a running fit, as fixed-size records with checksums. The file survives a kill at any
 // moment, which an HDF5 file open for writing does not. draws.nc is made from it at the end.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/background.hpp"
 #include "base/file.hpp"
+#include "base/pool.hpp"
 #include "model/state.hpp"
 #include "store/chain_rows.hpp"
 #include "store/draw_layout.hpp"
@@ -15,22 +17,31 @@
 
 namespace ztp {
 
-// The size of a record: its head, the numbers of the draw and a checksum.
+// A record: its head, the numbers of the draw, a checksum of each piece of them, and one of the head and these sums.
+inline constexpr std::size_t floats_of_piece = 1 << 16;
 std::uint64_t record_bytes(const DrawLayout& layout);
+inline Blocks pieces_of(const DrawLayout& layout) {
+  return {layout.floats(), floats_of_piece};
+}
 
 class DrawLogWriter {
  public:
-  DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length);
-  // A thread hashes and writes while the chain goes on. What has failed then is thrown by the next call.
+  DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length, unsigned threads = 1);
+  // Threads divide, hash and write the pieces of a draw, each at its place, while the chain goes on. What has failed
+  // then is thrown by the next call.
   void append(const State& state, const SweepReport& report);
-  void append(const DrawHead& head, const std::vector<float>& values);  // layout.floats() of them; at once
+  void append(const DrawHead& head, const std::vector<float>& values);  // layout.floats() of them
   void sync();                                                          // all that was appended is on the disk
   // The most that waits in memory to be written: about one draw.
   static std::size_t waiting_bytes(const DrawLayout& layout);
 
  private:
+  class Record;
+  class Pieces;
   DrawLayout layout_;
   AppendFile file_;
+  std::uint64_t next_;                         // where the next record begins
+  std::atomic<std::uint64_t> incomplete_ = 0;  // records that are not whole in the file
   Background writing_;
 };
 
@@ -42,7 +53,9 @@ class DrawLogReader {
   const DrawHead& head(std::size_t i) const { return heads_[i]; }
   const DrawLayout& layout() const { return layout_; }
   void read(std::size_t i, std::uint64_t first, std::size_t count, float* values) const;
-  void verify(std::size_t i) const;              // throws if the checksum of record i is wrong
+  // Piece p of record i, whose checksum is compared. Safe from several threads.
+  void read_piece(std::size_t i, std::size_t p, float* values) const;
+  void verify_sums(std::size_t i) const;         // the checksum of the head of record i and of those of its pieces
   void load(std::size_t i, State& state) const;  // factors (times n), weights of the tensor and columns
   double learned(std::size_t i, std::size_t which) const;
 

@@ -20,7 +20,7 @@ namespace {
 using Kind = DrawVariable::Kind;
 
 // Opens a netCDF file of the run after comparing it with the manifest.
-NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const std::string& name) {
+NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const std::string& name, unsigned threads) {
   const std::string path = run_dir + "/" + name;
   const bool complete = info.status == "complete";
   std::error_code no_access;
@@ -28,7 +28,8 @@ NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const s
     throw Error(ErrorKind::input, complete
                                       ? fmt::format("{}: damaged: its {} is gone; fit again", run_dir, name)
                                       : fmt::format("{}: no draws yet; 'ztp resume {}' goes on", run_dir, run_dir));
-  check_manifest(run_dir, name, complete ? "fit again" : fmt::format("'ztp resume {}' makes it again", run_dir));
+  const std::string remedy = complete ? "fit again" : fmt::format("'ztp resume {}' makes it again", run_dir);
+  check_manifest(run_dir, name, remedy, threads);
   return NetcdfFile::open(path);
 }
 
@@ -134,9 +135,9 @@ void for_slabs(const DrawVariable& variable, const std::vector<std::size_t>& lea
   }
 }
 
-DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info)
+DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info, unsigned threads)
     : probabilities_(!is_rival(info.options)),
-      file_(open_checked(run_dir, info, "draws.nc")),
+      file_(open_checked(run_dir, info, "draws.nc", threads)),
       layout_(draw_layout(info)) {
   const int group = file_.group("posterior"), stats = file_.group("sample_stats");
   const NetcdfFile::Variable sweep = file_.variable(stats, "sweep");
@@ -239,8 +240,8 @@ void restore_draw_log(const std::string& run_dir, const RunInfo& info) {
   const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
   const DrawLayout layout = draw_layout(info);
   std::vector<float> values(layout.floats());
-  require_disk_space(partial, grid.at(0) * grid.at(1) * record_bytes(layout));
   DrawLogWriter log(partial, layout, 0);
+  reserve_disk_space(partial, grid.at(0) * grid.at(1) * record_bytes(layout));
   for (std::size_t c = 0; c < grid.at(0); ++c)
     for (std::size_t d = 0; d < grid.at(1); ++d) {
       const DrawHead head = read_head(file, c, d);
@@ -270,7 +271,7 @@ std::size_t draws_in_file(const std::string& run_dir) {
 }
 
 MeansFile::MeansFile(const std::string& run_dir, const RunInfo& info)
-    : file_(open_checked(run_dir, info, "means.nc")), layout_(draw_layout(info)), rival_(is_rival(info.options)) {}
+    : file_(open_checked(run_dir, info, "means.nc", 1)), layout_(draw_layout(info)), rival_(is_rival(info.options)) {}
 
 Matrix<float> MeansFile::factor(std::size_t chain, std::size_t f) const {
   Matrix<float> u;

@@ -27,8 +27,8 @@ void for_slabs(const DrawVariable& variable, const std::vector<std::size_t>& lea
 
 class DrawsFile {
  public:
-  // Error (input), if there are no draws yet, or the file is damaged.
-  DrawsFile(const std::string& run_dir, const RunInfo& info);
+  // Error (input), if there are no draws yet, or the file is damaged: `threads` compare its checksum.
+  DrawsFile(const std::string& run_dir, const RunInfo& info, unsigned threads = 1);
 
   struct Index {
     std::size_t chain, draw;

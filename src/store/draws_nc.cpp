@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <filesystem>
+#include <future>
 #include <limits>
 #include <numeric>
 
+#include "base/background.hpp"
 #include "base/file.hpp"
 #include "store/data_groups.hpp"
 #include "store/draws_file.hpp"
@@ -18,6 +21,9 @@ using Type = NetcdfFile::Type;
 
 // netCDF strings are slow: larger modes have no label coordinates.
 constexpr std::uint32_t most_label_coordinates = 100000;
+bool has_label_coordinates(const LabelTable& table) {
+  return !table.is_numbered() && table.size() <= most_label_coordinates;
+}
 
 // Where each record of draws.log is in draws.nc. Chains are numbered from 0 without gaps.
 struct DrawGrid {
@@ -34,8 +40,10 @@ struct DrawGrid {
   std::size_t chains() const { return records.size(); }
 };
 
+}  // namespace
+
 // A group of a file and its dimensions.
-struct Group {
+struct DrawGroup {
   int id = -1;
   std::vector<int> leading;  // chain and draw, or chain alone
   int component = -1;
@@ -48,6 +56,8 @@ struct Group {
     return result;
   }
 };
+
+namespace {
 
 void add_attributes(NetcdfFile& file, int group, const RunInfo& info) {
   file.add_attribute(group, "inference_library", "ztp");
@@ -62,9 +72,9 @@ std::vector<std::int64_t> numbers_from(std::int64_t first, std::size_t count) {
 }
 
 // With the dimensions chain and draw, chain alone or none, of these sizes.
-Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const std::vector<std::size_t>& sizes) {
+DrawGroup add_group(NetcdfFile& file, const char* name, const RunInfo& info, const std::vector<std::size_t>& sizes) {
   constexpr const char* names[] = {"chain", "draw"};
-  Group group{file.add_group(name), {}, -1, {}, {}};
+  DrawGroup group{file.add_group(name), {}, -1, {}, {}};
   add_attributes(file, group.id, info);
   for (std::size_t i = 0; i < sizes.size(); ++i)
     group.leading.push_back(file.add_dimension(group.id, names[i], sizes[i]));
@@ -74,7 +84,7 @@ Group add_group(NetcdfFile& file, const char* name, const RunInfo& info, const s
 }
 
 // The dimensions of components, modes and columns, with their coordinate variables.
-void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const std::vector<Mode>& modes) {
+void add_axes(NetcdfFile& file, DrawGroup& group, const DrawLayout& layout, const std::vector<Mode>& modes) {
   const FactorLayout& factors = layout.factors;
   group.component = file.add_dimension(group.id, layout.component, factors.components());
   file.add_list(group.id, layout.component, group.component, numbers_from(1, factors.components()));
@@ -85,7 +95,7 @@ void add_axes(NetcdfFile& file, Group& group, const DrawLayout& layout, const st
     of_modes.push_back(file.add_dimension(group.id, name, table.size()));
     if (table.is_numbered()) {
       file.add_list(group.id, name, of_modes[k], numbers_from(table.first_number(), table.size()));
-    } else if (table.size() <= most_label_coordinates) {
+    } else if (has_label_coordinates(table)) {
       std::vector<std::string> labels;
       for (std::uint32_t j = 0; j < table.size(); ++j) labels.push_back(table[j]);
       file.add_list(group.id, name, of_modes[k], labels);
@@ -115,7 +125,7 @@ std::vector<Number> on_grid(const DrawGrid& grid, const DrawLogReader& log, Numb
 }
 
 void write_sample_stats(NetcdfFile& file, const RunInfo& info, const DrawGrid& grid, const DrawLogReader& log) {
-  const Group group = add_group(file, "sample_stats", info, {grid.chains(), grid.draws});
+  const DrawGroup group = add_group(file, "sample_stats", info, {grid.chains(), grid.draws});
   const NetcdfFile::Slab all = {{0, 0}, {grid.chains(), grid.draws}};
   const auto whole = [&](std::string_view name, const auto& value) {
     const std::vector<std::int64_t> numbers = on_grid(grid, log, std::int64_t{0}, value);
@@ -135,7 +145,7 @@ void write_sample_stats(NetcdfFile& file, const RunInfo& info, const DrawGrid& g
 }
 
 // The variables of a group of draws, each draw in chunks of its own.
-std::vector<StoredVariable> add_variables(NetcdfFile& file, const Group& group, const DrawLayout& layout) {
+std::vector<StoredVariable> add_variables(NetcdfFile& file, const DrawGroup& group, const DrawLayout& layout) {
   // The bytes of the file depend on the order in which variables are made: what is learned comes last.
   std::vector<DrawVariable> variables = layout.variables;
   std::stable_partition(variables.begin(), variables.end(),
@@ -150,77 +160,166 @@ std::vector<StoredVariable> add_variables(NetcdfFile& file, const Group& group, 
   return result;
 }
 
-// Some rows of a variable: of one record, and the mean of several.
-std::vector<float> read_rows(const DrawLogReader& log, std::size_t record, const DrawVariable& variable, Range rows) {
-  std::vector<float> values(rows.size() * variable.columns);
-  log.read(record, variable.offset + rows.begin * variable.columns, values.size(), values.data());
-  return values;
+}  // namespace
+
+// A file that has its name only when it is complete.
+class PartialFile {
+ public:
+  explicit PartialFile(std::string path)
+      : path_(std::move(path)), partial_(path_ + ".partial"), netcdf_(NetcdfFile::create(partial_)) {}
+  ~PartialFile() {
+    std::error_code gone;  // where it was published
+    std::filesystem::remove(partial_, gone);
+  }
+  NetcdfFile& netcdf() { return netcdf_; }
+  void reserve(std::uint64_t bytes) const { reserve_disk_space(partial_, bytes); }
+  void publish() {
+    netcdf_.close();
+    publish_file(partial_, path_);
+  }
+
+ private:
+  const std::string path_, partial_;
+  NetcdfFile netcdf_;
+};
+
+class DrawFiles::DrawsNc : public PartialFile {
+ public:
+  DrawsNc(const std::string& run_dir) : PartialFile(run_dir + "/draws.nc") {}
+  void add_posterior(const RunInfo& info, const std::vector<Mode>& modes, const DrawLayout& layout,
+                     const std::vector<std::size_t>& grid) {
+    add_attributes(netcdf(), -1, info);
+    DrawGroup group = add_group(netcdf(), "posterior", info, grid);
+    add_axes(netcdf(), group, layout, modes);
+    variables_ = add_variables(netcdf(), group, layout);
+    // HDF5 gives room in the order of writing, and so the bytes depend on that, too: what is learned comes first.
+    std::stable_partition(variables_.begin(), variables_.end(),
+                          [](const StoredVariable& stored) { return stored.variable.kind == Kind::learned; });
+  }
+  // The draws of chain c. Chains are put one after the other.
+  void put_chain(std::size_t c, const DrawLogReader& log, const std::vector<std::size_t>& records) {
+    for (std::size_t d = 0; d < records.size(); ++d)
+      for (const auto& [variable, in_file] : variables_)
+        for_slabs(variable, {c, d}, [&](const NetcdfFile::Slab& slab, Range rows) {
+          std::vector<float>& read = slabs_[number_++ % 2];
+          read.resize(rows.size() * variable.columns);
+          log.read(records[d], variable.offset + rows.begin * variable.columns, read.size(), read.data());
+          putting_.run(1, [this, where = in_file, slab, &read] { netcdf().put(where, slab, read.data()); });
+        });
+    putting_.wait();
+  }
+  void add_other_groups(const RunInfo& info, const Dataset& data, const DrawLogReader& log, const DrawGrid& grid) {
+    write_sample_stats(netcdf(), info, grid, log);
+    write_observed_data(netcdf(), add_group(netcdf(), "observed_data", info, {}).id, info, data);
+    write_constant_data(netcdf(), add_group(netcdf(), "constant_data", info, {}).id, info, data);
+  }
+
+ private:
+  std::vector<StoredVariable> variables_;
+  std::vector<float> slabs_[2];  // one is read while the other is put
+  std::size_t number_ = 0;
+  Background putting_{1};  // one slab at a time, each of size 1
+};
+
+class DrawFiles::MeansNc : public PartialFile {
+ public:
+  MeansNc(const std::string& run_dir) : PartialFile(run_dir + "/means.nc") {}
+  void add_posterior(const RunInfo& info, const std::vector<Mode>& modes, const DrawLayout& layout,
+                     std::size_t chains) {
+    add_attributes(netcdf(), -1, info);
+    group_ = add_group(netcdf(), "posterior_mean", info, {chains});
+    add_axes(netcdf(), group_, layout, modes);
+  }
+  // The means of all numbers of a draw, over the draws of chain c. Chains are put one after the other.
+  void put_chain(std::size_t c, const DrawLayout& layout, const std::vector<float>& means) {
+    std::size_t i = 0;
+    for (const DrawVariable& variable : layout.variables) {
+      // Means of learned values are in status.json, and columns have none.
+      if (variable.kind == Kind::learned || variable.kind == Kind::column) continue;
+      // The bytes of the file depend on when a variable is made.
+      if (c == 0)
+        variables_.push_back(
+            netcdf().add_variable(group_.id, variable.name, Type::floats, group_.dimensions(variable)));
+      for_slabs(variable, {c}, [&](const NetcdfFile::Slab& slab, Range rows) {
+        netcdf().put(variables_[i], slab, means.data() + variable.offset + rows.begin * variable.columns);
+      });
+      ++i;
+    }
+  }
+
+ private:
+  DrawGroup group_;
+  std::vector<NetcdfFile::Variable> variables_;
+};
+
+DrawFiles::Sizes DrawFiles::Sizes::of(const DrawLogReader& log) {
+  const DrawGrid grid(log);
+  return {grid.chains(), log.draws(), grid.draws};
 }
 
-std::vector<float> mean_rows(const DrawLogReader& log, const std::vector<std::size_t>& records,
-                             const DrawVariable& variable, Range rows) {
-  std::vector<double> sum(rows.size() * variable.columns, 0.0);
-  for (const std::size_t i : records)
-    std::ranges::transform(sum, read_rows(log, i, variable, rows), sum.begin(), std::plus<>());
-  std::vector<float> mean;
-  for (const double value : sum) mean.push_back(static_cast<float>(value / static_cast<double>(records.size())));
-  return mean;
+DrawFiles::DrawFiles(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLayout& layout,
+                     const Sizes& sizes)
+    : sizes_(sizes), draws_(std::make_unique<DrawsNc>(run_dir)), means_(std::make_unique<MeansNc>(run_dir)) {
+  const std::vector<Mode>& modes = data.tensor.modes;
+  // That takes the system a while where files are in memory.
+  std::future<void> reserved =
+      std::async(std::launch::async, [&] { draws_->reserve(sizes.draws * layout.bytes()); });  // at the least
+  means_->reserve(sizes.chains * layout.bytes());
+  means_->add_posterior(info, modes, layout, sizes.chains);
+  reserved.get();
+  draws_->add_posterior(info, modes, layout, {sizes.chains, sizes.longest});
+}
+
+DrawFiles::~DrawFiles() = default;
+
+namespace {
+
+// Compares the checksums of a piece of some records, and writes its means to where they are among those of all pieces.
+void mean_of_piece(const DrawLogReader& log, const std::vector<std::size_t>& records, std::size_t p,
+                   std::vector<float>& means) {
+  const Blocks pieces = pieces_of(log.layout());
+  std::vector<float> values(pieces.end(p) - pieces.begin(p));
+  std::vector<double> sum(values.size(), 0.0);
+  for (const std::size_t i : records) {
+    log.read_piece(i, p, values.data());
+    for (std::size_t v = 0; v < values.size(); ++v) sum[v] += static_cast<double>(values[v]);
+  }
+  for (std::size_t v = 0; v < values.size(); ++v)
+    means[pieces.begin(p) + v] = static_cast<float>(sum[v] / static_cast<double>(records.size()));
 }
 
 }  // namespace
 
-void write_draws_nc(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLogReader& log) {
-  const std::vector<Mode>& modes = data.tensor.modes;
-  const DrawLayout& layout = log.layout();
+void DrawFiles::write(const RunInfo& info, const Dataset& data, const DrawLogReader& log, Pool& pool) {
   const DrawGrid grid(log);
-  const std::string path = run_dir + "/draws.nc", partial = path + ".partial";
-  require_disk_space(partial, log.draws() * layout.bytes());  // at the least
-  NetcdfFile file = NetcdfFile::create(partial);
-  add_attributes(file, -1, info);
-  Group group = add_group(file, "posterior", info, {grid.chains(), grid.draws});
-  add_axes(file, group, layout, modes);
-  std::vector<StoredVariable> variables = add_variables(file, group, layout);
-  // HDF5 gives room in the order of writing, and so the bytes depend on that, too: what is learned comes first.
-  std::stable_partition(variables.begin(), variables.end(),
-                        [](const StoredVariable& stored) { return stored.variable.kind == Kind::learned; });
-  for (std::size_t c = 0; c < grid.chains(); ++c)
-    for (std::size_t d = 0; d < grid.records[c].size(); ++d) {
-      const std::size_t record = grid.records[c][d];
-      log.verify(record);
-      for (const StoredVariable& stored : variables)
-        for_slabs(stored.variable, {c, d}, [&](const NetcdfFile::Slab& slab, Range rows) {
-          file.put(stored.in_file, slab, read_rows(log, record, stored.variable, rows).data());
-        });
-    }
-  write_sample_stats(file, info, grid, log);
-  write_observed_data(file, add_group(file, "observed_data", info, {}).id, info, data);
-  write_constant_data(file, add_group(file, "constant_data", info, {}).id, info, data);
-  file.close();
-  publish_file(partial, path);
+  for (std::size_t i = 0; i < log.draws(); ++i) log.verify_sums(i);
+  const Blocks pieces = pieces_of(log.layout());
+  std::vector<float> means(log.layout().floats());
+  for (std::size_t c = 0; c < grid.chains(); ++c) {
+    // One thread has HDF5 write while the others check what is written and add it up.
+    pool.for_blocks(1 + pieces.count(), [&](std::size_t block) {
+      if (block == 0)
+        draws_->put_chain(c, log, grid.records[c]);
+      else
+        mean_of_piece(log, grid.records[c], block - 1, means);
+    });
+    means_->put_chain(c, log.layout(), means);
+  }
+  draws_->add_other_groups(info, data, log, grid);
+  draws_->publish();
+  means_->publish();
 }
 
-void write_means_nc(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes,
-                    const DrawLogReader& log) {
-  const DrawLayout& layout = log.layout();
-  const DrawGrid grid(log);
-  const std::string path = run_dir + "/means.nc", partial = path + ".partial";
-  require_disk_space(partial, grid.chains() * layout.bytes());
-  NetcdfFile file = NetcdfFile::create(partial);
-  add_attributes(file, -1, info);
-  Group group = add_group(file, "posterior_mean", info, {grid.chains()});
-  add_axes(file, group, layout, modes);
-  for (const DrawVariable& variable : layout.variables) {
-    // Means of learned values are in status.json, and columns have none.
-    if (variable.kind == Kind::learned || variable.kind == Kind::column) continue;
-    const NetcdfFile::Variable in_file =
-        file.add_variable(group.id, variable.name, Type::floats, group.dimensions(variable));
-    for (std::size_t c = 0; c < grid.chains(); ++c)
-      for_slabs(variable, {c}, [&](const NetcdfFile::Slab& slab, Range rows) {
-        file.put(in_file, slab, mean_rows(log, grid.records[c], variable, rows).data());
-      });
-  }
-  file.close();
-  publish_file(partial, path);
+double DrawFiles::bytes(const DrawLayout& layout, const std::vector<Mode>& modes, unsigned threads) {
+  constexpr double of_libraries = 11 << 20, of_label = 400;  // measured: what HDF5 and netCDF have of two files
+  double bytes = of_libraries, slab = 0;
+  for (const Mode& mode : modes)
+    if (has_label_coordinates(mode.labels)) bytes += of_label * mode.labels.size();
+  for (const DrawVariable& variable : layout.variables)
+    slab = std::max(slab, 4.0 * static_cast<double>(rows_of_a_slab(variable) * variable.columns));
+  bytes += 3 * slab;                             // two of DrawsNc, one of HDF5
+  bytes += static_cast<double>(layout.bytes());  // means
+  return bytes + threads * 12.0 * static_cast<double>(std::min<std::uint64_t>(layout.floats(), floats_of_piece));
 }
 
 }  // namespace ztp

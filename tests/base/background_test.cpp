@@ -1,4 +1,4 @@
-// Jobs in a thread of their own: their order, the wait where too many bytes are waiting, and what becomes of a failure.
+// Jobs in threads of their own: their order, the wait where too many bytes are waiting, and what becomes of a failure.
 // There is no chance in a run.
 #include "base/background.hpp"
 
@@ -61,6 +61,27 @@ TEST(Background, AFailureIsThrownByTheNextCallAndDropsWhatCameAfterIt) {
   background.run(1, [&] { ++after; });  // it has been told, and the next one is done
   background.wait();
   EXPECT_EQ(after, 1);
+}
+
+TEST(Background, SeveralThreadsDoAllJobsAndWorkAtTheSameTime) {
+  std::atomic<int> done = 0, together = 0;
+  Background background(1 << 20, 3);
+  for (int i = 0; i < 3; ++i)
+    background.run(1, [&] {
+      ++together;
+      while (together < 3) {  // for ever, if they were done one after the other
+      }
+    });
+  for (int i = 0; i < 1000; ++i) background.run(1, [&] { ++done; });
+  background.wait();
+  EXPECT_EQ(done, 1000);
+}
+
+TEST(Background, AFailureAmongSeveralThreadsIsThrownOnce) {
+  Background background(1 << 20, 3);
+  background.run(1, [] { throw std::runtime_error("full"); });
+  EXPECT_THROW(background.wait(), std::runtime_error);
+  background.wait();
 }
 
 }  // namespace

@@ -266,7 +266,7 @@ TEST(HostileDraws, ChainAndRankOfARecordAreChecked) {
   const auto written = [&](std::uint32_t chain, std::uint64_t occupied) {
     const DrawHead head{chain, 1, {0, occupied}};
     std::string bytes(reinterpret_cast<const char*>(&head), sizeof head);
-    write_text(dir / "draws.log", bytes + std::string(layout.bytes() + 8, '\0'));
+    write_text(dir / "draws.log", bytes + std::string(record_bytes(layout) - sizeof head, '\0'));
     return error_of([&] { DrawLogReader(dir / "draws.log", layout); });
   };
   EXPECT_EQ(written(1, 1), "");

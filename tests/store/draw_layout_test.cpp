@@ -48,8 +48,8 @@ TEST(DrawLayout, OfSharedColumnsInDrawsNc) {
   for (std::size_t i = 0; i < draw.size(); ++i) draw[i] = static_cast<float>(i);
   DrawLogWriter(dir / "draws.log", layout, 0).append(DrawHead{0, 1, {}}, draw);
   const DrawLogReader log(dir / "draws.log", layout);
-  write_draws_nc(dir.path(), info, data, log);
-  write_means_nc(dir.path(), info, data.tensor.modes, log);
+  Pool pool(2);
+  DrawFiles(dir.path(), info, data, layout, DrawFiles::Sizes::of(log)).write(info, data, log, pool);
 
   const NetcdfFile draws = NetcdfFile::open(dir / "draws.nc"), means = NetcdfFile::open(dir / "means.nc");
   for (const DrawVariable& variable : layout.variables) {

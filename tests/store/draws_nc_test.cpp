@@ -5,12 +5,14 @@
 #include <netcdf.h>
 
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "base/file.hpp"
 #include "store/data_groups.hpp"
 #include "store/draw_log.hpp"
 #include "store/netcdf.hpp"
@@ -75,8 +77,8 @@ void write(const std::string& dir, const RunInfo& info, const Dataset& data) {
     writer.append(DrawHead{0, 1, {}}, std::vector<float>(layout.floats(), 0.5f));
   }
   const DrawLogReader log(dir + "/draws.log", layout);
-  write_draws_nc(dir, info, data, log);
-  write_means_nc(dir, info, data.tensor.modes, log);
+  Pool pool(2);
+  DrawFiles(dir, info, data, layout, DrawFiles::Sizes::of(log)).write(info, data, log, pool);
 }
 
 class DrawsNc : public testing::Test {
@@ -191,7 +193,9 @@ TEST_F(DrawsNc, HasNoNumbersWhereAChainIsShorter) {
     for (const DrawHead& head : {DrawHead{0, 1, {}}, DrawHead{0, 2, {}}, DrawHead{1, 1, {}}})
       writer.append(head, std::vector<float>(layout.floats(), 0.5f));
   }
-  write_draws_nc(dir_.path(), info, data_, DrawLogReader(dir_ / "draws.log", layout));
+  Pool pool(2);
+  const DrawLogReader log(dir_ / "draws.log", layout);
+  DrawFiles(dir_.path(), info, data_, layout, DrawFiles::Sizes::of(log)).write(info, data_, log, pool);
   file_.reset(new NetcdfFile(NetcdfFile::open(dir_ / "draws.nc")));
   EXPECT_EQ(numbers("sample_stats", "sweep"), (Numbers{1, 2, 1, 0}));
   for (const char* name : {"lambda", "u_one"}) {
@@ -200,6 +204,39 @@ TEST_F(DrawsNc, HasNoNumbersWhereAChainIsShorter) {
     for (std::size_t i = 0; i < values.size(); ++i)
       EXPECT_TRUE(i < present ? values[i] == 0.5 : std::isnan(values[i])) << name << " " << i << ": " << values[i];
   }
+}
+
+// Where a GPU samples, they are begun before there are draws.
+TEST_F(DrawsNc, IsTheSameWhenItIsBegunBeforeTheDraws) {
+  const RunInfo info = info_of(data_);
+  write(dir_.path(), info, data_);
+  const std::string draws = read_text(dir_ / "draws.nc"), means = read_text(dir_ / "means.nc");
+  const DrawLogReader log(dir_ / "draws.log", draw_layout(info));
+  Pool pool(3);
+  {
+    DrawFiles files(dir_.path(), info, data_, draw_layout(info), {1, 1, 1});
+    EXPECT_EQ(files.sizes(), DrawFiles::Sizes::of(log));
+    files.write(info, data_, log, pool);
+  }
+  EXPECT_TRUE(read_text(dir_ / "draws.nc") == draws);
+  EXPECT_TRUE(read_text(dir_ / "means.nc") == means);
+}
+
+TEST_F(DrawsNc, LeavesNothingOfADamagedLog) {
+  const RunInfo info = info_of(data_);
+  write(dir_.path(), info, data_);
+  std::filesystem::remove(dir_ / "draws.nc");
+  std::filesystem::remove(dir_ / "means.nc");
+  std::string bytes = read_text(dir_ / "draws.log");
+  bytes[sizeof(DrawHead) + 5] ^= 1;
+  write_text(dir_ / "draws.log", bytes);
+  const DrawLogReader log(dir_ / "draws.log", draw_layout(info));
+  Pool pool(2);
+  EXPECT_THROW(
+      DrawFiles(dir_.path(), info, data_, log.layout(), DrawFiles::Sizes::of(log)).write(info, data_, log, pool),
+      Error);
+  for (const auto& entry : std::filesystem::directory_iterator(dir_.path()))
+    EXPECT_EQ(entry.path().filename().string(), "draws.log");
 }
 
 TEST(DrawsNcOfManyOnes, LeavesThemOut) {

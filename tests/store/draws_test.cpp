@@ -1,7 +1,9 @@
 // How draws are stored: the log while a fit runs, and the names of the file that it becomes.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cmath>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -47,11 +49,107 @@ TEST(DrawLog, IgnoresAHalfRecordAndSeesDamage) {
   reader.read(0, 0, 16, values);
   EXPECT_FLOAT_EQ(values[1], 5);
   EXPECT_FLOAT_EQ(values[8 + 5], 1);
-  reader.verify(0);
+  reader.verify_sums(0);
+  reader.read_piece(0, 0, values);
   std::string damaged = whole;
   damaged[40] = static_cast<char>(damaged[40] ^ 4);
   write_text(path, damaged);
-  EXPECT_THROW(DrawLogReader(path, layout).verify(0), Error);
+  EXPECT_THROW(DrawLogReader(path, layout).read_piece(0, 0, values), Error);
+  damaged = whole;
+  damaged[4] = static_cast<char>(damaged[4] ^ 4);
+  write_text(path, damaged);
+  EXPECT_THROW(DrawLogReader(path, layout).verify_sums(0), Error);
+}
+
+// Draws of several pieces, which do not end where variables do.
+struct LargeDraws {
+  LargeDraws() {
+    state.factors[0]->write({0, 2500}, values(2500 * 30, 1).data());
+    state.factors[1]->write({0, 4001}, values(4001 * 30, 2).data());
+    state.tensor.log_weight.assign(30, std::log(2.0));
+  }
+  static std::vector<float> values(std::size_t count, std::size_t first) {
+    std::vector<float> list(count);
+    for (std::size_t i = 0; i < count; ++i) list[i] = static_cast<float>((first + i) % 1013);
+    return list;
+  }
+  static FitOptions options() {
+    FitOptions options;
+    options.rank = 30;
+    options.chains = 1;
+    return options;
+  }
+  void write(const std::string& path, unsigned threads) {
+    DrawLogWriter writer(path, layout, 0, threads);
+    for (std::uint32_t t = 1; t <= 3; ++t) {
+      SweepReport report;
+      report.sweep = t;
+      state.tensor.log_weight[0] = t;
+      writer.append(state, report);
+    }
+    writer.sync();
+  }
+
+  const DrawLayout layout{FactorLayout::cp({2500, 4001}, 30), options(), {"a", "b"}, {}};
+  HostArrays arrays;
+  State state = make_state(layout.factors, {}, {}, arrays);
+};
+
+TEST(DrawLog, SeveralThreadsWriteTheSameBytes) {
+  const TempDir dir;
+  LargeDraws draws;
+  ASSERT_GT(pieces_of(draws.layout).count(), 2u);
+  draws.write(dir / "one", 1);
+  draws.write(dir / "four", 4);
+  EXPECT_EQ(read_text(dir / "one").size(), 3 * record_bytes(draws.layout));
+  EXPECT_TRUE(read_text(dir / "one") == read_text(dir / "four"));
+  const DrawLogReader reader(dir / "four", draws.layout);
+  const DrawVariable& factor = draws.layout.variable(DrawVariable::Kind::factor, 1);
+  std::vector<float> values(factor.floats());
+  const std::vector<float> given = LargeDraws::values(values.size(), 2);
+  reader.read(2, factor.offset, values.size(), values.data());
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], given[i] / 4001.0f) << i;
+}
+
+// Pieces are written in any order: a kill may leave a record with a gap before one that is whole.
+TEST(DrawLog, ARecordWithAGapIsDropped) {
+  const TempDir dir;
+  LargeDraws draws;
+  const std::string path = dir / "draws.log";
+  draws.write(path, 2);
+  const std::string whole = read_text(path);
+  const std::uint64_t bytes = record_bytes(draws.layout), piece = 4 * floats_of_piece;
+  for (const std::uint64_t gap : {bytes, bytes + 1000, bytes + piece + 1000, 2 * bytes - 30}) {
+    std::string text = whole;
+    text.replace(gap, 30, std::string(30, '\0'));
+    write_text(path, text);
+    EXPECT_EQ(keep_draws(path, draws.layout, [](std::uint32_t, std::uint32_t) { return true; }),
+              std::vector<std::uint64_t>{2});
+    EXPECT_TRUE(read_text(path) == whole.substr(0, bytes) + whole.substr(2 * bytes)) << gap;
+  }
+}
+
+// A limit on the size of files stands for a full disk, which has room again later.
+TEST(DrawLog, WhoWasToldOfAFailureIsToldAgain) {
+  const TempDir dir;
+  const LargeDraws draws;
+  const std::vector<float> values(draws.layout.floats());
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{record_bytes(draws.layout), before.rlim_max};
+  DrawLogWriter writer(dir / "draws.log", draws.layout, 0, 2);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  writer.append(DrawHead{0, 1, {}}, values);
+  EXPECT_NO_THROW(writer.sync());
+  const auto append_more = [&] {
+    for (std::uint32_t t = 2; t <= 4; ++t) writer.append(DrawHead{0, t, {}}, values);
+    writer.sync();
+  };
+  EXPECT_THROW(append_more(), Error);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, old_handler);
+  EXPECT_THROW(writer.sync(), Error);
 }
 
 TEST(Netcdf, ModeNamesBecomeLegalNames) {
