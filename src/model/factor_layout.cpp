@@ -43,6 +43,12 @@ FactorLayout FactorLayout::pairs(std::size_t rows, std::size_t columns) {
   return FactorLayout({0, 0}, {{rows, columns}}, columns);
 }
 
+FactorLayout FactorLayout::with_rows(const std::vector<std::size_t>& rows) const {
+  FactorLayout layout = *this;
+  for (std::size_t f = 0; f < matrices(); ++f) layout.sizes_[f].rows = rows[f];
+  return layout;
+}
+
 void FactorLayout::make_one_hot(std::size_t k) {
   const Size& size = size_of_mode(k);
   if (size.rows != size.columns || tied_mode(k) != k || columns_are_components())

@@ -50,6 +50,9 @@ class FactorLayout {
   // The same, to be changed. Each must stay below the number of columns.
   std::span<std::uint32_t> columns_of_mode(std::size_t k) { return column_[k]; }
 
+  // The same with another number of rows of each matrix.
+  FactorLayout with_rows(const std::vector<std::size_t>& rows) const;
+
   // Makes the matrix of mode k the identity; no other mode may use it.
   void make_one_hot(std::size_t k);
   bool is_one_hot(std::size_t f) const { return !one_hot_.empty() && one_hot_[f]; }  // matrix f

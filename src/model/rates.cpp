@@ -23,7 +23,9 @@ Rates make_rates(const FactorLayout& layout, std::vector<const Factors*> factors
   Rates rates;
   rates.layout = &layout;
   rates.factors = std::move(factors);
-  rates.log_volume = log_volume(layout);
+  // Of whole matrices, where the factors are some of their rows.
+  for (std::size_t k = 0; k < layout.modes(); ++k)
+    rates.log_volume += std::log(static_cast<double>(rates.factors[layout.matrix(k)]->all_rows()));
   const RelativeWeights relative(log_weight);
   rates.weight.assign(padded(log_weight.size()), 0.0f);
   for (std::size_t r = 0; r < log_weight.size(); ++r) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 
 namespace ztp {
 namespace {
@@ -13,18 +14,10 @@ std::vector<std::uint64_t> offsets_of(const std::vector<std::uint64_t>& sizes) {
   return offsets;
 }
 
-FactorLayout with_rows(const FactorLayout& layout, const std::vector<std::vector<std::uint32_t>>& touched) {
-  std::vector<std::size_t> matrix_of_mode;
-  std::vector<FactorLayout::Size> sizes;
-  std::vector<std::vector<std::uint32_t>> columns;
-  for (std::size_t k = 0; k < layout.modes(); ++k) {
-    matrix_of_mode.push_back(layout.matrix(k));
-    if (layout.columns_are_components()) continue;
-    const auto of_mode = layout.columns_of_mode(k);
-    columns.emplace_back(of_mode.begin(), of_mode.end());
-  }
-  for (std::size_t f = 0; f < layout.matrices(); ++f) sizes.push_back({touched[f].size(), layout.size(f).columns});
-  return FactorLayout(std::move(matrix_of_mode), std::move(sizes), layout.components(), std::move(columns));
+std::vector<std::size_t> lengths_of(const std::vector<std::vector<std::uint32_t>>& lists) {
+  std::vector<std::size_t> lengths;
+  for (const auto& list : lists) lengths.push_back(list.size());
+  return lengths;
 }
 
 // Counts of a row as they travel: the row, how many columns have any, and for each its number and the count; a single
@@ -74,9 +67,13 @@ RankOnes::RankOnes(const HostCells& cells, std::vector<std::size_t> mine, const 
   touched_.resize(layout.matrices());
   for (std::size_t k = 0; k < K; ++k)
     for (const std::size_t e : mine_) touched_[layout.matrix(k)].push_back(cells.coords[e * K + k]);
-  for (std::vector<std::uint32_t>& rows : touched_) {
+  for (std::size_t f = 0; f < touched_.size(); ++f) {
+    std::vector<std::uint32_t>& rows = touched_[f];
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    if (!layout.is_one_hot(f)) continue;
+    rows.resize(layout.size(f).rows);  // it would not be one-hot without some of them
+    std::iota(rows.begin(), rows.end(), 0u);
   }
   for (const std::size_t e : mine_) {
     for (std::size_t k = 0; k < K; ++k) {
@@ -93,7 +90,7 @@ RankOnes::RankOnes(const HostCells& cells, std::vector<std::size_t> mine, const 
                        .missing = cells.missing,
                        .indexed = cells.indexed,
                        .numbers = numbers_.data()};
-  here_ = host.upload(here, with_rows(layout, touched_));
+  here_ = host.upload(here, layout_here(layout));
 }
 
 std::size_t RankOnes::bytes() const {
@@ -105,7 +102,7 @@ std::size_t RankOnes::bytes() const {
 }
 
 FactorLayout RankOnes::layout_here(const FactorLayout& layout) const {
-  return with_rows(layout, touched_);
+  return layout.with_rows(lengths_of(touched_));
 }
 
 void RankOnes::plan(std::size_t f, const RowCut& cut) const {
@@ -149,7 +146,8 @@ std::vector<const Factors*> RankOnes::fetch(const std::vector<const Factors*>& f
       to_each[rank] += plans_[f].give[rank].size() * row_bytes;
       from_each[rank] += (plans_[f].to[rank] - plans_[f].from[rank]) * row_bytes;
     }
-    if (factors_.size() == f) factors_.push_back(host_.factors(touched_[f].size(), factors[f]->columns()));
+    if (factors_.size() == f)
+      factors_.push_back(host_.factors(touched_[f].size(), factors[f]->columns(), {.all = factors[f]->all_rows()}));
   }
   const std::vector<std::uint64_t> send_at = offsets_of(to_each), receive_at = offsets_of(from_each);
   send_.resize(std::max<std::size_t>(send_.size(), send_at.back()));

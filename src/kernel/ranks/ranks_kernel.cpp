@@ -223,7 +223,7 @@ class RanksKernel final : public Kernel {
     here.factors = cells.fetch(rates.factors, pool_);
     here.layout = &layout;
     std::vector<double> mine(cells.count_here());
-    if (!mine.empty()) host_->score(cells.here(), here, mine.data());
+    if (!mine.empty()) host_->score(cells.coords_here(), mine.size(), here, mine.data());
     const std::vector<std::size_t>& which = cells.cells_here();
     const auto places = comm_.all_gather(which.data(), which.size() * sizeof which[0]);
     const auto values = comm_.all_gather(mine.data(), mine.size() * sizeof mine[0]);
