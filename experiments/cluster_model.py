@@ -37,13 +37,14 @@ ROWS_PER_PLACE = 256
 
 @dataclasses.dataclass
 class Rates:
-    """Of one core, but for the network."""
-    one: float = 0.4e-9  # seconds for a one, a mode and a component
-    draw: float = 6e-9  # seconds for a number of a factor
-    touch: float = 3e-9  # seconds for a number of a touched row: packed, sent, unpacked, its count sent back
+    """The first three of one core while all others of its node work, too."""
+    one: float = 0.15e-9  # seconds for a one, a mode and a component
+    draw: float = 4e-9  # seconds for a number of a factor
+    touch: float = 3e-9  # seconds for a number of a touched row: packed, unpacked, its count packed and unpacked
     latency: float = 2e-6  # seconds for a message
     bandwidth: float = 25e9  # bytes a second, of a node, each way
-    memory_bandwidth: float = 200e9  # bytes a second, of a node; infinite if `one` has been measured with all cores busy
+    memory_bandwidth: float = 200e9  # bytes a second, of a node
+    cache: float = 64e6  # bytes, of a node
 
 
 @dataclasses.dataclass
@@ -160,7 +161,13 @@ def sweep(job, rates):
 
     cores = job.threads
     by_core = rates.one * mine * K * R / cores
-    by_memory = mine * K * 4 * padded(R) * job.ranks_per_node / rates.memory_bandwidth
+    # Ones are sorted by their first mode, whose rows are read once. Of the others a row is read anew for each one, unless
+    # all of them stay in the cache.
+    row_bytes = 4 * padded(R)
+    read = touched[0] * row_bytes
+    for rows in touched[1:]:
+        read += (rows if rows * row_bytes * job.ranks_per_node < rates.cache else mine) * row_bytes
+    by_memory = read * job.ranks_per_node / rates.memory_bandwidth
 
     wide = 8 if job.ones > 2**31 else 4
     row = 4 * padded(R) + wide * padded(R)
@@ -179,6 +186,10 @@ def sweep(job, rates):
         arrays=arrays,
         all_ones=4 * K * job.ones,
         touched=touched)
+
+
+def draw_bytes(job):
+    return 4 * sum(job.dims) * job.rank
 
 
 # ---- the table
@@ -202,7 +213,9 @@ def print_table(args):
     print(f"a core: {rates.one * 1e9:.2f} ns for a one, a mode and a component; {rates.draw * 1e9:.1f} ns for a number of a "
           f"factor; {rates.touch * 1e9:.1f} ns for a number of a touched row\n")
     for dims, ones in [(tuple(args.dims), args.ones)] if args.dims else SCENARIOS:
-        print(f"{human(ones, 'ones')}, {' x '.join(human(n, '').strip() for n in dims)}\n")
+        job = Job(dims, ones, args.rank, 1)
+        print(f"{ones:.0e} ones, {' x '.join(f'{n:,}' for n in dims)}; a kept draw has {human(draw_bytes(job), 'B')}, a "
+              f"checkpoint {human(2 * draw_bytes(job), 'B')}\n")
         print("| nodes | sweep | ones | draws | rows touched | communication | sent by a node | memory of a node: arrays, "
               "list of ones | 1,000 sweeps | speed-up |")
         print("|---|---|---|---|---|---|---|---|---|---|")
@@ -272,6 +285,9 @@ class Lab:
         at = [float(line.split("\t")[2]) for line in lines]
         return min(b - a for a, b in zip(at[1:-1], at[2:]))  # others may use this machine
 
+    def peak_memory(self):
+        return json.loads((self.dir / "run" / "status.json").read_text())["peak_memory_bytes"]
+
     def sweep_of_ranks(self, name, ranks):
         launch = self.launch(ranks) if ranks > 1 else []
         self.run(launch + self.fit(name, "run"), ranks)
@@ -339,9 +355,9 @@ def messages(args):
 def check(args):
     lab = Lab(args)
     try:
-        dims, ones, K, R = tuple(args.dims or (200_000, 100_000, 2_000)), int(args.ones or 3_000_000), 3, args.rank
+        dims, ones, K, R = tuple(args.dims or (400_000, 200_000, 4_000)), int(args.ones or 8_000_000), 3, args.rank
         # Other sizes, of which the rates come: more ones than rows, and more rows than ones.
-        sizes = {"ones": ((60_000, 40_000, 1_000), 1_000_000), "rows": ((150_000, 90_000, 4_000), 250_000)}
+        sizes = {"ones": ((100_000, 60_000, 1_000), 2_000_000), "rows": ((150_000, 90_000, 4_000), 250_000)}
         for name, (of, count) in {**sizes, "whole": (dims, ones)}.items():
             lab.tensor(name, of, count)
         alone, busy, links = None, {}, {}
@@ -386,7 +402,8 @@ def check(args):
             alone = alone or (predicted.seconds() * ranks, measured * ranks)
             print(f"| {ranks} | {predicted.seconds() * 1000:.0f} ms | {measured * 1000:.0f} ms | "
                   f"{100 * (predicted.seconds() / measured - 1):+.0f} % | {predicted.communication() * 1000:.1f} ms | "
-                  f"{alone[0] / predicted.seconds():.2f}, {alone[1] / measured:.2f} |", flush=True)
+                  f"{alone[0] / predicted.seconds():.2f}, {alone[1] / measured:.2f} | "
+                  f"{human(predicted.arrays + predicted.all_ones, 'B')}, {human(lab.peak_memory(), 'B')} |", flush=True)
     finally:
         lab.close()
 
