@@ -173,7 +173,9 @@ def sweep(job, rates):
     row = 4 * padded(R) + wide * padded(R)
     arrays = own * row
     if P > 1:
-        arrays += touched_all * (row + 4) + 2 * max(fetched, given) + mine * (4 * K + 16)
+        # Copies of touched rows and their numbers; rows on their way, a rank's own included; coordinates by touched rows, a
+        # number and a place of each one, and room that finding the touched rows has left.
+        arrays += touched_all * (row + 8) + 8 * R * touched_all + mine * (8 * K + 16)
     arrays += mine * (4 + 4 * (K - 1)) + 8 * (touched_all if P > 1 else sum(job.dims)) + 16e6
     return Sweep(
         draw=rates.draw * own * R / cores,
