@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "comm/comm.hpp"
 #include "commands.hpp"
 #include "common.hpp"
 #include "progress.hpp"
@@ -73,6 +74,7 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     tell(fmt::format("Interrupted; everything so far is in {}. To go on: ztp resume {}\n", name, name));
     throw CLI::RuntimeError(stop_exit_code());
   }
+  if (world().rank() > 0) return;
   const RunInfo info = run_info(run_dir);
   if (json) {
     fmt::print("{}\n", run_info_as_json(info));
@@ -102,9 +104,12 @@ void run_fit(FitFlags& flags, const CLI::App& command) {
   if (flags.read.file.empty()) throw Error(ErrorKind::usage, "fit needs the FILE of ones; see ztp fit --help");
   if (flags.out.empty()) throw Error(ErrorKind::usage, "fit needs --out RUN, the directory to make");
   check_options(flags.options, given_options(command), !flags.read.networks.empty());
-  check_run_dir(flags.out, flags.force);
-  Dataset data = read_dataset(flags.read, flags.options);
-  print_warnings(data.warnings);
+  Dataset data;
+  if (world().rank() == 0) {  // other processes of a job find the data in the run directory
+    check_run_dir(flags.out, flags.force);
+    data = read_dataset(flags.read, flags.options);
+    print_warnings(data.warnings);
+  }
   install_stop_signals();  // only now: before, there is nothing to save, and Ctrl-C may end the program
   ProgressBar bar;
   const FitOutcome outcome = fit(std::move(data), flags.options, flags.out, callbacks_with(bar, command), flags.force);

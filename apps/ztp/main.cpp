@@ -1,13 +1,16 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <new>
 #include <string_view>
+#include <thread>
 
 #include "comm/comm.hpp"
 #include "commands.hpp"
@@ -44,7 +47,7 @@ constexpr const char* footer = R"(Examples:
   ztp report run -o report.html
 
 Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system, 7 out of memory;
-128 and the number of the signal that stopped it: 129 hang-up, 130 Ctrl-C, 143 SIGTERM.)";
+128 and the number of the signal that stopped it: 129 hang-up, 130 Ctrl-C, 138 SIGUSR1, 143 SIGTERM.)";
 
 void add_commands(CLI::App& app) {
   using namespace ztp::app;
@@ -59,6 +62,9 @@ std::string bad_arguments(const CLI::App& app, int argc, char** argv) {
   const auto named = [&](const CLI::App* command) { return command->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), named))
     return fmt::format("there is no command \"{}\"; 'ztp --help' lists them", argv[1]);
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (ztp::world().size() > 1 && !first.starts_with('-') && first != "fit" && first != "resume")
+    return fmt::format("'ztp {}' is for one process: start it without the MPI launcher", first);
   // No flag takes an empty word. It comes from a shell variable that is not set, and must not pass for a default.
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -70,9 +76,34 @@ std::string bad_arguments(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
-int fail(int code, const std::string& message) {
-  ztp::app::tell(fmt::format("ztp: {}\n", message));
+// Of a job of several processes the first speaks; the others are heard only where it has nothing to say.
+int spoken_to = STDERR_FILENO;
+
+void be_quiet() {
+  spoken_to = dup(STDERR_FILENO);
+  for (std::FILE* stream : {stdout, stderr})
+    if (std::freopen("/dev/null", "w", stream) == nullptr) std::fclose(stream);
+}
+
+// Ends all processes of a job, once the first has had time to say why: most errors are everyone's.
+int end_job(int code) {
+  ztp::Comm& job = ztp::world();
+  if (job.rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+  if (job.size() > 1) job.abort(code);
   return code;
+}
+
+int fail(int code, const std::string& message) {
+  const ztp::Comm& job = ztp::world();
+  if (job.rank() == 0) {
+    ztp::app::tell(fmt::format("ztp: {}\n", message));
+    return end_job(code);
+  }
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  const std::string line =
+      fmt::format("ztp: process {} of {}, on {}: {}\n", job.rank() + 1, job.size(), job.host(), message);
+  if (write(spoken_to, line.data(), line.size()) < 0) std::fflush(stderr);
+  return end_job(code);
 }
 
 // Parses the arguments, and thereby runs the command.
@@ -82,7 +113,7 @@ int run(CLI::App& app, int argc, char** argv) {
   } catch (const CLI::RuntimeError& error) {  // a command's own exit code
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return app.exit(error) == 0 ? 0 : end_job(2);
   } catch (const ztp::Error& error) {
     return fail(exit_code(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
@@ -104,6 +135,7 @@ int main(int argc, char** argv) {
   } catch (const ztp::Error& error) {
     return fail(exit_code(error.kind()), error.what());
   }
+  if (ztp::world().rank() > 0) be_quiet();
 #ifdef ZTP_RIVALS
   ztp::add_rivals();
 #endif

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "base/clock.hpp"
+#include "comm/comm.hpp"
 #include "common.hpp"
 
 namespace ztp::app {
@@ -30,6 +31,7 @@ void install_stop_signals() {
   action.sa_handler = on_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGUSR1, &action, nullptr);  // batch systems send it some time before a job must end
   struct sigaction before = {};
   sigaction(SIGHUP, nullptr, &before);
   if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup wants it ignored
@@ -41,7 +43,9 @@ bool stop_signalled() {
 }
 
 int stop_exit_code() {
-  return 128 + first_signal;
+  std::int64_t signal = first_signal;
+  world().largest(&signal, 1);
+  return 128 + static_cast<int>(signal);
 }
 
 ProgressBar::ProgressBar()

@@ -48,11 +48,12 @@ class ProgressLine {
   double begin_, shown_ = 0;
 };
 
-// From now on Ctrl-C, SIGTERM or a closed terminal stops a fit after its sweep, and other work soon. A second signal
-// ends the program at once.
+// From now on Ctrl-C, SIGTERM, SIGUSR1 or a closed terminal stops a fit after its sweep, and other work soon. A second
+// signal ends the program at once.
 void install_stop_signals();
 bool stop_signalled();
-int stop_exit_code();  // as shells report it: 130 for Ctrl-C, 143 for SIGTERM
+// As shells report it: 130 for Ctrl-C, 143 for SIGTERM. All processes of a job ask, and all get the same.
+int stop_exit_code();
 
 // The callbacks of a fit: the bar, Ctrl-C and the command line.
 FitCallbacks callbacks_with(ProgressBar& bar, const CLI::App& command);

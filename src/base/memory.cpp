@@ -12,6 +12,8 @@
 namespace ztp {
 namespace {
 
+std::size_t processes_here = 1;
+
 // "Name:  12345 kB" in a file of /proc, in bytes.
 double field_of_proc_file(const std::string& path, const std::string& name) {
   std::ifstream file(path);
@@ -54,9 +56,14 @@ std::uint64_t peak_memory() {
 }
 
 double memory_of_machine() {
-  return std::min({resident_memory() + field_of_proc_file("/proc/meminfo", "MemAvailable"),
-                   number_in_file("/sys/fs/cgroup/memory.max"),
-                   number_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
+  const double all = std::min({resident_memory() + field_of_proc_file("/proc/meminfo", "MemAvailable"),
+                               number_in_file("/sys/fs/cgroup/memory.max"),
+                               number_in_file("/sys/fs/cgroup/memory/memory.limit_in_bytes")});
+  return all / static_cast<double>(processes_here);
+}
+
+void share_memory(std::size_t processes) {
+  processes_here = processes;
 }
 
 }  // namespace ztp

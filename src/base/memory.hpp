@@ -1,12 +1,15 @@
 // How much memory there is, and how much is in use.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace ztp {
 
-// The memory that this process could use: what it has and what is free, limited by its control group.
+// The memory that this process could use: what it has and what is free, limited by its control group. Its share, if
+// several processes of one job are on this machine.
 double memory_of_machine();
+void share_memory(std::size_t processes);
 double resident_memory();     // of this process now
 std::uint64_t peak_memory();  // of this process, bytes
 

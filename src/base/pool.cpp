@@ -13,6 +13,8 @@ namespace ztp {
 
 namespace {
 
+std::size_t processes_on_cores = 1;
+
 // A microsecond or two. Whoever spins longer takes the core from other threads, chains and programs.
 constexpr int pauses = 50;
 
@@ -30,11 +32,16 @@ void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old)
 }  // namespace
 
 unsigned available_cores() {
+  unsigned all = std::thread::hardware_concurrency();
 #if defined(__linux__)
   cpu_set_t cores;  // has room for 1,024; the call fails where there are more
-  if (sched_getaffinity(0, sizeof cores, &cores) == 0) return static_cast<unsigned>(std::max(1, CPU_COUNT(&cores)));
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) all = static_cast<unsigned>(CPU_COUNT(&cores));
 #endif
-  return std::max(1u, std::thread::hardware_concurrency());
+  return std::max(1u, all / static_cast<unsigned>(processes_on_cores));
+}
+
+void share_cores(std::size_t processes) {
+  processes_on_cores = processes;
 }
 
 Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads) {

@@ -14,8 +14,10 @@
 
 namespace ztp {
 
-// Those this process may run on: what a batch system or `taskset` gave it.
+// Those this process may run on: what a batch system or `taskset` gave it. Its share, if several processes of one job
+// have the same ones.
 unsigned available_cores();
+void share_cores(std::size_t processes);
 
 class Pool {
  public:

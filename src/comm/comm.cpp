@@ -1,7 +1,9 @@
 #include "comm/comm.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -10,6 +12,8 @@
 #include <stdexcept>
 
 #include "base/errors.hpp"
+#include "base/memory.hpp"
+#include "base/pool.hpp"
 #include "comm/launch.hpp"
 #include "comm/mpi_comm.hpp"
 
@@ -86,6 +90,19 @@ void check_size(const Launch& launch, const Comm& world, const mpi::Api& api) {
       launch.size, api.name(), world.size(), api.name());
 }
 
+// Processes on one machine have its memory together, and those with the same cores have them together.
+void share_machines(Comm& world) {
+  std::string cores(sizeof(cpu_set_t), '\0');
+  sched_getaffinity(0, cores.size(), reinterpret_cast<cpu_set_t*>(cores.data()));
+  const std::string host = world.host();
+  const auto of_all = [&](const std::string& mine) {
+    const auto all = world.all_gather(mine.data(), mine.size());
+    return static_cast<std::size_t>(std::count(all.begin(), all.end(), all[world.rank()]));
+  };
+  share_memory(of_all(host));
+  share_cores(of_all(host + cores));
+}
+
 }  // namespace
 
 std::string Comm::host() const {
@@ -112,6 +129,7 @@ void start_ranks() {
     if (api.start(&world) != 0) throw config_error("MPI cannot be used: {}", api.error());
     std::unique_ptr<Comm> ranks = mpi::make_comm(api, world);
     check_size(launch, *ranks, api);
+    share_machines(*ranks);
     job().world = std::move(ranks);
   } catch (...) {
     end_ranks();

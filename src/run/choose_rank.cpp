@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "comm/comm.hpp"
 #include "run/chain_factory.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
@@ -39,16 +38,11 @@ bool run_trial(const FitOptions& complete, const Dataset& data, const FitCallbac
   options.start = Start::allocation;  // from the prior few components would be in use at first
   trial.rank = static_cast<std::uint32_t>(options.rank);
   Pool pool(static_cast<unsigned>(options.threads));
-  // Where the sampler is serial, every process makes the same chain.
-  Comm& all = world();
-  const bool serial = options.sampler == Sampler::collapsed;
-  const ChainFactory factory(options, data, pool, serial ? nullptr : &all);
+  const ChainFactory factory(options, data, pool);
   const std::unique_ptr<PoissonChain> chain = factory.make(0);
   chain->start();
   while (trial.sweeps < longest_rank_trial && (trial.sweeps < shortest_trial || !is_enough(trial))) {
-    std::int64_t stop = callbacks.stop_requested && callbacks.stop_requested() ? 1 : 0;
-    all.largest(&stop, 1);
-    if (stop != 0) return false;
+    if (callbacks.stop_requested && callbacks.stop_requested()) return false;
     chain->step(false);
     trial.sweeps = chain->steps_done();
     trial.used = used_components(chain->statistics());
@@ -81,9 +75,7 @@ bool choose_rank(const FitOptions& given, const Dataset& data, std::size_t test_
     FitOptions tried = with_rank(rank, given, complete, data);
     tried.holdout = 0;  // what is held out is no longer in the data, and what of it is missing is
     tried.holdout_as = HoldoutAs::zero;
-    std::int64_t too_large = fits_into_memory(data, tried, test_cells) ? 0 : 1;
-    world().largest(&too_large, 1);  // of any process
-    return too_large == 0;
+    return fits_into_memory(data, tried, test_cells);
   };
   for (;; complete = with_rank(2 * complete.rank, given, complete, data)) {
     RankTrial trial;

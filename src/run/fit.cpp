@@ -103,14 +103,26 @@ Dataset read_dataset(const ReadOptions& read, const FitOptions& options) {
   return read_dataset(reading);
 }
 
-FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir, const FitCallbacks& callbacks,
-               bool replace) {
+namespace {
+
+// A run directory that is written, and what it was written from.
+struct PreparedRun {
+  std::unique_ptr<NewRunDir> made;  // its lock is kept
+  RunInfo info;
+  Dataset data;
+  TestCells test;
+};
+
+// Nothing, if it was interrupted while the rank was being chosen.
+std::optional<PreparedRun> prepare_run(Dataset data, const FitOptions& given, const std::string& run_dir,
+                                       const FitCallbacks& callbacks, bool replace) {
   if (!given.tie.empty()) {
     const auto [k, l] = tied_pair(given, data);
     tie_modes(data, k, l);
   }
   FitOptions options = complete_options(given, data);
   if (data.ones() == 0) throw Error(ErrorKind::config, "the tensor has no ones to fit");
+  check_ranks(options, world().size());
   if (is_rival(options)) {
     rival_models(options);  // they must be there
     check_rival_data(options, data);
@@ -124,15 +136,14 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   if (automatic) options = with_rank(first_rank(given, options, data), given, options, data);
   require_memory(data, options);
   TestCells test = test_cells(options, data);
-  const std::uint64_t cells_of_file = options.test.empty() ? 0 : test.size();
-  if (cells_of_file > 0) require_memory(data, options, cells_of_file);
+  if (!options.test.empty()) require_memory(data, options, test.size());
   if (options.self == SelfCells::missing) {
     const auto [k, l] = tied_pair(options, data);
     remove_self_cells(k, l, data.tensor.order(), test, data.missing);
   }
   if (options.holdout_as == HoldoutAs::missing) add_missing_cells(data.tensor, test.coords, data.missing);
   RankChoice choice;
-  if (automatic && !choose_rank(given, data, test.size(), callbacks, options, choice)) return FitOutcome::not_begun;
+  if (automatic && !choose_rank(given, data, test.size(), callbacks, options, choice)) return std::nullopt;
   if (automatic && callbacks.on_message) callbacks.on_message(rank_choice_text(choice));
   RunInfo info = describe_run(data, options, test, callbacks.command);
   info.rank_choice = choice;
@@ -140,18 +151,59 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   info.keep_every_given = given.keep_every >= 0;
   info.draws_given = given.draws >= 0;
   if (is_rival(options)) rival_models(options).describe(data, info);
-  const RunRanks ranks(world(), options.chains);
-  ranks.require_same(info);
-  check_ranks(options, ranks.all().size());
-  std::optional<NewRunDir> made;  // its lock is kept
+  auto made = std::make_unique<NewRunDir>(run_dir, replace);
+  write_initial_files(made->path(), info, data, test);
+  made->publish();
+  return PreparedRun{std::move(made), std::move(info), std::move(data), std::move(test)};
+}
+
+// Where a run goes on that is in its directory: all chains from their beginning, or from checkpoints.
+FitOutcome sample_from_files(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks,
+                             const RunRanks& ranks, const std::vector<Checkpoint>& from) {
+  const Dataset data = load_data(run_dir, info);
+  const std::uint64_t test_cells = info.options.test.empty() ? 0 : info.test_ones + info.test_zeros;
+  require_memory(data, info.options, test_cells);
+  const ThreadPlan plan = threads_within_memory(data, info.options, test_cells);
+  const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
+  info.status = "running";
+  ranks.all().barrier();  // all have read what the leader changes
   if (ranks.leads()) {
-    made.emplace(run_dir, replace);
-    write_initial_files(made->path(), info, data, test);
-    made->publish();
+    remove_partial_files(run_dir);
+    const auto has_started = [](const Checkpoint& checkpoint) { return !checkpoint.file.empty(); };
+    if (std::any_of(from.begin(), from.end(), has_started)) restore_draw_log(run_dir, info);
+    write_run_status(run_dir, info);
   }
-  ranks.all().barrier();
-  if (options.until == Until::converged) ask_for_round(run_dir, info, first_round(info), ranks);
-  return sample({run_dir, data, test, info, callbacks}, threads_within_memory(data, options, cells_of_file), ranks);
+  return sample({run_dir, data, test, info, callbacks}, plan, ranks, from);
+}
+
+}  // namespace
+
+FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir, const FitCallbacks& callbacks,
+               bool replace) {
+  Comm& all = world();
+  require_same(all, given);
+  std::optional<PreparedRun> run;
+  if (all.rank() == 0) run = prepare_run(std::move(data), given, run_dir, callbacks, replace);
+  if (of_first(all, run.has_value() ? 1 : 0) == 0) return FitOutcome::not_begun;
+  if (all.size() == 1) {
+    const RunRanks alone(all, run->info.options.chains);
+    if (run->info.options.until == Until::converged)
+      ask_for_round(run_dir, run->info, first_round(run->info), alone);
+    const std::uint64_t cells_of_file = given.test.empty() ? 0 : run->test.size();
+    const ThreadPlan plan = threads_within_memory(run->data, run->info.options, cells_of_file);
+    return sample({run_dir, run->data, run->test, run->info, callbacks}, plan, alone);
+  }
+  // From here on all processes do the same, with what the first has written.
+  if (run) {
+    run->data = {};
+    run->test = {};
+    malloc_trim(0);
+  }
+  RunInfo info = run_info(run_dir);
+  const RunRanks ranks(all, info.options.chains);
+  limit_threads(info);
+  if (info.options.until == Until::converged) ask_for_round(run_dir, info, first_round(info), ranks);
+  return sample_from_files(run_dir, info, callbacks, ranks, {});
 }
 
 namespace {
@@ -224,7 +276,10 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
     return FitOutcome::complete;
   }
   check_can_resume(info, run_dir);
-  if (options.threads > 0) info.options.threads = options.threads;
+  if (options.threads > 0)
+    info.options.threads = options.threads;
+  else if (!ranks.alone())
+    limit_threads(info);
   if (!options.checkpoint.empty()) info.options.checkpoint = options.checkpoint;
   info.options.memory = options.memory;
   checkpoint_interval(info.options.checkpoint);  // both checked before anything is read
@@ -235,20 +290,7 @@ FitOutcome resume(const std::string& run_dir, const FitCallbacks& callbacks, con
   const std::vector<Checkpoint> from = latest_checkpoints(run_dir, info, warnings);
   for (const std::string& warning : warnings)
     if (callbacks.on_warning) callbacks.on_warning(warning);
-  const Dataset data = load_data(run_dir, info);
-  const std::uint64_t test_cells = info.options.test.empty() ? 0 : info.test_ones + info.test_zeros;
-  require_memory(data, info.options, test_cells);
-  const ThreadPlan plan = threads_within_memory(data, info.options, test_cells);
-  const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
-  info.status = "running";
-  all.barrier();  // all have read what the leader changes
-  if (ranks.leads()) {
-    remove_partial_files(run_dir);
-    const auto has_started = [](const Checkpoint& checkpoint) { return !checkpoint.file.empty(); };
-    if (std::any_of(from.begin(), from.end(), has_started)) restore_draw_log(run_dir, info);
-    write_run_status(run_dir, info);
-  }
-  return sample({run_dir, data, test, info, callbacks}, plan, ranks, from);
+  return sample_from_files(run_dir, info, callbacks, ranks, from);
 }
 
 }  // namespace ztp

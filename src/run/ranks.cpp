@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/hash.hpp"
+#include "base/pool.hpp"
 #include "model/layout_options.hpp"
 #include "options/options.hpp"
 #include "options/options_json.hpp"
@@ -44,36 +45,6 @@ bool RunRanks::on_all(bool here) const {
   return not_here == 0;
 }
 
-std::int64_t RunRanks::of_leader(std::int64_t value) const {
-  all_.broadcast(&value, sizeof value, 0);
-  return value;
-}
-
-void RunRanks::require_same(const RunInfo& info) const {
-  if (alone()) return;
-  FitOptions options = info.options;
-  options.threads = 0;
-  options.memory.clear();
-  const std::array<std::string, 3> mine = {version(), info.fingerprint, options_to_json(options)};
-  std::vector<std::uint64_t> hashes;
-  for (const std::string& text : mine) {
-    Hash hash;
-    hash.add(text.data(), text.size());
-    hashes.push_back(hash.sum());
-  }
-  constexpr std::array what = {"runs another version of ztp", "has read other data", "has other options"};
-  const auto others = all_.all_gather(hashes.data(), hashes.size() * sizeof hashes[0]);
-  for (std::size_t i = 0; i < mine.size(); ++i)
-    for (std::size_t rank = 1; rank < others.size(); ++rank)
-      if (!std::equal(others[0].begin() + static_cast<std::ptrdiff_t>(8 * i),
-                      others[0].begin() + static_cast<std::ptrdiff_t>(8 * i + 8),
-                      others[rank].begin() + static_cast<std::ptrdiff_t>(8 * i)))
-        throw Error(ErrorKind::config,
-                    fmt::format("process {} of the job {} than the first; start all of them with the same program, "
-                                "files and options",
-                                rank + 1, what[i]));
-}
-
 void RunRanks::collect_statuses(RunInfo& info) const {
   if (groups_ == 1) return;
   struct Status {
@@ -91,6 +62,37 @@ void RunRanks::collect_statuses(RunInfo& info) const {
       info.chains[status.chain] = status.of_chain;
     }
   }
+}
+
+std::int64_t of_first(Comm& all, std::int64_t value) {
+  all.broadcast(&value, sizeof value, 0);
+  return value;
+}
+
+void require_same(Comm& all, const FitOptions& given) {
+  if (all.size() == 1) return;
+  FitOptions options = given;
+  options.threads = 0;
+  options.memory.clear();
+  const std::array<std::string, 2> mine = {version(), options_to_json(options)};
+  constexpr std::array what = {"runs another version of ztp", "has other options"};
+  std::array<std::uint64_t, 2> hashes{};
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    Hash hash;
+    hash.add(mine[i].data(), mine[i].size());
+    hashes[i] = hash.sum();
+  }
+  const auto of_all = all.all_gather(hashes.data(), sizeof hashes);
+  for (std::size_t rank = 1; rank < of_all.size(); ++rank)
+    for (std::size_t i = 0; i < mine.size(); ++i)
+      if (std::memcmp(of_all[0].data() + 8 * i, of_all[rank].data() + 8 * i, 8) != 0)
+        throw Error(ErrorKind::config, fmt::format("process {} of the job {} than the first; start all of them with "
+                                                   "the same program and options",
+                                                   rank + 1, what[i]));
+}
+
+void limit_threads(RunInfo& info) {
+  info.options.threads = std::min(info.options.threads, static_cast<std::int64_t>(available_cores()));
 }
 
 namespace {

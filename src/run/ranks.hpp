@@ -33,10 +33,6 @@ class RunRanks {
 
   // Whether it holds on all ranks. All of them ask.
   bool on_all(bool here) const;
-  // What the leader says. All of them ask.
-  std::int64_t of_leader(std::int64_t value) const;
-  // Error (config) on all ranks, if they have different ideas of what is fitted.
-  void require_same(const RunInfo& info) const;
   // Tells the leader what status.json says of the chains of other groups. All of them call it.
   void collect_statuses(RunInfo& info) const;
 
@@ -45,6 +41,13 @@ class RunRanks {
   std::size_t groups_, group_;
   std::unique_ptr<Comm> of_chain_;
 };
+
+// What the first rank says. All of them ask.
+std::int64_t of_first(Comm& all, std::int64_t value);
+// Error (config) on all ranks, if they run different versions or were given different options.
+void require_same(Comm& all, const FitOptions& given);
+// No more threads than this process has cores, whatever the run was begun with.
+void limit_threads(RunInfo& info);
 
 // Files of one group, as trace-2.tsv; those of the first have no number.
 std::string group_file(const std::string& run_dir, const std::string& name, std::size_t group);

@@ -273,7 +273,7 @@ std::optional<std::int64_t> agreed_round(const OpenRun& run, const Recorder& rec
   std::int64_t sweeps = none;
   // What a callback has thrown stops it, as between any two sweeps.
   if (ranks.leads() && !recorder.has_thrown()) sweeps = next_round(run.dir, run.info).value_or(none);
-  sweeps = ranks.of_leader(sweeps);
+  sweeps = of_first(ranks.all(), sweeps);
   return sweeps == none ? std::nullopt : std::optional(sweeps);
 }
 
