@@ -3,6 +3,7 @@
 
     experiments/cluster_model.py table         10^10 and 10^11 ones on 10 to 1,000 nodes: the tables of docs/cluster.md
     experiments/cluster_model.py check         the model beside measured sweeps of 1, 2, 4, ... ranks on this machine
+    experiments/cluster_model.py traffic       the same of the bytes that ranks send, which do not depend on the machine
 
 The ones are cut by a grid over the modes (src/kernel/ranks/row_cut.cpp). In each sweep a rank
   1. draws the rows of the factors that it owns;
@@ -184,7 +185,7 @@ def sweep(job, rates):
         sums=sums,
         rows=exchange(fetched, peers),
         counts=exchange(heads, P - 1) + exchange(given, peers) + totals,
-        sent=fetched + given + heads + 8 * groups / P,
+        sent=0 if P == 1 else fetched + given + heads + 8 * groups * (P - 1) / P + 16 * (R + 6),
         arrays=arrays,
         all_ones=4 * K * job.ones,
         touched=touched)
@@ -277,10 +278,11 @@ class Lab:
             sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
         return done.stdout
 
-    def fit(self, name, out):
+    def fit(self, name, out, sweeps=None):
+        sweeps = sweeps or self.args.sweeps + 2
         return [self.ztp, "fit", self.dir / f"{name}.ztpt", "--rank", self.args.rank, "--chains", 1, "--method", "batch",
-                "--sampler", "plain", "--sweeps", self.args.sweeps + 2, "--burn-in", self.args.sweeps + 1, "--draws", 1,
-                "--threads", 1, "--out", self.dir / out, "--force"]
+                "--sampler", "plain", "--sweeps", sweeps, "--burn-in", sweeps - 1, "--draws", 1, "--threads", 1,
+                "--out", self.dir / out, "--force"]
 
     def seconds_of_sweep(self, out):
         lines = (self.dir / out / "trace.tsv").read_text().splitlines()[1:]
@@ -302,6 +304,14 @@ class Lab:
         if any([process.wait() for process in started]):
             sys.exit("a fit has failed")
         return statistics.median(self.seconds_of_sweep(f"run-{i}") for i in range(copies))
+
+    def bytes_sent(self, name, ranks, sweeps):
+        """By all ranks, as Open MPI counts them."""
+        monitor = ["--mca", "pml_monitoring_enable", "1", "--mca", "pml_monitoring_enable_output", "3", "--mca",
+                   "pml_monitoring_filename", self.dir / "sent"]
+        self.run(self.launch(ranks) + monitor + self.fit(name, "run", sweeps), ranks)
+        lines = [line.split("\t") for path in self.dir.glob("sent.*.prof") for line in path.read_text().splitlines()]
+        return sum(int(line[3].split()[0]) for line in lines if line[0] == "E")
 
     def exchange(self, ranks):
         """Seconds for a message and bytes a second, of each rank, when all ranks exchange with all."""
@@ -410,6 +420,23 @@ def check(args):
         lab.close()
 
 
+def traffic(args):
+    lab = Lab(args)
+    try:
+        dims, ones = tuple(args.dims or (100_000, 60_000, 2_000)), int(args.ones or 1_000_000)
+        lab.tensor("whole", dims, ones)
+        print(f"{' x '.join(f'{n:,}' for n in dims)}, {ones:,} ones, R = {args.rank}: sent in a sweep by all ranks\n")
+        print("| ranks | grid | predicted | measured | error |\n|---|---|---|---|---|")
+        few, many = 3, 8
+        for ranks in args.ranks:
+            sent = ranks * sweep(Job(dims, ones, args.rank, ranks), Rates()).sent
+            measured = (lab.bytes_sent("whole", ranks, many) - lab.bytes_sent("whole", ranks, few)) / (many - few)
+            print(f"| {ranks} | {' x '.join(map(str, slabs_of_modes(dims, ranks)))} | {sent / 1e6:.1f} MB | "
+                  f"{measured / 1e6:.1f} MB | {100 * (sent / measured - 1):+.0f} % |", flush=True)
+    finally:
+        lab.close()
+
+
 def numbers(kind):
     return lambda text: [int(float(part)) if kind is int else kind(part) for part in text.split(",")]
 
@@ -427,16 +454,17 @@ def main():
     for field in dataclasses.fields(Rates):
         table.add_argument("--" + field.name.replace("_", "-"), type=float, default=field.default)
     table.set_defaults(run=print_table)
-    checking = commands.add_parser("check")
     here = pathlib.Path(__file__).resolve().parent.parent
-    checking.add_argument("--ztp", default=os.environ.get("ZTP", here / "build/release/ztp"))
-    checking.add_argument("--launcher", default="mpirun", help="without -n")
-    checking.add_argument("--ranks", type=numbers(int), default=None, help="default: 1, 2, 4, ... up to the cores")
-    checking.add_argument("--rank", type=int, default=100, help="components")
-    checking.add_argument("--sweeps", type=int, default=20)
-    checking.add_argument("--dims", type=numbers(int))
-    checking.add_argument("--ones", type=float)
-    checking.set_defaults(run=check)
+    for name, work in (("check", check), ("traffic", traffic)):
+        checking = commands.add_parser(name)
+        checking.add_argument("--ztp", default=os.environ.get("ZTP", here / "build/release/ztp"))
+        checking.add_argument("--launcher", default="mpirun", help="without -n")
+        checking.add_argument("--ranks", type=numbers(int), help="default: 1, 2, 4, ... 16, for check up to the cores")
+        checking.add_argument("--rank", type=int, default=100, help="components")
+        checking.add_argument("--sweeps", type=int, default=20, help="of check")
+        checking.add_argument("--dims", type=numbers(int))
+        checking.add_argument("--ones", type=float)
+        checking.set_defaults(run=work)
     message = commands.add_parser("messages", help="what check runs under mpirun")
     message.add_argument("library")
     message.set_defaults(run=messages)
@@ -445,6 +473,8 @@ def main():
         parser.error("--dims and --ones belong together")
     if args.run is check and not args.ranks:
         args.ranks = [1 << i for i in range(5) if 1 << i <= len(os.sched_getaffinity(0))]
+    if args.run is traffic and not args.ranks:
+        args.ranks = [2, 4, 8, 16]
     args.run(args)
 
 
