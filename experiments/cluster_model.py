@@ -369,7 +369,7 @@ def check(args):
     try:
         dims, ones, K, R = tuple(args.dims or (400_000, 200_000, 4_000)), int(args.ones or 8_000_000), 3, args.rank
         # Other sizes, of which the rates come: more ones than rows, and more rows than ones.
-        sizes = {"ones": ((100_000, 60_000, 1_000), 2_000_000), "rows": ((150_000, 90_000, 4_000), 250_000)}
+        sizes = {"ones": ((200_000, 100_000, 2_000), 3_000_000), "rows": ((300_000, 150_000, 4_000), 400_000)}
         for name, (of, count) in {**sizes, "whole": (dims, ones)}.items():
             lab.tensor(name, of, count)
         alone, busy, links = None, {}, {}
