@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -27,7 +29,17 @@ class Buffer {
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { std::free(data_); }
+  ~Buffer() {
+    if (!owner_) std::free(data_);
+  }
+  // Values that belong to someone else, as to a file that is mapped into memory. The buffer keeps the owner.
+  static Buffer of(std::shared_ptr<void> owner, T* data, std::size_t size) {
+    Buffer result;
+    result.owner_ = std::move(owner);
+    result.data_ = data;
+    result.size_ = result.capacity_ = size;
+    return result;
+  }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -45,8 +57,10 @@ class Buffer {
   void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     if (capacity > std::numeric_limits<std::ptrdiff_t>::max() / sizeof(T)) throw std::bad_alloc();
-    void* grown = std::realloc(data_, capacity * sizeof(T));
+    void* grown = std::realloc(owner_ ? nullptr : data_, capacity * sizeof(T));
     if (grown == nullptr) throw std::bad_alloc();
+    if (owner_) std::memcpy(grown, data_, size_ * sizeof(T));
+    owner_.reset();
     data_ = static_cast<T*>(grown);
     capacity_ = capacity;
   }
@@ -65,12 +79,14 @@ class Buffer {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    owner_.swap(other.owner_);
   }
 
  private:
   T* data_ = nullptr;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
+  std::shared_ptr<void> owner_;  // of the values, if it is not the buffer
 };
 
 }  // namespace ztp

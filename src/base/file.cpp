@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -160,6 +161,16 @@ ReadFile::ReadFile(std::string path) : path_(std::move(path)), fd_(::open(path_.
 
 void ReadFile::read(std::uint64_t offset, void* data, std::size_t bytes) const {
   read_all(fd_, offset, static_cast<char*>(data), bytes, path_);
+}
+
+std::shared_ptr<void> ReadFile::map(std::uint64_t offset, std::size_t bytes) const {
+  const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)), begin = offset / page * page;
+  const std::size_t length = offset - begin + bytes;
+  void* const mapped =
+      mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd_, static_cast<off_t>(begin));
+  if (mapped == MAP_FAILED) throw_io("map", path_);
+  const std::shared_ptr<void> whole(mapped, [length](void* memory) { munmap(memory, length); });
+  return {whole, static_cast<char*>(mapped) + (offset - begin)};
 }
 
 void add_extent(std::vector<Extent>& extents, const Extent& more) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,6 +93,9 @@ class ReadFile {
   explicit ReadFile(std::string path);
 
   void read(std::uint64_t offset, void* data, std::size_t bytes) const;  // all of it, or an error
+  // These bytes as memory that the system can take back, and reads again when they are asked for. What is written to it
+  // stays in this process.
+  std::shared_ptr<void> map(std::uint64_t offset, std::size_t bytes) const;
   std::uint64_t length() const { return length_; }
   const std::string& path() const { return path_; }
 

@@ -27,6 +27,7 @@ Hash begin_checksum(const std::string& name) {
 
 SectionWriter::SectionWriter(const std::string& path) : file_(path) {
   file_.write(magic, sizeof magic);
+  length_ = sizeof magic;
 }
 
 void SectionWriter::section(const std::string& name, const void* data, std::size_t bytes) {
@@ -36,10 +37,13 @@ void SectionWriter::section(const std::string& name, const void* data, std::size
 }
 
 void SectionWriter::begin_section(const std::string& name, std::uint64_t bytes) {
-  const SectionHead head{static_cast<std::uint32_t>(name.size()), 0, bytes};
+  std::string filled_up = name;
+  while ((length_ + sizeof(SectionHead) + filled_up.size()) % 8 != 0) filled_up += '\0';
+  const SectionHead head{static_cast<std::uint32_t>(filled_up.size()), 0, bytes};
   file_.write(&head, sizeof head);
-  file_.write(name);
+  file_.write(filled_up);
   hash_ = begin_checksum(name);
+  length_ += sizeof head + filled_up.size() + bytes + sizeof(std::uint64_t);
 }
 
 void SectionWriter::add(const void* data, std::size_t bytes) {
@@ -75,6 +79,7 @@ SectionReader::SectionReader(const std::string& path) : file_(path) {
     std::string name(head.name_length, '\0');
     file_.read(offset, name.data(), name.size());
     offset += name.size();
+    name.resize(std::strlen(name.c_str()));
     if (!sections_.emplace(name, Section{offset, head.payload_length}).second)
       damaged(fmt::format("has two sections \"{}\"", name));
     offset += head.payload_length + sizeof(std::uint64_t);

@@ -1,10 +1,12 @@
 // A binary file of named sections, each with its own checksum: the data copy and the checkpoints of a run directory.
-//   "ZTPSECT1", then for each section: name length (u32), payload length (u64), name, payload, XXH3 of name and payload
-//   (u64); the last section is called "end" and is empty. Numbers are little-endian.
+//   "ZTPSECT1", then for each section: name length (u32), zero (u32), payload length (u64), name, payload, XXH3 of name
+//   and payload (u64); the last section is called "end" and is empty. Numbers are little-endian. Names are filled up
+//   with zero bytes, so that payloads begin at multiples of eight.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/file.hpp"
@@ -30,6 +32,7 @@ class SectionWriter {
  private:
   AtomicFile file_;
   Hash hash_;
+  std::uint64_t length_ = 0;  // of the file so far
 };
 
 // Reads the table of sections when it is opened, and a section, with its checksum, on request. Sizes are compared with
@@ -51,6 +54,14 @@ class SectionReader {
     Buffer<T> result(bytes(name) / sizeof(T));
     read(name, result.data(), result.size() * sizeof(T));
     return result;
+  }
+  // Without reading them: memory that the system can take back. The checksum is not compared.
+  template <class T>
+  Buffer<T> mapped(const std::string& name) const {
+    const std::size_t size = bytes(name) / sizeof(T);
+    if (size == 0 || find(name).offset % alignof(T) != 0) return values<T>(name);
+    const std::shared_ptr<void> memory = file_.map(find(name).offset, size * sizeof(T));
+    return Buffer<T>::of(memory, static_cast<T*>(memory.get()), size);
   }
 
  private:

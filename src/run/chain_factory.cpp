@@ -57,7 +57,7 @@ std::unique_ptr<Kernel> kernel_of(const FitOptions& complete, const Dataset& dat
                                   Pool& pool, Comm* ranks) {
   if (ranks == nullptr || ranks->size() == 1) return make_kernel(complete.kernel, pool);
   const SparseTensor& tensor = data.tensor;
-  return make_ranks_kernel(*ranks, pool, make_partition(layout, tensor.coords.data(), tensor.nnz(), ranks->size()));
+  return make_ranks_kernel(*ranks, pool, make_partition(layout, tensor.coords.data(), tensor.nnz(), *ranks));
 }
 
 }  // namespace

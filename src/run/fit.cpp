@@ -160,7 +160,7 @@ std::optional<PreparedRun> prepare_run(Dataset data, const FitOptions& given, co
 // Where a run goes on that is in its directory: all chains from their beginning, or from checkpoints.
 FitOutcome sample_from_files(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks,
                              const RunRanks& ranks, const std::vector<Checkpoint>& from) {
-  const Dataset data = load_data(run_dir, info);
+  const Dataset data = ranks.alone() ? load_data(run_dir, info) : map_data(run_dir, info, ranks.leads());
   const std::uint64_t test_cells = info.options.test.empty() ? 0 : info.test_ones + info.test_zeros;
   require_memory(data, info.options, test_cells);
   const ThreadPlan plan = threads_within_memory(data, info.options, test_cells);

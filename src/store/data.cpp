@@ -143,13 +143,11 @@ void store_data(const std::string& run_dir, const Dataset& data) {
   file.commit();
 }
 
-Dataset load_data(const std::string& run_dir, const RunInfo& info) {
+namespace {
+
+Dataset data_of(const std::string& run_dir, const RunInfo& info, const SectionReader& file) {
   Dataset data;
   data.tensor.modes = load_modes(run_dir, info);
-  const std::string path = run_dir + "/data.bin";
-  const SectionReader file(path);
-  data.tensor.coords = file.values<std::uint32_t>("coords");
-  data.tensor.counts = file.values<std::int64_t>("counts");
   for (std::size_t m = 0; m < info.networks.size(); ++m) {
     Network network;
     network.mode = info.networks[m].mode;
@@ -167,10 +165,37 @@ Dataset load_data(const std::string& run_dir, const RunInfo& info) {
     data.file = std::make_shared<const TensorFile>(info.ones_file);
     data.file_ones = info.ones_in_file;
   }
+  return data;
+}
+
+void check_data(const Dataset& data, const RunInfo& info, const std::string& path) {
   check_stored_data(data, path);
   if (fingerprint_of(data) != info.fingerprint)
     throw Error(ErrorKind::input, fmt::format("{}: the data are not those the run was started with (fingerprint {})",
                                               info.ones_file.empty() ? path : info.ones_file, info.fingerprint));
+}
+
+}  // namespace
+
+Dataset load_data(const std::string& run_dir, const RunInfo& info) {
+  const std::string path = run_dir + "/data.bin";
+  const SectionReader file(path);
+  Dataset data = data_of(run_dir, info, file);
+  data.tensor.coords = file.values<std::uint32_t>("coords");
+  data.tensor.counts = file.values<std::int64_t>("counts");
+  check_data(data, info, path);
+  return data;
+}
+
+Dataset map_data(const std::string& run_dir, const RunInfo& info, bool check) {
+  const std::string path = run_dir + "/data.bin";
+  const SectionReader file(path);
+  Dataset data = data_of(run_dir, info, file);
+  data.tensor.coords = file.mapped<std::uint32_t>("coords");
+  data.tensor.counts = file.mapped<std::int64_t>("counts");
+  if (!check) return data;
+  file.verify();
+  check_data(data, info, path);
   return data;
 }
 

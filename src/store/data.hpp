@@ -20,6 +20,8 @@ std::string fingerprint_of(const Dataset& data);
 // Ones of a tensor file are not copied.
 void store_data(const std::string& run_dir, const Dataset& data);
 Dataset load_data(const std::string& run_dir, const RunInfo& info);
+// For one of several processes: ones (and counts) are mapped, not read. Only the first process checks them.
+Dataset map_data(const std::string& run_dir, const RunInfo& info, bool check);
 
 // The path of test.tsv, the held-out cells, compared with the manifest. Error (config), if the run has none.
 std::string stored_test_file(const std::string& run_dir, const RunInfo& info);

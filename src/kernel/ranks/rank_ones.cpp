@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
 namespace ztp {
 namespace {
+
+// Copies and messages of a chunk may take a quarter of what the rank's own rows do, or this: below it, fewer and larger
+// messages matter more.
+constexpr std::uint64_t least_room = std::uint64_t{1} << 19;
 
 std::vector<std::uint64_t> offsets_of(const std::vector<std::uint64_t>& sizes) {
   std::vector<std::uint64_t> offsets = {0};
@@ -14,17 +20,36 @@ std::vector<std::uint64_t> offsets_of(const std::vector<std::uint64_t>& sizes) {
   return offsets;
 }
 
-std::vector<std::size_t> lengths_of(const std::vector<std::vector<std::uint32_t>>& lists) {
-  std::vector<std::size_t> lengths;
-  for (const auto& list : lists) lengths.push_back(list.size());
-  return lengths;
-}
+// A set of rows, and the place of each among them.
+class RowSet {
+ public:
+  explicit RowSet(std::size_t rows) : words_((rows + 63) / 64, 0), before_(words_.size(), 0) {}
+  void add(std::uint32_t row) { words_[row / 64] |= std::uint64_t{1} << row % 64; }
+  std::vector<std::uint32_t> close() {
+    std::vector<std::uint32_t> rows;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      before_[w] = static_cast<std::uint32_t>(rows.size());
+      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1)
+        rows.push_back(static_cast<std::uint32_t>(64 * w) + static_cast<std::uint32_t>(std::countr_zero(word)));
+    }
+    return rows;
+  }
+  std::uint32_t place(std::uint32_t row) const {
+    const std::uint64_t below = words_[row / 64] & ((std::uint64_t{1} << row % 64) - 1);
+    return before_[row / 64] + static_cast<std::uint32_t>(std::popcount(below));
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint32_t> before_;
+};
 
 // Counts of a row as they travel: the row, how many columns have any, and for each its number and the count; a single
 // unit is its column alone.
 constexpr std::uint32_t more_than_one = 0x80000000u;
 
-void pack_row(std::uint32_t row, const std::int64_t* values, std::size_t columns, std::vector<std::uint32_t>& words) {
+template <class T>
+void pack_row(std::uint32_t row, const T* values, std::size_t columns, std::vector<std::uint32_t>& words) {
   const std::size_t head = words.size();
   words.insert(words.end(), {row, 0});
   for (std::size_t q = 0; q < columns; ++q) {
@@ -58,67 +83,98 @@ void add_rows(const std::uint32_t* word, const std::uint32_t* end, Matrix<T>& S)
   }
 }
 
+// Into how many chunks a rank should cut its cells: the rows that a chunk touches are copied twice and sent, and each
+// cell touches one of each mode at most.
+std::size_t chunks_wanted(std::size_t cells, const FactorLayout& layout, std::size_t ranks) {
+  double own = 0, copies = 0;
+  for (std::size_t f = 0; f < layout.matrices(); ++f)
+    own += 8.0 * static_cast<double>(layout.size(f).rows * layout.size(f).columns) / static_cast<double>(ranks);
+  for (std::size_t k = 0; k < layout.modes(); ++k)
+    copies += 16.0 * static_cast<double>(layout.size_of_mode(k).columns) *
+              static_cast<double>(std::min(cells, layout.size_of_mode(k).rows));
+  const double room = std::max(static_cast<double>(least_room), own / 4);
+  return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(copies / room)));
+}
+
 }  // namespace
 
-RankOnes::RankOnes(const HostCells& cells, std::vector<std::size_t> mine, const FactorLayout& layout, Comm& comm,
-                   Kernel& host)
-    : Ones(cells), comm_(comm), host_(host), mine_(std::move(mine)) {
+RankOnes::RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, Comm& comm, Kernel& host)
+    : Ones(of_all), comm_(comm), host_(host), cells_(std::move(here)), rows_here_(layout.matrices(), 0) {
+  if (of_all.numbers != nullptr || of_all.first != 0)
+    for (const std::uint64_t place : cells_.place) numbers_.push_back(of_all.number(place));
+  // From what all ranks know alike: nothing is agreed on here, for cells of a file are read beside other work.
+  const std::size_t chunks = chunks_wanted(of_all.count / comm.size(), layout, comm.size());
+  chunks_.resize(chunks);
+  for (std::size_t c = 0; c < chunks; ++c)
+    chunks_[c].cells = {count_here() * c / chunks, count_here() * (c + 1) / chunks};
+  // Rows first: chunks have them all in arrays of one size.
+  for (Chunk& chunk : chunks_) make_chunk(chunk, layout);
+  for (Chunk& chunk : chunks_) {
+    const std::size_t first = chunk.cells.begin;
+    const HostCells cells{.coords = cells_.coords.data() + first * layout.modes(),
+                          .observed = cells_.observed.empty() ? nullptr : cells_.observed.data() + first,
+                          .count = chunk.cells.size(),
+                          .missing = of_all.missing,
+                          .indexed = of_all.indexed,
+                          .numbers = (numbers_.empty() ? cells_.place : numbers_).data() + first};
+    chunk.ones = host.upload(cells, layout_here(layout));
+    host.reserve(chunk.cells.size());
+  }
+}
+
+void RankOnes::make_chunk(Chunk& chunk, const FactorLayout& layout) {
   const std::size_t K = layout.modes();
-  touched_.resize(layout.matrices());
-  for (std::size_t k = 0; k < K; ++k)
-    for (const std::size_t e : mine_) touched_[layout.matrix(k)].push_back(cells.coords[e * K + k]);
-  for (std::size_t f = 0; f < touched_.size(); ++f) {
-    std::vector<std::uint32_t>& rows = touched_[f];
-    std::sort(rows.begin(), rows.end());
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    if (!layout.is_one_hot(f)) continue;
-    rows.resize(layout.size(f).rows);  // it would not be one-hot without some of them
-    std::iota(rows.begin(), rows.end(), 0u);
+  chunk.plans.resize(layout.matrices());
+  std::vector<RowSet> sets;
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {
+    sets.emplace_back(layout.size(f).rows);
+    // It would not be one-hot without some of its rows.
+    for (std::uint32_t j = 0; layout.is_one_hot(f) && j < layout.size(f).rows; ++j) sets[f].add(j);
   }
-  for (const std::size_t e : mine_) {
+  for (std::size_t e = chunk.cells.begin; e < chunk.cells.end; ++e)
+    for (std::size_t k = 0; k < K; ++k) sets[layout.matrix(k)].add(cells_.coords[e * K + k]);
+  for (std::size_t f = 0; f < layout.matrices(); ++f) {
+    chunk.plans[f].touched = sets[f].close();
+    rows_here_[f] = std::max(rows_here_[f], chunk.plans[f].touched.size());
+  }
+  for (std::size_t e = chunk.cells.begin; e < chunk.cells.end; ++e)
     for (std::size_t k = 0; k < K; ++k) {
-      const std::vector<std::uint32_t>& rows = touched_[layout.matrix(k)];
-      const auto found = std::lower_bound(rows.begin(), rows.end(), cells.coords[e * K + k]);
-      coords_.push_back(static_cast<std::uint32_t>(found - rows.begin()));
+      std::uint32_t& row = cells_.coords[e * K + k];
+      row = sets[layout.matrix(k)].place(row);
     }
-    numbers_.push_back(cells.number(e));
-    if (cells.observed != nullptr) observed_.push_back(cells.observed[e]);
-  }
-  const HostCells here{.coords = coords_.data(),
-                       .observed = cells.observed == nullptr ? nullptr : observed_.data(),
-                       .count = mine_.size(),
-                       .missing = cells.missing,
-                       .indexed = cells.indexed,
-                       .numbers = numbers_.data()};
-  here_ = host.upload(here, layout_here(layout));
+}
+
+const std::uint32_t* RankOnes::coords_of(std::size_t c) const {
+  const std::size_t all = cells_.coords.size(), K = count_here() == 0 ? 0 : all / count_here();
+  return cells_.coords.data() + chunks_[c].cells.begin * K;
 }
 
 std::size_t RankOnes::bytes() const {
-  std::size_t sum = 4 * coords_.size() + 8 * (observed_.size() + numbers_.size() + mine_.size()) + here_->bytes();
-  for (const auto& rows : touched_) sum += 4 * rows.size();
+  std::size_t sum = 4 * cells_.coords.size() + 8 * (cells_.observed.size() + cells_.place.size() + numbers_.size());
+  for (const Chunk& chunk : chunks_) {
+    sum += chunk.ones->bytes();
+    for (const Plan& plan : chunk.plans) {
+      sum += 4 * plan.touched.size();
+      for (const auto& rows : plan.give) sum += 4 * rows.size();
+    }
+  }
   for (const auto& of_matrix : factors_) sum += of_matrix->bytes();
   for (const auto& of_matrix : counts_) sum += of_matrix->bytes();
-  return sum + send_.size() + receive_.size();
+  for (const Message* message : {&fetched_, &given_}) sum += message->send.size() + message->receive.size();
+  return sum;
 }
 
-FactorLayout RankOnes::layout_here(const FactorLayout& layout) const {
-  return layout.with_rows(lengths_of(touched_));
-}
-
-void RankOnes::plan(std::size_t f, const RowCut& cut) const {
-  plans_.resize(touched_.size());
-  Plan& plan = plans_[f];
+void RankOnes::plan(Plan& plan, const RowCut& cut) const {
   if (!plan.from.empty()) return;
   const std::size_t ranks = comm_.size();
-  const std::vector<std::uint32_t>& rows = touched_[f];
   plan.from.assign(ranks, 0);
   plan.to.assign(ranks, 0);
   std::vector<std::vector<std::uint32_t>> asked(ranks);  // of each owner, by its own numbers
   std::size_t next = 0;
   for (const RowCut::Share& share : cut.shares) {
     plan.from[share.owner] = next;
-    for (; next < rows.size() && rows[next] < share.end; ++next)
-      asked[share.owner].push_back(static_cast<std::uint32_t>(rows[next] - share.begin));
+    for (; next < plan.touched.size() && plan.touched[next] < share.end; ++next)
+      asked[share.owner].push_back(static_cast<std::uint32_t>(plan.touched[next] - share.begin));
     plan.to[share.owner] = next;
   }
   std::vector<std::uint64_t> to_each, from_each(ranks);
@@ -136,59 +192,61 @@ void RankOnes::plan(std::size_t f, const RowCut& cut) const {
                            received.begin() + static_cast<std::ptrdiff_t>(offsets[rank + 1] / 4));
 }
 
-std::vector<const Factors*> RankOnes::fetch(const std::vector<const Factors*>& factors, Pool& pool) const {
+template <class RowsOf, class Body>
+void RankOnes::for_pieces(const std::vector<std::uint64_t>& begin, const RowsOf& rows_of, Pool& pool,
+                          const Body& body) const {
+  std::vector<Piece> pieces;
+  for (std::size_t rank = 0; rank < comm_.size(); ++rank) {
+    std::uint64_t offset = begin[rank];
+    for (std::size_t f = 0; f < factors_.size(); ++f) {
+      const Blocks blocks{rows_of(f, rank), 1024};
+      const std::uint64_t row_bytes = 4 * factors_[f]->columns();
+      for (std::size_t b = 0; b < blocks.count(); ++b)
+        pieces.push_back({f, rank, {blocks.begin(b), blocks.end(b)}, offset + blocks.begin(b) * row_bytes});
+      offset += blocks.total * row_bytes;
+    }
+  }
+  pool.for_blocks(pieces.size(), [&](std::size_t i) { body(pieces[i]); });
+}
+
+void RankOnes::begin_fetch(std::size_t c, const std::vector<const Factors*>& factors, Pool& pool) const {
   const std::size_t ranks = comm_.size();
+  std::vector<Plan>& plans = chunks_[c].plans;
   std::vector<std::uint64_t> to_each(ranks, 0), from_each(ranks, 0);
   for (std::size_t f = 0; f < factors.size(); ++f) {
-    plan(f, of_ranks(*factors[f]).cut());
+    plan(plans[f], of_ranks(*factors[f]).cut());
     const std::uint64_t row_bytes = 4 * factors[f]->columns();
     for (std::size_t rank = 0; rank < ranks; ++rank) {
-      to_each[rank] += plans_[f].give[rank].size() * row_bytes;
-      from_each[rank] += (plans_[f].to[rank] - plans_[f].from[rank]) * row_bytes;
+      to_each[rank] += plans[f].give[rank].size() * row_bytes;
+      from_each[rank] += (plans[f].to[rank] - plans[f].from[rank]) * row_bytes;
     }
     if (factors_.size() == f)
-      factors_.push_back(host_.factors(touched_[f].size(), factors[f]->columns(), {.all = factors[f]->all_rows()}));
+      factors_.push_back(host_.factors(rows_here_[f], factors[f]->columns(), {.all = factors[f]->all_rows()}));
   }
-  const std::vector<std::uint64_t> send_at = offsets_of(to_each), receive_at = offsets_of(from_each);
-  send_.resize(std::max<std::size_t>(send_.size(), send_at.back()));
-  receive_.resize(std::max<std::size_t>(receive_.size(), receive_at.back()));
-  // A message has the rows of one matrix after those of the other.
-  const auto for_rows = [&](const std::vector<std::uint64_t>& at, const auto& rows_of, const auto& body) {
-    struct Piece {
-      std::size_t f, rank, begin, end;
-      std::uint64_t offset;
-    };
-    std::vector<Piece> pieces;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      std::uint64_t offset = at[rank];
-      for (std::size_t f = 0; f < factors.size(); ++f) {
-        const Blocks blocks{rows_of(f, rank), 1024};
-        for (std::size_t b = 0; b < blocks.count(); ++b)
-          pieces.push_back(
-              {f, rank, blocks.begin(b), blocks.end(b), offset + blocks.begin(b) * 4 * factors[f]->columns()});
-        offset += blocks.total * 4 * factors[f]->columns();
-      }
-    }
-    pool.for_blocks(pieces.size(), [&](std::size_t i) {
-      const Piece& piece = pieces[i];
-      body(piece.f, piece.rank, Range{piece.begin, piece.end}, piece.offset);
-    });
-  };
-  for_rows(
-      send_at, [&](std::size_t f, std::size_t rank) { return plans_[f].give[rank].size(); },
-      [&](std::size_t f, std::size_t rank, Range rows, std::uint64_t offset) {
-        const Matrix<float>& u = of_ranks(*factors[f]).own.values;
-        for (std::size_t i = rows.begin; i < rows.end; ++i, offset += 4 * u.columns())
-          std::memcpy(send_.data() + offset, u.row(plans_[f].give[rank][i]), 4 * u.columns());
-      });
-  comm_.exchange(send_.data(), to_each.data(), receive_.data(), from_each.data());
-  for_rows(
-      receive_at, [&](std::size_t f, std::size_t rank) { return plans_[f].to[rank] - plans_[f].from[rank]; },
-      [&](std::size_t f, std::size_t rank, Range rows, std::uint64_t offset) {
-        Matrix<float>& u = on_this_host(*factors_[f]).values;
-        for (std::size_t i = rows.begin; i < rows.end; ++i, offset += 4 * u.columns())
-          std::memcpy(u.row(plans_[f].from[rank] + i), receive_.data() + offset, 4 * u.columns());
-      });
+  const std::vector<std::uint64_t> send_at = offsets_of(to_each);
+  fetched_at_ = offsets_of(from_each);
+  fetched_.send.resize(std::max<std::size_t>(fetched_.send.size(), send_at.back()));
+  fetched_.receive.resize(std::max<std::size_t>(fetched_.receive.size(), fetched_at_.back()));
+  const auto rows_of = [&](std::size_t f, std::size_t rank) { return plans[f].give[rank].size(); };
+  for_pieces(send_at, rows_of, pool, [&](const Piece& piece) {
+    const Matrix<float>& u = of_ranks(*factors[piece.matrix]).own.values;
+    std::byte* to = fetched_.send.data() + piece.offset;
+    for (std::size_t i = piece.rows.begin; i < piece.rows.end; ++i, to += 4 * u.columns())
+      std::memcpy(to, u.row(plans[piece.matrix].give[piece.rank][i]), 4 * u.columns());
+  });
+  comm_.begin_exchange(fetched_.send.data(), to_each.data(), fetched_.receive.data(), from_each.data());
+}
+
+std::vector<const Factors*> RankOnes::fetched(std::size_t c, Pool& pool) const {
+  const std::vector<Plan>& plans = chunks_[c].plans;
+  const auto rows_of = [&](std::size_t f, std::size_t rank) { return plans[f].to[rank] - plans[f].from[rank]; };
+  for_pieces(fetched_at_, rows_of, pool, [&](const Piece& piece) {
+    Matrix<float>& u = on_this_host(*factors_[piece.matrix]).values;
+    const std::byte* from = fetched_.receive.data() + piece.offset;
+    const std::size_t first = plans[piece.matrix].from[piece.rank];
+    for (std::size_t i = piece.rows.begin; i < piece.rows.end; ++i, from += 4 * u.columns())
+      std::memcpy(u.row(first + i), from, 4 * u.columns());
+  });
   std::vector<const Factors*> result;
   for (const auto& of_matrix : factors_) result.push_back(of_matrix.get());
   return result;
@@ -199,27 +257,26 @@ std::vector<Counts*> RankOnes::sums_here(const std::vector<Counts*>& of_all) con
   for (std::size_t f = 0; f < of_all.size(); ++f) {
     if (counts_.size() == f) {
       const bool wide = of_ranks(*of_all[f]).own.wide();
-      counts_.push_back(host_.counts(touched_[f].size(), of_all[f]->columns(), wide));
+      counts_.push_back(host_.counts(rows_here_[f], of_all[f]->columns(), wide));
     }
     result.push_back(counts_[f].get());
   }
   return result;
 }
 
-void RankOnes::give_back(const std::vector<Counts*>& of_all, const std::vector<std::int64_t>& most, Pool& pool) const {
+void RankOnes::give_back(std::size_t c, const std::vector<Counts*>& of_all, const std::vector<std::int64_t>& most,
+                         Pool& pool) const {
   const std::size_t ranks = comm_.size(), matrices = of_all.size();
-  for (std::size_t f = 0; f < matrices; ++f) plan(f, of_ranks(*of_all[f]).cut());
+  std::vector<Plan>& plans = chunks_[c].plans;
+  for (std::size_t f = 0; f < matrices; ++f) plan(plans[f], of_ranks(*of_all[f]).cut());
   std::vector<std::vector<std::uint32_t>> words(ranks * matrices);  // for each owner and matrix
   pool.for_blocks(words.size(), [&](std::size_t i) {
-    const std::size_t owner = i / matrices, f = i % matrices, P = of_all[f]->columns();
-    const Plan& plan = plans_[f];
-    const RowCut& cut = of_ranks(*of_all[f]).cut();
-    const std::size_t begin = cut.of(owner).begin;
-    std::vector<std::int64_t> values(P);
-    for (std::size_t j = plan.from[owner]; j < plan.to[owner]; ++j) {
-      counts_[f]->read({j, j + 1}, values.data());
-      pack_row(static_cast<std::uint32_t>(touched_[f][j] - begin), values.data(), P, words[i]);
-    }
+    const std::size_t owner = i / matrices, f = i % matrices;
+    const std::size_t begin = of_ranks(*of_all[f]).cut().of(owner).begin;
+    dynamic_cast<const HostCounts&>(*counts_[f]).visit([&](const auto& S) {
+      for (std::size_t j = plans[f].from[owner]; j < plans[f].to[owner]; ++j)
+        pack_row(static_cast<std::uint32_t>(plans[f].touched[j] - begin), S.row(j), S.columns(), words[i]);
+    });
   });
   // To each owner: how many words there are of each matrix, and these.
   std::vector<std::uint64_t> to_each(ranks), from_each(ranks);
@@ -232,23 +289,24 @@ void RankOnes::give_back(const std::vector<Counts*>& of_all, const std::vector<s
   comm_.exchange(counts.data(), same.data(), counts_of_others.data(), same.data());
   for (std::size_t i = 0; i < words.size(); ++i) from_each[i / matrices] += 4 * counts_of_others[i];
   const std::vector<std::uint64_t> send_at = offsets_of(to_each), receive_at = offsets_of(from_each);
-  send_.resize(std::max<std::size_t>(send_.size(), send_at.back()));
-  receive_.resize(std::max<std::size_t>(receive_.size(), receive_at.back()));
+  given_.send.resize(std::max<std::size_t>(given_.send.size(), send_at.back()));
+  given_.receive.resize(std::max<std::size_t>(given_.receive.size(), receive_at.back()));
   pool.for_blocks(ranks, [&](std::size_t rank) {
     std::uint64_t offset = send_at[rank];
     for (std::size_t f = 0; f < matrices; ++f) {
       const auto& list = words[rank * matrices + f];
-      if (!list.empty()) std::memcpy(send_.data() + offset, list.data(), 4 * list.size());
+      if (!list.empty()) std::memcpy(given_.send.data() + offset, list.data(), 4 * list.size());
       offset += 4 * list.size();
     }
   });
-  comm_.exchange(send_.data(), to_each.data(), receive_.data(), from_each.data());
+  words.clear();
+  comm_.exchange(given_.send.data(), to_each.data(), given_.receive.data(), from_each.data());
   for (std::size_t f = 0; f < matrices; ++f) of_ranks(*of_all[f]).own.make_room(most[f]);
   pool.for_blocks(ranks, [&](std::size_t rank) {
     std::uint64_t offset = receive_at[rank];
     for (std::size_t f = 0; f < matrices; ++f) {
       const std::uint64_t count = counts_of_others[rank * matrices + f];
-      const auto* const first = reinterpret_cast<const std::uint32_t*>(receive_.data() + offset);
+      const auto* const first = reinterpret_cast<const std::uint32_t*>(given_.receive.data() + offset);
       of_ranks(*of_all[f]).own.visit([&](auto& S) { add_rows(first, first + count, S); });
       offset += 4 * count;
     }

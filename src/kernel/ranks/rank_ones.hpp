@@ -1,5 +1,5 @@
 // The cells of a rank, and the rows that they touch: whose rows these are, and copies of the factors and sums of counts
-// of these rows alone.
+// of these rows alone. Where copies of all of them would take much memory, cells are worked on a chunk at a time.
 #pragma once
 #include <memory>
 #include <vector>
@@ -10,48 +10,81 @@
 
 namespace ztp {
 
+// Cells of one rank: copies, and the place of each among all cells, ascending.
+struct CellsHere {
+  std::vector<std::uint64_t> place;
+  std::vector<std::uint32_t> coords;
+  std::vector<std::int64_t> observed;  // of counts
+};
+
 class RankOnes final : public Ones {
  public:
-  // mine: which of the cells are this rank's, ascending. Copies what it needs of them.
-  RankOnes(const HostCells& cells, std::vector<std::size_t> mine, const FactorLayout& layout, Comm& comm, Kernel& host);
+  // of_all: the cells of all ranks, of which no values are needed but numbers. All ranks make theirs together.
+  RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, Comm& comm, Kernel& host);
   std::size_t bytes() const override;
 
-  std::size_t count_here() const { return mine_.size(); }
-  // Which of the cells these are.
-  const std::vector<std::size_t>& cells_here() const { return mine_; }
-  const std::uint32_t* coords_here() const { return coords_.data(); }  // by touched rows
-  const Ones& here() const { return *here_; }
-  // The layout of the model with the touched rows alone.
-  FactorLayout layout_here(const FactorLayout& layout) const;
+  std::size_t count_here() const { return cells_.place.size(); }
+  // The places of the cells among those of all ranks.
+  const std::vector<std::uint64_t>& cells_here() const { return cells_.place; }
 
-  // Copies of the touched rows of these factors (of each matrix), from their owners.
-  std::vector<const Factors*> fetch(const std::vector<const Factors*>& factors, Pool& pool) const;
-  // Sums of counts in the touched rows, each matrix's with so many columns: room to add to, all zero.
+  // As many on all ranks.
+  std::size_t chunks() const { return chunks_.size(); }
+  Range cells_of(std::size_t c) const { return chunks_[c].cells; }
+  const Ones& ones_of(std::size_t c) const { return *chunks_[c].ones; }
+  const std::uint32_t* coords_of(std::size_t c) const;  // by the rows that the chunk touches
+  // The layout of the model with as many rows as a chunk touches.
+  FactorLayout layout_here(const FactorLayout& layout) const { return layout.with_rows(rows_here_); }
+
+  // Copies of the rows of these factors (of each matrix) that a chunk touches, from their owners. Between begin and end
+  // there is time for other work, with the copies of the chunk before; then `fetched` replaces these.
+  void begin_fetch(std::size_t c, const std::vector<const Factors*>& factors, Pool& pool) const;
+  void end_fetch() const { comm_.end_exchange(); }
+  std::vector<const Factors*> fetched(std::size_t c, Pool& pool) const;
+  // Sums of counts in the touched rows, each matrix's with so many columns: room to add to.
   std::vector<Counts*> sums_here(const std::vector<Counts*>& of_all) const;
-  // Adds them to those of the owners, where no column of matrix f gets more than most[f] in all.
-  void give_back(const std::vector<Counts*>& of_all, const std::vector<std::int64_t>& most, Pool& pool) const;
+  // Adds what a chunk has there to the sums of the owners, where no column of matrix f gets more than most[f] in all.
+  void give_back(std::size_t c, const std::vector<Counts*>& of_all, const std::vector<std::int64_t>& most,
+                 Pool& pool) const;
 
  private:
-  // Of a matrix: which rows this rank touches, and which of its own rows others do.
+  // Of a chunk and a matrix: which rows it touches, whose they are, and which of this rank's own others ask for.
   struct Plan {
-    std::vector<std::uint64_t> from;  // touched rows from[owner] .. to[owner]-1 are that rank's
+    std::vector<std::uint32_t> touched;  // ascending
+    std::vector<std::uint64_t> from;     // touched rows from[owner] .. to[owner]-1 are that rank's
     std::vector<std::uint64_t> to;
-    std::vector<std::vector<std::uint32_t>> give;  // of its own, for each rank
+    std::vector<std::vector<std::uint32_t>> give;  // by its own numbers, for each rank
   };
-  void plan(std::size_t f, const RowCut& cut) const;
+  struct Chunk {
+    Range cells;
+    std::unique_ptr<Ones> ones;
+    mutable std::vector<Plan> plans;  // of each matrix
+  };
+  void make_chunk(Chunk& chunk, const FactorLayout& layout);
+  void plan(Plan& plan, const RowCut& cut) const;
+  // Calls body(piece) for blocks of rows of a message to or from each rank, the rows of one matrix after those of
+  // another.
+  struct Piece {
+    std::size_t matrix, rank;
+    Range rows;
+    std::uint64_t offset;
+  };
+  template <class RowsOf, class Body>
+  void for_pieces(const std::vector<std::uint64_t>& begin, const RowsOf& rows_of, Pool& pool, const Body& body) const;
 
   Comm& comm_;
   Kernel& host_;
-  std::vector<std::size_t> mine_;
-  std::vector<std::uint32_t> coords_;
-  std::vector<std::int64_t> observed_;
+  CellsHere cells_;  // coords: by the rows that the chunk of the cell touches
   std::vector<std::uint64_t> numbers_;
-  std::vector<std::vector<std::uint32_t>> touched_;  // of each matrix, ascending
-  std::unique_ptr<Ones> here_;
-  mutable std::vector<Plan> plans_;  // of each matrix, when first needed
+  std::vector<std::size_t> rows_here_;  // of each matrix: the most that a chunk touches
+  std::vector<Chunk> chunks_;
+  // Of one chunk at a time.
   mutable std::vector<std::unique_ptr<Factors>> factors_;
   mutable std::vector<std::unique_ptr<Counts>> counts_;
-  mutable std::vector<std::byte> send_, receive_;
+  struct Message {
+    std::vector<std::byte> send, receive;
+  };
+  mutable Message fetched_, given_;
+  mutable std::vector<std::uint64_t> fetched_at_;  // where what came from each rank begins
 };
 
 }  // namespace ztp

@@ -49,10 +49,7 @@ class RanksKernel final : public Kernel {
     return std::make_unique<RankCounts>(comm_, cut_of(rows, place), columns, place, wide);
   }
   std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
-    auto ones = std::make_unique<RankOnes>(cells, cells_of(comm_.rank(), cells.coords, cells.count, layout), layout,
-                                           comm_, *host_);
-    host_->reserve(ones->count_here());
-    return ones;
+    return std::make_unique<RankOnes>(cells, cells_here(cells, layout), layout, comm_, *host_);
   }
 
   // ---- counts of cells
@@ -62,27 +59,46 @@ class RanksKernel final : public Kernel {
     const auto& cells = dynamic_cast<const RankOnes&>(ones);
     const FactorLayout layout = cells.layout_here(*rates.layout);
     Rates here = rates;
-    here.factors = cells.fetch(rates.factors, pool_);
     here.layout = &layout;
-    ExactSum log_likelihood;
-    Allocation parts_here;
-    const auto draw = [&](const CountSums& sums_here) {
+    ExactSum log_likelihood, of_chunk;
+    std::vector<Part> parts;
+    std::vector<std::int64_t> totals;
+    const auto draw = [&](std::size_t c, const std::vector<const Factors*>& factors) {
+      here.factors = factors;
       DrawSettings fresh = settings;
       fresh.fresh = true;
+      Allocation parts_here;
       if (settings.parts != nullptr) fresh.parts = &parts_here;
-      if (cells.count_here() > 0) log_likelihood = host_->allocate(cells.here(), here, key, fresh, sums_here);
+      totals.assign(rates.R(), 0);
+      of_chunk = {};
+      const CountSums sums_here{&layout, cells.sums_here(sums.rows), totals.data()};
+      if (cells.cells_of(c).size() > 0)
+        of_chunk = host_->allocate(cells.ones_of(c), here, key, fresh, sums_here);
+      for (const std::vector<Part>& block : parts_here)
+        for (const Part& part : block)
+          parts.push_back({static_cast<std::uint32_t>(cells.cells_here()[cells.cells_of(c).begin + part.entry]),
+                           part.component, part.count});
     };
-    add_to_owners(cells, layout, sums, settings.fresh, &log_likelihood, draw);
-    if (settings.parts != nullptr) *settings.parts = {parts_of_all(cells, parts_here)};
+    for_chunks(cells, rates.factors, draw, [&](std::size_t c) {
+      if (settings.fresh && c == 0)
+        for (Counts* rows : sums.rows) rows->clear();
+      add_to_owners(cells, c, sums, totals, of_chunk);
+      log_likelihood.add(of_chunk);
+    });
+    if (settings.parts != nullptr) *settings.parts = {parts_of_all(parts)};
     return log_likelihood;
   }
   void allocate_at_random(const Ones& ones, StreamKey key, const CountSums& sums) override {
     const auto& cells = dynamic_cast<const RankOnes&>(ones);
     const FactorLayout layout = cells.layout_here(*sums.layout);
-    add_to_owners(cells, layout, sums, false, nullptr, [&](const CountSums& sums_here) {
+    for (std::size_t c = 0; c < cells.chunks(); ++c) {
+      std::vector<std::int64_t> totals(layout.components(), 0);
+      ExactSum none;
+      const CountSums sums_here{&layout, cells.sums_here(sums.rows), totals.data()};
       for (Counts* rows : sums_here.rows) rows->clear();
-      if (cells.count_here() > 0) host_->allocate_at_random(cells.here(), key, sums_here);
-    });
+      if (cells.cells_of(c).size() > 0) host_->allocate_at_random(cells.ones_of(c), key, sums_here);
+      add_to_owners(cells, c, sums, totals, none);
+    }
   }
 
   // ---- columns
@@ -220,15 +236,19 @@ class RanksKernel final : public Kernel {
     const auto& cells = dynamic_cast<const RankOnes&>(ones);
     const FactorLayout layout = cells.layout_here(*rates.layout);
     Rates here = rates;
-    here.factors = cells.fetch(rates.factors, pool_);
     here.layout = &layout;
     std::vector<double> mine(cells.count_here());
-    if (!mine.empty()) host_->score(cells.coords_here(), mine.size(), here, mine.data());
-    const std::vector<std::size_t>& which = cells.cells_here();
+    const auto score_chunk = [&](std::size_t c, const std::vector<const Factors*>& factors) {
+      here.factors = factors;
+      const Range range = cells.cells_of(c);
+      if (range.size() > 0) host_->score(cells.coords_of(c), range.size(), here, mine.data() + range.begin);
+    };
+    for_chunks(cells, rates.factors, score_chunk, [](std::size_t) {});
+    const std::vector<std::uint64_t>& which = cells.cells_here();
     const auto places = comm_.all_gather(which.data(), which.size() * sizeof which[0]);
     const auto values = comm_.all_gather(mine.data(), mine.size() * sizeof mine[0]);
     for (std::size_t rank = 0; rank < places.size(); ++rank) {
-      const auto of_rank = values_in<std::size_t>(places[rank]);
+      const auto of_rank = values_in<std::uint64_t>(places[rank]);
       const auto z_of_rank = values_in<double>(values[rank]);
       for (std::size_t i = 0; i < of_rank.size(); ++i) z[of_rank[i]] = z_of_rank[i];
     }
@@ -269,55 +289,111 @@ class RanksKernel final : public Kernel {
     return {{{0, rows, 0}}};
   }
 
-  // Which cells are a rank's: those of the tensor by the grid, others in equal parts.
-  std::vector<std::size_t> cells_of(std::size_t rank, const std::uint32_t* coords, std::size_t count,
-                                    const FactorLayout& layout) const {
-    std::vector<std::size_t> cells;
-    const std::size_t K = layout.modes();
-    bool of_tensor = K == partition_.grid.modes();
-    for (std::size_t k = 0; of_tensor && k < K; ++k)
-      of_tensor = layout.size_of_mode(k).rows == partition_.layout.size_of_mode(k).rows;
-    if (of_tensor) {
-      for (std::size_t e = 0; e < count; ++e)
-        if (partition_.grid.rank_of(coords + e * K) == rank) cells.push_back(e);
-      return cells;
+  // For all chunks: work(chunk, factors), with copies of the factors that it needs, while those of the next are on their
+  // way; then finish(chunk), in which ranks may talk to each other.
+  template <class Work, class Finish>
+  void for_chunks(const RankOnes& cells, const std::vector<const Factors*>& factors, const Work& work,
+                  const Finish& finish) {
+    cells.begin_fetch(0, factors, pool_);
+    cells.end_fetch();
+    for (std::size_t c = 0; c < cells.chunks(); ++c) {
+      const std::vector<const Factors*> here = cells.fetched(c, pool_);
+      const bool more = c + 1 < cells.chunks();
+      if (more) cells.begin_fetch(c + 1, factors, pool_);
+      work(c, here);
+      if (more) cells.end_fetch();
+      finish(c);
     }
-    cells.resize(count * (rank + 1) / comm_.size() - count * rank / comm_.size());
-    std::iota(cells.begin(), cells.end(), count * rank / comm_.size());
-    return cells;
   }
 
-  // Has counts of this rank's cells drawn into sums of their own, and adds these to the sums of all.
-  template <class Draw>
-  void add_to_owners(const RankOnes& cells, const FactorLayout& layout_here, const CountSums& sums, bool fresh,
-                     ExactSum* log_likelihood, const Draw& draw) {
+  bool are_of_tensor(const FactorLayout& layout) const {
+    if (layout.modes() != partition_.grid.modes()) return false;
+    for (std::size_t k = 0; k < layout.modes(); ++k)
+      if (layout.size_of_mode(k).rows != partition_.layout.size_of_mode(k).rows) return false;
+    return true;
+  }
+
+  // Which cells are this rank's: those of the tensor by the grid, others in equal parts.
+  CellsHere cells_here(const HostCells& cells, const FactorLayout& layout) const {
+    CellsHere here;
+    const std::size_t K = layout.modes(), ranks = comm_.size(), rank = comm_.rank();
+    const auto take = [&](std::size_t e) {
+      here.place.push_back(e);
+      here.coords.insert(here.coords.end(), cells.coords + e * K, cells.coords + (e + 1) * K);
+      if (cells.observed != nullptr) here.observed.push_back(cells.observed[e]);
+    };
+    if (!are_of_tensor(layout)) {
+      for (std::size_t e = cells.count * rank / ranks; e < cells.count * (rank + 1) / ranks; ++e) take(e);
+    } else if (!cells.indexed) {
+      for (std::size_t e = 0; e < cells.count; ++e)
+        if (partition_.grid.rank_of(cells.coords + e * K) == rank) take(e);
+    } else {
+      exchange_cells(cells, K, here);
+    }
+    return here;
+  }
+
+  // The same of all ones, each of which one rank reads, and sends to the rank that it belongs to.
+  void exchange_cells(const HostCells& cells, std::size_t K, CellsHere& here) const {
+    constexpr std::size_t at_once = std::size_t{1} << 18;  // of each rank
+    const std::size_t ranks = comm_.size(), words = K + 2 + (cells.observed == nullptr ? 0 : 2);
+    for (std::size_t begin = 0; begin < cells.count; begin += ranks * at_once) {
+      const std::size_t first = std::min(begin + comm_.rank() * at_once, cells.count);
+      std::vector<std::vector<std::uint32_t>> of_ranks(ranks);
+      for (std::size_t e = first; e < std::min(first + at_once, cells.count); ++e) {
+        std::vector<std::uint32_t>& to = of_ranks[partition_.grid.rank_of(cells.coords + e * K)];
+        const auto add = [&](std::uint64_t value) {
+          to.insert(to.end(), {static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)});
+        };
+        to.insert(to.end(), cells.coords + e * K, cells.coords + (e + 1) * K);
+        add(e);
+        if (cells.observed != nullptr) add(static_cast<std::uint64_t>(cells.observed[e]));
+      }
+      std::vector<std::uint64_t> to_each, from_each(ranks);
+      std::vector<std::uint32_t> packed;
+      for (const auto& of_rank : of_ranks) {
+        to_each.push_back(4 * of_rank.size());
+        packed.insert(packed.end(), of_rank.begin(), of_rank.end());
+      }
+      comm_.exchange_sizes(to_each.data(), from_each.data());
+      std::vector<std::uint32_t> received(std::accumulate(from_each.begin(), from_each.end(), std::uint64_t{0}) / 4);
+      comm_.exchange(packed.data(), to_each.data(), received.data(), from_each.data());
+      for (std::size_t i = 0; i < received.size(); i += words) {
+        const std::uint32_t* const cell = received.data() + i;
+        const auto wide = [&](std::size_t at) { return cell[at] | std::uint64_t{cell[at + 1]} << 32; };
+        here.coords.insert(here.coords.end(), cell, cell + K);
+        here.place.push_back(wide(K));
+        if (cells.observed != nullptr) here.observed.push_back(static_cast<std::int64_t>(wide(K + 2)));
+      }
+    }
+    here.coords.shrink_to_fit();
+    here.place.shrink_to_fit();
+    here.observed.shrink_to_fit();
+  }
+
+  // Adds the sums of counts that this rank has of a chunk to the sums of all. Its totals and log-likelihood become those
+  // of all ranks.
+  void add_to_owners(const RankOnes& cells, std::size_t c, const CountSums& sums, std::vector<std::int64_t>& totals,
+                     ExactSum& log_likelihood) {
     const FactorLayout& layout = *sums.layout;
     const std::size_t R = layout.components();
-    std::vector<std::int64_t> totals(R, 0);
-    const CountSums sums_here{&layout_here, cells.sums_here(sums.rows), totals.data()};
-    draw(sums_here);
-    if (log_likelihood != nullptr) log_likelihood->put_words(totals);
+    log_likelihood.put_words(totals);
     comm_.add_up(totals.data(), totals.size());
-    if (log_likelihood != nullptr) log_likelihood->take_words(totals);
+    log_likelihood.take_words(totals);
     std::vector<std::int64_t> most(sums.rows.size(), 0);
     for (std::size_t f = 0; f < most.size(); ++f) {
-      if (fresh) sums.rows[f]->clear();
       std::vector<std::int64_t> of_column(layout.size(f).columns, 0);
       for (std::size_t k = 0; k < layout.modes(); ++k)
         for (std::size_t r = 0; layout.matrix(k) == f && r < R; ++r) of_column[layout.column(k, r)] += totals[r];
       most[f] = *std::max_element(of_column.begin(), of_column.end());
     }
-    cells.give_back(sums.rows, most, pool_);
+    cells.give_back(c, sums.rows, most, pool_);
     for (std::size_t r = 0; r < R; ++r) sums.totals[r] += totals[r];
   }
 
   // The parts of all ranks, in the order of the entries: moves of single counts need them all, on every rank.
-  std::vector<Part> parts_of_all(const RankOnes& cells, const Allocation& here) {
-    std::vector<Part> mine, all;
-    for (const std::vector<Part>& block : here)
-      for (const Part& part : block)
-        mine.push_back(
-            {static_cast<std::uint32_t>(cells.cells_here()[part.entry]), part.component, part.count});
+  std::vector<Part> parts_of_all(const std::vector<Part>& mine) {
+    std::vector<Part> all;
     for (const auto& of_rank : comm_.all_gather(mine.data(), mine.size() * sizeof(Part))) {
       const std::vector<Part> parts = values_in<Part>(of_rank);
       all.insert(all.end(), parts.begin(), parts.end());

@@ -33,14 +33,16 @@ std::vector<std::size_t> slabs_of_modes(const FactorLayout& layout, std::size_t 
 
 // The ends of so many slabs with about as many ones each, at multiples of the rows of a share.
 std::vector<std::uint64_t> slab_ends(std::size_t k, const FactorLayout& layout, const std::uint32_t* coords,
-                                     std::size_t count, std::size_t slabs) {
+                                     std::size_t count, std::size_t slabs, Comm& comm) {
   const std::uint64_t n = layout.size_of_mode(k).rows, share = rows_of_share(n);
-  // By rows, where the ones are not in memory.
-  std::vector<std::uint64_t> ones((n + share - 1) / share, count == 0 ? 1 : 0);
+  std::vector<std::int64_t> ones((n + share - 1) / share, 0);
+  for (std::size_t e = count * comm.rank() / comm.size(); e < count * (comm.rank() + 1) / comm.size(); ++e)
+    ++ones[coords[e * layout.modes() + k] / share];
+  comm.add_up(ones.data(), ones.size());
+  if (count == 0) std::fill(ones.begin(), ones.end(), 1);  // by rows, where the ones are not in memory
   const double all = static_cast<double>(count == 0 ? ones.size() : count);
-  for (std::size_t e = 0; e < count; ++e) ++ones[coords[e * layout.modes() + k] / share];
   std::vector<std::uint64_t> ends;
-  std::uint64_t passed = 0;
+  std::int64_t passed = 0;
   std::size_t next = 0;
   for (std::size_t slab = 1; slab < slabs; ++slab) {
     const double wanted = all * static_cast<double>(slab) / static_cast<double>(slabs);
@@ -103,11 +105,12 @@ std::size_t rows_of_share(std::uint64_t all_rows) {
 }
 
 Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count,
-                         std::size_t ranks) {
+                         Comm& comm) {
+  const std::size_t ranks = comm.size();
   Partition result{ranks, layout, {}, {}};
   const std::vector<std::size_t> slabs = slabs_of_modes(layout, ranks);
   std::vector<std::vector<std::uint64_t>> ends;
-  for (std::size_t k = 0; k < slabs.size(); ++k) ends.push_back(slab_ends(k, layout, coords, count, slabs[k]));
+  for (std::size_t k = 0; k < slabs.size(); ++k) ends.push_back(slab_ends(k, layout, coords, count, slabs[k], comm));
   result.grid = Grid(std::move(ends));
   for (std::size_t f = 0; f < layout.matrices(); ++f)
     result.cuts.push_back(cut_rows(layout.first_mode(f), layout, result.grid, ranks));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "comm/comm.hpp"
 #include "kernel/kernel.hpp"
 
 namespace ztp {
@@ -47,7 +48,7 @@ struct Partition {
 };
 
 std::size_t rows_of_share(std::uint64_t all_rows);
-// cells: the ones of the tensor, all of them.
-Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count, std::size_t ranks);
+// coords: of the ones of the tensor. All ranks see all of them; each looks at its share.
+Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count, Comm& comm);
 
 }  // namespace ztp
