@@ -8,10 +8,10 @@
 The ones are cut by a grid over the modes (src/kernel/ranks/row_cut.cpp). In each sweep a rank
   1. draws the rows of the factors that it owns;
   2. gathers the sums of groups of rows, of all ranks;
-  3. fetches the rows that its ones touch from their owners (floats);
-  4. draws a component for each of its ones;
-  5. adds up R totals over all ranks, and sends the counts of the touched rows to their owners (integers, without zeros).
-Nothing overlaps. The number of rows that are touched is what is expected if ones fall on rows evenly; where some rows have
+  3. for one chunk of its ones after the other, fetches the rows that they touch from their owners (floats),
+  4. draws a component for each of these ones, while the rows of the next chunk are on their way,
+  5. and adds up R totals over all ranks, and sends the counts of the touched rows to their owners (integers, no zeros).
+The number of rows that are touched is what is expected if ones fall on rows evenly; where some rows have
 most of the ones, fewer are touched. A rank that has more ones than others, since a row has very many, is not in the model.
 
 `check` measures the rates apart from what it predicts: sweeps of one process at two other sizes, as many at once as there
@@ -34,6 +34,7 @@ import time
 
 GROUP_OF_LARGE_MODE = 4096  # rows; kernel/host_arrays.hpp, rows_of_sum
 ROWS_PER_PLACE = 256
+LEAST_ROOM = 1 << 19  # bytes
 
 
 @dataclasses.dataclass
@@ -46,6 +47,7 @@ class Rates:
     bandwidth: float = 25e9  # bytes a second, of a node, each way
     memory_bandwidth: float = 200e9  # bytes a second, of a node
     cache: float = 64e6  # bytes, of a node
+    overlap: float = 1.0  # how much of a message moves while the cores work
 
 
 @dataclasses.dataclass
@@ -56,6 +58,7 @@ class Job:
     ranks: int
     threads: int = 1  # of a rank
     ranks_per_node: int = 1
+    least_room: float = LEAST_ROOM  # bytes for the rows of a chunk
 
 
 @dataclasses.dataclass
@@ -70,7 +73,8 @@ class Sweep:
     sent: float  # bytes
     arrays: float  # bytes of memory, but for the list of all ones
     all_ones: float  # bytes of that list
-    touched: list  # rows, of each mode
+    chunks: int
+    touched: list  # rows, of each mode, all chunks together
 
     def seconds(self):
         return self.draw + self.ones + self.touch + self.sums + self.rows + self.counts
@@ -126,19 +130,30 @@ def words_of_counts(mean, R):
     return 2 + R * (single + 3 * more)
 
 
+def chunks_of(job):
+    """kernel/ranks/rank_ones.cpp, chunks_wanted"""
+    P, R = job.ranks, job.rank
+    own = 8 * sum(job.dims) * R / P
+    copies = sum(16 * R * min(job.ones // P, n) for n in job.dims)
+    return max(1, math.ceil(copies / max(job.least_room, own / 4))) if P > 1 else 1
+
+
 def sweep(job, rates):
     K, R, P = len(job.dims), job.rank, job.ranks
-    mine = job.ones / P
+    mine, chunks = job.ones / P, chunks_of(job)
     slabs = slabs_of_modes(job.dims, P)
-    own = touched_all = values_apart = words = groups = peers = 0.0
+    own = touched_all = at_once = values_apart = words = groups = peers = 0.0
     touched = []
-    for n, slab in zip(job.dims, slabs):
+    for k, (n, slab) in enumerate(zip(job.dims, slabs)):
         share = max(ROWS_PER_PLACE, rows_of_sum(n))
         of_slab, owners = n / slab, P // slab
         own += min(of_slab, math.ceil(of_slab / share / owners) * share)
-        rows = distinct(of_slab, mine)
+        # Ones are sorted by their first mode: chunks have other rows of it. Rows of the others are touched by many chunks.
+        of_chunk = distinct(of_slab, mine) / chunks if k == 0 else distinct(of_slab, mine / chunks)
+        rows = of_chunk * chunks
         touched.append(rows)
         touched_all += rows
+        at_once += of_chunk
         elsewhere = 1 - 1 / min(owners, math.ceil(of_slab / share)) if owners > 1 else 0
         values_apart += rows * elsewhere * R
         words += rows * elsewhere * words_of_counts(mine / rows, R)
@@ -157,37 +172,40 @@ def sweep(job, rates):
     rounds = math.ceil(math.log2(P)) if P > 1 else 0
     sums = 0 if P == 1 else K * 2 * rounds * rates.latency + 8 * groups * apart * (P - 1) / P / bandwidth
     fetched, given = 4 * values_apart, 4 * words
-    heads = 8 * K * (P - 1)
-    totals = 2 * rounds * (rates.latency + 8 * (R + 6) / bandwidth)
+    heads = 8 * K * (P - 1) * chunks
+    totals = chunks * 2 * rounds * (rates.latency + 8 * (R + 6) / bandwidth)
 
-    cores = job.threads
-    by_core = rates.one * mine * K * R / cores
+    by_core = rates.one * mine * K * R / job.threads
     # Ones are sorted by their first mode, whose rows are read once. Of the others a row is read anew for each one, unless
     # all of them stay in the cache.
     row_bytes = 4 * padded(R)
     read = touched[0] * row_bytes
     for rows in touched[1:]:
-        read += (rows if rows * row_bytes * job.ranks_per_node < rates.cache else mine) * row_bytes
-    by_memory = read * job.ranks_per_node / rates.memory_bandwidth
+        read += (rows if rows / chunks * row_bytes * job.ranks_per_node < rates.cache else mine) * row_bytes
+    ones = max(by_core, read * job.ranks_per_node / rates.memory_bandwidth)
+
+    # The rows of the next chunk are on their way while the ones of a chunk are worked on, if the network does it alone.
+    rows = exchange(fetched, peers * chunks)
+    hidden = min(rows, ones) * (chunks - 1) / chunks * rates.overlap
 
     wide = 8 if job.ones > 2**31 else 4
     row = 4 * padded(R) + wide * padded(R)
-    arrays = own * row
+    arrays = own * row + mine * (4 + 4 * (K - 1))
     if P > 1:
-        # Copies of touched rows and their numbers; rows on their way, a rank's own included; coordinates by touched rows, a
-        # number and a place of each one, and room that finding the touched rows has left.
-        arrays += touched_all * (row + 8) + 8 * R * touched_all + mine * (8 * K + 16)
-    arrays += mine * (4 + 4 * (K - 1)) + 8 * (touched_all if P > 1 else sum(job.dims)) + 16e6
+        # Of a chunk, copies of rows and rows on their way; of all, which rows these are; coordinates and places of ones.
+        arrays += at_once * (row + 8 * R) + 8 * touched_all + mine * (4 * K + 8)
+    arrays += 8 * (touched_all if P > 1 else sum(job.dims)) + 16e6
     return Sweep(
-        draw=rates.draw * own * R / cores,
-        ones=max(by_core, by_memory),
-        touch=0 if P == 1 else rates.touch * touched_all * R / cores,
+        draw=rates.draw * own * R / job.threads,
+        ones=ones,
+        touch=0 if P == 1 else rates.touch * touched_all * R / job.threads,
         sums=sums,
-        rows=exchange(fetched, peers),
-        counts=exchange(heads, P - 1) + exchange(given, peers) + totals,
-        sent=0 if P == 1 else fetched + given + heads + 8 * groups * (P - 1) / P + 16 * (R + 6),
+        rows=rows - hidden,
+        counts=exchange(heads, (P - 1) * chunks) + exchange(given, peers * chunks) + totals,
+        sent=0 if P == 1 else fetched + given + heads + 8 * groups * (P - 1) / P + chunks * 16 * (R + 6),
         arrays=arrays,
         all_ones=4 * K * job.ones,
+        chunks=chunks,
         touched=touched)
 
 
@@ -208,7 +226,8 @@ def human(number, unit, step=1000):
 
 
 def print_table(args):
-    rates = Rates(args.one, args.draw, args.touch, args.latency, args.bandwidth, args.memory_bandwidth)
+    rates = Rates(args.one, args.draw, args.touch, args.latency, args.bandwidth, args.memory_bandwidth,
+                  args.cache, args.overlap)
     threads = args.cores // args.ranks_per_node
     print(f"R = {args.rank}; nodes of {args.cores} cores, {args.ranks_per_node} rank(s) of {threads} threads each, "
           f"{human(rates.memory_bandwidth, 'B/s')} of memory bandwidth, a network of {human(rates.bandwidth, 'B/s')} a "
@@ -219,15 +238,16 @@ def print_table(args):
         job = Job(dims, ones, args.rank, 1)
         print(f"{ones:.0e} ones, {' x '.join(f'{n:,}' for n in dims)}; a kept draw has {human(draw_bytes(job), 'B')}, a "
               f"checkpoint {human(2 * draw_bytes(job), 'B')}\n")
-        print("| nodes | sweep | ones | draws | rows touched | communication | sent by a node | memory of a node: arrays, "
+        print("| nodes | chunks | sweep | ones | draws | rows touched | communication | sent by a node | memory of a node: arrays, "
               "list of ones | 1,000 sweeps | speed-up |")
-        print("|---|---|---|---|---|---|---|---|---|---|")
+        print("|---|---|---|---|---|---|---|---|---|---|---|")
         first = None
         for nodes in args.nodes:
-            s = sweep(Job(dims, ones, args.rank, nodes * args.ranks_per_node, threads, args.ranks_per_node), rates)
+            s = sweep(Job(dims, ones, args.rank, nodes * args.ranks_per_node, threads, args.ranks_per_node,
+                          args.least_room), rates)
             first = first or s.seconds() * nodes
             hours = s.seconds() * 1000 / 3600
-            print(f"| {nodes} | {s.seconds():.3g} s | {s.ones:.3g} s | {s.draw:.3g} s | {s.touch:.3g} s | "
+            print(f"| {nodes} | {s.chunks} | {s.seconds():.3g} s | {s.ones:.3g} s | {s.draw:.3g} s | {s.touch:.3g} s | "
                   f"{s.communication():.3g} s | {human(s.sent * args.ranks_per_node, 'B')} | "
                   f"{human(s.arrays * args.ranks_per_node, 'B')}, {human(s.all_ones * args.ranks_per_node, 'B')} | "
                   f"{hours:.2g} h | {first / s.seconds():.0f} |")
@@ -391,7 +411,7 @@ def check(args):
             one, draw = busy[ranks]
             latency, bandwidth = links.get(ranks, (0, math.inf))
             # Of a node: all ranks are on this one.
-            return Rates(one, draw, touch * one / busy[second][0], latency, bandwidth * ranks, math.inf)
+            return Rates(one, draw, touch * one / busy[second][0], latency, bandwidth * ranks, math.inf, overlap=0.0)
 
         several = [ranks for ranks in args.ranks if ranks > 1]
         second = several[0] if several else 1
@@ -426,12 +446,13 @@ def traffic(args):
         dims, ones = tuple(args.dims or (100_000, 60_000, 2_000)), int(args.ones or 1_000_000)
         lab.tensor("whole", dims, ones)
         print(f"{' x '.join(f'{n:,}' for n in dims)}, {ones:,} ones, R = {args.rank}: sent in a sweep by all ranks\n")
-        print("| ranks | grid | predicted | measured | error |\n|---|---|---|---|---|")
+        print("| ranks | grid | chunks | predicted | measured | error |\n|---|---|---|---|---|---|")
         few, many = 3, 8
         for ranks in args.ranks:
-            sent = ranks * sweep(Job(dims, ones, args.rank, ranks), Rates()).sent
+            of_rank = sweep(Job(dims, ones, args.rank, ranks), Rates())
+            sent = ranks * of_rank.sent
             measured = (lab.bytes_sent("whole", ranks, many) - lab.bytes_sent("whole", ranks, few)) / (many - few)
-            print(f"| {ranks} | {' x '.join(map(str, slabs_of_modes(dims, ranks)))} | {sent / 1e6:.1f} MB | "
+            print(f"| {ranks} | {' x '.join(map(str, slabs_of_modes(dims, ranks)))} | {of_rank.chunks} | {sent / 1e6:.1f} MB | "
                   f"{measured / 1e6:.1f} MB | {100 * (sent / measured - 1):+.0f} % |", flush=True)
     finally:
         lab.close()
@@ -449,6 +470,7 @@ def main():
     table.add_argument("--cores", type=int, default=64, help="of a node")
     table.add_argument("--ranks-per-node", type=int, default=1)
     table.add_argument("--rank", type=int, default=100, help="components")
+    table.add_argument("--least-room", type=float, default=LEAST_ROOM, help="bytes for the rows of a chunk, as if it were so many")
     table.add_argument("--dims", type=numbers(int), help="instead of the two of docs/cluster.md; with --ones")
     table.add_argument("--ones", type=float)
     for field in dataclasses.fields(Rates):
