@@ -1,0 +1,504 @@
+#!/usr/bin/python3
+"""A model of a sweep that several processes (ranks) share: time, traffic and memory, worked out from a few measured rates.
+
+    experiments/cluster_model.py table         10^10 and 10^11 ones on 10 to 1,000 nodes: the tables of docs/cluster.md
+    experiments/cluster_model.py check         the model beside measured sweeps of 1, 2, 4, ... ranks on this machine
+    experiments/cluster_model.py traffic       the same of the bytes that ranks send, which do not depend on the machine
+
+The ones are cut by a grid over the modes (src/kernel/ranks/row_cut.cpp). In each sweep a rank
+  1. draws the rows of the factors that it owns;
+  2. gathers the sums of groups of rows, of all ranks;
+  3. for one chunk of its ones after the other, fetches the rows that they touch from their owners (floats),
+  4. draws a component for each of these ones, while the rows of the next chunk are on their way,
+  5. and adds up R totals over all ranks, and sends the counts of the touched rows to their owners (integers, no zeros).
+The number of rows that are touched is what is expected if ones fall on rows evenly; where some rows have
+most of the ones, fewer are touched. A rank that has more ones than others, since a row has very many, is not in the model.
+
+`check` measures the rates apart from what it predicts: sweeps of one process at two other sizes, as many at once as there
+will be ranks; messages between ranks, through libztp_mpi.so; and what handling a touched row costs, with two ranks at
+another size. It runs mpirun, and needs build/release of `make mpi`."""
+import argparse
+import ctypes
+import dataclasses
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+GROUP_OF_LARGE_MODE = 4096  # rows; kernel/host_arrays.hpp, rows_of_sum
+ROWS_PER_PLACE = 256
+LEAST_ROOM = 1 << 19  # bytes
+
+
+@dataclasses.dataclass
+class Rates:
+    """The first three of one core while all others of its node work, too."""
+    one: float = 0.15e-9  # seconds for a one, a mode and a component
+    draw: float = 4e-9  # seconds for a number of a factor
+    touch: float = 3e-9  # seconds for a number of a touched row: packed, unpacked, its count packed and unpacked
+    latency: float = 2e-6  # seconds for a message
+    bandwidth: float = 25e9  # bytes a second, of a node, each way
+    memory_bandwidth: float = 200e9  # bytes a second, of a node
+    cache: float = 64e6  # bytes, of a node
+    overlap: float = 1.0  # how much of a message moves while the cores work
+
+
+@dataclasses.dataclass
+class Job:
+    dims: tuple
+    ones: float
+    rank: int  # components
+    ranks: int
+    threads: int = 1  # of a rank
+    ranks_per_node: int = 1
+    least_room: float = LEAST_ROOM  # bytes for the rows of a chunk
+
+
+@dataclasses.dataclass
+class Sweep:
+    """Of one rank."""
+    draw: float  # seconds
+    ones: float
+    touch: float
+    sums: float
+    rows: float
+    counts: float
+    sent: float  # bytes
+    arrays: float  # bytes of memory, but for the list of all ones
+    all_ones: float  # bytes of that list
+    chunks: int
+    touched: list  # rows, of each mode, all chunks together
+
+    def seconds(self):
+        return self.draw + self.ones + self.touch + self.sums + self.rows + self.counts
+
+    def communication(self):
+        return self.sums + self.rows + self.counts
+
+
+# ---- how the data are cut
+
+
+def prime_factors(number):
+    factors, p = [], 2
+    while p * p <= number:
+        while number % p == 0:
+            factors.append(p)
+            number //= p
+        p += 1
+    return ([number] if number > 1 else []) + factors[::-1]
+
+
+def slabs_of_modes(dims, ranks):
+    slabs = [1] * len(dims)
+    for factor in prime_factors(ranks):
+        longest = max(range(len(dims)), key=lambda k: (dims[k] / slabs[k], -k))
+        slabs[longest] *= factor
+    return slabs
+
+
+def rows_of_sum(rows):
+    if rows >= 1 << 20:
+        return GROUP_OF_LARGE_MODE
+    return 1 << (min(max(rows // 128, 16), ROWS_PER_PLACE).bit_length() - 1)
+
+
+def distinct(rows, ones):
+    """Rows that so many ones touch, if each falls on any row."""
+    return rows * -math.expm1(-ones / rows)
+
+
+def padded(columns):
+    return (columns + 15) // 16 * 16
+
+
+# ---- a sweep
+
+
+def words_of_counts(mean, R):
+    """Words of a row's counts as they travel (pack_row), if the row has so many counts, spread evenly over R columns."""
+    each = mean / R
+    single = each * math.exp(-each)
+    more = -math.expm1(-each) - single
+    return 2 + R * (single + 3 * more)
+
+
+def chunks_of(job):
+    """kernel/ranks/rank_ones.cpp, chunks_wanted"""
+    P, R = job.ranks, job.rank
+    own = 8 * sum(job.dims) * R / P
+    copies = sum(16 * R * min(job.ones // P, n) for n in job.dims)
+    return max(1, math.ceil(copies / max(job.least_room, own / 4))) if P > 1 else 1
+
+
+def sweep(job, rates):
+    K, R, P = len(job.dims), job.rank, job.ranks
+    mine, chunks = job.ones / P, chunks_of(job)
+    slabs = slabs_of_modes(job.dims, P)
+    own = touched_all = at_once = values_apart = words = groups = peers = 0.0
+    touched = []
+    for k, (n, slab) in enumerate(zip(job.dims, slabs)):
+        share = max(ROWS_PER_PLACE, rows_of_sum(n))
+        of_slab, owners = n / slab, P // slab
+        own += min(of_slab, math.ceil(of_slab / share / owners) * share)
+        # Ones are sorted by their first mode: chunks have other rows of it. Rows of the others are touched by many chunks.
+        of_chunk = distinct(of_slab, mine) / chunks if k == 0 else distinct(of_slab, mine / chunks)
+        rows = of_chunk * chunks
+        touched.append(rows)
+        touched_all += rows
+        at_once += of_chunk
+        elsewhere = 1 - 1 / min(owners, math.ceil(of_slab / share)) if owners > 1 else 0
+        values_apart += rows * elsewhere * R
+        words += rows * elsewhere * words_of_counts(mine / rows, R)
+        groups += math.ceil(n / rows_of_sum(n)) * R
+        peers += min(owners, math.ceil(of_slab / share)) - 1
+    peers = min(peers, P - 1)
+
+    # Ranks of a node share its network, and do not need it among themselves.
+    nodes = max(1, P // job.ranks_per_node)
+    apart = 1 if nodes == 1 else (P - job.ranks_per_node) / max(P - 1, 1)
+    bandwidth = rates.bandwidth / job.ranks_per_node
+
+    def exchange(size, messages):
+        return 0 if P == 1 else messages * rates.latency + size * apart / bandwidth
+
+    rounds = math.ceil(math.log2(P)) if P > 1 else 0
+    sums = 0 if P == 1 else K * 2 * rounds * rates.latency + 8 * groups * apart * (P - 1) / P / bandwidth
+    fetched, given = 4 * values_apart, 4 * words
+    heads = 8 * K * (P - 1) * chunks
+    totals = chunks * 2 * rounds * (rates.latency + 8 * (R + 6) / bandwidth)
+
+    by_core = rates.one * mine * K * R / job.threads
+    # Ones are sorted by their first mode, whose rows are read once. Of the others a row is read anew for each one, unless
+    # all of them stay in the cache.
+    row_bytes = 4 * padded(R)
+    read = touched[0] * row_bytes
+    for rows in touched[1:]:
+        read += (rows if rows / chunks * row_bytes * job.ranks_per_node < rates.cache else mine) * row_bytes
+    ones = max(by_core, read * job.ranks_per_node / rates.memory_bandwidth)
+
+    # The rows of the next chunk are on their way while the ones of a chunk are worked on, if the network does it alone.
+    rows = exchange(fetched, peers * chunks)
+    hidden = min(rows, ones) * (chunks - 1) / chunks * rates.overlap
+
+    wide = 8 if job.ones > 2**31 else 4
+    row = 4 * padded(R) + wide * padded(R)
+    arrays = own * row + mine * (4 + 4 * (K - 1))
+    if P > 1:
+        # Of a chunk, copies of rows and rows on their way; of all, which rows these are; coordinates and places of ones.
+        arrays += at_once * (row + 8 * R) + 8 * touched_all + mine * (4 * K + 8)
+    arrays += 8 * (touched_all if P > 1 else sum(job.dims)) + 16e6
+    return Sweep(
+        draw=rates.draw * own * R / job.threads,
+        ones=ones,
+        touch=0 if P == 1 else rates.touch * touched_all * R / job.threads,
+        sums=sums,
+        rows=rows - hidden,
+        counts=exchange(heads, (P - 1) * chunks) + exchange(given, peers * chunks) + totals,
+        sent=0 if P == 1 else fetched + given + heads + 8 * groups * (P - 1) / P + chunks * 16 * (R + 6),
+        arrays=arrays,
+        all_ones=4 * K * job.ones,
+        chunks=chunks,
+        touched=touched)
+
+
+def draw_bytes(job):
+    return 4 * sum(job.dims) * job.rank
+
+
+# ---- the table
+
+SCENARIOS = [((10**7, 10**7, 10**4), 1e10), ((10**8, 10**8, 10**5), 1e11)]
+
+
+def human(number, unit, step=1000):
+    for prefix in ("", "k", "M", "G", "T"):
+        if number < step or prefix == "T":
+            return f"{number:.3g} {prefix}{unit}"
+        number /= step
+
+
+def print_table(args):
+    rates = Rates(args.one, args.draw, args.touch, args.latency, args.bandwidth, args.memory_bandwidth,
+                  args.cache, args.overlap)
+    threads = args.cores // args.ranks_per_node
+    print(f"R = {args.rank}; nodes of {args.cores} cores, {args.ranks_per_node} rank(s) of {threads} threads each, "
+          f"{human(rates.memory_bandwidth, 'B/s')} of memory bandwidth, a network of {human(rates.bandwidth, 'B/s')} a "
+          f"node and {human(rates.latency * 1e6, 'us')}")
+    print(f"a core: {rates.one * 1e9:.2f} ns for a one, a mode and a component; {rates.draw * 1e9:.1f} ns for a number of a "
+          f"factor; {rates.touch * 1e9:.1f} ns for a number of a touched row\n")
+    for dims, ones in [(tuple(args.dims), args.ones)] if args.dims else SCENARIOS:
+        job = Job(dims, ones, args.rank, 1)
+        print(f"{ones:.0e} ones, {' x '.join(f'{n:,}' for n in dims)}; a kept draw has {human(draw_bytes(job), 'B')}, a "
+              f"checkpoint {human(2 * draw_bytes(job), 'B')}\n")
+        print("| nodes | chunks | sweep | ones | draws | rows touched | communication | sent by a node | memory of a node: arrays, "
+              "list of ones | 1,000 sweeps | speed-up |")
+        print("|---|---|---|---|---|---|---|---|---|---|---|")
+        first = None
+        for nodes in args.nodes:
+            s = sweep(Job(dims, ones, args.rank, nodes * args.ranks_per_node, threads, args.ranks_per_node,
+                          args.least_room), rates)
+            first = first or s.seconds() * nodes
+            hours = s.seconds() * 1000 / 3600
+            print(f"| {nodes} | {s.chunks} | {s.seconds():.3g} s | {s.ones:.3g} s | {s.draw:.3g} s | {s.touch:.3g} s | "
+                  f"{s.communication():.3g} s | {human(s.sent * args.ranks_per_node, 'B')} | "
+                  f"{human(s.arrays * args.ranks_per_node, 'B')}, {human(s.all_ones * args.ranks_per_node, 'B')} | "
+                  f"{hours:.2g} h | {first / s.seconds():.0f} |")
+        print()
+
+
+# ---- measured
+
+
+class Lab:
+    """Makes tensors, runs fits of them and messages between ranks."""
+
+    def __init__(self, args):
+        self.args = args
+        self.ztp = pathlib.Path(args.ztp).resolve()
+        self.library = self.ztp.parent / "libztp_mpi.so"
+        for path in (self.ztp, self.library):
+            if not path.exists():
+                sys.exit(f"{path} is not there: run 'make mpi', or give --ztp")
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="ztp-cluster-model-"))
+        self.cores = len(os.sched_getaffinity(0))
+        self.env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+    def close(self):
+        shutil.rmtree(self.dir)
+
+    def launch(self, ranks):
+        return self.args.launcher.split() + ["-n", str(ranks)] + ([] if ranks <= self.cores else ["--oversubscribe"])
+
+    def environment(self, ranks):
+        return dict(self.env, OMPI_MCA_mpi_yield_when_idle="1") if ranks > self.cores else self.env
+
+    def tensor(self, name, dims, ones):
+        """Ones that fall on cells evenly."""
+        draw = random.Random(name)
+        with open(self.dir / f"{name}.tns", "w") as text:
+            at_once = 100_000
+            for begin in range(0, ones, at_once):
+                count = min(at_once, ones - begin)
+                columns = [[int(draw.random() * n) + 1 for _ in range(count)] for n in dims]
+                text.write("".join(" ".join(map(str, cell)) + " 1\n" for cell in zip(*columns)))
+        self.run([self.ztp, "convert", self.dir / f"{name}.tns", self.dir / f"{name}.ztpt"])
+        (self.dir / f"{name}.tns").unlink()
+
+    def run(self, command, ranks=1):
+        done = subprocess.run([str(word) for word in command], env=self.environment(ranks), capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
+        return done.stdout
+
+    def fit(self, name, out, sweeps=None):
+        sweeps = sweeps or self.args.sweeps + 2
+        return [self.ztp, "fit", self.dir / f"{name}.ztpt", "--rank", self.args.rank, "--chains", 1, "--method", "batch",
+                "--sampler", "plain", "--sweeps", sweeps, "--burn-in", sweeps - 1, "--draws", 1, "--threads", 1,
+                "--out", self.dir / out, "--force"]
+
+    def seconds_of_sweep(self, out):
+        lines = (self.dir / out / "trace.tsv").read_text().splitlines()[1:]
+        at = [float(line.split("\t")[2]) for line in lines]
+        return min(b - a for a, b in zip(at[1:-1], at[2:]))  # others may use this machine
+
+    def peak_memory(self):
+        return json.loads((self.dir / "run" / "status.json").read_text())["peak_memory_bytes"]
+
+    def sweep_of_ranks(self, name, ranks):
+        launch = self.launch(ranks) if ranks > 1 else []
+        self.run(launch + self.fit(name, "run"), ranks)
+        return self.seconds_of_sweep("run")
+
+    def sweep_of_copies(self, name, copies):
+        """One process, where as many others do the same at the same time."""
+        started = [subprocess.Popen([str(word) for word in self.fit(name, f"run-{i}")], env=self.env,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i in range(copies)]
+        if any([process.wait() for process in started]):
+            sys.exit("a fit has failed")
+        return statistics.median(self.seconds_of_sweep(f"run-{i}") for i in range(copies))
+
+    def bytes_sent(self, name, ranks, sweeps):
+        """By all ranks, as Open MPI counts them."""
+        monitor = ["--mca", "pml_monitoring_enable", "1", "--mca", "pml_monitoring_enable_output", "3", "--mca",
+                   "pml_monitoring_filename", self.dir / "sent"]
+        self.run(self.launch(ranks) + monitor + self.fit(name, "run", sweeps), ranks)
+        lines = [line.split("\t") for path in self.dir.glob("sent.*.prof") for line in path.read_text().splitlines()]
+        return sum(int(line[3].split()[0]) for line in lines if line[0] == "E")
+
+    def exchange(self, ranks):
+        """Seconds for a message and bytes a second, of each rank, when all ranks exchange with all."""
+        found = json.loads(self.run(self.launch(ranks) + [sys.executable, __file__, "messages", self.library], ranks))
+        (small, fast), (large, slow) = found
+        latency = fast / (ranks - 1)
+        return latency, (ranks - 1) * (large - small) / max(slow - fast, 1e-9)
+
+
+class Api(ctypes.Structure):
+    """comm/mpi_api.hpp"""
+    _fields_ = [("version", ctypes.c_int)] + [(name, ctypes.c_void_p) for name in (
+        "error name start finish abort set_piece place split release barrier broadcast add_up largest share_size "
+        "all_gather gather exchange_sizes begin_exchange end_exchange exchange_arrived request_stop stop_requested").split()]
+
+
+def messages(args):
+    """Under mpirun: [bytes, seconds] of an exchange of small and of large messages, as JSON from the first rank."""
+    library = ctypes.CDLL(args.library)
+    library.ztp_mpi_api.restype = ctypes.POINTER(Api)
+    api = library.ztp_mpi_api().contents
+    if api.version != 1:
+        sys.exit("libztp_mpi.so has another interface than this script knows")
+
+    def call(name, *values):
+        function = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * len(values))(getattr(api, name))
+        if function(*values) != 0:
+            sys.exit(f"{name} has failed")
+
+    world = ctypes.c_void_p()
+    call("start", ctypes.addressof(world))
+    rank, ranks = ctypes.c_size_t(), ctypes.c_size_t()
+    ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(api.place)(world, ctypes.addressof(rank), ctypes.addressof(ranks))
+    result = []
+    for size, repeats in ((64, 500), (max(1 << 18, (1 << 25) // ranks.value), 40)):
+        sizes = (ctypes.c_uint64 * ranks.value)(*[0 if i == rank.value else size for i in range(ranks.value)])
+        send, receive = (ctypes.create_string_buffer(size * ranks.value) for _ in range(2))
+        send.raw = bytes(len(send))
+        times = []
+        for _ in range(repeats):
+            call("barrier", world)
+            begin = time.perf_counter()
+            call("begin_exchange", world, ctypes.addressof(send), sizes, ctypes.addressof(receive), sizes)
+            call("end_exchange", world)
+            call("barrier", world)
+            times.append(time.perf_counter() - begin)
+        result.append([size, min(times)])
+    call("finish")
+    if rank.value == 0:
+        print(json.dumps(result))
+
+
+def check(args):
+    lab = Lab(args)
+    try:
+        dims, ones, K, R = tuple(args.dims or (400_000, 200_000, 4_000)), int(args.ones or 8_000_000), 3, args.rank
+        # Other sizes, of which the rates come: more ones than rows, and more rows than ones.
+        sizes = {"ones": ((200_000, 100_000, 2_000), 3_000_000), "rows": ((300_000, 150_000, 4_000), 400_000)}
+        for name, (of, count) in {**sizes, "whole": (dims, ones)}.items():
+            lab.tensor(name, of, count)
+        alone, busy, links = None, {}, {}
+        for ranks in args.ranks:
+            a, b = (lab.sweep_of_copies(name, ranks) / R for name in sizes)
+            (da, na), (db, nb) = sizes.values()
+            # a = one K na + draw sum(da); b the same.
+            determinant = K * na * sum(db) - K * nb * sum(da)
+            one = (a * sum(db) - b * sum(da)) / determinant
+            draw = (b * K * na - a * K * nb) / determinant
+            busy[ranks] = one, draw
+            if ranks > 1:
+                links[ranks] = lab.exchange(ranks)
+            print(f"{ranks} at once: {one * 1e9:.3f} ns for a one, a mode and a component, {draw * 1e9:.2f} ns for a number of "
+                  "a factor" + (f"; {links[ranks][0] * 1e6:.1f} us for a message, {links[ranks][1] / 1e9:.2f} GB/s of a rank"
+                                if ranks > 1 else ""), flush=True)
+
+        def rates(ranks, touch):
+            one, draw = busy[ranks]
+            latency, bandwidth = links.get(ranks, (0, math.inf))
+            # Of a node: all ranks are on this one.
+            return Rates(one, draw, touch * one / busy[second][0], latency, bandwidth * ranks, math.inf, overlap=0.0)
+
+        several = [ranks for ranks in args.ranks if ranks > 1]
+        second = several[0] if several else 1
+        touch = 0.0
+        if several:
+            of, count = sizes["rows"]
+            job = Job(of, count, R, second, 1, second)
+            rest = sweep(job, rates(second, 0.0))
+            measured = lab.sweep_of_ranks("rows", second)
+            touch = max(measured - rest.seconds(), 0) / (sum(rest.touched) * R)
+            print(f"{second} ranks, {' x '.join(map(str, of))}, {count:,} ones: {touch * 1e9:.2f} ns for a number of a touched "
+                  "row")
+        print(f"\nPredicted and measured: {' x '.join(f'{n:,}' for n in dims)}, {ones:,} ones, R = {R}, one thread a rank, "
+              f"fastest of {args.sweeps} sweeps, {lab.cores} cores\n")
+        print("| ranks | predicted | measured | error | of it communication (predicted) | speed-up, predicted and measured |")
+        print("|---|---|---|---|---|---|")
+        for ranks in args.ranks:
+            predicted = sweep(Job(dims, ones, R, ranks, 1, ranks), rates(ranks, touch))
+            measured = lab.sweep_of_ranks("whole", ranks)
+            alone = alone or (predicted.seconds() * ranks, measured * ranks)
+            print(f"| {ranks} | {predicted.seconds() * 1000:.0f} ms | {measured * 1000:.0f} ms | "
+                  f"{100 * (predicted.seconds() / measured - 1):+.0f} % | {predicted.communication() * 1000:.1f} ms | "
+                  f"{alone[0] / predicted.seconds():.2f}, {alone[1] / measured:.2f} | "
+                  f"{human(predicted.arrays + predicted.all_ones, 'B')}, {human(lab.peak_memory(), 'B')} |", flush=True)
+    finally:
+        lab.close()
+
+
+def traffic(args):
+    lab = Lab(args)
+    try:
+        dims, ones = tuple(args.dims or (100_000, 60_000, 2_000)), int(args.ones or 1_000_000)
+        lab.tensor("whole", dims, ones)
+        print(f"{' x '.join(f'{n:,}' for n in dims)}, {ones:,} ones, R = {args.rank}: sent in a sweep by all ranks\n")
+        print("| ranks | grid | chunks | predicted | measured | error |\n|---|---|---|---|---|---|")
+        few, many = 3, 8
+        for ranks in args.ranks:
+            of_rank = sweep(Job(dims, ones, args.rank, ranks), Rates())
+            sent = ranks * of_rank.sent
+            measured = (lab.bytes_sent("whole", ranks, many) - lab.bytes_sent("whole", ranks, few)) / (many - few)
+            print(f"| {ranks} | {' x '.join(map(str, slabs_of_modes(dims, ranks)))} | {of_rank.chunks} | {sent / 1e6:.1f} MB | "
+                  f"{measured / 1e6:.1f} MB | {100 * (sent / measured - 1):+.0f} % |", flush=True)
+    finally:
+        lab.close()
+
+
+def numbers(kind):
+    return lambda text: [int(float(part)) if kind is int else kind(part) for part in text.split(",")]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(required=True)
+    table = commands.add_parser("table")
+    table.add_argument("--nodes", type=numbers(int), default=[10, 30, 100, 300, 1000])
+    table.add_argument("--cores", type=int, default=64, help="of a node")
+    table.add_argument("--ranks-per-node", type=int, default=1)
+    table.add_argument("--rank", type=int, default=100, help="components")
+    table.add_argument("--least-room", type=float, default=LEAST_ROOM, help="bytes for the rows of a chunk, as if it were so many")
+    table.add_argument("--dims", type=numbers(int), help="instead of the two of docs/cluster.md; with --ones")
+    table.add_argument("--ones", type=float)
+    for field in dataclasses.fields(Rates):
+        table.add_argument("--" + field.name.replace("_", "-"), type=float, default=field.default)
+    table.set_defaults(run=print_table)
+    here = pathlib.Path(__file__).resolve().parent.parent
+    for name, work in (("check", check), ("traffic", traffic)):
+        checking = commands.add_parser(name)
+        checking.add_argument("--ztp", default=os.environ.get("ZTP", here / "build/release/ztp"))
+        checking.add_argument("--launcher", default="mpirun", help="without -n")
+        checking.add_argument("--ranks", type=numbers(int), help="default: 1, 2, 4, ... 16, for check up to the cores")
+        checking.add_argument("--rank", type=int, default=100, help="components")
+        checking.add_argument("--sweeps", type=int, default=20, help="of check")
+        checking.add_argument("--dims", type=numbers(int))
+        checking.add_argument("--ones", type=float)
+        checking.set_defaults(run=work)
+    message = commands.add_parser("messages", help="what check runs under mpirun")
+    message.add_argument("library")
+    message.set_defaults(run=messages)
+    args = parser.parse_args()
+    if args.run is print_table and (args.dims is None) != (args.ones is None):
+        parser.error("--dims and --ones belong together")
+    if args.run is check and not args.ranks:
+        args.ranks = [1 << i for i in range(5) if 1 << i <= len(os.sched_getaffinity(0))]
+    if args.run is traffic and not args.ranks:
+        args.ranks = [2, 4, 8, 16]
+    args.run(args)
+
+
+if __name__ == "__main__":
+    main()
