@@ -14,6 +14,7 @@ namespace {
 struct CheckFlags {
   ReadOptions read;
   FitOptions options;
+  std::size_t ranks = 1;
   bool json = false;
 };
 
@@ -61,6 +62,11 @@ nlohmann::ordered_json as_json(const CheckReport& report) {
                  {"chains", report.options.chains},
                  {"chains_at_once", report.cost.chains_at_once},
                  {"seconds", report.seconds}};
+  json["fit"]["ranks"] = report.ranks;
+  json["fit"]["process"] = nullptr;
+  if (report.process)
+    json["fit"]["process"] = {{"memory_bytes", report.process->memory},
+                              {"bytes_sent_per_sweep", report.process->bytes_per_sweep}};
   json["fit"]["rank_chosen"] = nullptr;
   if (!report.rank_choice.trials.empty()) json["fit"]["rank_chosen"] = rank_choice_text(report.rank_choice);
   json["fit_at_smallest_rank"] = nullptr;
@@ -118,6 +124,11 @@ void print_fit(const CheckReport& report) {
              range([](std::int64_t, const FitCost&, double sweep, double) { return human_seconds(sweep); }),
              is_online(options) ? "step" : "sweep",
              range([](std::int64_t, const FitCost&, double, double all) { return human_seconds(all); }));
+  if (report.process)
+    fmt::print("processes   {}: each needs {} and sends {} in a sweep\n", report.ranks,
+               human_bytes(report.process->memory), human_bytes(report.process->bytes_per_sweep));
+  else if (report.ranks > 1)
+    fmt::print("processes   {}: each needs the memory of a chain\n", report.ranks);
 }
 
 void print_text(const CheckReport& report) {
@@ -169,12 +180,14 @@ void add_check(CLI::App& app) {
   command->add_option("--chains", options.chains, "its chains")->default_str("as fit")->check(allowed_range("chains"));
   command->add_option("--holdout", options.holdout, "its share of held-out ones")->check(allowed_range("holdout"));
   add_threads_flag(*command, flags->read.threads);
+  command->add_option("--ranks", flags->ranks, "processes that share it, as 'mpirun -n' starts them")
+      ->check(CLI::Range(1, 1 << 20));
   command->add_flag("--json", flags->json, "as one JSON object");
-  command->footer("Example:\n  ztp check ones.tsv --rank 50");
+  command->footer("Examples:\n  ztp check ones.tsv --rank 50\n  ztp check ones.tsv --rank 50 --chains 1 --ranks 16");
   command->callback([flags, command] {
     flags->options.threads = flags->read.threads;
     check_options(flags->options, given_options(*command), true);
-    const CheckReport report = check(flags->read, flags->options);
+    const CheckReport report = check(flags->read, flags->options, flags->ranks);
     if (flags->json)
       fmt::print("{}\n", json_text(as_json(report), 2));
     else

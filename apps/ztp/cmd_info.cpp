@@ -145,7 +145,7 @@ void print_info(const RunInfo& info) {
     fmt::print("held out     {} ones, {} zeros{}\n", human_count(static_cast<double>(info.test_ones)),
                human_count(static_cast<double>(info.test_zeros)),
                std::isnan(info.auc_roc) ? "" : fmt::format(", AUC-ROC {:.4f}", info.auc_roc));
-  if (info.processes > 1) fmt::print("processes    {}\n", processes_text(info));
+  if (info.processes > 1) fmt::print("shared by    {}\n", processes_text(info));
   if (info.peak_memory > 0) fmt::print("peak memory  {}\n", human_bytes(static_cast<double>(info.peak_memory)));
   fmt::print("options      {}\n", options_to_json(info.options));
 }

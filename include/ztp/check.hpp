@@ -18,6 +18,11 @@ struct FitCost {
   std::uint64_t draws = 0;      // how many will be kept
   unsigned chains_at_once = 1;  // chains that run at the same time
 };
+// What each process needs where several share a chain.
+struct ProcessCost {
+  double memory = 0;           // bytes
+  double bytes_per_sweep = 0;  // that it sends to others
+};
 // What a fit of these data would take; nothing is timed. With rank auto, at the largest rank that it tries.
 FitCost estimate_cost(const Dataset& data, const FitOptions& options);
 
@@ -78,11 +83,13 @@ struct CheckReport {
     double seconds = 0;
   };
   std::optional<SmallestRank> smallest_rank;
+  std::size_t ranks = 1;               // processes of the fit
+  std::optional<ProcessCost> process;  // if there are more of them than chains
 };
 
 // Reads everything, as read_dataset(read, options) does but in whatever memory it takes, and times a small part of a
-// sweep. Chooses the rank as a fit would, if it is auto and that takes seconds. Errors: those of check_options, and of
-// reading.
-CheckReport check(const ReadOptions& read, const FitOptions& options);
+// sweep. Chooses the rank as a fit would, if it is auto and that takes seconds. `ranks`: the processes that share the
+// fit, with the plain sampler. Errors: those of check_options, and of reading.
+CheckReport check(const ReadOptions& read, const FitOptions& options, std::size_t ranks = 1);
 
 }  // namespace ztp

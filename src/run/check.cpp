@@ -12,6 +12,7 @@
 #include "run/choose_rank.hpp"
 #include "run/cost.hpp"
 #include "run/prepare.hpp"
+#include "run/rank_cost.hpp"
 #include "run/suggest_tie.hpp"
 #include "tensor/records.hpp"
 #include "tensor/tie_modes.hpp"
@@ -124,7 +125,7 @@ void find_rank(const FitOptions& given, const Dataset& data, CheckReport& report
 
 }  // namespace
 
-CheckReport check(const ReadOptions& read, const FitOptions& given) {
+CheckReport check(const ReadOptions& read, const FitOptions& given, std::size_t ranks) {
   check_options(given);                      // before anything is read
   const double program = resident_memory();  // before any data
   const ReadOptions reading = complete_read_options(read, given);
@@ -168,6 +169,12 @@ CheckReport check(const ReadOptions& read, const FitOptions& given) {
   if (auto& smallest = report.smallest_rank) {
     smallest->cost = cost(smallest->rank);
     smallest->seconds = of_all_chains(smallest->cost, smallest->seconds_per_sweep);
+  }
+  report.ranks = ranks;
+  const std::size_t of_chain = ranks / static_cast<std::size_t>(options.chains);
+  if (of_chain > 1 && has_process_cost(options) && data.file == nullptr) {
+    report.process = process_cost(data, options, of_chain);
+    report.process->memory += program;
   }
   if (!given.tie.empty()) return report;
   Pool pool(reading.threads);

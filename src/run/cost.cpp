@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/memory.hpp"
+#include "comm/comm.hpp"
 #include "io/dataset_ones.hpp"
 #include "io/draw_cells.hpp"
 #include "io/table.hpp"
@@ -17,6 +18,7 @@
 #include "run/choose_rank.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
+#include "run/rank_cost.hpp"
 #include "run/rivals.hpp"
 #include "run/shared_cost.hpp"
 #include "store/draw_log.hpp"
@@ -142,8 +144,15 @@ FitCost estimate_cost(const Dataset& data, const FitOptions& options) {
 
 namespace {
 
-// With one chain at a time.
+// With one chain at a time. Of this process, where several share a chain.
 double needed_bytes(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells) {
+  const std::size_t ranks = world().size() / static_cast<std::size_t>(complete.chains);
+  if (ranks > 1 && has_process_cost(complete)) {
+    const OtherCells cells = other_cells(data, complete, test_cells);
+    const double cell = static_cast<double>(4 * data.tensor.order() + 1);
+    return program_bytes + sampling_code_bytes + cells.test * cell + HeldOut::bytes(cells.test) +
+           cells.missing * static_cast<double>(4 * data.tensor.order()) + process_cost(data, complete, ranks).memory;
+  }
   return program_bytes + cost_of(data, complete, 1, test_cells).memory;
 }
 

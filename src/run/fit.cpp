@@ -164,7 +164,7 @@ FitOutcome sample_from_files(const std::string& run_dir, RunInfo& info, const Fi
                              const RunRanks& ranks, const std::vector<Checkpoint>& from) {
   const Dataset data = ranks.alone() ? load_data(run_dir, info) : map_data(run_dir, info, ranks.leads());
   const std::uint64_t test_cells = info.options.test.empty() ? 0 : info.test_ones + info.test_zeros;
-  require_memory(data, info.options, test_cells);
+  if (ranks.leads()) require_memory(data, info.options, test_cells);
   const ThreadPlan plan = threads_within_memory(data, info.options, test_cells);
   const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
   info.status = "running";

@@ -6,6 +6,7 @@
 #include "kernel/host_arrays.hpp"
 #include "kernel/ranks/rank_ones.hpp"
 #include "kernel/ranks/row_cut.hpp"
+#include "options/options.hpp"
 #include "run/prepare.hpp"
 #include "store/draw_log.hpp"
 #include "store/draws_nc.hpp"
@@ -25,7 +26,11 @@ double touched_rows(const SparseTensor& tensor, std::size_t k, double slabs, dou
 
 }  // namespace
 
-RankCost rank_cost(const Dataset& data, const FitOptions& complete, std::size_t ranks) {
+bool has_process_cost(const FitOptions& complete) {
+  return !is_online(complete) && !is_rival(complete) && !shares_columns(complete);
+}
+
+ProcessCost process_cost(const Dataset& data, const FitOptions& complete, std::size_t ranks) {
   const DrawLayout draw = draw_layout(complete, data);
   const FactorLayout& layout = draw.factors;
   const double N = static_cast<double>(ranks), K = static_cast<double>(layout.modes());
@@ -42,7 +47,7 @@ RankCost rank_cost(const Dataset& data, const FitOptions& complete, std::size_t 
     elsewhere += 4 * P * rows * chunks * (1 - parts / N);  // its own rows are among those of its slab
   }
   const double counts_of_ones = 12 * K * ones;  // row, column and count, and hardly any of them together
-  RankCost cost;
+  ProcessCost cost;
   cost.bytes_per_sweep = elsewhere + counts_of_ones;
   for (const Mode& mode : data.tensor.modes) cost.memory += static_cast<double>(mode.labels.bytes());
   cost.memory += static_cast<double>(array_bytes(layout, false)) / N;
@@ -50,7 +55,8 @@ RankCost rank_cost(const Dataset& data, const FitOptions& complete, std::size_t 
   cost.memory += ones * (8 + 4 * K);
   cost.memory += 4 * touched;  // which rows others ask for
   if (ones * K >= 4 * touched) cost.memory += 8 * touched + 4 * (K - 1) * ones;  // an index of their ones
-  cost.memory += std::max(static_cast<double>(DrawLogWriter::waiting_bytes(draw)), bytes_for_writing);
+  cost.memory += std::max(static_cast<double>(DrawLogWriter::waiting_bytes(draw)),
+                          DrawFiles::bytes(draw, data.tensor.modes, static_cast<unsigned>(complete.threads)));
   return cost;
 }
 

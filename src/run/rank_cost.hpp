@@ -1,16 +1,12 @@
 // What each of several processes needs that share a chain.
 #pragma once
-#include "ztp/options.hpp"
-#include "ztp/read.hpp"
+#include "ztp/check.hpp"
 
 namespace ztp {
 
-struct RankCost {
-  double memory = 0;           // bytes, of a process
-  double bytes_per_sweep = 0;  // that a process sends to others
-};
-
-// Batch sampling of a model whose columns are components, by so many processes. Ones are counted, nothing is timed.
-RankCost rank_cost(const Dataset& data, const FitOptions& complete, std::size_t ranks);
+// Whether it is known: of batch sampling, where columns are components.
+bool has_process_cost(const FitOptions& complete);
+// With so many processes a chain. Ones are counted, nothing is timed.
+ProcessCost process_cost(const Dataset& data, const FitOptions& complete, std::size_t ranks);
 
 }  // namespace ztp

@@ -14,6 +14,9 @@
 #include "model/layout_options.hpp"
 #include "options/options.hpp"
 #include "options/options_json.hpp"
+#include "run/prepare.hpp"
+#include "store/chain_rows.hpp"
+#include "store/draw_log.hpp"
 #include "ztp/version.hpp"
 
 namespace ztp {
@@ -123,13 +126,35 @@ std::string group_file(const std::string& run_dir, const std::string& name, std:
   return fmt::format("{}/{}-{}{}", run_dir, name.substr(0, dot), group + 1, name.substr(dot));
 }
 
+namespace {
+
+std::set<std::string> files_of_groups(const std::string& run_dir, const std::string& name) {
+  std::set<std::string> files;
+  for (const auto& entry : fs::directory_iterator(run_dir))
+    if (is_of_group(entry.path().filename().string(), name)) files.insert(entry.path().string());
+  return files;
+}
+
+}  // namespace
+
+void cut_group_files(const std::string& run_dir, const RunInfo& info) {
+  const auto all = [](std::uint32_t, std::uint32_t) { return true; };
+  for (const std::string name : recorded) {
+    std::set<std::string> files = files_of_groups(run_dir, name);
+    if (files.empty()) continue;
+    files.insert(run_dir + "/" + name);
+    for (const std::string& file : files)
+      if (name == "draws.log")
+        keep_draws(file, draw_layout(info), all);
+      else
+        keep_rows(file, static_cast<std::size_t>(info.options.chains), all);
+  }
+}
+
 // A kill in between may leave rows twice, which those who read them look out for.
 void merge_group_files(const std::string& run_dir) {
   for (const std::string name : recorded) {
-    std::set<std::string> files;
-    for (const auto& entry : fs::directory_iterator(run_dir))
-      if (is_of_group(entry.path().filename().string(), name)) files.insert(entry.path().string());
-    for (const std::string& file : files) {
+    for (const std::string& file : files_of_groups(run_dir, name)) {
       const ReadFile from(file);
       const std::string path = run_dir + "/" + name;
       std::error_code none_yet;

@@ -54,6 +54,8 @@ void limit_threads(RunInfo& info);
 
 // Files of one group, as trace-2.tsv; those of the first have no number.
 std::string group_file(const std::string& run_dir, const std::string& name, std::size_t group);
+// Cuts these files to whole rows and draws: a kill may have left the beginning of one.
+void cut_group_files(const std::string& run_dir, const RunInfo& info);
 // Appends what other groups have recorded to the files of the first, and removes theirs.
 void merge_group_files(const std::string& run_dir);
 

@@ -327,6 +327,7 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::siz
   std::uint64_t sweeps = 0;  // of this process
   for (;;) {
     if (ranks.leads()) {
+      cut_group_files(run_dir, info);
       merge_group_files(run_dir);
       go_back(run_dir, info, schedule_of_run(info), from);
     }
