@@ -4,6 +4,7 @@
 
 #include "kernel/cuda/cuda_kernel.hpp"
 #include "kernel/ranks/ranks_kernel.hpp"
+#include "run/cost.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "sampler/batch_chain.hpp"
@@ -57,7 +58,8 @@ std::unique_ptr<Kernel> kernel_of(const FitOptions& complete, const Dataset& dat
                                   Pool& pool, Comm* ranks, double& busiest) {
   if (ranks == nullptr || ranks->size() == 1) return make_kernel(complete.kernel, pool);
   const SparseTensor& tensor = data.tensor;
-  Partition partition = make_partition(layout, tensor.coords.data(), tensor.nnz(), *ranks);
+  Partition partition = make_partition(layout, tensor.coords.data(), tensor.nnz(), *ranks,
+                                       allowed_memory(complete));
   busiest = partition.busiest();
   return make_ranks_kernel(*ranks, pool, std::move(partition));
 }

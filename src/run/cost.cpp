@@ -129,11 +129,11 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, unsigned chains,
   return cost;
 }
 
+}  // namespace
+
 double allowed_memory(const FitOptions& options) {
   return options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
 }
-
-}  // namespace
 
 FitCost estimate_cost(const Dataset& data, const FitOptions& options) {
   const FitOptions complete = complete_options(options, data);

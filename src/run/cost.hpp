@@ -5,6 +5,9 @@
 
 namespace ztp {
 
+// Bytes: what --memory says, or what the machine has for this process.
+double allowed_memory(const FitOptions& options);
+
 // Whether the fit needs no more than --memory allows. `test_cells` as below.
 bool fits_into_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells = 0);
 

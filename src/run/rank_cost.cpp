@@ -7,6 +7,7 @@
 #include "kernel/ranks/rank_ones.hpp"
 #include "kernel/ranks/row_cut.hpp"
 #include "options/options.hpp"
+#include "run/cost.hpp"
 #include "run/prepare.hpp"
 #include "store/draw_log.hpp"
 #include "store/draws_nc.hpp"
@@ -36,7 +37,8 @@ ProcessCost process_cost(const Dataset& data, const FitOptions& complete, std::s
   const double N = static_cast<double>(ranks), K = static_cast<double>(layout.modes());
   const double ones = static_cast<double>(data.tensor.nnz()) / N;
   const std::vector<std::size_t> slabs = slabs_of_modes(layout, ranks);
-  const double chunks = static_cast<double>(chunks_of_ones(data.tensor.nnz(), layout, ranks));
+  const double room = room_for_copies(layout, ranks, allowed_memory(complete));
+  const double chunks = static_cast<double>(chunks_of_ones(data.tensor.nnz(), layout, ranks, room));
   double touched = 0, copies = 0, messages = 0, elsewhere = 0;
   for (std::size_t k = 0; k < layout.modes(); ++k) {
     const double P = static_cast<double>(layout.size_of_mode(k).columns), parts = static_cast<double>(slabs[k]);

@@ -63,6 +63,7 @@ for ranks in ${ZTP_RANKS:-2 7}; do
   as_one "$ranks" counts counts.tsv --chains 1 --likelihood count $held_out
   as_one "$ranks" learned $network --learn dirichlet,gamma-shape
   as_one "$ranks" slices few.tsv --chains 1 $held_out --labels user=made/labels/user.txt --missing-slices user=slices.tsv --missing cells.tsv
+  as_one "$ranks" chunks $binary --rank 300 --memory 64M
   as_one "$ranks" small_dirichlet $binary --dirichlet 0.005
   as_one "$ranks" shared_one_mode $shared_one_mode
 done

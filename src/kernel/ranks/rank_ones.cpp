@@ -10,10 +10,7 @@
 namespace ztp {
 namespace {
 
-// Copies and messages of a chunk may take a quarter of what the rank's own rows do, or this: below it, fewer and larger
-// messages matter more.
 constexpr std::size_t worth_an_index = 4;  // cells of a row
-constexpr std::uint64_t least_room = std::uint64_t{1} << 19;
 
 std::vector<std::uint64_t> offsets_of(const std::vector<std::uint64_t>& sizes) {
   std::vector<std::uint64_t> offsets = {0};
@@ -87,27 +84,24 @@ void add_rows(const std::uint32_t* word, const std::uint32_t* end, const std::ve
 
 }  // namespace
 
-// The rows that a chunk touches are copied and sent, and each cell touches one of each mode at most.
-std::size_t chunks_of_ones(std::size_t ones, const FactorLayout& layout, std::size_t ranks) {
-  double own = 0, copies = 0;
-  for (std::size_t f = 0; f < layout.matrices(); ++f) {
-    const auto [rows, columns] = layout.size(f);
-    own += 8.0 * static_cast<double>(rows * padded(columns)) / static_cast<double>(ranks);
-  }
+// The rows that a chunk touches are copied and sent: of each mode one for each cell at most, and those of one slab.
+std::size_t chunks_of_ones(std::size_t ones, const FactorLayout& layout, std::size_t ranks, double room) {
+  double copies = 0;
+  const std::vector<std::size_t> slabs = slabs_of_modes(layout, ranks);
   for (std::size_t k = 0; k < layout.modes(); ++k) {
     const auto [rows, columns] = layout.size_of_mode(k);
-    copies += 8.0 * static_cast<double>((padded(columns) + columns) * std::min(ones / ranks, rows));
+    copies += 8.0 * static_cast<double>((padded(columns) + columns) * std::min(ones / ranks, rows / slabs[k]));
   }
-  const double room = std::max(static_cast<double>(least_room), own / 4);
   return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(copies / room)));
 }
 
-RankOnes::RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, Comm& comm, Kernel& host)
+RankOnes::RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, double room, Comm& comm,
+                   Kernel& host)
     : Ones(of_all), comm_(comm), host_(host), cells_(std::move(here)), rows_here_(layout.matrices(), 0) {
   if (of_all.numbers != nullptr || of_all.first != 0)
     for (const std::uint64_t place : cells_.place) numbers_.push_back(of_all.number(place));
   // From what all ranks know alike: nothing is agreed on here, for cells of a file are read beside other work.
-  const std::size_t chunks = chunks_of_ones(of_all.count, layout, comm.size());
+  const std::size_t chunks = chunks_of_ones(of_all.count, layout, comm.size(), room);
   chunks_.resize(chunks);
   for (std::size_t c = 0; c < chunks; ++c)
     chunks_[c].cells = {count_here() * c / chunks, count_here() * (c + 1) / chunks};

@@ -17,13 +17,13 @@ struct CellsHere {
   std::vector<std::int64_t> observed;  // of counts
 };
 
-// Into how many chunks each rank cuts its part of so many cells.
-std::size_t chunks_of_ones(std::size_t ones, const FactorLayout& layout, std::size_t ranks);
+// Into how many chunks each rank cuts its part of so many cells, where copies and messages have room for so many bytes.
+std::size_t chunks_of_ones(std::size_t ones, const FactorLayout& layout, std::size_t ranks, double room);
 
 class RankOnes final : public Ones {
  public:
   // of_all: the cells of all ranks, of which no values are needed but numbers. All ranks make theirs together.
-  RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, Comm& comm, Kernel& host);
+  RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, double room, Comm& comm, Kernel& host);
   std::size_t bytes() const override;
 
   std::size_t count_here() const { return cells_.place.size(); }

@@ -49,7 +49,7 @@ class RanksKernel final : public Kernel {
     return std::make_unique<RankCounts>(comm_, cut_of(rows, place), columns, place, wide);
   }
   std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
-    return std::make_unique<RankOnes>(cells, cells_here(cells, layout), layout, comm_, *host_);
+    return std::make_unique<RankOnes>(cells, cells_here(cells, layout), layout, partition_.room, comm_, *host_);
   }
 
   // ---- counts of cells

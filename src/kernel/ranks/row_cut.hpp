@@ -46,6 +46,7 @@ struct Partition {
   Grid grid;                 // of cells of the tensor
   std::vector<RowCut> cuts;  // of each matrix
   std::vector<std::int64_t> ones;  // of each rank
+  double room = 0;                 // bytes for copies of rows of others, and for messages with them
 
   // The ones of the rank that has most, beside their mean.
   double busiest() const;
@@ -54,7 +55,12 @@ struct Partition {
 std::size_t rows_of_share(std::uint64_t all_rows);
 // How many slabs of each mode there are: the longest mode is cut first.
 std::vector<std::size_t> slabs_of_modes(const FactorLayout& layout, std::size_t ranks);
-// coords: of the ones of the tensor. All ranks see all of them; each looks at its share.
-Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count, Comm& comm);
+// Room that pays, if there is that much memory for copies and all else: few messages, and little beside the rows that a
+// rank owns.
+double room_for_copies(const FactorLayout& layout, std::size_t ranks, double memory);
+// coords: of the ones of the tensor. All ranks see all of them; each looks at its share. memory: that this rank may use;
+// that of the rank with least decides.
+Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count, Comm& comm,
+                         double memory);
 
 }  // namespace ztp
