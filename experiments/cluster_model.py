@@ -34,7 +34,7 @@ import time
 
 GROUP_OF_LARGE_MODE = 4096  # rows; kernel/host_arrays.hpp, rows_of_sum
 ROWS_PER_PLACE = 256
-LEAST_ROOM = 1 << 19  # bytes
+LEAST_ROOM = 256 << 20  # bytes
 
 
 @dataclasses.dataclass
@@ -131,10 +131,11 @@ def words_of_counts(mean, R):
 
 
 def chunks_of(job):
-    """kernel/ranks/rank_ones.cpp, chunks_wanted"""
+    """kernel/ranks/rank_ones.cpp, chunks_of_ones; row_cut.cpp, room_for_copies"""
     P, R = job.ranks, job.rank
-    own = 8 * sum(job.dims) * R / P
-    copies = sum(16 * R * min(job.ones // P, n) for n in job.dims)
+    own = 8 * sum(job.dims) * padded(R) / P
+    slabs = slabs_of_modes(job.dims, P)
+    copies = sum(8 * (padded(R) + R) * min(job.ones // P, n // slab) for n, slab in zip(job.dims, slabs))
     return max(1, math.ceil(copies / max(job.least_room, own / 4))) if P > 1 else 1
 
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "errors.hpp"
+#include "base/exact_sum.hpp"
 #include "kernel/entry_draw.hpp"
 #include "worlds.hpp"
 
@@ -99,7 +100,8 @@ TEST(Oracle, AllocateGivesTheSameCounts) {
     const double allowed = moves_allowed(c, slow, world, log_z);
     const double passed_over = world.missing ? static_cast<double>(world.size()) * std::exp(log_smallest_mean) : 0;
     const double expected = plain_log_likelihood(world, log_z), rounding = 1e-5 * std::abs(expected) + passed_over;
-    EXPECT_NEAR(slow.log_likelihood, expected, 1e-9 * std::abs(expected) + passed_over) << c.name();
+    const double rounded = static_cast<double>(world.size()) * ExactSum::unit;  // each term
+    EXPECT_NEAR(slow.log_likelihood, expected, 1e-9 * std::abs(expected) + passed_over + rounded) << c.name();
     for_each_fast_kernel(pool, [&](Kernel& kernel, const std::string& target) {
       const std::string name = target + ", " + c.name();
       const Drawn fast = allocate(kernel, world, key(5));
@@ -363,7 +365,8 @@ TEST(Oracle, ExpectedCounts) {
         const double log_likelihood = plain_log_likelihood(world, plain_log_z(world));
         // The log-likelihood of an entry moves with log z by its expected count: what floats lose of z, it loses so
         // often.
-        const double lost = slack(world, 0, wanted.all / static_cast<double>(unit)) + 1e-9 * std::abs(log_likelihood);
+        const double lost = slack(world, 0, wanted.all / static_cast<double>(unit)) + 1e-9 * std::abs(log_likelihood) +
+                            static_cast<double>(world.size()) * ExactSum::unit;  // each term is rounded
         for_each_variant(pool, [&](Kernel& kernel, const std::string& name) {
           const AllocateCase how{.indexed = number % 2 == 0, .fresh = number % 4 < 2, .expected = true, .unit = unit};
           const Drawn drawn = allocate(kernel, world, key(5), how);

@@ -205,7 +205,8 @@ class BlockDraw {
       const Doubles z = hn::Load(f64, rate_ + i);
       if (HWY_UNLIKELY(!hn::AllTrue(f64, hn::Lt(z, hn::Set(f64, ExactSum::most_in_lanes)))))
         for (std::size_t l = i; l < i + width / 2; ++l)
-          if (rate_[l] > 0) drawn_.log_likelihood.add(task_.cells.missing ? rate_[l] : log_expm1(rate_[l]));
+          if (!(rate_[l] < ExactSum::most_in_lanes))
+            drawn_.log_likelihood.add(task_.cells.missing ? rate_[l] : log_expm1(rate_[l]));
       const auto counts = hn::And(hn::Gt(z, zero), hn::Lt(z, hn::Set(f64, ExactSum::most_in_lanes)));
       const Doubles term = task_.cells.missing ? z : log_expm1_of(hn::IfThenElse(counts, z, hn::Set(f64, 0.25)));
       add_rounded(hn::IfThenElseZero(counts, term));
