@@ -221,6 +221,32 @@ class DrawFiles::DrawsNc : public PartialFile {
   Background putting_{1};  // one slab at a time, each of size 1
 };
 
+namespace {
+
+// Means of learned values are in status.json, and columns have none.
+bool has_means(const DrawVariable& variable) {
+  return variable.kind != Kind::learned && variable.kind != Kind::column;
+}
+
+// Parts of the numbers of a draw, of so many, or a slab more: whole slabs of variables that have means.
+constexpr std::size_t floats_of_part = std::size_t{64} << 20;
+
+std::vector<Range> parts_of_means(const DrawLayout& layout) {
+  std::vector<Range> parts = {{0, 0}};
+  for (const DrawVariable& variable : layout.variables) {
+    if (!has_means(variable)) continue;
+    const Blocks slabs{variable.rows, rows_of_a_slab(variable)};
+    for (std::size_t b = 0; b < slabs.count(); ++b) {
+      if (parts.back().size() >= floats_of_part) parts.push_back({parts.back().end, parts.back().end});
+      parts.back().end = variable.offset + slabs.end(b) * variable.columns;
+    }
+  }
+  parts.back().end = layout.floats();
+  return parts;
+}
+
+}  // namespace
+
 class DrawFiles::MeansNc : public PartialFile {
  public:
   MeansNc(const std::string& run_dir) : PartialFile(run_dir + "/means.nc") {}
@@ -230,18 +256,20 @@ class DrawFiles::MeansNc : public PartialFile {
     group_ = add_group(netcdf(), "posterior_mean", info, {chains});
     add_axes(netcdf(), group_, layout, modes);
   }
-  // The means of all numbers of a draw, over the draws of chain c. Chains are put one after the other.
-  void put_chain(std::size_t c, const DrawLayout& layout, const std::vector<float>& means) {
+  // The means over the draws of chain c of the slabs that begin in part of the numbers of a draw. Chains, and parts of
+  // each, are put one after the other. mean(i): where that of number i and those after it are.
+  template <class Mean>
+  void put(std::size_t c, const DrawLayout& layout, Range part, const Mean& mean) {
     std::size_t i = 0;
     for (const DrawVariable& variable : layout.variables) {
-      // Means of learned values are in status.json, and columns have none.
-      if (variable.kind == Kind::learned || variable.kind == Kind::column) continue;
+      if (!has_means(variable)) continue;
       // The bytes of the file depend on when a variable is made.
-      if (c == 0)
+      if (i == variables_.size() && variable.offset < part.end)
         variables_.push_back(
             netcdf().add_variable(group_.id, variable.name, Type::floats, group_.dimensions(variable)));
       for_slabs(variable, {c}, [&](const NetcdfFile::Slab& slab, Range rows) {
-        netcdf().put(variables_[i], slab, means.data() + variable.offset + rows.begin * variable.columns);
+        const std::size_t first = variable.offset + rows.begin * variable.columns;
+        if (part.begin <= first && first < part.end) netcdf().put(variables_[i], slab, mean(first));
       });
       ++i;
     }
@@ -274,9 +302,8 @@ DrawFiles::~DrawFiles() = default;
 
 namespace {
 
-// Compares the checksums of a piece of some records, and writes its means to where they are among those of all pieces.
-void mean_of_piece(const DrawLogReader& log, const std::vector<std::size_t>& records, std::size_t p,
-                   std::vector<float>& means) {
+// Compares the checksums of a piece of some records, and writes its means.
+void mean_of_piece(const DrawLogReader& log, const std::vector<std::size_t>& records, std::size_t p, float* means) {
   const Blocks pieces = pieces_of(log.layout());
   std::vector<float> values(pieces.end(p) - pieces.begin(p));
   std::vector<double> sum(values.size(), 0.0);
@@ -285,7 +312,7 @@ void mean_of_piece(const DrawLogReader& log, const std::vector<std::size_t>& rec
     for (std::size_t v = 0; v < values.size(); ++v) sum[v] += static_cast<double>(values[v]);
   }
   for (std::size_t v = 0; v < values.size(); ++v)
-    means[pieces.begin(p) + v] = static_cast<float>(sum[v] / static_cast<double>(records.size()));
+    means[v] = static_cast<float>(sum[v] / static_cast<double>(records.size()));
 }
 
 }  // namespace
@@ -294,16 +321,22 @@ void DrawFiles::write(const RunInfo& info, const Dataset& data, const DrawLogRea
   const DrawGrid grid(log);
   for (std::size_t i = 0; i < log.draws(); ++i) log.verify_sums(i);
   const Blocks pieces = pieces_of(log.layout());
-  std::vector<float> means(log.layout().floats());
+  std::vector<float> means;
   for (std::size_t c = 0; c < grid.chains(); ++c) {
-    // One thread has HDF5 write while the others check what is written and add it up.
-    pool.for_blocks(1 + pieces.count(), [&](std::size_t block) {
-      if (block == 0)
-        draws_->put_chain(c, log, grid.records[c]);
-      else
-        mean_of_piece(log, grid.records[c], block - 1, means);
-    });
-    means_->put_chain(c, log.layout(), means);
+    bool puts_draws = true;
+    for (const Range& part : parts_of_means(log.layout())) {
+      const std::size_t first = part.begin / pieces.size, end = (part.end + pieces.size - 1) / pieces.size;
+      means.resize((end - first) * pieces.size);
+      // One thread has HDF5 write while the others check what is written and add it up.
+      const std::size_t writers = puts_draws ? 1 : 0;
+      pool.for_blocks(writers + end - first, [&](std::size_t block) {
+        if (block < writers) return draws_->put_chain(c, log, grid.records[c]);
+        const std::size_t p = first + block - writers;
+        mean_of_piece(log, grid.records[c], p, means.data() + (p - first) * pieces.size);
+      });
+      puts_draws = false;
+      means_->put(c, log.layout(), part, [&](std::size_t i) { return means.data() + (i - first * pieces.size); });
+    }
   }
   draws_->add_other_groups(info, data, log, grid);
   draws_->publish();
@@ -317,8 +350,8 @@ double DrawFiles::bytes(const DrawLayout& layout, const std::vector<Mode>& modes
     if (has_label_coordinates(mode.labels)) bytes += of_label * mode.labels.size();
   for (const DrawVariable& variable : layout.variables)
     slab = std::max(slab, 4.0 * static_cast<double>(rows_of_a_slab(variable) * variable.columns));
-  bytes += 3 * slab;                             // two of DrawsNc, one of HDF5
-  bytes += static_cast<double>(layout.bytes());  // means
+  bytes += 3 * slab;                                                                          // two of DrawsNc, one of HDF5
+  bytes += std::min(static_cast<double>(layout.bytes()), 4.0 * floats_of_part + slab);  // means
   return bytes + threads * 12.0 * static_cast<double>(std::min<std::uint64_t>(layout.floats(), floats_of_piece));
 }
 
