@@ -159,14 +159,31 @@ std::optional<PreparedRun> prepare_run(Dataset data, const FitOptions& given, co
   return PreparedRun{std::move(made), std::move(info), std::move(data), std::move(test)};
 }
 
+// Gives the cells of the first process to all.
+void share_cells(Comm& all, TestCells& cells) {
+  const auto share = [&]<class T>(Buffer<T>& values) {
+    values.resize(static_cast<std::size_t>(of_first(all, static_cast<std::int64_t>(values.size()))));
+    if (values.size() > 0) all.broadcast(values.data(), values.size() * sizeof(T), 0);
+  };
+  share(cells.coords);
+  share(cells.outcome);
+  share(cells.counts);
+}
+
 // Where a run goes on that is in its directory: all chains from their beginning, or from checkpoints.
 FitOutcome sample_from_files(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks,
                              const RunRanks& ranks, const std::vector<Checkpoint>& from) {
-  const Dataset data = ranks.alone() ? load_data(run_dir, info) : map_data(run_dir, info, ranks.leads());
+  Dataset data = ranks.alone() ? load_data(run_dir, info) : map_data(run_dir, info, ranks.leads());
   const std::uint64_t test_cells = info.options.test.empty() ? 0 : info.test_ones + info.test_zeros;
   if (ranks.leads()) require_memory(data, info.options, test_cells);
   const ThreadPlan plan = threads_within_memory(data, info.options, test_cells);
-  const TestCells test = load_test_cells(run_dir, info, data.tensor.modes, static_cast<unsigned>(info.options.threads));
+  TestCells test;
+  if (ranks.leads()) {
+    Pool pool(static_cast<unsigned>(info.options.threads));
+    if (info.test_ones + info.test_zeros > 0) index_labels(data.tensor.modes, run_dir, pool);
+    test = load_test_cells(run_dir, info, data.tensor.modes, pool.threads());
+  }
+  share_cells(ranks.all(), test);
   info.status = "running";
   ranks.all().barrier();  // all have read what the leader changes
   if (ranks.leads()) {

@@ -103,7 +103,24 @@ std::vector<std::string> store_labels(const std::string& run_dir, const std::vec
   return files;
 }
 
-std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info) {
+namespace {
+
+// A list without an index: of large modes this takes twice the memory of the labels.
+LabelTable list_label_file(const std::string& path) {
+  std::string characters;
+  std::vector<std::uint64_t> ends;
+  read_label_lines(path, [&](std::string_view label, std::size_t) {
+    characters += label;
+    ends.push_back(characters.size());
+  });
+  characters.shrink_to_fit();
+  ends.shrink_to_fit();
+  return LabelTable::listed(std::move(characters), std::move(ends));
+}
+
+}  // namespace
+
+std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info, bool indexed) {
   std::vector<Mode> modes;
   for (const auto& mode : info.modes) {
     if (mode.numbered) {
@@ -112,7 +129,7 @@ std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info) {
     }
     check_manifest(run_dir, label_file(mode.name));
     const std::string path = run_dir + "/" + label_file(mode.name);
-    LabelTable labels = read_label_file(path);
+    LabelTable labels = indexed ? read_label_file(path) : list_label_file(path);
     if (labels.size() != mode.size)
       throw_damaged(path, fmt::format("{} labels, but the run has {}", labels.size(), mode.size));
     modes.push_back({mode.name, std::move(labels)});
@@ -145,9 +162,9 @@ void store_data(const std::string& run_dir, const Dataset& data) {
 
 namespace {
 
-Dataset data_of(const std::string& run_dir, const RunInfo& info, const SectionReader& file) {
+// All but ones and labels.
+Dataset data_of(const RunInfo& info, const SectionReader& file) {
   Dataset data;
-  data.tensor.modes = load_modes(run_dir, info);
   for (std::size_t m = 0; m < info.networks.size(); ++m) {
     Network network;
     network.mode = info.networks[m].mode;
@@ -156,7 +173,7 @@ Dataset data_of(const std::string& run_dir, const RunInfo& info, const SectionRe
     network.missing = load_ids(file, fmt::format("missing_pairs{}", m + 1));
     data.networks.push_back(std::move(network));
   }
-  for (std::size_t k = 0; k < data.tensor.order(); ++k) {
+  for (std::size_t k = 0; k < info.modes.size(); ++k) {
     const Buffer<std::uint32_t> ids = load_ids(file, fmt::format("missing_slices{}", k + 1));
     data.missing.slices.emplace_back(ids.begin(), ids.end());
   }
@@ -180,22 +197,31 @@ void check_data(const Dataset& data, const RunInfo& info, const std::string& pat
 Dataset load_data(const std::string& run_dir, const RunInfo& info) {
   const std::string path = run_dir + "/data.bin";
   const SectionReader file(path);
-  Dataset data = data_of(run_dir, info, file);
+  Dataset data = data_of(info, file);
+  data.tensor.modes = load_modes(run_dir, info);
   data.tensor.coords = file.values<std::uint32_t>("coords");
   data.tensor.counts = file.values<std::int64_t>("counts");
   check_data(data, info, path);
   return data;
 }
 
-Dataset map_data(const std::string& run_dir, const RunInfo& info, bool check) {
+Dataset map_data(const std::string& run_dir, const RunInfo& info, bool leads) {
   const std::string path = run_dir + "/data.bin";
   const SectionReader file(path);
-  Dataset data = data_of(run_dir, info, file);
-  data.tensor.coords = file.mapped<std::uint32_t>("coords");
-  data.tensor.counts = file.mapped<std::int64_t>("counts");
-  if (!check) return data;
+  Dataset data = data_of(info, file);
+  const auto map = [&] {
+    data.tensor.coords = file.mapped<std::uint32_t>("coords");
+    data.tensor.counts = file.mapped<std::int64_t>("counts");
+  };
+  map();
+  if (!leads) {
+    for (const auto& mode : info.modes) data.tensor.modes.push_back({mode.name, LabelTable::numbered(1, mode.size)});
+    return data;
+  }
+  data.tensor.modes = load_modes(run_dir, info, false);
   file.verify();
   check_data(data, info, path);
+  map();  // anew: what was looked at is no longer in memory
   return data;
 }
 

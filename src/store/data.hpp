@@ -12,7 +12,8 @@ namespace ztp {
 
 // Returns the names of the files.
 std::vector<std::string> store_labels(const std::string& run_dir, const std::vector<Mode>& modes);
-std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info);
+// indexed: labels can be looked up.
+std::vector<Mode> load_modes(const std::string& run_dir, const RunInfo& info, bool indexed = true);
 
 // What identifies the data of a run.
 std::string fingerprint_of(const Dataset& data);
@@ -20,8 +21,9 @@ std::string fingerprint_of(const Dataset& data);
 // Ones of a tensor file are not copied.
 void store_data(const std::string& run_dir, const Dataset& data);
 Dataset load_data(const std::string& run_dir, const RunInfo& info);
-// For one of several processes: ones (and counts) are mapped, not read. Only the first process checks them.
-Dataset map_data(const std::string& run_dir, const RunInfo& info, bool check);
+// For one of several processes: ones (and counts) are mapped, not read. The first process checks them, and alone has
+// labels, without an index.
+Dataset map_data(const std::string& run_dir, const RunInfo& info, bool leads);
 
 // The path of test.tsv, the held-out cells, compared with the manifest. Error (config), if the run has none.
 std::string stored_test_file(const std::string& run_dir, const RunInfo& info);

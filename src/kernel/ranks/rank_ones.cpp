@@ -24,7 +24,10 @@ class RowSet {
   explicit RowSet(std::size_t rows) : words_((rows + 63) / 64, 0), before_(words_.size(), 0) {}
   void add(std::uint32_t row) { words_[row / 64] |= std::uint64_t{1} << row % 64; }
   std::vector<std::uint32_t> close() {
+    std::size_t count = 0;
+    for (const std::uint64_t word : words_) count += static_cast<std::size_t>(std::popcount(word));
     std::vector<std::uint32_t> rows;
+    rows.reserve(count);
     for (std::size_t w = 0; w < words_.size(); ++w) {
       before_[w] = static_cast<std::uint32_t>(rows.size());
       for (std::uint64_t word = words_[w]; word != 0; word &= word - 1)
@@ -86,13 +89,18 @@ void add_rows(const std::uint32_t* word, const std::uint32_t* end, const std::ve
 
 // The rows that a chunk touches are copied and sent: of each mode one for each cell at most, and those of one slab.
 std::size_t chunks_of_ones(std::size_t ones, const FactorLayout& layout, std::size_t ranks, double room) {
-  double copies = 0;
   const std::vector<std::size_t> slabs = slabs_of_modes(layout, ranks);
-  for (std::size_t k = 0; k < layout.modes(); ++k) {
-    const auto [rows, columns] = layout.size_of_mode(k);
-    copies += 8.0 * static_cast<double>((padded(columns) + columns) * std::min(ones / ranks, rows / slabs[k]));
-  }
-  return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(copies / room)));
+  const auto copies = [&](std::size_t cells) {
+    double bytes = 0;
+    for (std::size_t k = 0; k < layout.modes(); ++k) {
+      const auto [rows, columns] = layout.size_of_mode(k);
+      bytes += 8.0 * static_cast<double>((padded(columns) + columns) * std::min(cells, rows / slabs[k]));
+    }
+    return bytes;
+  };
+  std::size_t chunks = 1;
+  while (copies(ones / ranks / chunks) > room && chunks < ones / ranks) chunks += (chunks + 3) / 4;
+  return chunks;
 }
 
 RankOnes::RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, double room, Comm& comm,
@@ -226,8 +234,7 @@ void RankOnes::begin_fetch(std::size_t c, const std::vector<const Factors*>& fac
   }
   const std::vector<std::uint64_t> send_at = offsets_of(to_each);
   fetched_at_ = offsets_of(from_each);
-  fetched_.send.resize(std::max<std::size_t>(fetched_.send.size(), send_at.back()));
-  fetched_.receive.resize(std::max<std::size_t>(fetched_.receive.size(), fetched_at_.back()));
+  fetched_.make_room(send_at.back(), fetched_at_.back());
   const auto rows_of = [&](std::size_t f, std::size_t rank) { return plans[f].give[rank].size(); };
   for_pieces(send_at, rows_of, pool, [&](const Piece& piece) {
     const Matrix<float>& u = of_ranks(*factors[piece.matrix]).own.values;
@@ -290,8 +297,7 @@ void RankOnes::give_back(std::size_t c, const std::vector<Counts*>& of_all, cons
   comm_.exchange(counts.data(), same.data(), counts_of_others.data(), same.data());
   for (std::size_t i = 0; i < words.size(); ++i) from_each[i / matrices] += 4 * counts_of_others[i];
   const std::vector<std::uint64_t> send_at = offsets_of(to_each), receive_at = offsets_of(from_each);
-  given_.send.resize(std::max<std::size_t>(given_.send.size(), send_at.back()));
-  given_.receive.resize(std::max<std::size_t>(given_.receive.size(), receive_at.back()));
+  given_.make_room(send_at.back(), receive_at.back());
   pool.for_blocks(ranks, [&](std::size_t rank) {
     std::uint64_t offset = send_at[rank];
     for (std::size_t f = 0; f < matrices; ++f) {
@@ -301,6 +307,7 @@ void RankOnes::give_back(std::size_t c, const std::vector<Counts*>& of_all, cons
     }
   });
   words.clear();
+  words.shrink_to_fit();
   comm_.exchange(given_.send.data(), to_each.data(), given_.receive.data(), from_each.data());
   for (std::size_t f = 0; f < matrices; ++f) of_ranks(*of_all[f]).own.make_room(most[f]);
   pool.for_blocks(ranks, [&](std::size_t rank) {

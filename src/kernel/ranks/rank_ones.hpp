@@ -7,6 +7,7 @@
 #include "comm/comm.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/ranks/rank_arrays.hpp"
+#include "ztp/buffer.hpp"
 
 namespace ztp {
 
@@ -84,7 +85,14 @@ class RankOnes final : public Ones {
   mutable std::vector<std::unique_ptr<Factors>> factors_;
   mutable std::vector<std::unique_ptr<Counts>> counts_;
   struct Message {
-    std::vector<std::byte> send, receive;
+    Buffer<std::byte> send, receive;
+    void make_room(std::size_t sent, std::size_t received) {
+      for (const auto& [buffer, bytes] : {std::pair{&send, sent}, {&receive, received}}) {
+        if (buffer->size() >= bytes) continue;
+        *buffer = {};  // first: what is in it is not needed
+        *buffer = Buffer<std::byte>(bytes);
+      }
+    }
   };
   mutable Message fetched_, given_;
   mutable std::vector<std::uint64_t> fetched_at_;  // where what came from each rank begins
