@@ -197,7 +197,7 @@ class Setup:
 
     def __init__(self, options, folder):
         self.program, self.mpirun, self.most_ranks = options.program, options.mpirun, options.ranks
-        self.folder, self.keep = folder, options.keep
+        self.folder, self.keep, self.verbose = folder, options.keep, options.verbose
         self.draw = random.Random(options.seed)
         self.wrong = 0
         self.slowest = 0.0
@@ -219,6 +219,10 @@ class Setup:
                        "--sweeps", 80, "--burn-in", 20, "--checkpoint", 9, "--draws", 40],
         }
         self.fits = [Fit(self, name, kinds[name]) for name in options.kinds.split(",")]
+
+    def say(self, text):
+        if self.verbose:
+            print(text, flush=True)
 
     def fail(self, trial, run, what):
         self.wrong += 1
@@ -361,6 +365,7 @@ def kills(setup, count):
             again = 0.4
             ranks = setup.other_ranks(ranks)
         wrong += [] if wrong else fit.differences(run)
+        setup.say(f"{fit.name}: {'; '.join(story)}")
         if wrong:
             setup.fail(f"{fit.name}: {'; '.join(story)}", run, wrong)
         shutil.rmtree(folder)
@@ -497,6 +502,8 @@ def stops(setup, count):
             except ProcessLookupError:
                 pass
         code, text, wrong = job.end()
+        setup.say(f"{fit.name}: {number.name} to {'mpirun' if to_all else f'rank {rank}'} of {ranks}: exit code {code} "
+                  f"after {time.monotonic() - begin:.1f} s, {where(run)}")
         if is_complete(run):  # done before
             shutil.rmtree(folder)
             continue
@@ -536,6 +543,7 @@ def main():
     parser.add_argument("--seed", type=int, default=20190117)
     parser.add_argument("--program", default=str(HERE / "build" / "release" / "ztp"))
     parser.add_argument("--mpirun", default="mpirun")
+    parser.add_argument("--verbose", action="store_true", help="print a line for each trial")
     parser.add_argument("--keep", help="copy run directories that went wrong into this folder")
     options = parser.parse_args()
     options.program = os.path.abspath(options.program)
