@@ -59,6 +59,7 @@ class Job:
         self.tmp.mkdir()
         self.mark = f"{os.getpid()}-{Job.started}"
         self.shared_memory = set()
+        self.older = set(pathlib.Path("/dev/shm").glob("*"))  # of jobs before it, maybe with the same number
         self.arguments = list(map(str, arguments))
         environment = {**os.environ, **ENVIRONMENT, "TMPDIR": str(self.tmp), "ZTP_TRIAL": self.mark,
                        **more_environment}
@@ -122,7 +123,8 @@ class Job:
                 pass
         wrong += [f"{path.relative_to(self.tmp)} is left in TMPDIR" for path in self.tmp.rglob("*") if not path.is_dir()]
         for name in self.shared_memory:
-            wrong += [f"{path} is left" for path in pathlib.Path("/dev/shm").glob(f"*{name}*")]
+            wrong += [f"{path} is left" for path in pathlib.Path("/dev/shm").glob(f"*{name}*")
+                      if path not in self.older]
         shutil.rmtree(self.tmp)
         return wrong
 
