@@ -198,8 +198,8 @@ void complete_statuses(const std::string& run_dir, RunInfo& info, const std::vec
   for (const std::size_t c : newer) {
     RunInfo::ChainStatus& status = info.chains[c];
     status.log_likelihood = likelihood[c];
-    status.occupied = static_cast<std::size_t>(occupied[c]);
-    status.network_only = static_cast<std::size_t>(network_only[c]);
+    if (occupied[c] >= 0) status.occupied = static_cast<std::size_t>(occupied[c]);
+    if (network_only[c] >= 0) status.network_only = static_cast<std::size_t>(network_only[c]);
   }
 }
 
