@@ -14,8 +14,7 @@
 #include "model/layout_options.hpp"
 #include "options/options.hpp"
 #include "options/options_json.hpp"
-#include "run/prepare.hpp"
-#include "store/chain_rows.hpp"
+#include "store/draw_layout.hpp"
 #include "store/draw_log.hpp"
 #include "ztp/version.hpp"
 
@@ -128,43 +127,45 @@ std::string group_file(const std::string& run_dir, const std::string& name, std:
 
 namespace {
 
-std::set<std::string> files_of_groups(const std::string& run_dir, const std::string& name) {
-  std::set<std::string> files;
-  for (const auto& entry : fs::directory_iterator(run_dir))
-    if (is_of_group(entry.path().filename().string(), name)) files.insert(entry.path().string());
-  return files;
+// The end of the last whole line; 0 without any.
+std::uint64_t end_of_lines(const ReadFile& file) {
+  std::vector<char> block;
+  for (std::uint64_t end = file.length(); end > 0; end -= block.size()) {
+    block.resize(std::min<std::uint64_t>(1 << 16, end));
+    file.read(end - block.size(), block.data(), block.size());
+    const auto newline = std::find(block.rbegin(), block.rend(), '\n');
+    if (newline != block.rend()) return end - static_cast<std::uint64_t>(newline - block.rbegin());
+  }
+  return 0;
+}
+
+// Without a last row or draw that is incomplete: what is appended to it would be lost with it.
+std::uint64_t whole_length(const std::string& path, const RunInfo& info) {
+  std::error_code no_access;
+  if (!fs::exists(path, no_access)) return 0;
+  const ReadFile file(path);
+  if (path.ends_with(".tsv")) return end_of_lines(file);
+  return file.length() - file.length() % record_bytes(draw_layout(info));
 }
 
 }  // namespace
 
-void cut_group_files(const std::string& run_dir, const RunInfo& info) {
-  const auto all = [](std::uint32_t, std::uint32_t) { return true; };
-  for (const std::string name : recorded) {
-    std::set<std::string> files = files_of_groups(run_dir, name);
-    if (files.empty()) continue;
-    files.insert(run_dir + "/" + name);
-    for (const std::string& file : files)
-      if (name == "draws.log")
-        keep_draws(file, draw_layout(info), all);
-      else
-        keep_rows(file, static_cast<std::size_t>(info.options.chains), all);
-  }
-}
-
 // A kill in between may leave rows twice, which those who read them look out for.
-void merge_group_files(const std::string& run_dir) {
+void merge_group_files(const std::string& run_dir, const RunInfo& info) {
   for (const std::string name : recorded) {
-    for (const std::string& file : files_of_groups(run_dir, name)) {
+    std::set<std::string> files;
+    for (const auto& entry : fs::directory_iterator(run_dir))
+      if (is_of_group(entry.path().filename().string(), name)) files.insert(entry.path().string());
+    for (const std::string& file : files) {
       const ReadFile from(file);
+      const std::uint64_t end = whole_length(file, info);
       const std::string path = run_dir + "/" + name;
-      std::error_code none_yet;
-      const std::uintmax_t length = fs::file_size(path, none_yet);
-      AppendFile to(path, none_yet ? 0 : length);
+      AppendFile to(path, whole_length(path, info));
       Buffer<char> buffer(std::size_t{1} << 20);
       // The first line of a table is its header.
       bool skips = to.length() > 0 && name.ends_with(".tsv");
-      for (std::uint64_t at = 0; at < from.length();) {
-        const std::size_t part = std::min<std::uint64_t>(buffer.size(), from.length() - at);
+      for (std::uint64_t at = 0; at < end;) {
+        const std::size_t part = std::min<std::uint64_t>(buffer.size(), end - at);
         from.read(at, buffer.data(), part);
         const char* begin = buffer.data();
         if (skips) begin = std::find(begin, begin + part, '\n') + 1;

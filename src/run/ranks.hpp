@@ -54,10 +54,9 @@ void limit_threads(RunInfo& info);
 
 // Files of one group, as trace-2.tsv; those of the first have no number.
 std::string group_file(const std::string& run_dir, const std::string& name, std::size_t group);
-// Cuts these files to whole rows and draws: a kill may have left the beginning of one.
-void cut_group_files(const std::string& run_dir, const RunInfo& info);
-// Appends what other groups have recorded to the files of the first, and removes theirs.
-void merge_group_files(const std::string& run_dir);
+// Appends what other groups have recorded to the files of the first, and removes theirs. Rows and draws that a kill or a
+// full disk has left incomplete are dropped.
+void merge_group_files(const std::string& run_dir, const RunInfo& info);
 
 bool is_group_file(const std::string& name);
 

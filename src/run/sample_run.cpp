@@ -207,6 +207,28 @@ void write_initial_files(const std::string& run_dir, const RunInfo& info, const 
 
 namespace {
 
+// What status.json does not say of chains whose checkpoints are newer: it is the first process that writes it, and the
+// chain was another group's. The trace says it.
+void complete_statuses(const std::string& run_dir, RunInfo& info, const std::vector<Checkpoint>& from) {
+  const auto is_newer = [&](std::size_t c) {
+    return from[c].sweeps > (c < info.chains.size() ? info.chains[c].sweeps : 0);
+  };
+  std::vector<std::size_t> newer;
+  for (std::size_t c = 0; c < from.size(); ++c)
+    if (is_newer(c)) newer.push_back(c);
+  if (newer.empty()) return;
+  info.chains.resize(std::max(info.chains.size(), newer.back() + 1));
+  const auto last = [&](const char* column) { return last_values(run_dir + "/trace.tsv", from.size(), column); };
+  const std::vector<double> likelihood = last("log_likelihood"), occupied = last("occupied"),
+                            network_only = last("network_only");
+  for (const std::size_t c : newer) {
+    RunInfo::ChainStatus& status = info.chains[c];
+    status.log_likelihood = likelihood[c];
+    if (occupied[c] >= 0) status.occupied = static_cast<std::size_t>(occupied[c]);
+    if (network_only[c] >= 0) status.network_only = static_cast<std::size_t>(network_only[c]);
+  }
+}
+
 // Cuts trace, watched cells and draws back to where the chains go on.
 void go_back(const std::string& run_dir, RunInfo& info, const Schedule& schedule, const std::vector<Checkpoint>& from) {
   const std::size_t chains = from.size();
@@ -231,6 +253,7 @@ void go_back(const std::string& run_dir, RunInfo& info, const Schedule& schedule
   check("draws.log", draws, [&](std::uint32_t t) { return schedule.draws_until(t); });
   info.draws = std::accumulate(draws.begin(), draws.end(), std::uint64_t{0});
   while (!info.chains.empty() && from[info.chains.size() - 1].file.empty()) info.chains.pop_back();
+  complete_statuses(run_dir, info, from);
   for (std::size_t c = 0; c < info.chains.size(); ++c) {
     info.chains[c].sweeps = from[c].sweeps;
     info.chains[c].seconds = from[c].seconds;
@@ -284,7 +307,7 @@ void write_answers(const OpenRun& run, const Recorder& recorder, const RunRanks&
                    FutureDrawFiles begun) {
   RunInfo& info = run.info;
   if (ranks.groups() > 1) {
-    merge_group_files(run.dir);
+    merge_group_files(run.dir, info);
     info.draws = DrawLogReader(run.dir + "/draws.log", draw_layout(info)).draws();
   }
   // A run that was asked for more sweeps, and then interrupted, may have fewer draws than before.
@@ -327,8 +350,7 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::siz
   std::uint64_t sweeps = 0;  // of this process
   for (;;) {
     if (ranks.leads()) {
-      cut_group_files(run_dir, info);
-      merge_group_files(run_dir);
+      merge_group_files(run_dir, info);
       go_back(run_dir, info, schedule_of_run(info), from);
     }
     ranks.all().barrier();

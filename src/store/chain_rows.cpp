@@ -31,8 +31,8 @@ Row parse_row(std::string_view line, std::uint64_t begin) {
   return row;
 }
 
-// Calls use(row) for each complete line, the header included.
-void for_rows(const std::string& path, const std::function<void(const Row&)>& use) {
+// Calls use(row, line) for each complete line, the header included.
+void for_rows(const std::string& path, const std::function<void(const Row&, std::string_view)>& use) {
   const ReadFile file(path);
   std::string block;
   std::uint64_t begin = 0;  // of the block
@@ -43,7 +43,8 @@ void for_rows(const std::string& path, const std::function<void(const Row&)>& us
     at += more;
     std::size_t line = 0;
     for (std::size_t end = block.find('\n'); end != std::string::npos; end = block.find('\n', line)) {
-      use(parse_row({block.data() + line, end + 1 - line}, begin + line));
+      const std::string_view text(block.data() + line, end + 1 - line);
+      use(parse_row(text, begin + line), text);
       line = end + 1;
     }
     block.erase(0, line);
@@ -51,7 +52,36 @@ void for_rows(const std::string& path, const std::function<void(const Row&)>& us
   }
 }
 
+// The field with this number, from 0; empty if there are not so many.
+std::string_view field_of(std::string_view line, std::size_t number) {
+  line.remove_suffix(1);  // the end of the line
+  for (; number > 0; --number) {
+    const std::size_t tab = line.find('\t');
+    if (tab == line.npos) return {};
+    line.remove_prefix(tab + 1);
+  }
+  return line.substr(0, line.find('\t'));
+}
+
 }  // namespace
+
+std::vector<double> last_values(const std::string& path, std::size_t chains, std::string_view column) {
+  std::vector<double> values(chains, std::numeric_limits<double>::quiet_NaN());
+  std::size_t place = 0;
+  for_rows(path, [&](const Row& row, std::string_view line) {
+    if (row.where.begin == 0) {
+      const std::size_t found = line.find(column);
+      const std::string_view before = line.substr(0, found);
+      place = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\t'));
+      return;
+    }
+    const std::string_view field = field_of(line, place);
+    double value = 0;
+    if (row.chain < chains && std::from_chars(field.data(), field.data() + field.size(), value).ec == std::errc())
+      values[row.chain] = value;
+  });
+  return values;
+}
 
 std::vector<std::uint64_t> keep_rows(const std::string& path, std::size_t chains, const KeepsSweep& keeps) {
   std::vector<std::uint64_t> rows(chains, 0);
@@ -59,7 +89,7 @@ std::vector<std::uint64_t> keep_rows(const std::string& path, std::size_t chains
   if (!std::filesystem::exists(path, no_access)) return rows;
   std::vector<Extent> kept;
   std::vector<std::uint32_t> last(chains, 0);  // a row may be there twice (run/ranks.hpp)
-  for_rows(path, [&](const Row& row) {
+  for_rows(path, [&](const Row& row, std::string_view) {
     const bool header = row.where.begin == 0;
     if (!header && (row.chain >= chains || row.sweep <= last[row.chain] || !keeps(row.chain, row.sweep))) return;
     if (!header) {
@@ -75,7 +105,7 @@ std::vector<std::uint64_t> keep_rows(const std::string& path, std::size_t chains
 void sort_rows(const std::string& path, std::size_t chains) {
   std::vector<std::vector<Extent>> of_chains(chains);
   std::vector<Extent> all;
-  for_rows(path, [&](const Row& row) {
+  for_rows(path, [&](const Row& row, std::string_view) {
     if (row.where.begin == 0) add_extent(all, row.where);  // the header
     if (row.chain < chains) add_extent(of_chains[row.chain], row.where);
   });

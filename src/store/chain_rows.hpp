@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ztp {
@@ -13,6 +14,9 @@ using KeepsSweep = std::function<bool(std::uint32_t chain, std::uint32_t sweep)>
 // Drops the rows that are not wanted, and those that a kill or a power cut has left incomplete. Returns how many there
 // are of each chain. No file: no rows.
 std::vector<std::uint64_t> keep_rows(const std::string& path, std::size_t chains, const KeepsSweep& keeps);
+
+// The last number that each chain has in a column; NaN where it has none.
+std::vector<double> last_values(const std::string& path, std::size_t chains, std::string_view column);
 
 // Puts the rows into the order of chains, as if these had run one after the other.
 void sort_rows(const std::string& path, std::size_t chains);

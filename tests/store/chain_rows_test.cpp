@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/file.hpp"
 #include "store/draw_log.hpp"
 #include "temp_dir.hpp"
@@ -50,6 +52,13 @@ TEST_F(ChainRows, AreSortedByChain) {
   EXPECT_EQ(now(), "chain\tsweep\n0\t1\n0\t2\n1\t1\n1\t2\n");
   sort_rows(path, 2);
   EXPECT_EQ(now(), "chain\tsweep\n0\t1\n0\t2\n1\t1\n1\t2\n");
+}
+
+TEST_F(ChainRows, TheLastNumberOfEachChain) {
+  write_text(path, "chain\tsweep\tlp\tk\n1\t1\t-7.25\t3\n0\t1\t-1\t4\n1\t2\t\t5\n0\t2\t-2.5\t6\n1\t3\t-9");
+  EXPECT_EQ(last_values(path, 2, "lp"), (std::vector<double>{-2.5, -7.25}));
+  EXPECT_EQ(last_values(path, 2, "k"), (std::vector<double>{6, 5}));
+  EXPECT_TRUE(std::isnan(last_values(path, 3, "lp")[2]));
 }
 
 // Longer than what is read at a time.

@@ -216,18 +216,21 @@ class BlockDraw {
     const Doubles rounder = hn::Set(F64(), ExactSum::rounder);
     sum_ = hn::Add(sum_, hn::Sub(hn::Add(term, rounder), rounder));
   }
+  // A function of each z alone, and not of those beside it: which these are depends on the part of the ones that a rank
+  // has.
   HWY_INLINE static Doubles log_expm1_of(Doubles z) {
     const F64 f64;
-    if (HWY_LIKELY(hn::AllTrue(f64, hn::Le(z, hn::Set(f64, small_rate))))) {
-      // log z + log((exp(z) - 1) / z), the latter by its series: what is left out is less than 5e-10.
-      const Doubles square = hn::Mul(z, z);
-      Doubles series = hn::Set(f64, 1.0 / 181440);
-      for (const double term : {-1.0 / 2880, 1.0 / 24}) series = hn::MulAdd(series, square, hn::Set(f64, term));
-      return hn::Add(hn::Log(f64, z), hn::MulAdd(series, square, hn::Mul(z, hn::Set(f64, 0.5))));
-    }
+    const auto small = hn::Le(z, hn::Set(f64, small_rate));
+    // log z + log((exp(z) - 1) / z), the latter by its series: what is left out is less than 5e-10.
+    const Doubles square = hn::Mul(z, z);
+    Doubles series = hn::Set(f64, 1.0 / 181440);
+    for (const double term : {-1.0 / 2880, 1.0 / 24}) series = hn::MulAdd(series, square, hn::Set(f64, term));
+    const Doubles of_small = hn::Add(hn::Log(f64, z), hn::MulAdd(series, square, hn::Mul(z, hn::Set(f64, 0.5))));
+    if (HWY_LIKELY(hn::AllTrue(f64, small))) return of_small;
     // Past 30 log(exp(z) - 1) is z up to the last bit.
     const Doubles inner = hn::Min(z, hn::Set(f64, largest_rate));
-    return hn::Add(hn::Log(f64, hn::Expm1(f64, inner)), hn::Sub(z, inner));
+    const Doubles of_others = hn::Add(hn::Log(f64, hn::Expm1(f64, inner)), hn::Sub(z, inner));
+    return hn::IfThenElse(small, of_small, of_others);
   }
 
   void count_likelihood_of_counts(const std::int64_t* observed, std::size_t count) {
