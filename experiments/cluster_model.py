@@ -133,10 +133,14 @@ def words_of_counts(mean, R):
 def chunks_of(job):
     """kernel/ranks/rank_ones.cpp, chunks_of_ones; row_cut.cpp, room_for_copies"""
     P, R = job.ranks, job.rank
+    if P == 1:
+        return 1
     own = 8 * sum(job.dims) * padded(R) / P
     slabs = slabs_of_modes(job.dims, P)
-    copies = sum(8 * (padded(R) + R) * min(job.ones // P, n // slab) for n, slab in zip(job.dims, slabs))
-    return max(1, math.ceil(copies / max(job.least_room, own / 4))) if P > 1 else 1
+    room, mine, chunks = max(job.least_room, own / 4), job.ones // P, 1
+    while sum(8 * (padded(R) + R) * min(mine // chunks, n // slab) for n, slab in zip(job.dims, slabs)) > room:
+        chunks += (chunks + 3) // 4
+    return chunks
 
 
 def sweep(job, rates):

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "kernel/host_arrays.hpp"
 #include "kernel/ranks/rank_ones.hpp"
@@ -37,12 +39,15 @@ ProcessCost process_cost(const Dataset& data, const FitOptions& complete, std::s
   const double N = static_cast<double>(ranks), K = static_cast<double>(layout.modes());
   const double ones = static_cast<double>(data.tensor.nnz()) / N;
   const std::vector<std::size_t> slabs = slabs_of_modes(layout, ranks);
-  const double room = room_for_copies(layout, ranks, allowed_memory(complete));
-  const double chunks = static_cast<double>(chunks_of_ones(data.tensor.nnz(), layout, ranks, room));
+  const double room = room_for_copies(layout, data.tensor.nnz(), ranks, allowed_memory(complete));
+  const std::vector<std::size_t> parts_of = parts_of_modes(data.tensor.nnz(), layout, ranks, room);
+  const double chunks = static_cast<double>(
+      std::accumulate(parts_of.begin(), parts_of.end(), std::size_t{1}, std::multiplies<std::size_t>()));
   double touched = 0, copies = 0, messages = 0, elsewhere = 0;
   for (std::size_t k = 0; k < layout.modes(); ++k) {
     const double P = static_cast<double>(layout.size_of_mode(k).columns), parts = static_cast<double>(slabs[k]);
-    const double rows = touched_rows(data.tensor, k, parts, parts / (N * chunks));
+    const double blocks = parts * static_cast<double>(parts_of[k]);  // of rows, each of which has its part of the ones
+    const double rows = touched_rows(data.tensor, k, blocks, blocks / (N * chunks));
     touched += rows * chunks;
     copies += 4 * static_cast<double>(padded(layout.size_of_mode(k).columns)) * rows;
     messages += 4 * P * rows;

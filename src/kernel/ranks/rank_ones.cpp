@@ -87,32 +87,87 @@ void add_rows(const std::uint32_t* word, const std::uint32_t* end, const std::ve
 
 }  // namespace
 
-// The rows that a chunk touches are copied and sent: of each mode one for each cell at most, and those of one slab.
-std::size_t chunks_of_ones(std::size_t ones, const FactorLayout& layout, std::size_t ranks, double room) {
+std::vector<std::size_t> parts_of_modes(std::size_t ones, const FactorLayout& layout, std::size_t ranks, double room) {
+  const std::size_t K = layout.modes(), mine = ones / ranks;
   const std::vector<std::size_t> slabs = slabs_of_modes(layout, ranks);
-  const auto copies = [&](std::size_t cells) {
+  std::vector<std::size_t> parts(K, 1);
+  for (std::size_t chunks = 1;; chunks *= 2) {
+    // The rows of mode k that a chunk may touch: at most one for each of its cells.
+    const auto rows = [&](std::size_t k) { return layout.size_of_mode(k).rows / slabs[k] / parts[k]; };
+    const auto copies = [&](std::size_t k) {
+      const std::size_t columns = layout.size_of_mode(k).columns;
+      return 8.0 * static_cast<double>((padded(columns) + columns) * std::min(mine / chunks, rows(k)));
+    };
     double bytes = 0;
-    for (std::size_t k = 0; k < layout.modes(); ++k) {
-      const auto [rows, columns] = layout.size_of_mode(k);
-      bytes += 8.0 * static_cast<double>((padded(columns) + columns) * std::min(cells, rows / slabs[k]));
+    std::size_t most = 0;
+    for (std::size_t k = 0; k < K; ++k) {
+      bytes += copies(k);
+      if (std::pair(copies(k), rows(k)) > std::pair(copies(most), rows(most))) most = k;
     }
-    return bytes;
-  };
+    if (bytes <= room || mine / chunks <= 1) return parts;
+    parts[most] *= 2;
+  }
+}
+
+namespace {
+
+// Ends of so many parts of the rows of mode k that have about as many cells each.
+std::vector<std::uint32_t> ends_of_parts(const CellsHere& cells, std::size_t k, std::size_t K, std::size_t parts) {
+  const std::size_t count = cells.place.size(), step = std::max<std::size_t>(1, count >> 20);
+  std::vector<std::uint32_t> rows, ends;
+  for (std::size_t e = 0; e < count; e += step) rows.push_back(cells.coords[e * K + k]);
+  std::sort(rows.begin(), rows.end());
+  for (std::size_t part = 1; part < parts && !rows.empty(); ++part) ends.push_back(rows[rows.size() * part / parts]);
+  return ends;
+}
+
+}  // namespace
+
+// Each chunk has the cells of a block of the tensor, in the order that they had.
+std::vector<Range> RankOnes::cut_into_chunks(const std::vector<std::size_t>& parts) {
+  const std::size_t K = parts.size(), count = count_here();
   std::size_t chunks = 1;
-  while (copies(ones / ranks / chunks) > room && chunks < ones / ranks) chunks += (chunks + 3) / 4;
-  return chunks;
+  std::vector<std::vector<std::uint32_t>> ends;
+  for (std::size_t k = 0; k < K; ++k) {
+    chunks *= parts[k];
+    ends.push_back(ends_of_parts(cells_, k, K, parts[k]));
+  }
+  if (chunks == 1) return {{0, count}};
+  std::vector<std::uint32_t> chunk(count, 0);
+  std::vector<std::size_t> begin(chunks + 1, 0);
+  for (std::size_t e = 0; e < count; ++e) {
+    for (std::size_t k = 0; k < K; ++k) {
+      const auto part = std::upper_bound(ends[k].begin(), ends[k].end(), cells_.coords[e * K + k]) - ends[k].begin();
+      chunk[e] = chunk[e] * static_cast<std::uint32_t>(parts[k]) + static_cast<std::uint32_t>(part);
+    }
+    ++begin[chunk[e] + 1];
+  }
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  CellsHere sorted;
+  sorted.place.resize(count);
+  sorted.coords.resize(count * K);
+  sorted.observed.resize(cells_.observed.size());
+  std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+  for (std::size_t e = 0; e < count; ++e) {
+    const std::size_t to = next[chunk[e]]++;
+    sorted.place[to] = cells_.place[e];
+    std::copy_n(cells_.coords.data() + e * K, K, sorted.coords.data() + to * K);
+    if (!sorted.observed.empty()) sorted.observed[to] = cells_.observed[e];
+  }
+  cells_ = std::move(sorted);
+  std::vector<Range> ranges;
+  for (std::size_t c = 0; c < chunks; ++c) ranges.push_back({begin[c], begin[c + 1]});
+  return ranges;
 }
 
 RankOnes::RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, double room, Comm& comm,
                    Kernel& host)
     : Ones(of_all), comm_(comm), host_(host), cells_(std::move(here)), rows_here_(layout.matrices(), 0) {
+  // From what all ranks know alike: nothing is agreed on here, for cells of a file are read beside other work.
+  for (const Range& cells : cut_into_chunks(parts_of_modes(of_all.count, layout, comm.size(), room)))
+    chunks_.emplace_back().cells = cells;
   if (of_all.numbers != nullptr || of_all.first != 0)
     for (const std::uint64_t place : cells_.place) numbers_.push_back(of_all.number(place));
-  // From what all ranks know alike: nothing is agreed on here, for cells of a file are read beside other work.
-  const std::size_t chunks = chunks_of_ones(of_all.count, layout, comm.size(), room);
-  chunks_.resize(chunks);
-  for (std::size_t c = 0; c < chunks; ++c)
-    chunks_[c].cells = {count_here() * c / chunks, count_here() * (c + 1) / chunks};
   // Rows first: chunks have them all in arrays of one size.
   for (Chunk& chunk : chunks_) make_chunk(chunk, layout);
   for (Chunk& chunk : chunks_) {

@@ -11,15 +11,16 @@
 
 namespace ztp {
 
-// Cells of one rank: copies, and the place of each among all cells, ascending.
+// Cells of one rank: copies, and the place of each among all cells.
 struct CellsHere {
   std::vector<std::uint64_t> place;
   std::vector<std::uint32_t> coords;
   std::vector<std::int64_t> observed;  // of counts
 };
 
-// Into how many chunks each rank cuts its part of so many cells, where copies and messages have room for so many bytes.
-std::size_t chunks_of_ones(std::size_t ones, const FactorLayout& layout, std::size_t ranks, double room);
+// Into how many parts each mode is cut for the chunks of a rank, which is one of so many and has its part of the ones,
+// where copies of the rows that a chunk touches, and messages with them, have room for so many bytes.
+std::vector<std::size_t> parts_of_modes(std::size_t ones, const FactorLayout& layout, std::size_t ranks, double room);
 
 class RankOnes final : public Ones {
  public:
@@ -28,7 +29,7 @@ class RankOnes final : public Ones {
   std::size_t bytes() const override;
 
   std::size_t count_here() const { return cells_.place.size(); }
-  // The places of the cells among those of all ranks.
+  // The places of the cells among those of all ranks, chunk by chunk.
   const std::vector<std::uint64_t>& cells_here() const { return cells_.place; }
 
   // As many on all ranks.
@@ -63,6 +64,7 @@ class RankOnes final : public Ones {
     std::unique_ptr<Ones> ones;
     mutable std::vector<Plan> plans;  // of each matrix
   };
+  std::vector<Range> cut_into_chunks(const std::vector<std::size_t>& parts);
   void make_chunk(Chunk& chunk, const FactorLayout& layout);
   void plan(Plan& plan, const RowCut& cut) const;
   // Calls body(piece) for blocks of rows of a message to or from each rank, the rows of one matrix after those of

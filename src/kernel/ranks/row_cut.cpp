@@ -104,12 +104,12 @@ std::size_t rows_of_share(std::uint64_t all_rows) {
   return std::max(rows_per_place, rows_of_sum(all_rows));
 }
 
-double room_for_copies(const FactorLayout& layout, std::size_t ranks, double memory) {
+double room_for_copies(const FactorLayout& layout, std::size_t ones, std::size_t ranks, double memory) {
   constexpr double enough = 256 << 20;
-  double own = 0;
+  double all = static_cast<double>(ones * (8 + 8 * layout.modes()));
   for (std::size_t f = 0; f < layout.matrices(); ++f)
-    own += 8.0 * static_cast<double>(layout.size(f).rows * padded(layout.size(f).columns));
-  return std::min(std::max(enough, own / static_cast<double>(ranks) / 4), memory / 16);
+    all += 8.0 * static_cast<double>(layout.size(f).rows * padded(layout.size(f).columns));
+  return std::min(std::max(enough, all / static_cast<double>(ranks) / 8), memory / 16);
 }
 
 Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count, Comm& comm,
@@ -118,7 +118,7 @@ Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords
   std::int64_t negative = -static_cast<std::int64_t>(memory);
   comm.largest(&negative, 1);
   const double least_memory = -static_cast<double>(negative);
-  Partition result{ranks, layout, {}, {}, {}, room_for_copies(layout, ranks, least_memory)};
+  Partition result{ranks, layout, {}, {}, {}, room_for_copies(layout, count, ranks, least_memory)};
   const std::vector<std::size_t> slabs = slabs_of_modes(layout, ranks);
   std::vector<std::vector<std::uint64_t>> ends;
   for (std::size_t k = 0; k < slabs.size(); ++k) ends.push_back(slab_ends(k, layout, coords, count, slabs[k], comm));
