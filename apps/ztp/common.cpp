@@ -148,7 +148,7 @@ void print_warnings(const std::vector<std::string>& warnings) {
 }
 
 void print_verdicts(const std::string& run_dir) {
-  for (const RunVerdict& verdict : Posterior(run_dir).verdicts()) fmt::print("{}\n", verdict.line());
+  for (const RunVerdict& verdict : run_verdicts(run_dir)) fmt::print("{}\n", verdict.line());
 }
 
 void warn_of_predictions(const std::string& run_dir) {

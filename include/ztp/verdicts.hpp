@@ -2,6 +2,7 @@
 // Python.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "ztp/choices.hpp"
 
@@ -18,5 +19,8 @@ struct RunVerdict {
 
   std::string line() const;  // "Have the chains converged? No: the chains do not agree ..."
 };
+
+// As Posterior::verdicts. Draws are read only if cells were held out.
+std::vector<RunVerdict> run_verdicts(const std::string& run_dir);
 
 }  // namespace ztp

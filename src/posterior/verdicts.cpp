@@ -96,6 +96,12 @@ std::vector<RunVerdict> judge_run(const std::string& run_dir, const RunInfo& inf
   return {convergence_of(run_dir, info), calibration_of(calibration), bound_of(info)};
 }
 
+std::vector<RunVerdict> run_verdicts(const std::string& run_dir) {
+  const RunInfo info = run_info(run_dir);
+  if (info.test_ones + info.test_zeros > 0) return Posterior(run_dir).verdicts();
+  return judge_run(run_dir, info, nullptr);
+}
+
 std::vector<RunVerdict> Posterior::verdicts() {
   const RunInfo& info = impl_->info;
   if (info.test_ones + info.test_zeros == 0) return judge_run(impl_->run_dir, info, nullptr);
