@@ -59,6 +59,7 @@ class Job:
     threads: int = 1  # of a rank
     ranks_per_node: int = 1
     least_room: float = LEAST_ROOM  # bytes for the rows of a chunk
+    memory: float = 256e9  # bytes of a node
 
 
 @dataclasses.dataclass
@@ -130,31 +131,38 @@ def words_of_counts(mean, R):
     return 2 + R * (single + 3 * more)
 
 
-def chunks_of(job):
-    """kernel/ranks/rank_ones.cpp, chunks_of_ones; row_cut.cpp, room_for_copies"""
-    P, R = job.ranks, job.rank
+def parts_of_modes(job):
+    """Into how many parts each mode is cut for chunks: rank_ones.cpp, parts_of_modes; row_cut.cpp, room_for_copies."""
+    P, R, K = job.ranks, job.rank, len(job.dims)
+    parts = [1] * K
     if P == 1:
-        return 1
-    own = 8 * sum(job.dims) * padded(R) / P
+        return parts
     slabs = slabs_of_modes(job.dims, P)
-    room, mine, chunks = max(job.least_room, own / 4), job.ones // P, 1
-    while sum(8 * (padded(R) + R) * min(mine // chunks, n // slab) for n, slab in zip(job.dims, slabs)) > room:
-        chunks += (chunks + 3) // 4
-    return chunks
+    everything = job.ones * (8 + 8 * K) + 8 * sum(job.dims) * padded(R)
+    room = max(job.least_room, everything / P / 8, job.memory / job.ranks_per_node / 32)
+    mine, chunks = job.ones // P, 1
+    while True:
+        rows = [n // slab // part for n, slab, part in zip(job.dims, slabs, parts)]
+        copies = [8 * (padded(R) + R) * min(mine // chunks, n) for n in rows]
+        if sum(copies) <= room or mine // chunks <= 1:
+            return parts
+        most = max(range(K), key=lambda k: (copies[k], rows[k], -k))
+        parts[most] *= 2
+        chunks *= 2
 
 
 def sweep(job, rates):
     K, R, P = len(job.dims), job.rank, job.ranks
-    mine, chunks = job.ones / P, chunks_of(job)
+    mine, parts = job.ones / P, parts_of_modes(job)
+    chunks = math.prod(parts)
     slabs = slabs_of_modes(job.dims, P)
     own = touched_all = at_once = values_apart = words = groups = peers = 0.0
     touched = []
-    for k, (n, slab) in enumerate(zip(job.dims, slabs)):
+    for n, slab, part in zip(job.dims, slabs, parts):
         share = max(ROWS_PER_PLACE, rows_of_sum(n))
         of_slab, owners = n / slab, P // slab
         own += min(of_slab, math.ceil(of_slab / share / owners) * share)
-        # Ones are sorted by their first mode: chunks have other rows of it. Rows of the others are touched by many chunks.
-        of_chunk = distinct(of_slab, mine) / chunks if k == 0 else distinct(of_slab, mine / chunks)
+        of_chunk = distinct(of_slab / part, mine / chunks)  # a chunk is a block of the tensor
         rows = of_chunk * chunks
         touched.append(rows)
         touched_all += rows

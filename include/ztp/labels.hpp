@@ -18,6 +18,8 @@ class LabelTable {
   // All names end to end, and where each of them stops. 8 bytes and the characters for each label, and no index. Error
   // (input) if the two do not fit, or the labels are more than max_mode_size.
   static LabelTable listed(std::string characters, std::vector<std::uint64_t> ends);
+  // Of so many entities whose names are not in memory. To ask for one is an error (usage).
+  static LabelTable unnamed(std::uint32_t size);
   // Builds the index if there is none. An error of kind input if a label is there twice.
   void index();
   // Whether find() and add() may be called.

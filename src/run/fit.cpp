@@ -23,6 +23,7 @@
 #include "run/rounds.hpp"
 #include "run/sample_run.hpp"
 #include "store/data.hpp"
+#include "store/draws_nc.hpp"
 #include "store/draws_file.hpp"
 #include "store/run_dir.hpp"
 #include "store/run_info.hpp"
@@ -159,6 +160,14 @@ std::optional<PreparedRun> prepare_run(Dataset data, const FitOptions& given, co
   return PreparedRun{std::move(made), std::move(info), std::move(data), std::move(test)};
 }
 
+// Of modes so large that no file of the run will have them again.
+void forget_labels(std::vector<Mode>& modes) {
+  for (Mode& mode : modes)
+    if (!mode.labels.is_numbered() && mode.labels.size() > most_label_coordinates)
+      mode.labels = LabelTable::unnamed(mode.labels.size());
+  malloc_trim(0);
+}
+
 // Gives the cells of the first process to all.
 void share_cells(Comm& all, TestCells& cells) {
   const auto share = [&]<class T>(Buffer<T>& values) {
@@ -182,6 +191,7 @@ FitOutcome sample_from_files(const std::string& run_dir, RunInfo& info, const Fi
     Pool pool(static_cast<unsigned>(info.options.threads));
     if (info.test_ones + info.test_zeros > 0) index_labels(data.tensor.modes, run_dir, pool);
     test = load_test_cells(run_dir, info, data.tensor.modes, pool.threads());
+    if (!ranks.alone()) forget_labels(data.tensor.modes);
   }
   share_cells(ranks.all(), test);
   info.status = "running";

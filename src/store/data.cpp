@@ -215,7 +215,7 @@ Dataset map_data(const std::string& run_dir, const RunInfo& info, bool leads) {
   };
   map();
   if (!leads) {
-    for (const auto& mode : info.modes) data.tensor.modes.push_back({mode.name, LabelTable::numbered(1, mode.size)});
+    for (const auto& mode : info.modes) data.tensor.modes.push_back({mode.name, LabelTable::unnamed(mode.size)});
     return data;
   }
   data.tensor.modes = load_modes(run_dir, info, false);

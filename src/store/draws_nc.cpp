@@ -19,8 +19,6 @@ namespace {
 using Kind = DrawVariable::Kind;
 using Type = NetcdfFile::Type;
 
-// netCDF strings are slow: larger modes have no label coordinates.
-constexpr std::uint32_t most_label_coordinates = 100000;
 bool has_label_coordinates(const LabelTable& table) {
   return !table.is_numbered() && table.size() <= most_label_coordinates;
 }

@@ -10,6 +10,9 @@
 
 namespace ztp {
 
+// netCDF strings are slow: larger modes have no label coordinates.
+inline constexpr std::uint32_t most_label_coordinates = 100000;
+
 // Group `posterior`: the variables of DrawLayout (chain, draw, and of a factor MODE, component). Group `sample_stats`:
 // lp, occupied (trace_columns.hpp) and sweep. A chain with fewer draws than the longest has NaN there (occupied: 0),
 // and sweep 0. Groups `observed_data` and `constant_data`: data_groups.hpp.

@@ -29,6 +29,12 @@ LabelTable LabelTable::listed(std::string characters, std::vector<std::uint64_t>
   return table;
 }
 
+LabelTable LabelTable::unnamed(std::uint32_t size) {
+  LabelTable table;
+  table.size_ = size;
+  return table;
+}
+
 void LabelTable::index() {
   if (is_indexed()) return;
   std::size_t slots = least_slots;
@@ -50,6 +56,7 @@ void LabelTable::require_index() const {
 }
 
 std::string_view LabelTable::name(std::uint32_t id, std::string& scratch) const {
+  if (!numbered_ && ends_.empty()) throw usage_error("a label of a mode whose labels are not in memory");
   if (numbered_) {
     scratch = std::to_string(static_cast<std::uint64_t>(first_) + id);
     return scratch;

@@ -109,7 +109,7 @@ double room_for_copies(const FactorLayout& layout, std::size_t ones, std::size_t
   double all = static_cast<double>(ones * (8 + 8 * layout.modes()));
   for (std::size_t f = 0; f < layout.matrices(); ++f)
     all += 8.0 * static_cast<double>(layout.size(f).rows * padded(layout.size(f).columns));
-  return std::min(std::max(enough, all / static_cast<double>(ranks) / 8), memory / 16);
+  return std::min(std::max({enough, all / static_cast<double>(ranks) / 8, memory / 32}), memory / 16);
 }
 
 Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count, Comm& comm,

@@ -56,7 +56,7 @@ std::size_t rows_of_share(std::uint64_t all_rows);
 // How many slabs of each mode there are: the longest mode is cut first.
 std::vector<std::size_t> slabs_of_modes(const FactorLayout& layout, std::size_t ranks);
 // Room that pays, if there is that much memory for copies and all else: few messages, and little beside the rows and
-// ones that a rank has.
+// ones that a rank has, or beside the memory.
 double room_for_copies(const FactorLayout& layout, std::size_t ones, std::size_t ranks, double memory);
 // coords: of the ones of the tensor. All ranks see all of them; each looks at its share. memory: that this rank may use;
 // that of the rank with least decides.
