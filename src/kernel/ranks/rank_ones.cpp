@@ -267,7 +267,7 @@ void RankOnes::for_pieces(const std::vector<std::uint64_t>& begin, const RowsOf&
       const std::uint64_t row_bytes = 4 * factors_[f]->columns();
       for (std::size_t b = 0; b < blocks.count(); ++b)
         pieces.push_back({f, rank, {blocks.begin(b), blocks.end(b)}, offset + blocks.begin(b) * row_bytes});
-      offset += blocks.total * row_bytes;
+      if (rank != comm_.rank()) offset += blocks.total * row_bytes;
     }
   }
   pool.for_blocks(pieces.size(), [&](std::size_t i) { body(pieces[i]); });
@@ -281,6 +281,7 @@ void RankOnes::begin_fetch(std::size_t c, const std::vector<const Factors*>& fac
     plan(plans[f], of_ranks(*factors[f]).cut());
     const std::uint64_t row_bytes = 4 * factors[f]->columns();
     for (std::size_t rank = 0; rank < ranks; ++rank) {
+      if (rank == comm_.rank()) continue;  // its own rows do not travel
       to_each[rank] += plans[f].give[rank].size() * row_bytes;
       from_each[rank] += (plans[f].to[rank] - plans[f].from[rank]) * row_bytes;
     }
@@ -290,7 +291,9 @@ void RankOnes::begin_fetch(std::size_t c, const std::vector<const Factors*>& fac
   const std::vector<std::uint64_t> send_at = offsets_of(to_each);
   fetched_at_ = offsets_of(from_each);
   fetched_.make_room(send_at.back(), fetched_at_.back());
-  const auto rows_of = [&](std::size_t f, std::size_t rank) { return plans[f].give[rank].size(); };
+  const auto rows_of = [&](std::size_t f, std::size_t rank) {
+    return rank == comm_.rank() ? 0 : plans[f].give[rank].size();
+  };
   for_pieces(send_at, rows_of, pool, [&](const Piece& piece) {
     const Matrix<float>& u = of_ranks(*factors[piece.matrix]).own.values;
     std::byte* to = fetched_.send.data() + piece.offset;
@@ -300,13 +303,21 @@ void RankOnes::begin_fetch(std::size_t c, const std::vector<const Factors*>& fac
   comm_.begin_exchange(fetched_.send.data(), to_each.data(), fetched_.receive.data(), from_each.data());
 }
 
-std::vector<const Factors*> RankOnes::fetched(std::size_t c, Pool& pool) const {
+std::vector<const Factors*> RankOnes::fetched(std::size_t c, const std::vector<const Factors*>& factors,
+                                              Pool& pool) const {
   const std::vector<Plan>& plans = chunks_[c].plans;
   const auto rows_of = [&](std::size_t f, std::size_t rank) { return plans[f].to[rank] - plans[f].from[rank]; };
   for_pieces(fetched_at_, rows_of, pool, [&](const Piece& piece) {
     Matrix<float>& u = on_this_host(*factors_[piece.matrix]).values;
-    const std::byte* from = fetched_.receive.data() + piece.offset;
     const std::size_t first = plans[piece.matrix].from[piece.rank];
+    if (piece.rank == comm_.rank()) {
+      const Matrix<float>& own = of_ranks(*factors[piece.matrix]).own.values;
+      const std::vector<std::uint32_t>& rows = plans[piece.matrix].give[piece.rank];
+      for (std::size_t i = piece.rows.begin; i < piece.rows.end; ++i)
+        std::memcpy(u.row(first + i), own.row(rows[i]), 4 * u.columns());
+      return;
+    }
+    const std::byte* from = fetched_.receive.data() + piece.offset;
     for (std::size_t i = piece.rows.begin; i < piece.rows.end; ++i, from += 4 * u.columns())
       std::memcpy(u.row(first + i), from, 4 * u.columns());
   });
@@ -327,6 +338,24 @@ std::vector<Counts*> RankOnes::sums_here(const std::vector<Counts*>& of_all) con
   return result;
 }
 
+// What a chunk has in rows of this rank itself.
+void RankOnes::add_own_rows(const Plan& plan, const HostCounts& here, HostCounts& own, Pool& pool) const {
+  const std::vector<std::uint32_t>& rows = plan.give[comm_.rank()];
+  const std::uint64_t first = plan.from[comm_.rank()];
+  const Blocks blocks{rows.size(), 256};
+  here.visit([&](const auto& from) {
+    own.visit([&]<class T>(Matrix<T>& to) {
+      pool.for_blocks(blocks.count(), [&](std::size_t b) {
+        for (std::size_t i = blocks.begin(b); i < blocks.end(b); ++i) {
+          const auto* const add = from.row(first + i);
+          T* const row = to.row(rows[i]);
+          for (std::size_t q = 0; q < to.columns(); ++q) row[q] += static_cast<T>(add[q]);
+        }
+      });
+    });
+  });
+}
+
 void RankOnes::give_back(std::size_t c, const std::vector<Counts*>& of_all, const std::vector<std::int64_t>& most,
                          Pool& pool) const {
   const std::size_t ranks = comm_.size(), matrices = of_all.size();
@@ -335,6 +364,7 @@ void RankOnes::give_back(std::size_t c, const std::vector<Counts*>& of_all, cons
   std::vector<std::vector<std::uint32_t>> words(ranks * matrices);  // for each owner and matrix
   pool.for_blocks(words.size(), [&](std::size_t i) {
     const std::size_t owner = i / matrices, f = i % matrices;
+    if (owner == comm_.rank()) return;
     const std::uint64_t first = plans[f].from[owner];
     dynamic_cast<const HostCounts&>(*counts_[f]).visit([&](const auto& S) {
       for (std::uint64_t j = first; j < plans[f].to[owner]; ++j)
@@ -364,7 +394,10 @@ void RankOnes::give_back(std::size_t c, const std::vector<Counts*>& of_all, cons
   words.clear();
   words.shrink_to_fit();
   comm_.exchange(given_.send.data(), to_each.data(), given_.receive.data(), from_each.data());
-  for (std::size_t f = 0; f < matrices; ++f) of_ranks(*of_all[f]).own.make_room(most[f]);
+  for (std::size_t f = 0; f < matrices; ++f) {
+    of_ranks(*of_all[f]).own.make_room(most[f]);
+    add_own_rows(plans[f], dynamic_cast<const HostCounts&>(*counts_[f]), of_ranks(*of_all[f]).own, pool);
+  }
   pool.for_blocks(ranks, [&](std::size_t rank) {
     std::uint64_t offset = receive_at[rank];
     for (std::size_t f = 0; f < matrices; ++f) {

@@ -44,7 +44,7 @@ class RankOnes final : public Ones {
   // there is time for other work, with the copies of the chunk before; then `fetched` replaces these.
   void begin_fetch(std::size_t c, const std::vector<const Factors*>& factors, Pool& pool) const;
   void end_fetch() const { comm_.end_exchange(); }
-  std::vector<const Factors*> fetched(std::size_t c, Pool& pool) const;
+  std::vector<const Factors*> fetched(std::size_t c, const std::vector<const Factors*>& factors, Pool& pool) const;
   // Sums of counts in the touched rows, each matrix's with so many columns: room to add to.
   std::vector<Counts*> sums_here(const std::vector<Counts*>& of_all) const;
   // Adds what a chunk has there to the sums of the owners, where no column of matrix f gets more than most[f] in all.
@@ -67,6 +67,7 @@ class RankOnes final : public Ones {
   std::vector<Range> cut_into_chunks(const std::vector<std::size_t>& parts);
   void make_chunk(Chunk& chunk, const FactorLayout& layout);
   void plan(Plan& plan, const RowCut& cut) const;
+  void add_own_rows(const Plan& plan, const HostCounts& here, HostCounts& own, Pool& pool) const;
   // Calls body(piece) for blocks of rows of a message to or from each rank, the rows of one matrix after those of
   // another.
   struct Piece {

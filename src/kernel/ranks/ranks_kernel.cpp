@@ -297,7 +297,7 @@ class RanksKernel final : public Kernel {
     cells.begin_fetch(0, factors, pool_);
     cells.end_fetch();
     for (std::size_t c = 0; c < cells.chunks(); ++c) {
-      const std::vector<const Factors*> here = cells.fetched(c, pool_);
+      const std::vector<const Factors*> here = cells.fetched(c, factors, pool_);
       const bool more = c + 1 < cells.chunks();
       if (more) cells.begin_fetch(c + 1, factors, pool_);
       work(c, here);
