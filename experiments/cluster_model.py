@@ -139,7 +139,8 @@ def parts_of_modes(job):
         return parts
     slabs = slabs_of_modes(job.dims, P)
     everything = job.ones * (8 + 8 * K) + 8 * sum(job.dims) * padded(R)
-    room = max(job.least_room, everything / P / 8, job.memory / job.ranks_per_node / 32)
+    memory = job.memory / job.ranks_per_node
+    room = min(max(job.least_room, everything / P / 8, memory / 32), memory / 16)
     mine, chunks = job.ones // P, 1
     while True:
         rows = [n // slab // part for n, slab, part in zip(job.dims, slabs, parts)]
