@@ -200,10 +200,12 @@ def without_seconds(trace):
 
 
 def status(path):
-    """What status.json says, but for seconds and memory."""
+    """What status.json says, but for seconds, memory, and how many processes there were."""
+    apart = ("seconds", "peak_memory_bytes", "processes", "busiest_process", "bytes_exchanged_per_sweep")
+
     def without(value):
         if isinstance(value, dict):
-            return {key: without(part) for key, part in value.items() if key not in ("seconds", "peak_memory_bytes")}
+            return {key: without(part) for key, part in value.items() if key not in apart}
         return [without(part) for part in value] if isinstance(value, list) else value
     return without(json.loads(path.read_text()))
 
