@@ -22,7 +22,7 @@ class StandIn : public ztp::Chain {
  private:
   double scale_ = 0;
   std::int64_t tensor_[3] = {};
-  ztp::HostCounts rows_{3, 3, false, 0};
+  ztp::HostCounts rows_{3, 3, false, {}};
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 // draws.log. The first byte chooses what a draw consists of; checksums are made right unless its highest bit is set.
-#include <xxhash.h>
-
+#include "base/hash.hpp"
 #include "harness.hpp"
 #include "store/draw_log.hpp"
 #include "ztp/labels.hpp"
@@ -18,9 +17,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                std::vector<std::size_t>(choice >> 4 & 1, 0));
   std::string bytes(input.rest());
   const std::uint64_t record = record_bytes(layout);
-  if ((choice & 128) == 0)
-    for (std::uint64_t at = 0; at + record <= bytes.size(); at += record)
-      fuzz::store(bytes, at + record - 8, XXH3_64bits(bytes.data() + at, record - 8));
+  const ztp::Blocks pieces = ztp::pieces_of(layout);
+  for (std::uint64_t at = 0; (choice & 128) == 0 && at + record <= bytes.size(); at += record) {
+    const std::uint64_t values = at + sizeof(ztp::DrawHead), sums = values + 4 * layout.floats();
+    for (std::size_t p = 0; p < pieces.count(); ++p)
+      fuzz::store(bytes, sums + 8 * p,
+                  ztp::hash_of(bytes.data() + values + 4 * pieces.begin(p), 4 * (pieces.end(p) - pieces.begin(p))));
+    ztp::Hash hash;
+    hash.add(bytes.data() + at, sizeof(ztp::DrawHead));
+    hash.add(bytes.data() + sums, 8 * pieces.count());
+    fuzz::store(bytes, sums + 8 * pieces.count(), hash.sum());
+  }
   const std::string path = fuzz::write_file("draws.log", bytes);
   fuzz::accepted([&] {
     const ztp::DrawLogReader log(path, layout);
@@ -29,7 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::size_t i = 0; i < log.draws(); ++i) {
       REQUIRE(log.head(i).chain < layout.chains && log.head(i).occupied() <= layout.factors.components());
       log.read(i, 0, values.size(), values.data());
-      log.verify(i);
+      log.verify_sums(i);
+      for (std::size_t p = 0; p < pieces.count(); ++p) log.read_piece(i, p, values.data() + pieces.begin(p));
     }
   });
   return 0;
