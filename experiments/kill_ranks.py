@@ -31,6 +31,8 @@ import sys
 import tempfile
 import time
 
+from reliability import fill
+
 HERE = pathlib.Path(__file__).resolve().parents[1]
 SLOW = 15  # seconds from a fault to the end of the job; more is wrong
 LOST = 300  # seconds without an end: the trial is given up
@@ -407,19 +409,6 @@ def kills(setup, count):
           f"named with their host by mpirun; mpirun itself hung {setup.hung} times, "
           f"and else ended at most {setup.slowest:.1f} s after the kill",
           flush=True)
-
-
-def fill(folder):
-    """Takes all that is left of a file system."""
-    path = folder / "filler"
-    with open(path, "wb", buffering=0) as file:
-        for size in [1 << 20, 1 << 16, 1 << 12]:
-            try:
-                while True:
-                    file.write(b"\0" * size)
-            except OSError:
-                pass
-    return path
 
 
 def can_mount():

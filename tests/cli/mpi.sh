@@ -1,13 +1,7 @@
 #!/bin/sh
 # Several processes that share a run draw the same bytes as one, whatever is fitted: draws, means, trace, watched cells.
 . "$2/tests/cli/common.sh.inc"
-command -v mpirun >/dev/null && [ -e "$(dirname "$ztp")/libztp_mpi.so" ] || {
-  echo "no MPI"
-  exit 77
-}
-# More processes than cores, so they give way while they wait; and started by root, too. Only Open MPI reads these.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+several_processes
 
 # Modes of many rows, and of fewer than there are processes; some entities have no ones.
 "$ztp" simulate --dims 1500,1100,5 --ones 6000 --rank 5 --mode-names user,item,week --edges user=2000 --seed 3 \
@@ -73,6 +67,16 @@ for ranks in ${ZTP_RANKS:-3 4}; do
   as_one "$ranks" online made.ztpt --chains 1 --method online --minibatch 500
   as_one "$ranks" online_network $network --method online --minibatch 500
 done
+
+# What several processes need, and what they do not do.
+expect 0 'processes   4: each needs ' "$ztp" check made/tensor.tsv --rank 7 --chains 1 --ranks 4
+expect 2 "'ztp info' is for one process: start it without the MPI launcher" mpirun -n 2 "$ztp" info one/binary
+expect 4 'the collapsed sampler moves counts one after another; use at most 1 process, or --chains 3' \
+  mpirun -n 3 "$ztp" fit made/tensor.tsv --rank 7 --chains 1 --sampler collapsed --out refused
+expect 4 'process 2 of the job has other options than the first' \
+  mpirun -n 1 "$ztp" fit made/tensor.tsv --rank 7 --out refused : -n 1 "$ztp" fit made/tensor.tsv --rank 8 --out refused
+[ ! -e refused ] || { echo "FAILED: a fit that was refused left something"; failed=1; }
+
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self
 as_one 4 binary $binary
 as_one 3 shared $shared

@@ -2,12 +2,7 @@
 # Ranks that are killed and a write that fails, as experiments/kill_ranks.py does by the hundred; and what a
 # kill in the middle of a write leaves in the files of several groups of ranks.
 . "$2/tests/cli/common.sh.inc"
-command -v mpirun >/dev/null && [ -e "$(dirname "$ztp")/libztp_mpi.so" ] || {
-  echo "no MPI"
-  exit 77
-}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none
+several_processes
 
 expect 0 '0 trials went wrong' python3 "$source_dir/experiments/kill_ranks.py" --program "$ztp" --ranks 3 \
   --kinds shared,groups --kills 2 --disks 1 --stops 0
