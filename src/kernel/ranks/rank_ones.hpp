@@ -6,17 +6,11 @@
 
 #include "comm/comm.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/ranks/cells_here.hpp"
 #include "kernel/ranks/rank_arrays.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
-
-// Cells of one rank: copies, and the place of each among all cells.
-struct CellsHere {
-  std::vector<std::uint64_t> place;
-  std::vector<std::uint32_t> coords;
-  std::vector<std::int64_t> observed;  // of counts
-};
 
 // Into how many parts each mode is cut for the chunks of a rank, which is one of so many and has its part of the ones,
 // where copies of the rows that a chunk touches, and messages with them, have room for so many bytes.

@@ -49,7 +49,8 @@ class RanksKernel final : public Kernel {
     return std::make_unique<RankCounts>(comm_, cut_of(rows, place), columns, place, wide);
   }
   std::unique_ptr<Ones> upload(const HostCells& cells, const FactorLayout& layout) override {
-    return std::make_unique<RankOnes>(cells, cells_here(cells, layout), layout, partition_.room, comm_, *host_);
+    return std::make_unique<RankOnes>(cells, cells_here(cells, layout, partition_, comm_), layout, partition_.room, comm_,
+                                      *host_);
   }
 
   // ---- counts of cells
@@ -304,71 +305,6 @@ class RanksKernel final : public Kernel {
       if (more) cells.end_fetch();
       finish(c);
     }
-  }
-
-  bool are_of_tensor(const FactorLayout& layout) const {
-    if (layout.modes() != partition_.grid.modes()) return false;
-    for (std::size_t k = 0; k < layout.modes(); ++k)
-      if (layout.size_of_mode(k).rows != partition_.layout.size_of_mode(k).rows) return false;
-    return true;
-  }
-
-  // Which cells are this rank's: those of the tensor by the grid, others in equal parts.
-  CellsHere cells_here(const HostCells& cells, const FactorLayout& layout) const {
-    CellsHere here;
-    const std::size_t K = layout.modes(), ranks = comm_.size(), rank = comm_.rank();
-    const auto take = [&](std::size_t e) {
-      here.place.push_back(e);
-      here.coords.insert(here.coords.end(), cells.coords + e * K, cells.coords + (e + 1) * K);
-      if (cells.observed != nullptr) here.observed.push_back(cells.observed[e]);
-    };
-    if (!are_of_tensor(layout)) {
-      for (std::size_t e = cells.count * rank / ranks; e < cells.count * (rank + 1) / ranks; ++e) take(e);
-    } else if (!cells.indexed) {
-      for (std::size_t e = 0; e < cells.count; ++e)
-        if (partition_.grid.rank_of(cells.coords + e * K) == rank) take(e);
-    } else {
-      exchange_cells(cells, K, here);
-    }
-    return here;
-  }
-
-  // The same of all ones, each of which one rank reads, and sends to the rank that it belongs to.
-  void exchange_cells(const HostCells& cells, std::size_t K, CellsHere& here) const {
-    constexpr std::size_t at_once = std::size_t{1} << 18;  // of each rank
-    const std::size_t ranks = comm_.size(), words = K + 2 + (cells.observed == nullptr ? 0 : 2);
-    for (std::size_t begin = 0; begin < cells.count; begin += ranks * at_once) {
-      const std::size_t first = std::min(begin + comm_.rank() * at_once, cells.count);
-      std::vector<std::vector<std::uint32_t>> of_ranks(ranks);
-      for (std::size_t e = first; e < std::min(first + at_once, cells.count); ++e) {
-        std::vector<std::uint32_t>& to = of_ranks[partition_.grid.rank_of(cells.coords + e * K)];
-        const auto add = [&](std::uint64_t value) {
-          to.insert(to.end(), {static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)});
-        };
-        to.insert(to.end(), cells.coords + e * K, cells.coords + (e + 1) * K);
-        add(e);
-        if (cells.observed != nullptr) add(static_cast<std::uint64_t>(cells.observed[e]));
-      }
-      std::vector<std::uint64_t> to_each, from_each(ranks);
-      std::vector<std::uint32_t> packed;
-      for (const auto& of_rank : of_ranks) {
-        to_each.push_back(4 * of_rank.size());
-        packed.insert(packed.end(), of_rank.begin(), of_rank.end());
-      }
-      comm_.exchange_sizes(to_each.data(), from_each.data());
-      std::vector<std::uint32_t> received(std::accumulate(from_each.begin(), from_each.end(), std::uint64_t{0}) / 4);
-      comm_.exchange(packed.data(), to_each.data(), received.data(), from_each.data());
-      for (std::size_t i = 0; i < received.size(); i += words) {
-        const std::uint32_t* const cell = received.data() + i;
-        const auto wide = [&](std::size_t at) { return cell[at] | std::uint64_t{cell[at + 1]} << 32; };
-        here.coords.insert(here.coords.end(), cell, cell + K);
-        here.place.push_back(wide(K));
-        if (cells.observed != nullptr) here.observed.push_back(static_cast<std::int64_t>(wide(K + 2)));
-      }
-    }
-    here.coords.shrink_to_fit();
-    here.place.shrink_to_fit();
-    here.observed.shrink_to_fit();
   }
 
   // Adds the sums of counts that this rank has of a chunk to the sums of all. Its totals and log-likelihood become those
