@@ -18,8 +18,7 @@ namespace {
 constexpr std::size_t cells_at_a_time = 256;  // whose features are in cache together
 constexpr std::size_t cells_per_block = 4096;
 constexpr std::size_t most_rows_per_block = 64;
-// The prior (M33): shapes of the multiplicative gamma process, and the precision of the intercept. Factors are standard
-// normal.
+// The prior (M33): shapes of the multiplicative gamma process, and the precision of the intercept.
 constexpr double first_shape = 2, later_shapes = 3;
 constexpr double intercept_precision = 0.01;
 
@@ -80,8 +79,10 @@ class RowWork {
   std::size_t used_ = 0;
 };
 
-LogisticChain::LogisticChain(const RivalProblem& problem, std::uint64_t zeros, Pool& pool, std::uint32_t number)
+LogisticChain::LogisticChain(const RivalProblem& problem, std::uint64_t zeros, Pool& pool, std::uint32_t number,
+                             double ridge)
     : RivalChain(problem, pool, number),
+      ridge_(ridge),
       cells_(training_cells(*problem.tensor, problem.missing, zeros, problem.seed)),
       delta_(problem.R, 1.0),
       theta_(cells_.size()),
@@ -178,8 +179,10 @@ void LogisticChain::draw_row(std::size_t k, std::size_t j, RowWork& work) {
   work.flush();
   Stream stream(stream_key(problem_.seed, number_, Purpose::rival_rows, static_cast<std::uint32_t>(k)), t_, j);
   Eigen::VectorXd value;
-  if (!work.draw(std::vector<double>(R, 1.0), stream, value))
-    throw Error(ErrorKind::numeric, fmt::format("sweep {}: mode {}, row {}: no normal law", t_, k + 1, j + 1));
+  if (!work.draw(std::vector<double>(R, ridge_), stream, value))
+    throw Error(
+        ErrorKind::numeric,
+        fmt::format("sweep {}: mode {}, row {}: the normal distribution to draw from is degenerate", t_, k + 1, j + 1));
   for (std::size_t r = 0; r < R; ++r) u_[k].row(j)[r] = static_cast<float>(value[static_cast<Eigen::Index>(r)]);
 }
 
@@ -210,7 +213,7 @@ void LogisticChain::draw_weights() {
   Stream stream(stream_key(problem_.seed, number_, Purpose::rival_rows, static_cast<std::uint32_t>(K)), t_, 0);
   Eigen::VectorXd value;
   if (!parts[0].draw(precision, stream, value))
-    throw Error(ErrorKind::numeric, fmt::format("sweep {}: the weights have no normal law", t_));
+    throw Error(ErrorKind::numeric, fmt::format("sweep {}: the normal distribution of the weights is degenerate", t_));
   for (std::size_t r = 0; r < R; ++r) weight_[r] = value[static_cast<Eigen::Index>(r)];
   intercept_ = value[static_cast<Eigen::Index>(R)];
 }

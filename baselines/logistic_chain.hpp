@@ -11,8 +11,8 @@ namespace ztp {
 
 class LogisticChain final : public RivalChain {
  public:
-  // `zeros`: how many of them the model is fitted to (zeros_wanted).
-  LogisticChain(const RivalProblem& problem, std::uint64_t zeros, Pool& pool, std::uint32_t number);
+  // `zeros`: how many of them the model is fitted to (zeros_wanted). `ridge`: the precision of the factors' prior.
+  LogisticChain(const RivalProblem& problem, std::uint64_t zeros, Pool& pool, std::uint32_t number, double ridge = 1);
 
   void start() override;
   // One Gibbs sweep: factors of each mode, weights and intercept, shrinkage, all given the Polya-Gamma variables, and
@@ -29,6 +29,7 @@ class LogisticChain final : public RivalChain {
   void draw_weights();    // w and b                                                                      (M36)
   void draw_shrinkage();  // delta and tau                                                                (M38)
 
+  const double ridge_;
   TrainingCells cells_;
   std::vector<RowIndex> by_row_;
   std::vector<double> delta_;      // of the multiplicative gamma process, R

@@ -83,7 +83,7 @@ void QuadChain::restore(std::uint32_t t) {
   // Used as indices: split s divides a block that is there by then, along a mode.
   bool sound = splits_[0] <= (splits_.size() - 1) / 2;
   for (std::size_t s = 0; sound && s < splits_[0]; ++s) sound = splits_[1 + 2 * s] <= s && splits_[2 + 2 * s] < order();
-  if (!sound) throw Error(ErrorKind::input, "the checkpoint is damaged: its blocks of cells cannot be; fit again");
+  if (!sound) throw Error(ErrorKind::input, "the checkpoint is damaged: its blocks of cells are invalid; fit again");
   stale_ = true;
 }
 

@@ -90,8 +90,8 @@ void RivalChain::draw_state() {
 
 std::vector<CheckpointField> RivalChain::checkpoint_fields() {
   std::vector<CheckpointField> result = {{"weight", weight_.data(), weight_.size() * sizeof(double)},
-                                 {"precision", precision_.data(), precision_.size() * sizeof(double)},
-                                 {"intercept", &intercept_, sizeof(double)}};
+                                         {"precision", precision_.data(), precision_.size() * sizeof(double)},
+                                         {"intercept", &intercept_, sizeof(double)}};
   for (std::size_t k = 0; k < order(); ++k) result.push_back({fmt::format("u{}", k), u_[k].row(0), u_[k].bytes()});
   return result;
 }

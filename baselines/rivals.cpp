@@ -44,12 +44,12 @@ void describe(const Dataset& data, RunInfo& info) {
   info.zeros_used = share_of_zeros(data.tensor, missing, info.training_zeros);
 }
 
-std::unique_ptr<Chain> make_chain(const FitOptions& complete, const Dataset& data, Pool& pool,
-                                     std::uint32_t number) {
+std::unique_ptr<Chain> make_chain(const FitOptions& complete, const Dataset& data, Pool& pool, std::uint32_t number) {
   const Buffer<std::uint32_t>* missing = missing_cells(data);
   const RivalProblem problem{&data.tensor, missing, static_cast<std::size_t>(complete.rank), complete.seed};
   if (complete.model == Model::logistic)
-    return std::make_unique<LogisticChain>(problem, zeros_wanted(data.tensor, missing, complete.zeros), pool, number);
+    return std::make_unique<LogisticChain>(problem, zeros_wanted(data.tensor, missing, complete.zeros), pool, number,
+                                           complete.ridge);
   return std::make_unique<QuadChain>(problem, complete.ridge, blocks_of(complete), pool, number);
 }
 

@@ -9,7 +9,6 @@
 #include "base/random.hpp"
 #include "io/draw_cells.hpp"
 #include "options/options.hpp"
-#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -63,15 +62,13 @@ std::uint64_t zeros_wanted(const SparseTensor& tensor, const Buffer<std::uint32_
 TrainingCells training_cells(const SparseTensor& tensor, const Buffer<std::uint32_t>* missing, std::uint64_t zeros,
                              std::uint64_t seed) {
   const std::size_t K = tensor.order();
-  Buffer<std::uint32_t> excluded;
-  excluded.append(tensor.coords.data(), tensor.coords.size());
-  if (missing != nullptr) excluded.append(missing->data(), missing->size());
-  sort_records(excluded.data(), excluded.size() / K, K, nullptr);
+  ExcludedCells excluded{tensor.coords};
+  if (missing != nullptr) excluded.others = *missing;
   const ObservedBox box(tensor, {});
   const StreamKey key = stream_key(seed, 0, Purpose::rival_zeros);
   const std::optional<std::uint64_t> volume = box.volume();
   const Buffer<std::uint32_t> drawn =
-      volume ? draw_cells_by_number(box, excluded, *volume - excluded.size() / K, zeros, key)
+      volume ? draw_cells_by_number(box, excluded, *volume - excluded.count_in(box), zeros, key)
              : draw_cells_by_rejection(box, excluded, zeros, key);
   TrainingCells cells;
   merge(tensor.coords, drawn, K, cells);

@@ -17,12 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                std::vector<std::size_t>(choice >> 4 & 1, 0));
   std::string bytes(input.rest());
   const std::uint64_t record = record_bytes(layout);
-  const ztp::Blocks pieces = ztp::pieces_of(layout);
+  const ztp::DrawPieces pieces(layout);
   for (std::uint64_t at = 0; (choice & 128) == 0 && at + record <= bytes.size(); at += record) {
-    const std::uint64_t values = at + sizeof(ztp::DrawHead), sums = values + 4 * layout.floats();
+    const std::uint64_t values = at + sizeof(ztp::DrawHead), sums = values + pieces.bytes();
     for (std::size_t p = 0; p < pieces.count(); ++p)
-      fuzz::store(bytes, sums + 8 * p,
-                  ztp::hash_of(bytes.data() + values + 4 * pieces.begin(p), 4 * (pieces.end(p) - pieces.begin(p))));
+      fuzz::store(bytes, sums + 8 * p, ztp::hash_of(bytes.data() + values + pieces[p].begin, pieces[p].bytes));
     ztp::Hash hash;
     hash.add(bytes.data() + at, sizeof(ztp::DrawHead));
     hash.add(bytes.data() + sums, 8 * pieces.count());
@@ -37,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       REQUIRE(log.head(i).chain < layout.chains && log.head(i).occupied() <= layout.factors.components());
       log.read(i, 0, values.size(), values.data());
       log.verify_sums(i);
-      for (std::size_t p = 0; p < pieces.count(); ++p) log.read_piece(i, p, values.data() + pieces.begin(p));
+      for (std::size_t p = 0; p < pieces.count(); ++p) log.read_piece(i, p, values.data() + pieces[p].first);
     }
   });
   return 0;

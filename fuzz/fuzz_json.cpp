@@ -12,7 +12,7 @@ namespace {
 void require_sound(const ztp::RunInfo& info) {
   REQUIRE(info.modes.size() >= 1 && info.modes.size() <= ztp::max_modes);
   for (const auto& mode : info.modes) {
-    REQUIRE(mode.size >= 1 && mode.size <= ztp::max_mode_size && mode.missing_entities <= mode.size);
+    REQUIRE(mode.size >= 1 && mode.size <= ztp::max_mode_size && mode.missing_slices <= mode.size);
     REQUIRE(!mode.name.empty() && mode.name.find('/') == mode.name.npos && mode.name != "..");
   }
   for (const auto& network : info.networks) REQUIRE(network.mode < info.modes.size());

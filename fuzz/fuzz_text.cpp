@@ -1,4 +1,4 @@
-// Text files of cells: .tsv, .tns, .mtx. Two bytes choose how they are read, the third how small the blocks are; what
+// Text files of cells: .tsv, .csv, .tns, .mtx. Two bytes choose how they are read, the third how small the blocks are; what
 // comes out may not depend on the blocks.
 #include "text_table.hpp"
 

@@ -34,7 +34,7 @@ std::string bytes_of(std::initializer_list<unsigned> values) {
 
 struct Text {
   const char* name;
-  unsigned format;  // of fuzz::chosen_table: 1 .tsv, 2 .tns, 3 .mtx
+  unsigned format;  // of fuzz::chosen_table: 1 .tsv, 2 .tns, 3 .mtx, 4 .csv
   std::string_view text;
 };
 
@@ -43,6 +43,10 @@ constexpr Text texts[] = {
     {"values", 1, "a\tx\t1\nb\ty\t0\nc\tz\t2.5\r\nc\tz\t1e3\n\na\ty\t7"},
     {"utf8", 1, "\xef\xbb\xbf# user\titem\n\xc3\xa4\tx y\n#a\tb\n"},
     {"wide", 1, "1\t2\t3\t4\t5\t6\t7\t8\n1\t1\t1\t1\t1\t1\t1\t1\n"},
+    {"csv", 4, "user,item,day\r\nann,\"x, \"\"y\"\"\",mon\r\n\"bob\",\"z\r\nz\",tue\r\n,,\r\nann,z,mon\r\n"},
+    {"semicolons", 4, "sep=;\nuser;item;n\na;x,y;1\nb;\"z;z\";0\n\"a\";z\t;7\n"},
+    {"unquoted", 4, "a,b\nc,d\n#e,f\n\"g\",\"h\ni"},
+    {"latin1", 1, "a\tx\nJos\xe9\ty\n"},
     {"frostt", 2, "# comment\n1 2 3 1\n2 2 1 1.0\n30 1 1 4\n\n1 1 1 0\n"},
     {"sptensor", 2, "sptensor\n3\n4 5 6\n2\n1 2 3 1\n4 5 6 2\n"},
     {"large", 2, "2147483648 1 1\n1 2147483648 18446744073709551615\n"},
@@ -77,13 +81,14 @@ std::string zstd(std::string_view text) {
 void make_text() {
   for (const auto& [name, format, text] : texts) {
     for (const unsigned values : {0u, 1u, 2u, 3u})
-      seed("fuzz_text", fmt::format("{}{}", name, values), bytes_of({format | values << 2, 0, 5}), text);
-    seed("fuzz_text", fmt::format("{}_detect", name), bytes_of({1 << 2, 0, 20}), text);
-    for (unsigned closed = 1; closed < 6; ++closed)
-      seed("fuzz_text", fmt::format("{}_closed{}", name, closed), bytes_of({format | 1 << 4 | 1 << 6, closed, 30}),
+      seed("fuzz_text", fmt::format("{}{}", name, values), bytes_of({(format & 3) | values << 2, format >> 2 << 4, 5}),
            text);
+    seed("fuzz_text", fmt::format("{}_detect", name), bytes_of({1 << 2, 0, 20}), text);
+    for (unsigned closed = 1; closed < 8; ++closed)
+      seed("fuzz_text", fmt::format("{}_closed{}", name, closed),
+           bytes_of({(format & 3) | 1 << 4 | 1 << 6, closed | format >> 2 << 4, 30}), text);
     for (const unsigned values : {0u, 1u}) {
-      const std::string choice = bytes_of({format | values << 2, 0, 0});
+      const std::string choice = bytes_of({(format & 3) | values << 2, format >> 2 << 4, 0});
       seed("fuzz_compressed", fmt::format("{}{}_gz", name, values), choice, gzip(text));
       seed("fuzz_compressed", fmt::format("{}{}_zst", name, values), choice, zstd(text));
     }
@@ -216,7 +221,10 @@ void make_labels() {
                {8, "sptensor\n2\n2147483648 5\n1\n3 1 1\n"},
                {9, "mode1\tanna\n7\tzoe\n"},
                {10, "1 2 1\n4 3 2\n"},
-               {15, "\xef\xbb\xbfone\ntwo\n"}};
+               {15, "\xef\xbb\xbfone\ntwo\n"},
+               {1, "zoe\n\xe9\n"},
+               {2, "user,user\nzoe,anna\n\"bert\",cleo\n"},
+               {3, "user,item\nanna,\"new, y\"\nzoe,x\n"}};
   unsigned number = 0;
   for (const auto& [choice, text] : files)
     for (const unsigned numbers : {0u, 16u})

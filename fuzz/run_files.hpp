@@ -5,7 +5,7 @@
 namespace fuzz {
 
 constexpr std::string_view good_options = R"json({
-"ztp_version": "0.1.0",
+"ztp_version": "1.0.0",
 "format": 1,
 "command": "ztp fit a.tsv",
 "created": "2026-01-01T00:00:00Z",
@@ -29,8 +29,8 @@ constexpr std::string_view good_options = R"json({
 "test_zeros": 0,
 "training_zeros": 0,
 "zeros_used": 0.0,
-"modes": [{"name": "user", "size": 2, "numbered": false, "first": 0, "dirichlet": 0.1, "missing_entities": 0},
-{"name": "item", "size": 2, "numbered": true, "first": 1, "dirichlet": 0.1, "missing_entities": 0}],
+"modes": [{"name": "user", "size": 2, "numbered": false, "first": 0, "dirichlet": 0.1, "missing_slices": 0},
+{"name": "item", "size": 2, "numbered": true, "first": 1, "dirichlet": 0.1, "missing_slices": 0}],
 "networks": [{"mode": "user", "source": "n.tsv", "edges": 1, "missing_pairs": 0}]
 }
 )json";
@@ -51,12 +51,12 @@ constexpr std::string_view good_status = R"json({
 )json";
 
 // The same with as little as will do.
-constexpr std::string_view short_options = R"json({"ztp_version": "0.1.0", "command": "", "created": "",
+constexpr std::string_view short_options = R"json({"ztp_version": "1.0.0", "command": "", "created": "",
 "fingerprint": "", "options": {"sweeps": 40, "burn_in": 20, "chains": 2}, "updates": 0, "keep_every_used": 1,
 "watch_every_used": 1, "ones": 0, "ones_file": "", "ones_in_file": 0, "total_count": 0, "missing_cells": 0,
 "test_ones": 0, "test_zeros": 0,
-"modes": [{"name": "a", "size": 2, "numbered": true, "first": 1, "dirichlet": 1, "missing_entities": 0},
-{"name": "b", "size": 2, "numbered": true, "first": 1, "dirichlet": 1, "missing_entities": 0}], "networks": []})json";
+"modes": [{"name": "a", "size": 2, "numbered": true, "first": 1, "dirichlet": 1, "missing_slices": 0},
+{"name": "b", "size": 2, "numbered": true, "first": 1, "dirichlet": 1, "missing_slices": 0}], "networks": []})json";
 constexpr std::string_view short_status =
     R"json({"status": "complete", "sweeps": 40, "draws_planned": 0, "draws": 0, "peak_memory_bytes": 0, "auc_roc": 0,
 "chains": [], "learned": {}, "rank_posterior": []})json";

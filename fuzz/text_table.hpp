@@ -53,9 +53,16 @@ inline ztp::TableSpec chosen_table(const std::string& path, unsigned first, unsi
     case 5:
       spec.known = &words.labels;
       break;
+    case 6:
+      spec.header = true;
+      break;
+    case 7:
+      spec.header = false;
+      break;
     default:
       break;
   }
+  spec.open = (first >> 7 & 1) != 0 && !spec.fixed_modes.empty();
   spec.header_names_modes = (second >> 3 & 1) != 0 && !spec.fixed_modes.empty();
   return spec;
 }
@@ -78,7 +85,8 @@ inline void read_cells(const ztp::TableSpec& spec, Cells& result) {
   REQUIRE(modes.size() == K);
   for (std::size_t i = 0; i < result.coords.size(); ++i) {
     const std::size_t k = i % K;
-    const ztp::LabelTable& labels = spec.fixed_modes.empty() ? modes[k].labels : spec.fixed_modes[k]->labels;
+    const ztp::LabelTable& labels =
+        spec.fixed_modes.empty() || spec.open ? modes[k].labels : spec.fixed_modes[k]->labels;
     REQUIRE(result.coords[i] < labels.size());
   }
   for (const std::int64_t value : result.values) REQUIRE(value >= 0);

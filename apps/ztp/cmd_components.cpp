@@ -67,8 +67,9 @@ void run_components(const ComponentsFlags& flags) {
   const std::vector<std::size_t> chosen = chosen_modes(flags, posterior.modes());
   if (shares_columns(posterior.info().options)) {
     if (flags.component != 0 || !flags.modes.empty())
-      throw Error(ErrorKind::usage,
-                  "--component and --mode: not for a run with --columns, which has columns and a core");
+      throw Error(
+          ErrorKind::usage,
+          "--component and --mode cannot be used for a run with --columns: it has columns and a core, not components");
     const ColumnsAndCore found(posterior, flags.top, flags.chain - 1, flags.all);
     if (flags.json)
       fmt::print("{}\n", json_text(found.json(), 2));
@@ -102,24 +103,27 @@ void run_components(const ComponentsFlags& flags) {
 
 void add_components(CLI::App& app) {
   auto flags = std::make_shared<ComponentsFlags>();
-  CLI::App* command = app.add_subcommand("components", "The components by weight, with their top entities");
+  CLI::App* command = app.add_subcommand("components", "List the components by weight, with their top entities");
   command->add_option("RUN", flags->run, "the run directory")->required();
   command->add_option("--top", flags->top, "entities of each mode")->check(CLI::Range(1, 1000000000));
   command->add_option("--mode", flags->modes, "only this mode (repeatable)")->allow_extra_args(false);
   command->add_option("--component", flags->component, "only this component")
-      ->default_str("all that are not empty")
+      ->default_str("all components that are not empty")
       ->check(allowed_range("rank"));
-  command->add_option("--chain", flags->chain, "of which chain; each has its own order of components")
+  command->add_option("--chain", flags->chain, "the chain to show; each chain has its own order of components")
       ->check(allowed_range("chains"));
-  command->add_flag("--all", flags->all, "empty components, too");
+  command->add_flag("--all", flags->all, "show empty components, too");
   add_threads_flag(*command, flags->threads);
   command->add_flag("--json", flags->json, "as JSON");
   command->footer(
-      "Weights are expected latent counts, with a 90 % interval. With several chains, the stability tells how far the\n"
-      "others have a component, too: 1 if all have the same, 0 if none has anything like it, - if it is empty.\n"
-      "Of a run with --columns: the columns with their top entities, and the core, which says in which weights they "
-      "meet.\nAn entry of the core is stable if the other chains have it, too, in the columns that correspond.\n"
-      "Example:\n  ztp components run --top 5");
+      "Weights are expected latent counts, with a 90 % interval. With several chains, the stability tells how\n"
+      "closely the other chains have the same component: 1 if all have it, 0 if none has anything like it, - if it\n"
+      "is empty.\n"
+      "For a run with --columns, the output has the columns with their top entities, and the core: which columns\n"
+      "meet, and with which weight. An entry of the core is stable if the other chains have it, too, in the\n"
+      "corresponding columns.\n"
+      "Example:\n"
+      "  ztp components run --top 5");
   command->callback([flags] { run_components(*flags); });
 }
 

@@ -62,6 +62,7 @@ void run_convert(ConvertFlags& flags) {
     tell(fmt::format("Interrupted; nothing was written to {}.\n", quoted_for_shell(flags.out)));
     throw CLI::RuntimeError(stop_exit_code());
   }
+  print_notes(summary.notes);
   print_warnings(summary.warnings);
   print_summary(flags, summary, clock_seconds() - start);
 }
@@ -70,20 +71,22 @@ void run_convert(ConvertFlags& flags) {
 
 void add_convert(CLI::App& app) {
   auto flags = std::make_shared<ConvertFlags>();
-  CLI::App* command = app.add_subcommand("convert", "Make a shuffled, checksummed file of ones, in little memory");
+  CLI::App* command =
+      app.add_subcommand("convert", "Convert text to a shuffled, checksummed tensor file, in bounded memory");
   add_ones_flags(*command, flags->read);
-  command->add_option("OUT", flags->out, "the file to make, usually called .ztpt")->required();
+  command->add_option("OUT", flags->out, "the file to write, usually called .ztpt")->required();
   command
-      ->add_option("--tie", flags->read.tie, "MODE=MODE: two modes of the same entities, as 'ztp fit --tie' needs them")
+      ->add_option("--tie", flags->read.tie, "MODE=MODE: give both modes the same entities, as 'ztp fit --tie' needs")
       ->expected(1);
-  add_choice(*command, "--likelihood", flags->likelihood, "count: the last column is a count, to be kept");
-  command->add_option("--memory", flags->memory_mib, "MiB for sorting; the tables of labels come on top")
+  add_choice(*command, "--likelihood", flags->likelihood, "count: the last column is a count, which is kept");
+  command->add_option("--memory", flags->memory_mib, "MiB of memory for sorting; the label tables need more on top")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 24));
-  command->add_flag("--force", flags->options.force, "replace a file of that name, once the new one is complete");
+  command->add_flag("--force", flags->options.force, "replace an existing file, once the new one is complete");
   command->add_flag("--json", flags->json, "print one JSON object");
   add_threads_flag(*command, flags->read.threads);
   command->footer(
-      "Temporary data, about as large as the result, go to the directory of the result and vanish with the program.\n"
+      "Temporary data are written to the directory of OUT. They are about as large as the result, and are removed\n"
+      "at the end.\n"
       "Example:\n"
       "  ztp convert ones.tsv.gz ones.ztpt\n"
       "  ztp fit ones.ztpt --rank 50 --out run");

@@ -102,10 +102,12 @@ void print_table(const Diagnosis& diagnosis, const RunInfo& info) {
   for (const Quantity& q : diagnosis.quantities) width = std::max(width, q.name.size());
   for (const Row& row : cells) width = std::max(width, row.name.size());
 
-  fmt::print("{} after burn-in, {} draws each, {} of sampling (added up over chains)\n\n",
-             diagnosis.chains.size() == 1 ? "1 chain" : fmt::format("{} chains", diagnosis.chains.size()),
-             human_count(static_cast<double>(diagnosis.draws)),
-             std::isfinite(diagnosis.seconds) ? human_seconds(diagnosis.seconds) : "unknown time");
+  const bool several = diagnosis.chains.size() > 1;
+  fmt::print("{}: {} sweeps{} after burn-in, which took {}{}. (The run keeps {} draws of them.)\n\n",
+             several ? fmt::format("{} chains", diagnosis.chains.size()) : "1 chain",
+             human_count(static_cast<double>(diagnosis.draws)), several ? " of each" : "",
+             std::isfinite(diagnosis.seconds) ? human_seconds(diagnosis.seconds) : "unknown time",
+             several ? ", added up over chains" : "", human_count(static_cast<double>(info.draws)));
   fmt::print("{:<{}}  {:>12}  {:>10}  {:>10}  {:>7}  {:>8}  {:>8}  {:>8}\n", "quantity", width, "mean", "sd", "mcse",
              "R-hat", "bulk ESS", "tail ESS", "ESS/s");
   for (const Quantity& q : diagnosis.quantities) print_row(q.name, q, width);
@@ -125,16 +127,18 @@ void add_diagnose(CLI::App& app) {
   };
   auto flags = std::make_shared<DiagnoseFlags>();
   CLI::App* command =
-      app.add_subcommand("diagnose", "Whether the chains agree, how precise the numbers are, what helps");
+      app.add_subcommand("diagnose", "Tell whether the chains agree, how precise the numbers are, and what helps");
   command->add_option("RUN", flags->run, "the run directory")->required();
-  command->add_flag("--json", flags->json, "as one JSON object, with every watched cell");
+  command->add_flag("--json", flags->json, "print one JSON object, with every watched cell");
   command->footer(
-      "R-hat compares chains (1 is agreement: good up to 1.01, usable up to 1.05), ESS tells how many independent "
-      "draws the\n"
-      "chains are worth (good from 400, usable from 100), mcse is the error of the mean that is left: Vehtari et al. "
-      "2021,\n"
-      "doi:10.1214/20-BA1221. Works while a fit runs and after an interruption.\n"
-      "Example:\n  ztp fit ones.tsv --rank 50 --chains 4 --out run\n  ztp diagnose run");
+      "R-hat compares chains: 1 is agreement, up to 1.01 is good, up to 1.05 is usable.\n"
+      "ESS is the number of independent draws that the chains are worth: 400 or more is good, 100 or more is\n"
+      "usable.\n"
+      "mcse is the Monte Carlo standard error of the mean. Source: Vehtari et al. 2021, doi:10.1214/20-BA1221.\n"
+      "The command also works while a fit runs, and after an interruption.\n"
+      "Example:\n"
+      "  ztp fit ones.tsv --rank 50 --chains 4 --out run\n"
+      "  ztp diagnose run");
   command->callback([flags] {
     const RunInfo info = run_info(flags->run);
     const Diagnosis diagnosis = diagnose(flags->run);

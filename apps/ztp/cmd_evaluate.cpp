@@ -22,6 +22,8 @@ struct EvaluateFlags {
   unsigned threads = 0;
   bool json = false, raw = false;
   KernelName kernel = KernelName::automatic;
+  std::string memory;
+  bool skip_unknown = false;
   std::size_t head = 1000;
   std::optional<std::string> ranking;  // modes; nothing: no ranking
   RankingOptions options;
@@ -55,9 +57,12 @@ void print_table(const Evaluation& m, const std::vector<HeadOfList>& heads, cons
   const auto count = [](auto value) { return human_count(static_cast<double>(value)); };
   fmt::print("{:<22}  {} ones, {} zeros\n", "test cells", count(m.ones), count(m.zeros));
   fmt::print("{:<22}  {:>12}  {:>12}\n", "", "model", "popularity");
+  const auto score = [](double value, int digits) {
+    return std::isnan(value) ? "not defined" : fmt::format("{:.{}f}", value, digits);
+  };
   for (const MetricField& field : metric_fields())
-    fmt::print("{:<22}  {:>12.{}f}  {:>12.{}f}\n", field.title, m.*field.member, field.digits,
-               m.popularity.*field.member, field.digits);
+    fmt::print("{:<22}  {:>12}  {:>12}\n", field.title, score(m.*field.member, field.digits),
+               score(m.popularity.*field.member, field.digits));
   if (m.counts)
     fmt::print("{:<22}  {:>12.5f}\n{:<22}  {:>12.5f}\n", "deviance of counts", m.counts->deviance,
                "log score of counts", m.counts->log_score);
@@ -82,12 +87,12 @@ std::vector<std::size_t> modes_named(const std::string& text, const std::vector<
   std::vector<std::size_t> result;
   std::istringstream parts(text);
   if (text.empty() || text.back() == ',')
-    throw Error(ErrorKind::usage,
-                fmt::format("--ranking {}: a name is missing; the modes are {}", text, fmt::join(names, ", ")));
+    throw Error(ErrorKind::usage, fmt::format("--ranking {}: the name of a mode is missing; the modes are {}", text,
+                                              fmt::join(names, ", ")));
   for (std::string name; std::getline(parts, name, ',');) {
     if (find(name) == modes.size())
-      throw Error(ErrorKind::usage,
-                  fmt::format("--ranking {}: no mode \"{}\"; the modes are {}", text, name, fmt::join(names, ", ")));
+      throw Error(ErrorKind::usage, fmt::format("--ranking {}: no mode \"{}\"; the modes are {} (or all of them: all)",
+                                                text, name, fmt::join(names, ", ")));
     if (std::find(result.begin(), result.end(), find(name)) != result.end())
       throw Error(ErrorKind::usage, fmt::format("--ranking {}: {} is given twice", text, name));
     result.push_back(find(name));
@@ -165,6 +170,7 @@ void run_ranking(const EvaluateFlags& flags, Posterior& posterior) {
     print_json(ranking, posterior.modes());
   else
     print_table(ranking, posterior.modes());
+  print_skipped(posterior);
 }
 
 // The sizes 10, 100, ... up to the one that was asked for.
@@ -175,8 +181,21 @@ std::vector<std::size_t> head_sizes(std::size_t most) {
   return sizes;
 }
 
+// Why some scores are not defined.
+void warn_of_outcomes(const Metrics& metrics, const std::string& where) {
+  if (metrics.ones > 0 && metrics.zeros > 0) return;
+  const bool ones = metrics.ones > 0;
+  print_warnings({fmt::format(
+      "{}: there are no {} among the test cells; AUC-ROC, AUC-PR, skill, calibration and misplaced ones need both ones "
+      "and zeros, and the other scores are those of the {} alone",
+      where, ones ? "zeros" : "ones", ones ? "ones" : "zeros")});
+}
+
 void run_evaluate(const EvaluateFlags& flags) {
-  Posterior posterior(flags.run, flags.threads, {.raw = flags.raw, .kernel = flags.kernel});
+  Posterior posterior(
+      flags.run, flags.threads,
+      {.raw = flags.raw, .kernel = flags.kernel, .memory = flags.memory, .skip_unknown = flags.skip_unknown});
+  if (flags.ranking) modes_named(*flags.ranking, posterior.modes());  // a TEST in their place is told first
   if (flags.test.empty() && posterior.info().test_ones + posterior.info().test_zeros == 0)
     throw Error(ErrorKind::usage,
                 fmt::format("{} held out no cells: name a TEST file (labels and a last column 0 or 1)", flags.run));
@@ -192,26 +211,26 @@ void run_evaluate(const EvaluateFlags& flags) {
     print_json(metrics, heads);
   else
     print_table(metrics, heads, posterior.calibration_words());
-  std::vector<std::string> warnings;
-  if (metrics.ones == 0 || metrics.zeros == 0)
-    warnings.push_back(fmt::format("{}: there are no {} among the test cells, so most scores do not exist (nan)",
-                                   flags.test.empty() ? flags.run : flags.test, metrics.ones == 0 ? "ones" : "zeros"));
-  print_warnings(warnings);
+  warn_of_outcomes(metrics, flags.test.empty() ? flags.run : flags.test);
+  print_skipped(posterior);
 }
 
 void add_ranking_flags(CLI::App& command, EvaluateFlags& flags) {
-  CLI::Option* ranking = command.add_option("--ranking", flags.ranking,
-                                            "rank test ones among all entities of these modes: MODE,MODE,... or all");
-  command.add_option("--at", flags.options.at, "with --ranking: the k of Hits@k, recall@k and NDCG@k")
+  CLI::Option* ranking = command
+                             .add_option("--ranking", flags.ranking,
+                                         "rank test ones among all entities of these modes: MODE,MODE,... or all")
+                             ->expected(0, 1)
+                             ->default_str("all");
+  command.add_option("--at", flags.options.at, "with --ranking: k of Hits@k, recall@k and NDCG@k")
       ->delimiter(',')
       ->check(CLI::Range(1u, most_places))
       ->needs(ranking);
   command
       .add_option("--filter", flags.options.filter,
-                  "with --ranking: a file of further known ones, such as a validation set; repeatable")
+                  "with --ranking: a file of more known ones, such as a validation set (repeatable)")
       ->allow_extra_args(false)
       ->needs(ranking);
-  command.add_option("--draws", flags.options.draws, "with --ranking: use at most so many draws, evenly spread")
+  command.add_option("--draws", flags.options.draws, "with --ranking: maximum number of draws to use, evenly spaced")
       ->default_str("all")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1000000000}))
       ->needs(ranking);
@@ -221,33 +240,33 @@ void add_ranking_flags(CLI::App& command, EvaluateFlags& flags) {
 
 void add_evaluate(CLI::App& app) {
   auto flags = std::make_shared<EvaluateFlags>();
-  CLI::App* command = app.add_subcommand("evaluate", "How good the predictions of test cells are");
+  CLI::App* command = app.add_subcommand("evaluate", "Score the predictions of test cells");
   command->add_option("RUN", flags->run, "the run directory")->required();
-  command->add_option("TEST", flags->test, "labels and a last column 0 or 1, or a count")
-      ->default_str("the cells the fit held out");
-  command->add_option("--head", flags->head, "look at so many of the most probable unseen cells; 0: at none")
+  command->add_option("TEST", flags->test, "file of test cells: labels, and a last column with 0, 1 or a count")
+      ->default_str("the cells that the fit held out");
+  command->add_option("--head", flags->head, "number of most probable unseen cells to look at; 0: none")
       ->check(CLI::Range(std::size_t{0}, std::size_t{1000000}));
+  add_skip_unknown_flag(*command, flags->skip_unknown);
   add_raw_flag(*command, flags->raw);
   add_ranking_flags(*command, *flags);
   add_kernel_flag(*command, flags->kernel);
+  add_memory_flag(*command, flags->memory);
   add_threads_flag(*command, flags->threads);
-  command->add_flag("--json", flags->json, "as one JSON object");
+  command->add_flag("--json", flags->json, "print one JSON object");
   command->footer(
-      "Log-loss, Brier score, skill and calibration describe the whole tensor: each zero of the test cells is "
-      "weighted\n"
-      "by the number of zeros that it stands for. Skill is 0 for a constant and 1 for a perfect prediction; a slope of "
-      "1\n"
-      "is right, above 1 probabilities are too modest; misplaced ones are expected at the wrong probabilities. Scores\n"
-      "called 'test' count each test cell once: use them to compare runs on the same file. Popularity is what the "
-      "number\n"
-      "of ones of each entity predicts alone. The zeros of a file are taken for a uniform sample of all zeros.\n"
-      "Of the most probable cells that are not training ones, it tells how many held-out ones were expected and "
-      "found.\n"
-      "With --ranking the entity of each test one is replaced by every other one of its mode that makes no known one\n"
-      "(training, TEST, --filter), and its rank by posterior mean probability is summarised: MRR and Hits@k over "
-      "ranks,\n"
-      "recall@k and NDCG@k over queries (the distinct settings of the other coordinates). TEST may then lack the last\n"
-      "column; its zeros are ignored.\n"
+      "Log-loss, Brier score, skill and calibration describe the whole tensor: each test zero has a weight, the\n"
+      "number of zeros that it stands for. The zeros of a file are taken as a uniform sample of all zeros. Scores\n"
+      "called 'test' count each test cell once; use them to compare runs on the same file.\n"
+      "Skill is 0 for a constant and 1 for a perfect prediction. A calibration slope of 1 is right; above 1,\n"
+      "probabilities are too modest. Misplaced ones were expected at the wrong probabilities. Popularity predicts\n"
+      "from the number of ones of each entity alone.\n"
+      "Without ones or without zeros, AUCs, skill and calibration are not defined (null in JSON).\n"
+      "The last table counts the held-out ones among the most probable unseen cells: how many were expected, and\n"
+      "how many were found.\n"
+      "With --ranking, each test one competes with the cells in which another entity takes the place of its own.\n"
+      "Known ones (training, TEST, --filter) do not compete. Its rank is by posterior mean probability. MRR and\n"
+      "Hits@k are averages over ranks; recall@k and NDCG@k are averages over queries (the distinct settings of the\n"
+      "other coordinates). TEST may then lack the last column, and its zeros are ignored.\n"
       "Examples:\n"
       "  ztp evaluate run split/test.tsv\n"
       "  ztp evaluate run test.tsv --ranking head,tail --filter valid.tsv\n"

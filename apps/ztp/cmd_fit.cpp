@@ -61,7 +61,7 @@ std::string occupied_text(const RunInfo& info) {
   }
   const std::string mean =
       fmt::format("occupied components: {:.1f} on average", sum / static_cast<double>(info.chains.size()));
-  return info.chains.size() == 1 ? mean : fmt::format("{}, {:.1f} to {:.1f} from chain to chain", mean, least, most);
+  return info.chains.size() == 1 ? mean : fmt::format("{}, {:.1f} to {:.1f} across chains", mean, least, most);
 }
 
 void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
@@ -71,7 +71,7 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
   }
   if (outcome == FitOutcome::interrupted) {
     const std::string name = quoted_for_shell(run_dir);
-    tell(fmt::format("Interrupted; everything so far is in {}. To go on: ztp resume {}\n", name, name));
+    tell(fmt::format("Interrupted; everything so far is saved in {}. To continue: ztp resume {}\n", name, name));
     throw CLI::RuntimeError(stop_exit_code());
   }
   if (world().rank() > 0) return;
@@ -85,8 +85,8 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     fmt::print("{} components in {} ({} iterations, {})\n", info.options.rank, run_dir, info.options.sweeps,
                human_seconds(info.seconds));
   } else {
-    fmt::print("{} draws of {} components in {} ({} of {} sweeps in {})\n", info.draws, info.options.rank, run_dir,
-               info.options.chains == 1 ? "1 chain" : fmt::format("{} chains", info.options.chains),
+    fmt::print("{} draws of {} components in {} ({} of {} sweeps; {} by the clock)\n", info.draws, info.options.rank,
+               run_dir, info.options.chains == 1 ? "1 chain" : fmt::format("{} chains", info.options.chains),
                info.options.sweeps, human_seconds(info.seconds));
     fmt::print("{}\n", occupied_text(info));
   }
@@ -102,13 +102,14 @@ void run_fit(FitFlags& flags, const CLI::App& command) {
     fmt::print("{}", options_as_markdown());
     return;
   }
-  if (flags.read.file.empty()) throw Error(ErrorKind::usage, "fit needs the FILE of ones; see ztp fit --help");
-  if (flags.out.empty()) throw Error(ErrorKind::usage, "fit needs --out RUN, the directory to make");
+  if (flags.read.file.empty()) throw Error(ErrorKind::usage, "fit needs the FILE with the ones; see ztp fit --help");
+  if (flags.out.empty()) throw Error(ErrorKind::usage, "fit needs --out RUN, the run directory to create");
   check_options(flags.options, given_options(command), !flags.read.networks.empty());
   Dataset data;
   if (world().rank() == 0) {  // other processes of a job find the data in the run directory
     check_run_dir(flags.out, flags.force);
-    data = read_dataset(flags.read, flags.options);
+    data = read_dataset(flags.read, flags.options, flags.out);
+    print_notes(data.notes);
     print_warnings(data.warnings);
   }
   install_stop_signals();  // only now: before, there is nothing to save, and Ctrl-C may end the program
@@ -127,13 +128,14 @@ void add_fit(CLI::App& app) {
   add_data_flags(*command, flags->read, true);
   command->get_option("FILE")->required(false);
   add_option_flags(*command, flags->options);
-  command->add_option("--out", flags->out, "the run directory to make");
-  command->add_flag("--force", flags->force, "replace a run directory that is already there");
-  command->add_flag("--json", flags->json, "print what was run as one JSON object");
+  command->add_option("--out", flags->out, "the run directory to create");
+  command->add_flag("--force", flags->force, "replace an existing run directory");
+  command->add_flag("--json", flags->json, "print a summary of the run as one JSON object");
   command->add_flag("--options-markdown", flags->markdown, "print the table of options for the documentation")
       ->group("");
   command->footer(
-      "Examples:\n  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run\n"
+      "Examples:\n"
+      "  ztp fit ones.tsv --rank 50 --holdout 0.1 --network user=friends.tsv --out run\n"
       "  ztp fit ones.tsv --until converged --at-most 10m --out run");
   command->callback([flags, command] { run_fit(*flags, *command); });
 }
@@ -145,21 +147,24 @@ void add_resume(CLI::App& app) {
     bool json = false;
   };
   auto flags = std::make_shared<Resume>();
-  CLI::App* command =
-      app.add_subcommand("resume", "Go on with a fit that was interrupted or killed, to the same result; or lengthen a complete one");
+  CLI::App* command = app.add_subcommand(
+      "resume", "Continue a fit that was interrupted or killed, with the same result; or lengthen a complete one");
   command->add_option("RUN", flags->run, "the run directory")->required();
   command
       ->add_option("--sweeps", flags->options.sweeps,
-                   "new total of sweeps of each chain, burn-in included; also of a complete run")
+                   "new total number of sweeps of each chain, burn-in included; this also lengthens a complete run")
       ->default_str("as before")
       ->check(CLI::PositiveNumber);
-  command->add_option("--threads", flags->options.threads, "threads")
+  command->add_option("--threads", flags->options.threads, "maximum number of threads")
       ->default_str("as before")
       ->check(allowed_range("threads"));
-  command->add_option("--checkpoint", flags->options.checkpoint, "as of 'ztp fit'")->default_str("as before");
-  command->add_option("--memory", flags->options.memory, "as of 'ztp fit'")->default_str("what the machine has");
-  command->add_flag("--json", flags->json, "print what was run as one JSON object");
-  command->footer("Examples:\n  ztp resume run\n  ztp resume run --sweeps 5000");
+  command->add_option("--checkpoint", flags->options.checkpoint, "as in 'ztp fit'")->default_str("as before");
+  command->add_option("--memory", flags->options.memory, "as in 'ztp fit'")->default_str("the memory of the machine");
+  command->add_flag("--json", flags->json, "print a summary of the run as one JSON object");
+  command->footer(
+      "Examples:\n"
+      "  ztp resume run\n"
+      "  ztp resume run --sweeps 5000");
   command->callback([flags, command] {
     const RunInfo info = run_info(flags->run);
     if (info.status == "complete" && flags->options.sweeps == 0) {

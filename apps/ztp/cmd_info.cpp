@@ -56,7 +56,7 @@ void print_chains(const RunInfo& info) {
   std::size_t network_only = 0;
   for (const auto& chain : info.chains) network_only = std::max(network_only, chain.network_only);
   if (network_only > 0)
-    fmt::print("             besides, components used by a network alone, which say nothing of the tensor: {}\n",
+    fmt::print("             components used by a network alone, which say nothing about the tensor: {}\n",
                network_only);
 }
 
@@ -92,15 +92,15 @@ void print_data(const RunInfo& info) {
     fmt::print("             {} of them in {}\n", human_count(static_cast<double>(info.ones_in_file)), info.ones_file);
   for (std::size_t k = 0; k < info.modes.size(); ++k)
     fmt::print("mode         {}: {} entities{}{}\n", info.modes[k].name, human_count(info.modes[k].size),
-               missing(info.modes[k].missing_entities, "of them"), factors_text(info, k));
-  if (info.options.self == SelfCells::missing)
+               missing(info.modes[k].missing_slices, "of them"), factors_text(info, k));
+  if (info.options.self_cells == SelfCells::missing)
     fmt::print("missing      cells with the same entity in both tied modes\n");
   for (const auto& network : info.networks)
     fmt::print("network      {}: {} edges from {}{}\n", info.modes[network.mode].name,
                human_count(static_cast<double>(network.edges)), network.source,
                missing(network.missing_pairs, "pairs"));
   if (info.missing_cells > 0)
-    fmt::print("missing      {} cells, beside those of missing entities\n",
+    fmt::print("missing      {} cells, not counting those of missing entities\n",
                human_count(static_cast<double>(info.missing_cells)));
 }
 
@@ -124,10 +124,11 @@ void print_model(const RunInfo& info) {
 // A model that is sampled.
 void print_draws(const RunInfo& info) {
   for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
-  fmt::print("schedule     {} chains of {} sweeps, burn-in {}, a draw every {} sweeps\n", info.options.chains,
+  fmt::print("schedule     {} chains of {} sweeps, burn-in {}, one draw every {} sweeps\n", info.options.chains,
              info.options.sweeps, info.options.burn_in, info.keep_every);
   if (!info.ended.empty()) fmt::print("ended        {}\n", ended_text(info));
-  fmt::print("draws        {} of {}\n", info.draws, info.draws_planned);
+  fmt::print("draws        {} of {} are kept\n", info.draws, info.draws_planned);
+  fmt::print("time         {} by the clock (chains at the same time count once)\n", human_seconds(info.seconds));
   print_chains(info);
 }
 
@@ -137,7 +138,7 @@ void print_info(const RunInfo& info) {
   fmt::print("version      ztp {}\n", info.version);
   fmt::print("created      {}\n", info.created);
   if (info.updates > 0)
-    fmt::print("updates      {}: the schedule, times and draws below are those of the last\n", info.updates);
+    fmt::print("updates      {}; the schedule, times and draws below are those of the last one\n", info.updates);
   print_data(info);
   print_model(info);
   (is_point_estimate(info.options) ? print_point : print_draws)(info);
@@ -158,10 +159,12 @@ void add_info(CLI::App& app) {
     bool json = false;
   };
   auto flags = std::make_shared<InfoFlags>();
-  CLI::App* command = app.add_subcommand("info", "What was run: command, options, data, times, occupied rank");
+  CLI::App* command = app.add_subcommand("info", "Show what was run: command, options, data, times, occupied rank");
   command->add_option("RUN", flags->run, "the run directory")->required();
-  command->add_flag("--json", flags->json, "as one JSON object");
-  command->footer("Example:\n  ztp info run");
+  command->add_flag("--json", flags->json, "print one JSON object");
+  command->footer(
+      "Example:\n"
+      "  ztp info run");
   command->callback([flags] {
     const RunInfo info = run_info(flags->run);
     if (flags->json)

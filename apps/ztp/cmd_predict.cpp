@@ -66,6 +66,7 @@ void run_predict(const PredictFlags& flags) {
           text += (flags.json ? json_line : tsv_line)(posterior, coords + e * order, predictions[e], counts);
         print_checked(text);
       });
+  print_skipped(posterior);
   warn_of_predictions(flags.run);
 }
 
@@ -73,23 +74,25 @@ void run_predict(const PredictFlags& flags) {
 
 void add_predict(CLI::App& app) {
   auto flags = std::make_shared<PredictFlags>();
-  CLI::App* command = app.add_subcommand("predict", "Probabilities of cells, with uncertainty");
+  CLI::App* command = app.add_subcommand("predict", "Predict the probabilities of cells, with uncertainty");
   command->add_option("RUN", flags->run, "the run directory")->required();
-  command->add_option("CELLS", flags->cells, "a file of labels, one cell a line; - is standard input")->required();
+  command->add_option("CELLS", flags->cells, "file with one cell per line, as labels; - is standard input")->required();
   add_raw_flag(*command, flags->options.raw);
   add_listed_flag(*command, flags->options.listed);
+  add_skip_unknown_flag(*command, flags->options.skip_unknown);
   add_kernel_flag(*command, flags->options.kernel);
+  add_memory_flag(*command, flags->options.memory);
   add_threads_flag(*command, flags->threads);
-  command->add_flag("--json", flags->json, "one JSON object a cell");
+  command->add_flag("--json", flags->json, "print one JSON object per cell");
   command->footer(
-      "Prints a TSV: the labels, then probability, sd, q05 and q95; with counts the rate as well. Where the fit held "
-      "out\n"
-      "cells, probabilities and intervals are calibrated with them; --raw gives the posterior's own.\n"
-      "Nine in ten true probabilities should be between q05 and q95. Of an online fit or an updated run it is about "
-      "two\n"
-      "in three: their intervals are too narrow, and a warning says so.\n"
-      "A last column (as in a test file) is ignored.\n"
-      "Example:\n  printf 'alice\\tmatrix\\n' | ztp predict run -");
+      "Prints a TSV: the labels, then probability, sd, q05 and q95; for counts also the rate. If the fit held out\n"
+      "cells, probabilities and intervals are calibrated with them; --raw gives those of the posterior itself.\n"
+      "Nine in ten true probabilities should be between q05 and q95. For an online fit or an updated run it is only\n"
+      "about two in three: their intervals are too narrow, and a warning says so.\n"
+      "A label that the run does not have is an error; with --skip-unknown, its line has no prediction.\n"
+      "An additional last column (as in a test file) is ignored.\n"
+      "Example:\n"
+      "  printf 'alice\\tmatrix\\n' | ztp predict run -");
   command->callback([flags] { run_predict(*flags); });
 }
 

@@ -27,13 +27,13 @@ void check(ReportFlags& flags) {
   if (flags.compare && flags.runs.size() != 2)
     refuse("--compare takes two run directories: ztp report --compare RUN RUN");
   if (!flags.compare && flags.runs.size() != 1)
-    refuse("a report is of one run; to set two of them side by side: ztp report --compare RUN RUN");
+    refuse("a report is about one run; to compare two runs: ztp report --compare RUN RUN");
   if (flags.file == "-") refuse("-o -: a report is not written to standard output; name a file");
   if (std::filesystem::is_directory(flags.file))
     refuse(fmt::format("-o {}: this is a directory; name a file in it, such as {}", flags.file,
                        (std::filesystem::path(flags.file) / "report.html").string()));
   if (std::filesystem::exists(flags.file) && !std::filesystem::is_regular_file(flags.file))
-    refuse(fmt::format("-o {}: this is no file that could be replaced; name another", flags.file));
+    refuse(fmt::format("-o {}: this is not a regular file; name another", flags.file));
   if (std::filesystem::exists(flags.file) && !is_report(flags.file) && !flags.force)
     refuse(
         fmt::format("-o {}: this file is not a report of ztp; name another, or replace it with --force", flags.file));
@@ -58,34 +58,34 @@ void run_report(ReportFlags& flags) {
 
 void add_report(CLI::App& app) {
   auto flags = std::make_shared<ReportFlags>();
-  CLI::App* command = app.add_subcommand("report", "One HTML file to look at: components, entities, fit, diagnostics");
+  CLI::App* command = app.add_subcommand("report", "Write one HTML page: components, entities, fit, diagnostics");
   command->add_option("RUN", flags->runs, "the run directory; with --compare two of them")->required()->expected(1, -1);
-  command->add_option("-o,--out", flags->file, "the file; an earlier report is replaced")
+  command->add_option("-o,--out", flags->file, "the file to write; an earlier report is replaced")
       ->default_str("report.html, or comparison.html");
-  CLI::Option* compare =
-      command->add_flag("--compare", flags->compare, "two runs: matched components side by side, and what differs");
-  command->add_option("--test", flags->options.test, "judge with these cells: labels and a last column 0 or 1")
-      ->default_str("the cells the fit held out");
+  CLI::Option* compare = command->add_flag("--compare", flags->compare,
+                                           "compare two runs: matched components side by side, and what differs");
+  command
+      ->add_option("--test", flags->options.test, "file of test cells to judge with: labels and a last column 0 or 1")
+      ->default_str("the cells that the fit held out");
   command
       ->add_option("--ordered", flags->options.ordered,
-                   "this mode has an order, as days have: draw it as a line (repeatable)")
+                   "a mode whose entities have an order, such as days: draw it as a line (repeatable)")
       ->allow_extra_args(false)
-      ->default_str("those whose labels look like it")
+      ->default_str("modes whose labels look ordered")
       ->excludes(compare);
-  command->add_option("--unordered", flags->options.unordered, "this mode has none (repeatable)")
+  command->add_option("--unordered", flags->options.unordered, "a mode whose entities have no order (repeatable)")
       ->allow_extra_args(false)
       ->excludes(compare);
   command
       ->add_option("--entities", flags->options.entities,
-                   "about so many, of all modes together: those with most ones; also the top of every component, and "
-                   "ordered modes")
+                   "approximate number of entities in the page, over all modes: those with the most ones. The top of "
+                   "every component and ordered modes are always included")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10000000}))
       ->excludes(compare);
   command->add_flag("--force", flags->force, "replace a file that is not a report");
   add_threads_flag(*command, flags->options.threads);
   command->footer(
-      "The file needs nothing else: no network, no server. Labels are shown as they are, so think before you publish "
-      "it.\n"
+      "The page needs no network and no server. Labels are shown as they are, so think before you publish it.\n"
       "Examples:\n"
       "  ztp report run -o report.html\n"
       "  ztp report --compare run-a run-b -o difference.html");

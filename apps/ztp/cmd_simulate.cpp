@@ -28,7 +28,7 @@ std::uint64_t whole_number(const std::string& text, const std::string& flag) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size())
-    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is no whole number", flag, text));
+    throw Error(ErrorKind::usage, fmt::format("{}: \"{}\" is not an integer", flag, text));
   return number;
 }
 
@@ -73,31 +73,35 @@ void run_simulate(SimulateFlags& flags, const CLI::App& command) {
 
 void add_simulate(CLI::App& app) {
   auto flags = std::make_shared<SimulateFlags>();
-  CLI::App* command = app.add_subcommand("simulate", "Make a synthetic tensor with a known truth, of any size");
-  command->add_option("--dims", flags->options.dims, "entities of each mode, separated by commas")
+  CLI::App* command = app.add_subcommand("simulate", "Make a synthetic tensor of any size, with a known truth");
+  command->add_option("--dims", flags->options.dims, "number of entities of each mode, separated by commas")
       ->delimiter(',')
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{max_mode_size}))
       ->required();
-  command->add_option("--ones", flags->options.ones, "distinct ones, exactly")
+  command->add_option("--ones", flags->options.ones, "exact number of distinct ones")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000'000'000}))
       ->required();
   command->add_option("--rank", flags->options.rank, "components")->check(CLI::Range(1, 1'000'000));
-  add_choice(*command, "--kind", flags->options.kind,
-             "planted: each component is a block of entities in every mode; model: columns and weights from the prior; "
-             "relations: --dims entities,relations,entities, each component a relation between two communities");
-  command->add_option("--communities", flags->options.communities, "of entities, with --kind relations");
-  command->add_option("--dirichlet", flags->options.dirichlet, "concentration of the columns, with --kind model");
-  command->add_option("--edges", flags->edges, "MODE=N: a network of N edges over a mode, from the same columns")
+  add_choice(
+      *command, "--kind", flags->options.kind,
+      "planted: each component is a block of entities in every mode; model: columns and weights are drawn from the "
+      "prior; relations: --dims entities,relations,entities, and each component is a relation between two communities");
+  command->add_option("--communities", flags->options.communities,
+                      "with --kind relations: number of communities of entities");
+  command->add_option("--dirichlet", flags->options.dirichlet, "with --kind model: Dirichlet parameter of the columns");
+  command
+      ->add_option("--edges", flags->edges, "MODE=N: add a network of N edges over a mode, made from the same columns")
       ->allow_extra_args(false);
-  command->add_option("--mode-names", flags->options.mode_names, "names, separated by commas; else mode1, mode2, ...")
+  command
+      ->add_option("--mode-names", flags->options.mode_names,
+                   "names of the modes, separated by commas; without it mode1, mode2, ...")
       ->delimiter(',');
-  command->add_option("--seed", flags->options.seed, "the result is a function of the options and this")
-      ->check(check_whole);
+  command->add_option("--seed", flags->options.seed, "seed of the random numbers")->check(check_whole);
   command->add_option("--out", flags->out, "the directory for tensor.tsv, labels/, network-MODE.tsv and truth/")
       ->required();
   command->add_flag("--no-truth", flags->no_truth, "do not write truth/");
   command->add_flag("--force", flags->force,
-                    "write into a directory that has contents, replacing an earlier simulation");
+                    "write into a directory that is not empty, replacing an earlier simulation");
   command->add_flag("--json", flags->json, "print one JSON object");
   command->footer(
       "Example:\n"

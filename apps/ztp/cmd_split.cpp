@@ -61,7 +61,7 @@ void print_summary(const SplitFlags& flags, const SparseTensor& tensor, const Sp
   if (result.slices_of)
     fmt::print(
         "held out      {0:>14}   {1}/missing-{2}.txt\n"
-        "in a fit they are zeros, unless it has: --missing-slices {2}={1}/missing-{2}.txt --test {1}/test.tsv\n",
+        "a fit takes them for zeros, unless you give: --missing-slices {2}={1}/missing-{2}.txt --test {1}/test.tsv\n",
         count(entities), flags.out, flags.options.mode);
   fmt::print("all labels are in {0}/labels; next: ztp fit {0}/train.tsv{1} --labels {0}/labels --out run\n", flags.out,
              flags.read.counts ? " --likelihood count" : "");
@@ -72,6 +72,7 @@ void run_split(SplitFlags& flags, const CLI::App& command) {
   flags.read.counts = flags.likelihood == Likelihood::count;
   check_output_directory(flags.out, flags.force);
   const Dataset data = read_dataset(flags.read);
+  print_notes(data.notes);
   print_warnings(data.warnings);
   const Split result = split(data.tensor, flags.options, data.missing);
   write_split(data.tensor, result, flags.out, flags.force);
@@ -84,24 +85,27 @@ void add_split(CLI::App& app) {
   auto flags = std::make_shared<SplitFlags>();
   CLI::App* command = app.add_subcommand("split", "Split a tensor into training ones and test cells");
   add_data_flags(*command, flags->read, false);
-  add_choice(*command, "--likelihood", flags->likelihood, "count: the last column is a count, to be kept in train.tsv");
-  add_choice(*command, "--protocol", flags->options.protocol,
-             "cells: a part of all cells, ones and zeros; ones: a part of the ones, and drawn zeros; slices: all "
-             "ones of the entities of --mode after the first --after, and zeros drawn among their cells");
-  command->add_option("--holdout", flags->options.holdout, "the part to hold out, of cells or ones")
+  add_choice(*command, "--likelihood", flags->likelihood,
+             "count: the last column is a count, which is kept in train.tsv");
+  add_choice(
+      *command, "--protocol", flags->options.protocol,
+      "what to hold out. cells: a share of all cells, ones and zeros. ones: a share of the ones, with random zeros. "
+      "slices: all ones of the entities of --mode after the first --after, with random zeros among their cells");
+  command->add_option("--holdout", flags->options.holdout, "share of the cells or ones to hold out")
       ->check(CLI::Range(0.0, 1.0));
-  command->add_option("--zeros-per-one", flags->options.zeros_per_one, "zeros for each test one, with ones and slices")
+  command
+      ->add_option("--zeros-per-one", flags->options.zeros_per_one,
+                   "with ones and slices: random zeros for each test one")
       ->check(CLI::Range(0, 1'000'000'000));
   command->add_option("--mode", flags->options.mode, "slices: the mode");
-  command->add_option("--after", flags->options.after, "slices: how many entities to keep, in the order of labels")
+  command->add_option("--after", flags->options.after, "slices: number of entities to keep, in the order of the labels")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{max_mode_size}));
-  command->add_option("--seed", flags->options.seed, "the split is a function of the data, the options and this")
-      ->check(check_whole);
+  command->add_option("--seed", flags->options.seed, "seed of the random numbers")->check(check_whole);
   command
       ->add_option("--out", flags->out,
-                   "the directory for train.tsv, test.tsv, labels/MODE.txt and, of slices, missing-MODE.txt")
+                   "the directory for train.tsv, test.tsv, labels/MODE.txt and, with slices, missing-MODE.txt")
       ->required();
-  command->add_flag("--force", flags->force, "write into a directory that has contents, replacing files");
+  command->add_flag("--force", flags->force, "write into a directory that is not empty, replacing files");
   command->add_flag("--json", flags->json, "print one JSON object");
   add_threads_flag(*command, flags->read.threads);
   command->footer(

@@ -10,6 +10,10 @@
 #include "ztp/read.hpp"
 #include "ztp/run_info.hpp"
 
+namespace ztp {
+class Posterior;
+}
+
 namespace ztp::app {
 
 // FILE and --format, --values, --index-base, --labels: how the ones are read.
@@ -39,8 +43,9 @@ CLI::Validator allowed_range(const std::string& option);
 std::vector<const OptionField*> given_options(const CLI::App& command);
 // --threads, by default all cores.
 void add_threads_flag(CLI::App& command, unsigned& threads);
-// --kernel, --raw and --listed: PredictionOptions.
+// --kernel, --memory, --raw and --listed: PredictionOptions.
 void add_kernel_flag(CLI::App& command, KernelName& kernel);
+void add_memory_flag(CLI::App& command, std::string& memory);
 void add_raw_flag(CLI::App& command, bool& raw);
 void add_listed_flag(CLI::App& command, double& listed);
 
@@ -49,10 +54,16 @@ void tell(const std::string& text);
 // Warnings of reading, to standard error.
 void print_warnings(const std::vector<std::string>& warnings);
 
+void print_notes(const std::vector<std::string>& notes);
+
 // Can the run be used? Three lines (ztp/verdicts.hpp).
 void print_verdicts(const std::string& run_dir);
 // After an answer: warnings, if the predictions of the run should not be used yet or their intervals are too narrow.
 void warn_of_predictions(const std::string& run_dir);
+
+// Lines of files that were skipped for unknown labels: warnings.
+void print_skipped(const Posterior& posterior);
+void add_skip_unknown_flag(CLI::App& command, bool& skip);
 
 // Text that is not UTF-8 (labels can be anything) is shown with replacement characters.
 std::string json_text(const nlohmann::ordered_json& json, int indent = -1);

@@ -46,8 +46,8 @@ constexpr const char* footer = R"(Examples:
   ztp recommend run user=alice
   ztp report run -o report.html
 
-Exit codes: 0 done, 2 usage, 3 bad input, 4 options do not fit, 5 numeric, 6 file system, 7 out of memory;
-128 and the number of the signal that stopped it: 129 hang-up, 130 Ctrl-C, 138 SIGUSR1, 143 SIGTERM.)";
+Exit codes: 0 done, 2 usage, 3 bad input, 4 options that do not fit, 5 numerical failure, 6 file system,
+7 out of memory, 128 + n stopped by signal n (129 hang-up, 130 Ctrl-C, 138 SIGUSR1, 143 SIGTERM).)";
 
 void add_commands(CLI::App& app) {
   using namespace ztp::app;
@@ -64,14 +64,14 @@ std::string bad_arguments(const CLI::App& app, int argc, char** argv) {
     return fmt::format("there is no command \"{}\"; 'ztp --help' lists them", argv[1]);
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (ztp::world().size() > 1 && !first.starts_with('-') && first != "fit" && first != "resume")
-    return fmt::format("'ztp {}' is for one process: start it without the MPI launcher", first);
+    return fmt::format("'ztp {}' runs in one process: start it without the MPI launcher", first);
   // No flag takes an empty word. It comes from a shell variable that is not set, and must not pass for a default.
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (!word.empty() && !(word.starts_with("--") && word.find('=') == word.size() - 1)) continue;
     const std::string what = word.empty() ? fmt::format("the argument after \"{}\" is empty", argv[i - 1])
                                           : fmt::format("\"{}\" has no value", word);
-    return what + "; is a variable of the shell not set?";
+    return what + "; is a shell variable unset?";
   }
   return "";
 }
@@ -139,12 +139,16 @@ int main(int argc, char** argv) {
 #ifdef ZTP_RIVALS
   ztp::add_rivals();
 #endif
-  CLI::App app("ztp: Bayesian factorization of massive sparse binary tensors");
+  CLI::App app("ztp: Bayesian factorization of massive sparse binary tensors", "ztp");
   app.set_version_flag("--version", std::string("ztp ") + ztp::version());
   app.require_subcommand(1);
   app.footer(footer);
   app.option_defaults()->always_capture_default();
   add_commands(app);
+  if (argc == 1) {  // nothing was asked: say what there is
+    ztp::app::tell(app.help());
+    return end_job(2);
+  }
   const std::string wrong = bad_arguments(app, argc, argv);
   const int code = wrong.empty() ? run(app, argc, argv) : fail(2, wrong);
   ztp::end_ranks();

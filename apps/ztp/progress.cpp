@@ -95,7 +95,9 @@ std::string ProgressBar::text(const SweepReport& report) const {
     const std::size_t filled = static_cast<std::size_t>(20 * done / total);
     line += fmt::format("[{:<20}] ", std::string(filled, '='));
   }
-  line += fmt::format("sweep {}/{}, {} left", report.done, report.planned, human_seconds(left));
+  line += fmt::format("sweep {}/{}", report.done, report.planned);
+  if (report.done < report.planned)
+    line += fmt::format(", {} left", left < 1 ? "less than a second" : human_seconds(left));
   if (!std::isnan(last_log_likelihood_)) line += fmt::format(", log-likelihood {:.1f}", last_log_likelihood_);
   line += fmt::format(", {} components", report.occupied);
   if (!std::isnan(last_auc_)) line += fmt::format(", AUC {:.4f}", last_auc_);

@@ -1,4 +1,4 @@
-// What is in a file, what is odd about it, and what a fit of it will take.
+// What is in a file, what is odd about it, and the memory and time that a fit will need.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,10 +11,12 @@
 
 namespace ztp {
 
-// What a fit will take.
+// The memory and draws of a fit.
 struct FitCost {
   double memory = 0;            // bytes at its peak, not counting the program itself
   double draws_file = 0;        // bytes of the draws in draws.nc
+  // Bytes of the run directory, when the fit is complete; a little before, it has the draws twice.
+  double run_directory = 0;
   std::uint64_t draws = 0;      // how many will be kept
   unsigned chains_at_once = 1;  // chains that run at the same time
 };
@@ -22,8 +24,9 @@ struct FitCost {
 struct ProcessCost {
   double memory = 0;           // bytes
   double bytes_per_sweep = 0;  // that it sends to others
+  double gpu_memory = 0;       // bytes, with --kernel cuda
 };
-// What a fit of these data would take; nothing is timed. With rank auto, at the largest rank that it tries.
+// What a fit of these data would need, without timing anything. With rank auto: at the largest rank that it tries.
 FitCost estimate_cost(const Dataset& data, const FitOptions& options);
 
 // What there is to know of data before they are fitted.
@@ -59,13 +62,15 @@ struct CheckReport {
   std::uint64_t missing_cells = 0;    // listed, outside missing slices
   double missing_volume = 0;          // all missing cells, slices included
   std::vector<std::string> warnings;  // of reading, as in Dataset
+  std::vector<std::string> notes;     // likewise
+  std::vector<FileSummary> files;     // likewise
   // Two modes whose entities seem to be the same, as those of subject and object are.
   struct SameEntities {
     std::string first, second;                              // the modes
     std::uint64_t shared = 0;                               // labels that both have
     std::uint64_t first_entities = 0, second_entities = 0;  // of each; where labels are numbers, those with ones
     std::uint64_t self_ones = 0;                            // ones with the same entity in both
-    SelfCells self = SelfCells::missing;  // what FitOptions::self would be: zero, if there are such ones
+    SelfCells self_cells = SelfCells::missing;  // what FitOptions::self_cells would be: zero, if there are such ones
   };
   std::optional<SameEntities> same_entities;  // a suggestion for FitOptions::tie; none if modes are tied already
   // Of a fit with these options:

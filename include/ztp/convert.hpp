@@ -29,6 +29,7 @@ struct ConvertSummary {
   std::uint64_t bytes = 0;            // its length
   std::uint64_t fingerprint = 0;      // changes with any change of contents
   std::vector<std::string> warnings;  // as Dataset::warnings
+  std::vector<std::string> notes;     // as Dataset::notes
   // Names and sizes.
   std::vector<std::pair<std::string, std::uint32_t>> modes;
 };

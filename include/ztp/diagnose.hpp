@@ -45,7 +45,7 @@ enum class Verdict { good, usable, poor, one_chain, too_short };
 template <>
 inline constexpr auto choice_names<Verdict> = std::array{"good", "usable", "poor", "one chain", "too short"};
 
-// What the chains of a run tell of themselves.
+// The diagnosis of a run's chains.
 struct Diagnosis {
   std::string status;                      // of the run: running, interrupted, killed or complete
   std::vector<std::size_t> chains;         // that were judged, from 0; one that has only begun is left out
@@ -68,8 +68,8 @@ struct Diagnosis {
 // that is a point estimate and has no draws.
 Diagnosis diagnose(const std::string& run_dir);
 
-// What to know before using the predictions of a run, a sentence each: its chains do not agree yet, or its intervals are
-// too narrow. Empty, if there is nothing. A run without a trace is not judged: its answers do not need one.
+// Reasons to be careful with the predictions of a run, one sentence each: its chains do not agree yet, or its intervals
+// are too narrow. Empty if there is no such reason. A run without a trace is not judged.
 struct Cautions {
   std::string convergence;
   std::string intervals;

@@ -8,9 +8,9 @@ namespace ztp {
 // The command line has an exit code for each, from 2 on.
 enum class ErrorKind {
   usage,    // the call itself is wrong: a flag, an argument
-  input,    // data that cannot be read as what it claims to be; the message names file:line:column
+  input,    // data that are not in the expected format; the message names file:line:column
   config,   // options that do not fit together or do not fit the data
-  numeric,  // a number went bad; the message names the sweep and the place
+  numeric,  // a number is no longer finite; the message names the sweep and the place
   io,       // the operating system, or a server, refused a read or a write
 };
 

@@ -10,7 +10,8 @@
 
 namespace ztp {
 
-// NaN where there is none: an AUC without ones or without zeros, everything without cells.
+// NaN where there is none: without ones or without zeros, AUCs, skill, calibration and `misplaced`; without cells,
+// everything.
 struct Metrics {
   // Of the test cells, each counted once: how well they are ordered.
   double auc_roc = 0;  // area under the ROC curve, ties by mid-ranks

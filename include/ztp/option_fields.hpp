@@ -46,9 +46,9 @@ struct OptionField {
 const std::vector<OptionField>& fit_option_fields();
 const OptionField& fit_option_field(const std::string& name);  // Error (usage), if there is none
 
-// As check_options(options, networks), for who knows which options were given. That takes those that are not at their
-// defaults for given, but for those that a run fills in. A flag may be given
-// the value of its default: it must be of use even so. But what stands for "follows from the rest" may not be given.
+// As check_options(options, networks), for callers who know which options were given. (The other function takes an
+// option as given if it is not at its default, unless it is one that a run fills in.) A given flag must have an effect,
+// even if its value is the default. A value that stands for "follows from the rest" may not be given.
 void check_options(const FitOptions& options, const std::vector<const OptionField*>& given, bool networks);
 
 // docs/options.md

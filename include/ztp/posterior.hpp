@@ -1,5 +1,5 @@
-// What a run directory knows: predictions with uncertainty, accuracy, components, recommendations. Needs nothing else
-// than the directory, so every door (shell, C++, Python) gives the same numbers.
+// The answers of a run: predictions with uncertainty, accuracy, components, recommendations. Needs only the run
+// directory, so the command line, C++ and Python give the same numbers.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -30,6 +30,20 @@ struct PredictionOptions {
   // Where probabilities are computed: as FitOptions::kernel. automatic: on a GPU, where there is one and a question is
   // worth it. The order in which a recommendation is searched for, and what rivals predict, is the host's in any case.
   KernelName kernel = KernelName::automatic;
+  // As FitOptions::memory: where a draw takes more, answers about cells load the rows that they need, block by block.
+  // A limit on what is loaded of draws, beside what is in memory anyway. Empty: what the machine has.
+  std::string memory = {};
+  // Whether lines of files of cells are skipped, and counted (skipped_lines), if they name entities that the run does
+  // not have. Otherwise they are errors.
+  bool skip_unknown = false;
+};
+
+// The lines of a file that were skipped because they name entities that the run does not have.
+struct SkippedLines {
+  std::string file;
+  std::uint64_t lines = 0;
+  std::vector<std::string> labels;  // a few of them, with their modes: user "eve"
+  std::string sentence() const;
 };
 
 // A cell's probability of being a one, its standard deviation, 5 % and 95 % quantiles over the posterior draws.
@@ -105,6 +119,26 @@ struct Recommendation {
     std::vector<std::size_t> columns = {};  // of an entry of the core, as in CoreEntry; empty, if it is a component
   };
   std::vector<Part> parts;  // those with at least a hundredth of it, largest first
+  bool missing = false;     // whether the data declare the cell missing; held-out cells are not declared so
+};
+
+// What must not be recommended, and what shape the list has.
+struct RecommendOptions {
+  std::vector<std::vector<std::uint32_t>> exclude_entities = {};  // for each mode; the last modes may be left out
+  std::vector<std::uint32_t> exclude_cells = {};                  // cells x K
+  std::optional<std::size_t> only_new = {};  // a mode: without its entities that have a training one with what is given
+  std::optional<std::size_t> distinct = {};  // a mode: at most one cell for each of its entities, the most probable one
+};
+
+// An entity that recommend_entities has found.
+struct EntityRecommendation {
+  std::uint32_t entity = 0;
+  // Of at least one of its cells being a one, and the sum of their rates.
+  Prediction prediction;
+  std::uint64_t ones = 0;                   // training ones that it has with what is given
+  double cells = 0;                         // how many cells it stands for
+  bool missing = false;                     // whether the data declare all of them missing, as a slice
+  std::vector<Recommendation::Part> parts;  // of the sum of the rates
 };
 
 // The most probable cells that are not training ones, where people act: how many held-out ones were expected among
@@ -143,18 +177,28 @@ class Posterior {
   std::vector<std::size_t> chains() const;        // those that have draws, from 0
   std::size_t draws_of(std::size_t chain) const;  // how many. Error (config), if there are none
 
-  // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells. Memory: one draw, and 256
-  // MiB at most for probabilities.
-  std::vector<Prediction> predict(const std::uint32_t* coords, std::size_t count);
+  // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells, or for fewer whose rows fit
+  // into PredictionOptions::memory. Memory: the rows of one draw that the cells touch, and 256 MiB at most for
+  // probabilities. With `unseen`, the id n of a mode with n entities stands for an entity that the fit has not seen. It
+  // has the mean of the factors of all entities, 1/n in each column, which is also their mean a priori. Not for a rival,
+  // nor for a mode with own columns.
+  std::vector<Prediction> predict(const std::uint32_t* coords, std::size_t count, bool unseen = false);
   std::size_t cells_at_a_time() const;
   // Reads a file of cells (or "-"), with or without a last column of values, and yields predictions in file order, some
   // at a time. Error (input) that names file:line for a label that the run does not have.
+  // Error (input) also if no line is left of those that were not skipped.
   void predict_file(const std::string& file,
                     const std::function<void(const std::uint32_t* coords, const Prediction*, std::size_t)>& yield);
 
+  // The cells of a file as ids; a last column of values is ignored. Errors as of predict_file, but with skip_unknown
+  // there may be no cells.
+  std::vector<std::uint32_t> read_cells(const std::string& file);
+  // What was skipped of the files read so far, if PredictionOptions::skip_unknown.
+  const std::vector<SkippedLines>& skipped_lines() const;
+
   // Labels and a last column 0 or 1; without a file, the cells that the fit held out: Error (config), if there are
   // none. Of these each is predicted by a map that has not seen it. Zeros of a file are taken for a uniform sample of
-  // all zeros. Memory: one draw, and 48 bytes a cell.
+  // all zeros. Memory: rows as of predict, 48 bytes a cell, and 8 for each entity.
   Evaluation evaluate(const std::string& file = "");
   // The same with cells that are in memory.
   Evaluation evaluate(const TestCells& cells);
@@ -172,8 +216,10 @@ class Posterior {
 
   // Ranks the ones of a file (labels, and a last column 0 or 1 or none; zeros are ignored) among all entities of a
   // mode. Without a file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are
-  // more), up to 64 MiB of draws or one draw, the training ones, and eight bytes for each known one of a query. Error
-  // (config) for a rival; Error (usage) for options that cannot be; Error (input), if the file has no ones.
+  // more), the rows of the mode twice and up to 64 MiB of further draws, 8 bytes for each known one of a query and for
+  // each entity, and 4 for each entity of the mode and thread. Where PredictionOptions::memory is less, entities are
+  // ranked block by block, each block twice. Error (config) for a rival; Error (usage) for options that cannot be; Error
+  // (input), if the file has no ones.
   Ranking rank(const std::string& file = "", const RankingOptions& options = {});
   // The same with the ones among cells that are in memory.
   Ranking rank(const TestCells& cells, const RankingOptions& options = {});
@@ -232,14 +278,25 @@ class Posterior {
 
   // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed
   // and nothing for each mode left open. Cells (i, i) of tied modes are left out where the fit took them for missing:
-  // they cannot be. Exact; yield returns false to stop early. Error (config), if the search would need more than 8 GiB;
-  // also for a rival.
+  // they cannot be. Exact; yield returns false to stop early. Rows of open modes are read by blocks where
+  // PredictionOptions::memory, or 8 GiB, is less than they take in all draws. Error (config), if the cells that cannot
+  // be told apart take more; also for a rival.
   void recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
-                 const std::function<bool(const Recommendation&)>& yield);
+                 const std::function<bool(const Recommendation&)>& yield, const RecommendOptions& options = {});
+  // The entities of a mode that is left open, most probable first, each with the probability that at least one of its
+  // cells is a one: 1 - exp(-sum of their rates), the mean over all draws. These are its cells that agree with what is
+  // given, but for training ones, cells that are excluded or have an excluded entity, and cells (i, i) as in
+  // recommend. Missing and held-out cells are among them. Not calibrated, since calibration is of single cells, unless
+  // an entity has one cell alone: then as recommend. Error (usage), if PredictionOptions::listed is asked for and an
+  // entity has several cells. Takes two passes over the draws, and the rates of the training ones that agree with what
+  // is given. Memory: 256 MiB at most for rates, and those of a draw of all components, for each draw.
+  std::vector<EntityRecommendation> recommend_entities(std::size_t mode,
+                                                       const std::vector<std::optional<std::uint32_t>>& given,
+                                                       std::size_t top, const RecommendOptions& options = {});
   // Why cells are as probable as they are: the parts of recommend, for any cells. One pass over the draws of the first
   // chain that has any: components of different chains do not correspond. Memory: 8 bytes for each cell and component;
-  // where components share columns, one draw and the entries of the core that the cells have a part in. Error (config)
-  // for a rival.
+  // where components share columns, the entries of the core that the cells have a part in; rows as of predict. Error
+  // (config) for a rival.
   std::vector<std::vector<Recommendation::Part>> explain(const std::uint32_t* coords, std::size_t count);
 
  private:

@@ -1,4 +1,4 @@
-// What a running fit says of itself after every sweep.
+// The progress report of a fit after every sweep.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a run directory says of itself (options.json and status.json).
+// The record of a run (options.json and status.json).
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -37,8 +37,8 @@ struct RunInfo {
     std::uint32_t size = 0;  // entities
     bool numbered = false;   // labels are the numbers first, first + 1, ...; else labels/NAME.txt has them
     std::uint32_t first = 0;
-    double dirichlet = 0;                // a_k; where it is learned, the median of its prior
-    std::uint32_t missing_entities = 0;  // all of whose cells are missing
+    double dirichlet = 0;              // a_k; where it is learned, the median of its prior
+    std::uint32_t missing_slices = 0;  // all of whose cells are missing
   };
   std::vector<ModeInfo> modes;
   // One network.
@@ -87,7 +87,7 @@ struct RunInfo {
   std::uint64_t processes = 1;                          // that sampled last
   double busiest = 1;          // the ones of the process that has most, beside their mean: where several share a chain
   double bytes_per_sweep = 0;  // that processes sent to each other for a sweep of a chain, all of them together
-  double auc_roc = NAN;  // of the held-out cells, posterior mean so far; NaN if not followed
+  double auc_roc = NAN;        // of the held-out cells, posterior mean so far; NaN if not followed
 };
 
 // Reads both files. Error (input), if the directory is not a run or one of them is damaged.

@@ -46,9 +46,9 @@ struct Split {
 // options that do not fit the tensor, or more than 100 million test cells of `cells`, a billion of the others).
 Split split(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing = {});
 
-// Turns the tensor into its training part, without a copy: the split loses its coords and counts. Modes and labels stay
-// complete.
-void keep_training_ones(SparseTensor& tensor, Split& split);
+// The same in place, without a copy of the ones: the tensor keeps its training ones, all modes and labels. The result has
+// no coords and counts.
+Split hold_out(SparseTensor& tensor, const SplitOptions& options, const Missing& missing = {});
 
 // train.tsv, test.tsv and labels/MODE.txt in a directory, which is made; of slices also missing-MODE.txt, the held-out
 // entities (for --missing-slices). An error (config) if it has contents, unless forced: then files of the same names

@@ -7,15 +7,15 @@
 //   ztp::fit(ztp::read_dataset(files, options), options, "run");
 //
 //   ztp::Posterior posterior("run");
-//   const std::uint32_t cell[] = {0, 7, 3};                   // ids; posterior.modes()[k].labels.find("alice") has one
+//   const std::uint32_t cell[] = {0, 7, 3};                   // ids, such as posterior.modes()[0].labels.find("alice")
 //   const ztp::Prediction p = posterior.predict(cell, 1)[0];  // p.probability, p.sd, p.q05, p.q95
 //
-// What goes wrong is thrown, as ztp::Error. Nothing is printed.
+// Errors are thrown as ztp::Error. Nothing is printed.
 #pragma once
 
 // Data
 #include "ztp/arrays.hpp"       // arrays in memory to a Dataset
-#include "ztp/check.hpp"        // what is odd about a file, and what a fit of it will take
+#include "ztp/check.hpp"        // what is odd about a file, and what a fit will need
 #include "ztp/convert.hpp"      // text files to tensor files
 #include "ztp/read.hpp"         // text files to a Dataset
 #include "ztp/simulate.hpp"     // synthetic data
@@ -30,11 +30,11 @@
 #include "ztp/rivals.hpp"  // the paper's rivals, a library of their own
 #include "ztp/update.hpp"  // new data for a run
 
-// What a run directory knows
+// Reading a run directory
 #include "ztp/diagnose.hpp"   // have the chains converged?
 #include "ztp/match.hpp"      // which component of one chain is which of another
 #include "ztp/posterior.hpp"  // predictions, accuracy, components, recommendations
-#include "ztp/report.hpp"     // all of it as a page to look at
+#include "ztp/report.hpp"     // everything as one HTML page
 #include "ztp/run_info.hpp"   // what was run
 
 // Everywhere

@@ -23,8 +23,8 @@ std::time_t seconds_of_creation() {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > end_of_9999)
     throw usage_error(
-        "the environment variable SOURCE_DATE_EPOCH is \"{}\": it must be a whole number of seconds since 1970, or not "
-        "be set",
+        "the environment variable SOURCE_DATE_EPOCH is \"{}\": it must be an integer number of seconds since 1970, or "
+        "unset",
         text.substr(0, 40));
   return seconds;
 }

@@ -11,6 +11,8 @@
 namespace ztp {
 
 class ExactSum {
+  __extension__ using int128 = __int128;
+
  public:
   static constexpr double unit = 0x1p-28;
   // Terms below this can also be rounded by adding this number and taking it away again, and 2^10 of them so rounded
@@ -19,6 +21,9 @@ class ExactSum {
 
   ExactSum() = default;
   ExactSum(double term) { add(term); }  // NOLINT: a number is a sum of one term
+  // high 2^32 + low units, and what is no number: as a GPU adds them up.
+  ExactSum(std::int64_t high, std::uint64_t low, double rest)
+      : units_((int128{high} << 32) + static_cast<int128>(low)), rest_(rest) {}
 
   void add(double term) {
     if (!(std::abs(term) < 0x1p90)) {  // infinite, not a number, or as good as infinite
@@ -54,9 +59,8 @@ class ExactSum {
   operator double() const { return static_cast<double>(units_) * unit + rest_; }  // NOLINT
 
  private:
-  __extension__ using int128 = __int128;
   int128 units_ = 0;
-  double rest_ = 0;  // what is no number
+  double rest_ = 0;  // terms that are not finite
 };
 
 }  // namespace ztp

@@ -151,7 +151,7 @@ AppendFile::AppendFile(std::string path, std::uint64_t length)
     : path_(std::move(path)), fd_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644)), length_(length) {
   if (fd_ < 0) throw_io("open", path_);
   if (file_length(fd_, path_) < length)
-    throw input_error("{}: shorter than the checkpoint says; the run cannot be resumed", path_);
+    throw input_error("{}: shorter than the checkpoint expects; the run cannot be resumed", path_);
   if (::ftruncate(fd_, static_cast<off_t>(length)) != 0) throw_io("truncate", path_);
   if (::lseek(fd_, 0, SEEK_END) < 0) throw_io("seek in", path_);
 }
@@ -235,6 +235,15 @@ void ScratchFile::read(std::uint64_t offset, void* data, std::size_t bytes) cons
 
 void ScratchFile::forget(std::uint64_t offset, std::uint64_t bytes) {
   ::fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+}
+
+std::shared_ptr<void> ScratchFile::map() const {
+  const std::string name = "a temporary file in " + path_;
+  if (!sync_fully(fd_)) throw_io("write", name);  // some file systems tell of a full disk only now
+  const std::size_t bytes = file_length(fd_, name);
+  void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_, 0);
+  if (mapped == MAP_FAILED) throw_io("map", name);
+  return {mapped, [bytes](void* memory) { munmap(memory, bytes); }};
 }
 
 void reserve_disk_space(const std::string& path, std::uint64_t bytes) {

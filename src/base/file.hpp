@@ -126,6 +126,9 @@ class ScratchFile {
   void append(const void* data, std::size_t bytes);
   void read(std::uint64_t offset, void* data, std::size_t bytes) const;
   void forget(std::uint64_t offset, std::uint64_t bytes);  // frees the disk space, where the file system can
+  // All of it, at least a byte, as memory that the system can write to disk and take back. It outlives this object.
+  // What has no room on the disk is an error here at the latest.
+  std::shared_ptr<void> map() const;
 
  private:
   std::string path_;  // for messages

@@ -52,7 +52,7 @@ std::string json_text(const Json& json, int indent) {
 }
 
 const Json& member(const Json& json, const char* key) {
-  if (!json.is_object()) wrong(fmt::format("\"{}\" is asked for where there is no object", key));
+  if (!json.is_object()) wrong(fmt::format("\"{}\" was looked up in something that is not an object", key));
   const auto found = json.find(key);
   if (found == json.end()) wrong(fmt::format("\"{}\" is missing", key));
   return *found;
@@ -62,7 +62,7 @@ std::uint64_t whole_number(const Json& json, const char* key, std::uint64_t smal
   const Json& value = member(json, key);
   const std::uint64_t number = value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
   if (!value.is_number_unsigned() || number < smallest || number > largest)
-    wrong_type(key, fmt::format("a whole number from {} to {}", smallest, largest));
+    wrong_type(key, fmt::format("an integer from {} to {}", smallest, largest));
   return number;
 }
 

@@ -32,6 +32,9 @@ class Matrix {
 #endif
     clear();
   }
+  // Rows that lie in memory of someone else, which must outlive it: they keep their values.
+  Matrix(std::size_t rows, std::size_t columns, T* values)
+      : rows_(rows), columns_(columns), stride_(padded(columns)), data_(values, Free{false}) {}
 
   std::size_t rows() const {
     return rows_;
@@ -62,7 +65,10 @@ class Matrix {
   static constexpr std::size_t large_page = std::size_t{1} << 21;
 
   struct Free {
-    void operator()(T* data) const { std::free(data); }
+    bool owned = true;
+    void operator()(T* data) const {
+      if (owned) std::free(data);
+    }
   };
   std::size_t rows_ = 0;
   std::size_t columns_ = 0;

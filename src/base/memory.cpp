@@ -47,6 +47,10 @@ double resident_memory() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
+double room_within(double limit) {
+  return std::max(limit / 32, (limit - resident_memory()) / 2);
+}
+
 std::uint64_t peak_memory() {
   const double bytes = field_of_proc_file("/proc/self/status", "VmHWM");
   if (std::isfinite(bytes)) return static_cast<std::uint64_t>(bytes);
@@ -64,6 +68,9 @@ double memory_of_machine() {
 
 void share_memory(std::size_t processes) {
   processes_here = processes;
+}
+std::size_t processes_on_machine() {
+  return processes_here;
 }
 
 }  // namespace ztp

@@ -10,7 +10,11 @@ namespace ztp {
 // several processes of one job are on this machine.
 double memory_of_machine();
 void share_memory(std::size_t processes);
-double resident_memory();     // of this process now
+std::size_t processes_on_machine();  // of this job: as many as share_memory was told
+double resident_memory();            // of this process now
+// Within a limit on this process, bytes for what it is about to load: half of what it does not use yet, since that is
+// not all it will need, and at least 1/32 of the limit.
+double room_within(double limit);
 std::uint64_t peak_memory();  // of this process, bytes
 
 std::string human_bytes(double bytes);  // 1.2 GiB

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/clock.hpp"
 #include "base/errors.hpp"
 
 namespace ztp {
@@ -15,17 +16,29 @@ namespace {
 
 std::size_t processes_on_cores = 1;
 
-// A microsecond or two. Whoever spins longer takes the core from other threads, chains and programs.
+// A microsecond or two. Where there are more threads than cores, whoever spins longer takes a core from one that works.
 constexpr int pauses = 50;
+// Where there are not: longer than the serial part between two calls of a sweep. To wake a thread that sleeps takes as
+// long, and each of a team is woken by itself. Not with a yield: on a busy machine it costs the thread its core.
+constexpr double patience = 100e-6;
 
-// Waits until the value is no longer `old`: spins for a moment, then sleeps.
-void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+// Whether the value is no longer `old`: looks at it for a moment.
+bool changes(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
   for (int i = 0; i < pauses; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
+    if (value.load(std::memory_order_acquire) != old) return true;
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
   }
+  return false;
+}
+
+// Waits until the value is no longer `old`, one of a team of so many: spins, then sleeps.
+void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old, unsigned threads) {
+  if (changes(value, old)) return;
+  const double end = threads <= available_cores() ? clock_seconds() + patience : 0;
+  while (clock_seconds() < end)
+    if (changes(value, old)) return;
   value.wait(old, std::memory_order_acquire);
 }
 
@@ -51,7 +64,7 @@ Pool::Pool(unsigned threads) : threads_(threads == 0 ? 1 : threads) {
     const std::size_t started = team_.size();
     stop();
     team_.clear();
-    throw config_error("--threads {}: the system gives no more than {} ({})", threads_, started + 1, error.what());
+    throw config_error("--threads {}: the system allows only {} ({})", threads_, started + 1, error.what());
   }
 }
 
@@ -63,7 +76,7 @@ void Pool::stop() {
 
 void Pool::serve() {
   for (std::uint32_t seen = 0;;) {
-    wait_for_change(call_, seen);
+    wait_for_change(call_, seen, threads_);
     seen = call_;
     if (quit_) return;
     ++working_;  // before the look at open_: either it is closed already, or for_blocks sees this thread and waits
@@ -95,7 +108,8 @@ void Pool::for_blocks(std::size_t blocks, const std::function<void(std::size_t)>
     call_.notify_all();
     work();
     open_ = false;
-    for (std::uint32_t left = working_.load(); left != 0; left = working_.load()) wait_for_change(working_, left);
+    for (std::uint32_t left = working_.load(); left != 0; left = working_.load())
+      wait_for_change(working_, left, threads_);
   }
   if (failure_) std::rethrow_exception(failure_);
 }

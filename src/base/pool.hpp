@@ -27,8 +27,8 @@ class Pool {
   Pool& operator=(const Pool&) = delete;
 
   unsigned threads() const { return threads_; }
-  // Calls body(block) once for every block in 0..blocks-1, in any order, on any thread. The first exception thrown by a
-  // body is rethrown here, after all threads have stopped. A single block is called on this thread.
+  // Calls body(block) once for every block in 0..blocks-1, on any thread; they are begun in order. The first exception
+  // thrown by a body is rethrown here, after all threads have stopped. A single block is called on this thread.
   void for_blocks(std::size_t blocks, const std::function<void(std::size_t)>& body);
 
  private:
@@ -36,14 +36,16 @@ class Pool {
   void serve();
   void stop();
 
+  static constexpr std::size_t cache_line = 64;  // what some threads look at while others write is in lines of its own
+
   unsigned threads_;
-  std::atomic<std::uint32_t> call_ = 0;     // changes with every call of for_blocks
-  std::atomic<bool> open_ = false;          // whether a thread may still begin with the blocks of this call
-  std::atomic<std::uint32_t> working_ = 0;  // threads that have begun and not finished
+  alignas(cache_line) std::atomic<std::uint32_t> call_ = 0;     // changes with every call of for_blocks
+  alignas(cache_line) std::atomic<std::uint32_t> working_ = 0;  // threads that have begun and not finished
+  alignas(cache_line) std::atomic<std::size_t> next_ = 0;
+  alignas(cache_line) std::atomic<bool> open_ = false;  // whether a thread may still begin with the blocks of this call
   std::atomic<bool> quit_ = false;
   const std::function<void(std::size_t)>* body_ = nullptr;
   std::size_t blocks_ = 0;
-  std::atomic<std::size_t> next_ = 0;
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
   std::vector<std::jthread> team_;

@@ -65,7 +65,7 @@ SectionReader::SectionReader(const std::string& path) : file_(path) {
   char start[sizeof magic] = {};
   if (file_.length() >= sizeof magic) file_.read(0, start, sizeof start);
   if (std::memcmp(start, magic, sizeof magic) != 0)
-    throw input_error("{}: not a ztp file, or of another version", path);
+    throw input_error("{}: not a ztp file, or written by another version", path);
   std::uint64_t offset = sizeof magic;
   while (!has("end")) {
     SectionHead head;

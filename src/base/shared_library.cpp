@@ -35,14 +35,14 @@ LoadedFunction load_function(const std::string& file, const std::string& name, c
   std::string problem;
   void* const handle = open_library(file, problem);
   if (handle == nullptr)
-    return {nullptr, problem.empty() ? fmt::format("{} is not there; build it with '{}'", file, make)
+    return {nullptr, problem.empty() ? fmt::format("{} was not found; build it with '{}'", file, make)
                                      : fmt::format("{} cannot be loaded: {}", file, problem)};
   void* const address = dlsym(handle, name.c_str());
   return {address, address == nullptr ? other_version(file, make) : ""};
 }
 
 std::string other_version(const std::string& file, const std::string& make) {
-  return fmt::format("{} is of another version; build it again with '{}'", file, make);
+  return fmt::format("{} belongs to another version; rebuild it with '{}'", file, make);
 }
 
 }  // namespace ztp

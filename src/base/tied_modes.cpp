@@ -22,7 +22,7 @@ std::vector<std::size_t> tied_modes(const std::vector<std::string>& tie, const s
     };
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos || equals != item.rfind('='))
-      throw config_error("--tie {}: must be two modes, as MODE=MODE; the modes are {}", item, names);
+      throw config_error("--tie {}: expected MODE=MODE; the modes are {}", item, names);
     const std::size_t first = mode_named(item.substr(0, equals)), second = mode_named(item.substr(equals + 1));
     if (first == second) throw config_error("--tie {}: a mode cannot be tied to itself", item);
     if (tied[first] == second) continue;

@@ -43,9 +43,9 @@ class SingleComm final : public Comm {
   void exchange_sizes(const std::uint64_t* to_each, std::uint64_t* from_each) override { from_each[0] = to_each[0]; }
   void begin_exchange(const void* send, const std::uint64_t* bytes_to_each, void* receive,
                       const std::uint64_t* bytes_from_each) override {
-    if (exchanging_) throw std::logic_error("an exchange was begun before the last one ended");
+    if (exchanging_) throw std::logic_error("a new exchange began before the last one ended");
     if (bytes_to_each[0] != bytes_from_each[0])
-      throw std::logic_error("a rank sends itself as many bytes as it receives from itself");
+      throw std::logic_error("a rank must send itself as many bytes as it receives from itself");
     exchanging_ = true;
     if (bytes_to_each[0] > 0) std::memcpy(receive, send, bytes_to_each[0]);
   }
@@ -64,7 +64,7 @@ class SingleComm final : public Comm {
 
  private:
   static void check_root(std::size_t root) {
-    if (root != 0) throw std::logic_error("the root is no rank");
+    if (root != 0) throw std::logic_error("the root is not a rank of this job");
   }
 
   std::shared_ptr<std::atomic<bool>> stop_;  // shared with the groups that were split off

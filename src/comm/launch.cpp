@@ -29,6 +29,7 @@ std::size_t number(const char* name) {
 // | srun --mpi=pmi2                   | PMI_RANK, PMI_SIZE, SLURM_PROCID                    |
 // | srun --mpi=pmix                   | PMIX_RANK, SLURM_PROCID, SLURM_STEP_NUM_TASKS       |
 // | sbatch, srun --mpi=none           | SLURM_PROCID                                        |
+// Each also tells the rank on the machine: OMPI_COMM_WORLD_LOCAL_RANK, MPI_LOCALRANKID, SLURM_LOCALID.
 // The last row has no ranks that could find each other. The first size that is known counts: mpirun may itself run in a
 // step of Slurm. SLURM_NTASKS tells how many tasks the allocation may have, and not how many were started.
 Launch read_launch() {
@@ -39,6 +40,11 @@ Launch read_launch() {
   launch.size = number("OMPI_COMM_WORLD_SIZE");
   if (launch.size == 0) launch.size = number("PMI_SIZE");
   if (launch.size == 0 && is_set("PMIX_RANK") && is_set("SLURM_PROCID")) launch.size = number("SLURM_STEP_NUM_TASKS");
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
+    if (!is_set(name)) continue;
+    launch.local_rank = number(name);
+    break;
+  }
   return launch;
 }
 

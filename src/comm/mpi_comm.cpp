@@ -58,9 +58,9 @@ class MpiComm final : public Comm {
   }
   void begin_exchange(const void* send, const std::uint64_t* bytes_to_each, void* receive,
                       const std::uint64_t* bytes_from_each) override {
-    if (exchanging_) throw std::logic_error("an exchange was begun before the last one ended");
+    if (exchanging_) throw std::logic_error("a new exchange began before the last one ended");
     if (bytes_to_each[rank_] != bytes_from_each[rank_])
-      throw std::logic_error("a rank sends itself as many bytes as it receives from itself");
+      throw std::logic_error("a rank must send itself as many bytes as it receives from itself");
     exchanging_ = true;
     for (std::size_t rank = 0; rank < size_; ++rank) bytes_sent_ += rank == rank_ ? 0 : bytes_to_each[rank];
     check(api_.begin_exchange(comm_, send, bytes_to_each, receive, bytes_from_each), "exchange");
@@ -101,7 +101,7 @@ class MpiComm final : public Comm {
                      api_.error());
   }
   void check_root(std::size_t root) const {
-    if (root >= size_) throw std::logic_error("the root is no rank");
+    if (root >= size_) throw std::logic_error("the root is not a rank of this job");
   }
   std::vector<std::uint64_t> share_size(std::size_t bytes) const {
     std::vector<std::uint64_t> sizes(size_);

@@ -73,7 +73,7 @@ Header read_header(ChainTable& table, const std::vector<std::string_view>& field
       table.names.emplace_back(fields[i]);
     }
   }
-  if (known != 2) bad_line(table.path, 1, "no header line with the columns chain and sweep");
+  if (known != 2) bad_line(table.path, 1, "there is no header line with the columns chain and sweep");
   return header;
 }
 

@@ -152,14 +152,14 @@ Cautions cautions(const std::string& run_dir) {
   // docs/correctness.md, "Coverage of intervals".
   if (info.updates > 0 || is_online(info.options))
     result.intervals = fmt::format(
-        "{} approximates the posterior, and its intervals are too narrow: those for 90 % hold about {} % of the true "
-        "probabilities in simulations",
-        info.updates > 0 ? "a run that was updated" : "an online fit", info.updates > 0 ? 65 : 70);
+        "{} approximates the posterior, and its intervals are too narrow: in simulations, 90 % intervals contain about "
+        "{} % of the true probabilities",
+        info.updates > 0 ? "an updated run" : "an online fit", info.updates > 0 ? 65 : 70);
   try {
     const Diagnosis diagnosis = diagnose(run_dir);
     const bool too_short = diagnosis.verdict == Verdict::too_short;
     if (too_short || diagnosis.predictions == Verdict::poor)
-      result.convergence = fmt::format("these probabilities should not be used yet, the chains {}",
+      result.convergence = fmt::format("these probabilities should not be used yet: the chains {}",
                                        too_short ? "are too short" : "have not converged");
   } catch (const Error&) {
   }

@@ -100,7 +100,7 @@ std::string about_agreement(const Subject& predictions, const Subject& rank, boo
 std::string about_precision(const Subject& subject) {
   if (subject.worst.agreement() == Verdict::poor || subject.worst.precision() == Verdict::good) return "";
   return fmt::format(
-      "{} {} worth only {:.0f} independent draws (smallest ESS): a Monte Carlo error of up to {:.0f} % of the "
+      "{} {} worth only {:.0f} independent draws (smallest ESS): the Monte Carlo error is up to {:.0f} % of the "
       "posterior sd.",
       subject.name, subject.plural ? "are" : "is", subject.worst.ess, 100 / std::sqrt(subject.worst.ess));
 }
@@ -125,7 +125,7 @@ std::int64_t round_number_above(double x) {
 
 std::string remedy(const RunInfo& info, const std::string& run_dir, const Diagnosis& diagnosis,
                    const WorstCase& worst) {
-  if (info.updates > 0) return "An update does not sample anew what was known before: a fit of all the data does.";
+  if (info.updates > 0) return "An update does not sample the old data again. For that, fit all the data.";
   constexpr double most = 20;  // beyond that an estimate from these draws means nothing
   const double planned = static_cast<double>(std::max<std::int64_t>(info.options.sweeps - info.options.burn_in, 1));
   const double chains = static_cast<double>(diagnosis.chains.size());
@@ -136,34 +136,38 @@ std::string remedy(const RunInfo& info, const std::string& run_dir, const Diagno
   if (diagnosis.status != "complete" && needed <= planned) return "";  // the rest of the run may do
   const std::string flag = more_chains ? fmt::format("--chains {}", enough_chains) : "";
   if (needed <= planned && (!more_chains || chains == 1)) return "";  // a single chain was told so before
-  if (needed <= planned) return fmt::format("Run with {}: that would be enough by the numbers above.", flag);
+  if (needed <= planned) return fmt::format("Fit again with {}: judging from the numbers above, that is enough.", flag);
   const std::int64_t sweeps = round_number_above(needed * static_cast<double>(info.options.sweeps) / planned);
   const std::string more = shortfall > most ? " or more" : "";
-  const std::string text = more_chains ? fmt::format("Run with --sweeps {}{} and {}", sweeps, more, flag)
-                                       : fmt::format("Go on with 'ztp resume {} --sweeps {}'{}", run_dir, sweeps, more);
+  const std::string lengthen = fmt::format("'ztp resume {} --sweeps {}'{}", run_dir, sweeps, more);
+  const std::string text =
+      more_chains ? fmt::format("Fit again with --sweeps {}{} and {}, or lengthen this run with {}", sweeps, more, flag,
+                                lengthen)
+                  : "Continue with " + lengthen;
   if (shortfall > most && more_chains)
-    return text + ". It may take longer: chains that differ do not tell how long they need.";
+    return text + ". It may take more: chains that disagree do not show how many sweeps they need.";
   if (shortfall > most)
     return text + fmt::format(
-                      ". If the chains still differ then, fit with more of them (--chains {}): the mean over chains "
-                      "becomes more precise.",
+                      ". If the chains still disagree then, fit with more of them (--chains {}), so that the mean over "
+                      "chains becomes more precise.",
                       2 * info.options.chains);
-  return text + fmt::format(": {:.1f} times as many sweeps would be enough by the numbers above.", factor);
+  return text + fmt::format(": judging from the numbers above, {:.1f} times as many sweeps are enough.", factor);
 }
 
-std::string about_few_draws(const RunInfo& info, const Diagnosis& diagnosis) {
+std::string about_few_draws(const RunInfo& info, const std::string& run_dir, const Diagnosis& diagnosis) {
   const std::int64_t planned = info.options.sweeps - info.options.burn_in;
   const std::string text =
-      fmt::format("Too few draws to judge (fewer than {} sweeps after burn-in in a chain)", fewest_sweeps);
+      fmt::format("Too few draws to judge (a chain has fewer than {} sweeps after burn-in)", fewest_sweeps);
   if (diagnosis.status != "complete" && planned >= static_cast<std::int64_t>(fewest_sweeps)) return text + ".";
-  if (info.updates > 0) return text + ": an update with --sweeps 100 has enough.";
-  return text + ": run with --sweeps 500 or more.";
+  if (info.updates > 0) return text + ": update with --sweeps 100.";
+  return text + fmt::format(": continue with 'ztp resume {} --sweeps 500'.", run_dir);
 }
 
 std::string about_one_chain(const RunInfo& info) {
   if (info.options.chains > 1)
-    return "Only one chain so far: drift within it is judged, agreement between starts is not.";
-  return "Only one chain: drift within it is judged, agreement between starts is not. Run with --chains 4.";
+    return "Only one chain so far: its drift can be judged, but not whether chains from different starts agree.";
+  return "Only one chain: its drift can be judged, but not whether chains from different starts agree. Fit again with "
+         "--chains 4.";
 }
 
 // An update has no log-likelihood: it does not look at the old data.
@@ -171,16 +175,26 @@ bool recorded(const Quantity& q) {
   return !std::all_of(q.chain_means.begin(), q.chain_means.end(), [](double mean) { return std::isnan(mean); });
 }
 
+std::string why_poor(const WorstCase& worst, bool one_chain) {
+  if (worst.unknown) return "too few draws, or numbers that are not finite";
+  if (worst.agreement() == Verdict::poor)
+    return fmt::format("{}, R-hat {}", one_chain ? "it drifts within the chain" : "the chains do not agree",
+                       r_hat_text(worst.r_hat));
+  return fmt::format(
+      "{}R-hat {}, but there are too few effective samples: {:.0f}, and {:.0f} need {:.1f} times as "
+      "many sweeps",
+      one_chain ? "" : "the chains agree, ", r_hat_text(worst.r_hat), worst.ess, usable_ess,
+      std::ceil(10 * usable_ess / worst.ess) / 10);
+}
+
 // Quantities that are neither predictions nor the rank.
-std::string about_others(const std::vector<const Quantity*>& others) {
+std::string about_others(const std::vector<const Quantity*>& others, bool one_chain) {
   std::string list;
   for (const Quantity* q : others) {
     WorstCase worst;
     worst.add(*q);
     if (worst.grade() != Verdict::poor) continue;
-    list += list.empty() ? "" : ", ";
-    list +=
-        worst.unknown ? q->name : fmt::format("{} (R-hat {}, ESS {:.0f})", q->name, r_hat_text(worst.r_hat), worst.ess);
+    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", q->name, why_poor(worst, one_chain));
   }
   return list.empty() ? "" : fmt::format("Do not interpret yet: {}.", list);
 }
@@ -190,10 +204,11 @@ std::string about_status(const RunInfo& info, const std::string& run_dir, const 
   for (std::size_t c = 0; c < static_cast<std::size_t>(info.options.chains) && diagnosis.status != "complete"; ++c)
     if (std::find(diagnosis.chains.begin(), diagnosis.chains.end(), c) == diagnosis.chains.end())
       text += fmt::format("{}{}", text.empty() ? "" : ", ", c + 1);
-  if (!text.empty()) text = fmt::format(" Without chain {}, not far enough yet.", text);
+  if (!text.empty()) text = fmt::format(" Left out, because not far enough yet: chain {}.", text);
   if (diagnosis.status == "interrupted")
-    return fmt::format("The run is interrupted ('ztp resume {}' goes on).{}", run_dir, text);
-  if (diagnosis.status == "running") return fmt::format("The run is not complete: these are its draws so far.{}", text);
+    return fmt::format("The run was interrupted ('ztp resume {}' continues it).{}", run_dir, text);
+  if (diagnosis.status == "running")
+    return fmt::format("The run is not complete; this is about its draws so far.{}", text);
   return "";
 }
 
@@ -206,23 +221,21 @@ void add_sentence(Diagnosis& diagnosis, const std::string& sentence) {
 void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis) {
   add_sentence(diagnosis, about_status(info, run_dir, diagnosis));
   if (info.updates > 0 || is_online(info.options))
-    add_sentence(
-        diagnosis,
-        fmt::format("{} approximates the posterior: what follows tells how steady its draws are, not how close they "
-                    "are to it. A fit with --method batch is exact.",
-                    info.updates > 0 ? "A run that was updated" : "An online run"));
+    add_sentence(diagnosis, fmt::format("{} approximates the posterior. The following tells how stable its draws are, "
+                                        "not how close they are to the posterior. A fit with --method batch is exact.",
+                                        info.updates > 0 ? "An updated run" : "An online run"));
   if (diagnosis.draws < fewest_sweeps) {
     diagnosis.verdict = diagnosis.predictions = diagnosis.rank = Verdict::too_short;
-    add_sentence(diagnosis, about_few_draws(info, diagnosis));
+    add_sentence(diagnosis, about_few_draws(info, run_dir, diagnosis));
     return;
   }
   const bool one_chain = diagnosis.chains.size() == 1, with_cells = !diagnosis.cells.empty();
   const Quantity& log_likelihood = diagnosis.quantities[0];
   const Quantity& occupied = diagnosis.quantities[1];
   Subject predictions = {"Predictions", true, "worst R-hat", "", "do not use them yet", {}};
-  if (!with_cells) predictions = {"The log-likelihood", false, "R-hat", "", "predictions may not either", {}};
+  if (!with_cells) predictions = {"The log-likelihood", false, "R-hat", "", "predictions may not agree, either", {}};
   Subject rank = {
-      "The occupied rank", false, "R-hat", chain_means(occupied), "do not interpret the rank, run longer", {}};
+      "The occupied rank", false, "R-hat", chain_means(occupied), "do not interpret the rank, and run longer", {}};
   for (const WatchedCell& cell : diagnosis.cells) predictions.worst.add(cell.probability);
   if (!with_cells) predictions.worst.add(log_likelihood);
   rank.worst.add(occupied);
@@ -243,12 +256,12 @@ void judge(const RunInfo& info, const std::string& run_dir, Diagnosis& diagnosis
     add_sentence(diagnosis, about_one_chain(info));
   }
   if (!one_chain && std::max(diagnosis.predictions, diagnosis.rank) == Verdict::good)
-    add_sentence(diagnosis, "Chains agree: predictions and the rank can be used as they are.");
+    add_sentence(diagnosis, "The chains agree: predictions and the rank can be used.");
   else
     add_sentence(diagnosis, about_agreement(predictions, rank, one_chain));
   add_sentence(diagnosis, about_precision(predictions));
   add_sentence(diagnosis, about_precision(rank));
-  add_sentence(diagnosis, about_others(others));
+  add_sentence(diagnosis, about_others(others, one_chain));
   if (all.grade() != Verdict::good) add_sentence(diagnosis, remedy(info, run_dir, diagnosis, all));
 }
 

@@ -14,7 +14,7 @@ double logit_of(double probability);
 double probability_of_logit(double logit);
 
 // On the logit scale a line with at most three bends: logit q = b0 + b1 x + sum_i b_(2+i) max(0, x - knot_i), where x
-// is the logit of p. It rises everywhere.
+// is the logit of p. It rises everywhere.                                                                        (M59)
 struct CalibrationMap {
   static constexpr std::size_t most_knots = 3, most_terms = most_knots + 2;
   using Terms = std::array<double, most_terms>;

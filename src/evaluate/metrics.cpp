@@ -170,7 +170,7 @@ Metrics MetricsCollector::finish() {
   const double ones = static_cast<double>(result.ones), zeros = static_cast<double>(result.zeros);
   const double cells = ones + zeros;
   result.auc_roc = ones > 0 && zeros > 0 ? auc_roc(keys_, ones, zeros) : none;
-  result.auc_pr = ones > 0 ? average_precision(keys_, ones) : none;
+  result.auc_pr = ones > 0 && zeros > 0 ? average_precision(keys_, ones) : none;
   for (const std::uint64_t key : keys_) {
     result.test_log_loss += log_loss(probability_of(key), (key & 1) != 0) / cells;
     result.test_brier += squared_error(probability_of(key), (key & 1) != 0) / cells;

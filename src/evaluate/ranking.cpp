@@ -36,33 +36,47 @@ std::span<const RankingField> ranking_fields() {
   return fields_of_ranking;
 }
 
-std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uint32_t> tests,
-                                std::span<const std::uint32_t> known) {
-  std::vector<float> levels;
-  for (const std::uint32_t j : tests) levels.push_back(std::max(score[j], smallest_score));
-  std::sort(levels.begin(), levels.end(), std::greater<>());
-  std::vector<TiedOnes> groups;
+Standings::Standings(std::vector<float> of_tests) : levels_(std::move(of_tests)) {
+  for (float& level : levels_) level = std::max(level, smallest_score);
+  std::sort(levels_.begin(), levels_.end(), std::greater<>());
   std::size_t distinct = 0;
-  for (const float level : levels) {
-    if (distinct == 0 || level != levels[distinct - 1]) {
-      levels[distinct++] = level;
-      groups.emplace_back();
+  for (const float level : levels_) {
+    if (distinct == 0 || level != levels_[distinct - 1]) {
+      levels_[distinct++] = level;
+      groups_.emplace_back();
     }
-    ++groups.back().ones;
+    ++groups_.back().ones;
   }
-  levels.resize(distinct);
-  for (const std::uint32_t j : known) score[j] = dropped;
-  for (const std::uint32_t j : tests) score[j] = dropped;
+  levels_.resize(distinct);
+}
+
+void Standings::add(std::span<float> score, std::size_t first, std::span<const std::uint32_t> tests,
+                    std::span<const std::uint32_t> known) {
+  for (const std::span<const std::uint32_t> list : {tests, known})
+    for (auto j = std::lower_bound(list.begin(), list.end(), first); j != list.end() && *j < first + score.size(); ++j)
+      score[*j - first] = dropped;
   for (const float of_entity : score) {
     if (of_entity == dropped) continue;
     const float value = std::max(of_entity, smallest_score);
-    if (value < levels.back()) continue;
-    const auto level = std::lower_bound(levels.begin(), levels.end(), value, std::greater<>());
-    TiedOnes& group = groups[static_cast<std::size_t>(level - levels.begin())];
+    if (value < levels_.back()) continue;
+    const auto level = std::lower_bound(levels_.begin(), levels_.end(), value, std::greater<>());
+    TiedOnes& group = groups_[static_cast<std::size_t>(level - levels_.begin())];
     ++(value > *level ? group.above : group.equal);
   }
-  for (std::size_t i = 1; i < groups.size(); ++i) groups[i].above += groups[i - 1].above + groups[i - 1].equal;
-  return groups;
+}
+
+std::vector<TiedOnes> Standings::finish() {
+  for (std::size_t i = 1; i < groups_.size(); ++i) groups_[i].above += groups_[i - 1].above + groups_[i - 1].equal;
+  return std::move(groups_);
+}
+
+std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uint32_t> tests,
+                                std::span<const std::uint32_t> known) {
+  std::vector<float> of_tests;
+  for (const std::uint32_t j : tests) of_tests.push_back(score[j]);
+  Standings standings(std::move(of_tests));
+  standings.add(score, 0, tests, known);
+  return standings.finish();
 }
 
 std::vector<TiedOnes> tied_ones(std::vector<OnePlace> places) {

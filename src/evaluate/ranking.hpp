@@ -15,11 +15,25 @@ struct TiedOnes {
   std::uint64_t equal = 0;  // rivals with the same score
 };
 
-// How the test ones of a query stand among its rivals, best first: score has one for each entity, and is overwritten
-// where an entity is no rival, which are the tests and the known ones. Cost: the entities, times log of the tests for
-// those that stand high.
+// The ranks of the test ones of a query among its rivals, best first. `score` has one value for each entity; it is
+// overwritten for entities that do not compete: the tests and the known ones. Cost: the number of entities, times the
+// logarithm of the number of tests for those with a high score.
 std::vector<TiedOnes> tied_ones(std::span<float> score, std::span<const std::uint32_t> tests,
                                 std::span<const std::uint32_t> known);
+
+// The same where scores come block by block, those of the tests first.
+class Standings {
+ public:
+  explicit Standings(std::vector<float> of_tests);
+  // The entities from `first` on; those that are no rivals are overwritten.
+  void add(std::span<float> score, std::size_t first, std::span<const std::uint32_t> tests,
+           std::span<const std::uint32_t> known);
+  std::vector<TiedOnes> finish();  // after the last block, once
+
+ private:
+  std::vector<float> levels_;  // distinct scores of tests, best first
+  std::vector<TiedOnes> groups_;
+};
 
 // Sums of probabilities below this are taken as equal: much further down floats would lose digits, and then the order.
 inline constexpr float smallest_score = 1e-25f;

@@ -13,9 +13,9 @@ constexpr double like_enough = 1.5;  // shares of ones that are taken for the sa
 double observed_cells(const RunInfo& info) {
   double cells = 1;
   for (const RunInfo::ModeInfo& mode : info.modes) {
-    cells *= mode.size - mode.missing_entities;
+    cells *= mode.size - mode.missing_slices;
     // One of so many cells is (i, i).
-    if (info.options.self == SelfCells::missing && !info.options.tie.empty() &&
+    if (info.options.self_cells == SelfCells::missing && !info.options.tie.empty() &&
         info.options.tie.front().starts_with(mode.name + "="))
       cells *= 1 - 1.0 / mode.size;
   }

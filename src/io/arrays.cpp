@@ -33,7 +33,8 @@ void check_labels(const Mode& mode, const std::string& source) {
 // Checks rows of ids, one id for each of these modes.
 void check_ids(const Buffer<std::uint32_t>& ids, const std::vector<const Mode*>& columns, const std::string& source) {
   const std::size_t width = columns.size();
-  if (ids.size() % width != 0) throw usage_error("{}: {} ids cannot be rows of {}", source, ids.size(), width);
+  if (ids.size() % width != 0)
+    throw usage_error("{}: {} ids cannot be split into rows of {}", source, ids.size(), width);
   std::vector<std::uint32_t> sizes;
   for (const Mode* mode : columns) sizes.push_back(mode->labels.size());
   for (std::size_t i = 0; i < ids.size(); i += width)
@@ -47,8 +48,8 @@ void check_counts(const Buffer<std::int64_t>& values, const std::string& source)
   constexpr std::int64_t largest_count = std::int64_t{1} << 62;
   for (std::size_t e = 0; e < values.size(); ++e)
     if (values[e] < 0 || values[e] > largest_count)
-      throw input_error("{}: the value {} of row {} (from 0) is no count: a whole number from 0 to 2^62", source,
-                        values[e], e);
+      throw input_error("{}: the value {} of row {} (from 0) is not a count: it must be an integer from 0 to 2^62",
+                        source, values[e], e);
 }
 
 void take_ones(Arrays& arrays, bool counts, Dataset& data) {
@@ -96,7 +97,7 @@ void take_missing_slices(const Arrays& arrays, Dataset& data) {
   data.missing.slices.resize(K);
   if (arrays.missing_slices.empty()) return;
   if (arrays.missing_slices.size() != K)
-    throw usage_error("{}: {} lists, but there are {} modes", source, arrays.missing_slices.size(), K);
+    throw usage_error("{}: {} lists for {} modes", source, arrays.missing_slices.size(), K);
   for (std::size_t k = 0; k < K; ++k) {
     const Mode& mode = data.tensor.modes[k];
     std::vector<ListedEntity> listed;

@@ -41,10 +41,10 @@ void add_to_total(std::int64_t& total, std::int64_t count, const std::string& so
 std::vector<std::string> cell_warnings(const OnesSource& source, std::uint64_t duplicates, std::uint64_t zeros) {
   std::vector<std::string> warnings;
   if (duplicates > 0)
-    warnings.push_back(fmt::format("{}: {} repeated cells {}{}", source.name, duplicates,
+    warnings.push_back(fmt::format("{}: {} repeated cells are {}{}", source.name, duplicates,
                                    source.counts ? "added up" : "merged",
-                                   source.lines ? " ('ztp check' lists their lines)" : ""));
-  if (zeros > 0) warnings.push_back(fmt::format("{}: {} cells with value zero ignored", source.name, zeros));
+                                   source.lines ? " ('ztp check' lists the lines)" : ""));
+  if (zeros > 0) warnings.push_back(fmt::format("{}: {} cells with value zero are ignored", source.name, zeros));
   return warnings;
 }
 
@@ -52,7 +52,8 @@ void normalize_ones(const OnesSource& source, Dataset& data) {
   std::int64_t total = 0;
   for (const std::int64_t count : data.tensor.counts) add_to_total(total, count, source.name);
   data.duplicates = data.tensor.sort_and_merge();
-  data.warnings = cell_warnings(source, data.duplicates, data.zeros);
+  for (std::string& warning : cell_warnings(source, data.duplicates, data.zeros))
+    data.warnings.push_back(std::move(warning));
 }
 
 DroppedPairs sort_and_merge_pairs(Buffer<std::uint32_t>& pairs) {
@@ -68,10 +69,11 @@ void add_network(Network network, Dataset& data) {
   const DroppedPairs dropped = sort_and_merge_pairs(network.edges);
   if (network.size() == 0)
     throw input_error("{}: no edge between two different entities; a network needs at least one", network.source);
-  if (dropped.self > 0) data.warnings.push_back(fmt::format("{}: {} self-loops ignored", network.source, dropped.self));
+  if (dropped.self > 0)
+    data.warnings.push_back(fmt::format("{}: {} self-loops are ignored", network.source, dropped.self));
   if (dropped.repeated > 0)
-    data.warnings.push_back(
-        fmt::format("{}: {} repeated edges merged (a b and b a are one)", network.source, dropped.repeated));
+    data.warnings.push_back(fmt::format("{}: {} repeated edges are merged (a b and b a are the same edge)",
+                                        network.source, dropped.repeated));
   data.networks.push_back(std::move(network));
 }
 
@@ -150,7 +152,7 @@ void set_missing_slices(std::size_t k, const std::vector<ListedEntity>& listed, 
   slices.erase(std::unique(slices.begin(), slices.end()), slices.end());
   if (slices.size() == tensor.modes[k].labels.size())
     throw input_error(
-        "{}: all {} entities of mode {} are missing: nothing is left to learn from; take some off the list",
+        "{}: all {} entities of mode {} are missing, so there is nothing to learn from; take some off the list",
         *listed.back().source, slices.size(), tensor.modes[k].name);
   check_slices(tensor, k, listed, slices, ones_source);
 }
@@ -158,11 +160,11 @@ void set_missing_slices(std::size_t k, const std::vector<ListedEntity>& listed, 
 void normalize_missing_cells(const std::string& source, const std::string& ones_source, Dataset& data) {
   const SparseTensor& tensor = data.tensor;
   const std::size_t repeated = sort_and_merge_missing(tensor, data.missing);
-  if (repeated > 0) data.warnings.push_back(fmt::format("{}: {} repeated cells merged", source, repeated));
+  if (repeated > 0) data.warnings.push_back(fmt::format("{}: {} repeated cells are merged", source, repeated));
   const CommonRecords ones = common_records(data.missing.cells, tensor.coords, tensor.order());
   if (ones.count > 0)
     throw input_error(
-        "{}: the cell ({}) is listed as missing but is a one in {}{}; take each of them out of one of the two", source,
+        "{}: the cell ({}) is listed as missing but is a one in {}{}; remove it from one of the two files", source,
         cell_text(tensor.modes, ones.first), ones_source, and_more(ones.count - 1, "cell"));
 }
 
@@ -170,15 +172,15 @@ void normalize_missing_pairs(const std::string& source, Network& network, Datase
   const DroppedPairs dropped = sort_and_merge_pairs(network.missing);
   if (dropped.self > 0)
     data.warnings.push_back(
-        fmt::format("{}: {} pairs of an entity with itself ignored: they are never data", source, dropped.self));
+        fmt::format("{}: {} pairs of an entity with itself are ignored: they are never data", source, dropped.self));
   if (dropped.repeated > 0)
     data.warnings.push_back(
-        fmt::format("{}: {} repeated pairs merged (a b and b a are one)", source, dropped.repeated));
+        fmt::format("{}: {} repeated pairs are merged (a b and b a are the same pair)", source, dropped.repeated));
   const CommonRecords edges = common_records(network.missing, network.edges, 2);
   const LabelTable& labels = data.tensor.modes[network.mode].labels;
   if (edges.count > 0)
     throw input_error(
-        "{}: the pair ({}, {}) is listed as missing but is an edge in {}{}; take each of them out of one of the two",
+        "{}: the pair ({}, {}) is listed as missing but is an edge in {}{}; remove it from one of the two files",
         source, labels[edges.first[0]], labels[edges.first[1]], network.source, and_more(edges.count - 1, "pair"));
 }
 

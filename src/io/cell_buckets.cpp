@@ -3,27 +3,29 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tensor/shuffle.hpp"
-
 namespace ztp {
 
-CellBuckets::CellBuckets(const std::string& directory, std::size_t order, bool counted, unsigned skip,
+CellBuckets::CellBuckets(const std::string& directory, const CellOrder& order, bool counted, unsigned skip,
                          std::size_t memory)
-    : order_(order), counted_(counted), shift_(64 - bits - skip), file_(directory), buckets_(count) {
+    : by_(order), order_(order.order()), counted_(counted), skip_(skip), file_(directory), buckets_(count) {
   constexpr std::size_t least = 1 << 10, most = 1 << 18;  // 1 MiB: larger pieces make no disk faster
   chunk_words_ = std::clamp(memory / (count * sizeof(std::uint32_t)), least, most);
   chunk_cells_ = chunk_words_ * sizeof(std::uint32_t) / cell_bytes();
   memory_.resize(count * chunk_words_);
 }
 
-void CellBuckets::add(const std::uint32_t* cell, std::int64_t value) {
-  const std::size_t b = (shuffle_hash(cell, order_) >> shift_) & (count - 1);
+void CellBuckets::add(const std::uint32_t* cell, std::int64_t count_of_cell) {
+  const std::size_t b = by_.digit(cell, skip_);
   Bucket& bucket = buckets_[b];
   std::uint32_t* chunk = chunk_of(b);
   for (std::size_t k = 0; k < order_; ++k) chunk[bucket.used * order_ + k] = cell[k];
-  if (counted_) std::memcpy(chunk + chunk_cells_ * order_ + 2 * bucket.used, &value, sizeof value);
+  if (counted_) std::memcpy(chunk + chunk_cells_ * order_ + 2 * bucket.used, &count_of_cell, sizeof count_of_cell);
   ++bucket.cells;
   if (++bucket.used == chunk_cells_) write_chunk(b);
+}
+
+void CellBuckets::add(const std::uint32_t* cells, const std::int64_t* counts, std::size_t number) {
+  for (std::size_t i = 0; i < number; ++i) add(cells + i * order_, counts == nullptr ? 1 : counts[i]);
 }
 
 void CellBuckets::write_chunk(std::size_t b) {
@@ -59,6 +61,16 @@ void CellBuckets::forget(std::size_t b) {
   for (std::size_t chunk = 0; chunk < bucket.places.size(); ++chunk)
     file_.forget(bucket.places[chunk], cells_of(bucket, chunk) * cell_bytes());
   bucket = {};
+}
+
+void CellBuckets::empty(std::size_t b, const Use& use) {
+  Buffer<std::uint32_t> coords;
+  Buffer<std::int64_t> counts;
+  for (std::size_t chunk = 0; chunk < chunks(b); ++chunk) {
+    read(b, chunk, coords, counts);
+    use(coords.data(), counted_ ? counts.data() : nullptr, coords.size() / order_);
+  }
+  forget(b);
 }
 
 }  // namespace ztp

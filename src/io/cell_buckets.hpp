@@ -1,12 +1,13 @@
-// Cells on disk, in buckets by the first bits of shuffle_hash: bucket after bucket, each of them sorted, they are in
-// the order of a tensor file.
+// Cells on disk, in buckets by the first bits of their keys: bucket after bucket, each of them sorted, they are in order.
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/file.hpp"
+#include "io/cell_order.hpp"
 #include "ztp/buffer.hpp"
 
 namespace ztp {
@@ -16,17 +17,23 @@ class CellBuckets {
   static constexpr unsigned bits = 8;
   static constexpr std::size_t count = 1 << bits;
 
-  // Buckets by 8 bits of the hash after the first `skip` bits. Uses about `memory` bytes until finish().
-  CellBuckets(const std::string& directory, std::size_t order, bool counted, unsigned skip, std::size_t memory);
+  // Buckets by 8 bits of the key after the first `skip` bits. Uses about `memory` bytes until finish().
+  CellBuckets(const std::string& directory, const CellOrder& order, bool counted, unsigned skip, std::size_t memory);
 
-  void add(const std::uint32_t* cell, std::int64_t value);
+  void add(const std::uint32_t* cell, std::int64_t count_of_cell);
+  // Many of them; without `counts`, each counts 1.
+  void add(const std::uint32_t* cells, const std::int64_t* counts, std::size_t number);
   void finish();  // writes everything to disk
 
-  // After finish(): a bucket is read chunk by chunk, also by several threads.
+  // After finish(): a bucket is read chunk by chunk, also by several threads. `counts` stay empty where nothing is
+  // counted.
   std::uint64_t cells(std::size_t bucket) const { return buckets_[bucket].cells; }
   std::size_t chunks(std::size_t bucket) const { return buckets_[bucket].places.size(); }
   void read(std::size_t bucket, std::size_t chunk, Buffer<std::uint32_t>& coords, Buffer<std::int64_t>& counts) const;
   void forget(std::size_t bucket);  // frees its disk space
+  // Calls `use` for each chunk of a bucket, whose cells it may change, and forgets the bucket.
+  using Use = std::function<void(std::uint32_t* coords, const std::int64_t* counts, std::size_t cells)>;
+  void empty(std::size_t bucket, const Use& use);
 
  private:
   struct Bucket {
@@ -41,9 +48,10 @@ class CellBuckets {
   }
   void write_chunk(std::size_t bucket);
 
-  std::size_t order_;
+  CellOrder by_;
+  std::size_t order_;  // K
   bool counted_;
-  unsigned shift_;
+  unsigned skip_;
   std::size_t chunk_words_;
   std::size_t chunk_cells_;  // coordinates of all cells, then counts of all
   ScratchFile file_;

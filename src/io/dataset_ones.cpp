@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "base/errors.hpp"
 #include "io/assemble.hpp"
@@ -82,7 +83,7 @@ void check_missing_in_file(const Dataset& data, Pool& pool) {
                     [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
                       for (std::size_t e = 0; e < count; ++e)
                         if (in_missing_slice(data.missing, coords + e * K))
-                          refuse(coords + e * K, "lies in a slice that is said to be missing");
+                          refuse(coords + e * K, "lies in a slice that is marked as missing");
                     });
   const std::vector<std::uint8_t> ones = which_are_ones(data, data.missing.cells, pool);
   const auto first = std::find(ones.begin(), ones.end(), 1);
@@ -98,9 +99,8 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
   if (held_out == 0 || held_out == data.file_ones)
     throw config_error("--holdout {}: of {} ones that is {}", part, data.file_ones, held_out);
   if (static_cast<double>(held_out) + zeros > static_cast<double>(max_drawn_test_cells))
-    throw config_error(
-        "--holdout {} with --zeros-per-one {}: {:.3g} test cells are too many; a smaller share tells as much", part,
-        zeros_per_one, static_cast<double>(held_out) + zeros);
+    throw config_error("--holdout {} with --zeros-per-one {}: {:.3g} test cells are too many; use a smaller share",
+                       part, zeros_per_one, static_cast<double>(held_out) + zeros);
   Buffer<std::uint32_t> ones(held_out * K), kept;
   Buffer<std::int64_t> counts(file.has_counts() ? held_out : 0);
   file.read(data.file_ones - held_out, static_cast<std::size_t>(held_out), ones.data(),
@@ -112,10 +112,12 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
   tried.append(data.missing.cells.data(), data.missing.cells.size());
   for (std::uint32_t round = 0; kept.size() / K < wanted; ++round) {
     if (data.tensor.volume() < 4 * static_cast<double>(data.file_ones + wanted) || round == 100)
-      throw config_error("{}: too many of its cells are ones to draw {} zeros; 'ztp split' makes test cells for --test",
-                         file.path(), wanted);
-    const Buffer<std::uint32_t> drawn =
-        draw_cells_by_rejection(box, tried, wanted - kept.size() / K, stream_key(seed, round, Purpose::zeros, 3));
+      throw config_error(
+          "{}: so many of its cells are ones that {} zeros cannot be drawn; make test cells for --test with 'ztp "
+          "split'",
+          file.path(), wanted);
+    const Buffer<std::uint32_t> drawn = draw_cells_by_rejection(box, {std::as_const(tried)}, wanted - kept.size() / K,
+                                                                stream_key(seed, round, Purpose::zeros, 3));
     const std::vector<std::uint8_t> is_one = which_are_ones(data, drawn, pool);
     for (std::size_t i = 0; i < is_one.size(); ++i)
       if (is_one[i] == 0) kept.append(drawn.data() + i * K, K);

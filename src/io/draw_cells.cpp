@@ -79,7 +79,7 @@ bool ObservedBox::contains(const std::uint32_t* cell) const {
   return true;
 }
 
-std::uint64_t ObservedBox::count(const Buffer<std::uint32_t>& cells) const {
+std::uint64_t ObservedBox::count(std::span<const std::uint32_t> cells) const {
   std::uint64_t inside = 0;
   for (std::size_t i = 0; i < cells.size(); i += order()) inside += contains(cells.data() + i) ? 1 : 0;
   return inside;
@@ -96,21 +96,52 @@ void ObservedBox::cell(std::uint64_t number, std::uint32_t* out) const {
     out[k] = entity(k, static_cast<std::uint32_t>(number % size_[k]));
 }
 
-void number_outside(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
-                    std::vector<std::uint64_t>& numbers) {
+namespace {
+
+// The cells of both lists, in order.
+class ExcludedInOrder {
+ public:
+  ExcludedInOrder(const ExcludedCells& excluded, std::size_t order) : left_(excluded), order_(order) {}
+  bool at_end() const { return left_.ones.empty() && left_.others.empty(); }
+  const std::uint32_t* cell() const { return next().data(); }
+  void advance() {
+    std::span<const std::uint32_t>& list = takes_one() ? left_.ones : left_.others;
+    list = list.subspan(order_);
+  }
+
+ private:
+  bool takes_one() const {
+    if (left_.ones.empty() || left_.others.empty()) return left_.others.empty();
+    const auto one = left_.ones.first(order_), other = left_.others.first(order_);
+    return std::lexicographical_compare(one.begin(), one.end(), other.begin(), other.end());
+  }
+  std::span<const std::uint32_t> next() const { return takes_one() ? left_.ones : left_.others; }
+
+  ExcludedCells left_;
+  std::size_t order_;
+};
+
+}  // namespace
+
+bool ExcludedCells::contains(const std::uint32_t* cell, std::size_t order) const {
+  return find_record(ones, order, cell) < ones.size() / order ||
+         find_record(others, order, cell) < others.size() / order;
+}
+
+void number_outside(const ObservedBox& box, const ExcludedCells& excluded, std::vector<std::uint64_t>& numbers) {
   std::uint64_t passed = 0;  // excluded cells of the box in front of the number
-  std::size_t at = 0;
+  ExcludedInOrder next(excluded, box.order());
   for (std::uint64_t& number : numbers) {
-    for (; at < excluded.size(); at += box.order()) {
-      if (!box.contains(excluded.data() + at)) continue;
-      if (box.index(excluded.data() + at) > number + passed) break;
+    for (; !next.at_end(); next.advance()) {
+      if (!box.contains(next.cell())) continue;
+      if (box.index(next.cell()) > number + passed) break;
       ++passed;
     }
     number += passed;
   }
 }
 
-Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
+Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const ExcludedCells& excluded,
                                            std::uint64_t population, std::uint64_t wanted, StreamKey key) {
   std::vector<std::uint64_t> numbers = draw_subset(key, population, wanted);
   number_outside(box, excluded, numbers);
@@ -119,22 +150,19 @@ Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const Buffer<
   return cells;
 }
 
-Buffer<std::uint32_t> draw_cells_by_rejection(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
+// Excluded cells are dropped last, in order: if they are on disk, neighbours are looked up together.
+Buffer<std::uint32_t> draw_cells_by_rejection(const ObservedBox& box, const ExcludedCells& excluded,
                                               std::uint64_t wanted, StreamKey key) {
   const std::size_t order = box.order();
   Buffer<std::uint32_t> cells;
   for (std::uint32_t round = 0; cells.size() < wanted * order; ++round) {
     Stream stream(key, round, 0);
-    std::size_t kept = cells.size() / order;
+    const std::size_t kept = cells.size();
     cells.resize(wanted * order);
-    for (std::size_t i = kept; i < wanted; ++i) {
-      std::uint32_t* cell = cells.data() + kept * order;
-      for (std::size_t k = 0; k < order; ++k)
-        cell[k] = box.entity(k, static_cast<std::uint32_t>(stream.below(box.size(k))));
-      if (find_record(excluded, order, cell) == excluded.size() / order) ++kept;
-    }
-    cells.resize(kept * order);
+    for (std::size_t i = kept; i < cells.size(); ++i)
+      cells[i] = box.entity(i % order, static_cast<std::uint32_t>(stream.below(box.size(i % order))));
     sort_and_merge_records(cells, order);
+    remove_records(cells, order, [&](std::size_t i) { return excluded.contains(cells.data() + i * order, order); });
   }
   return cells;
 }

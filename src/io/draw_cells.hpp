@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/random.hpp"
@@ -29,7 +30,7 @@ class ObservedBox {
   }
   std::optional<std::uint64_t> volume() const;  // nothing if it passes 2^63
   bool contains(const std::uint32_t* cell) const;
-  std::uint64_t count(const Buffer<std::uint32_t>& cells) const;  // those inside
+  std::uint64_t count(std::span<const std::uint32_t> cells) const;  // those inside
   std::uint64_t index(const std::uint32_t* cell) const;
   void cell(std::uint64_t number, std::uint32_t* out) const;
 
@@ -41,21 +42,28 @@ class ObservedBox {
   std::vector<std::uint32_t> size_;
 };
 
-// Changes numbers that count only the cells outside `excluded` into numbers of cells of the box. Both are sorted.
-void number_outside(const ObservedBox& box, const Buffer<std::uint32_t>& excluded, std::vector<std::uint64_t>& numbers);
+// Cells that are not drawn: two sorted lists, each of distinct cells, that have none in common.
+struct ExcludedCells {
+  std::span<const std::uint32_t> ones, others = {};
+
+  bool contains(const std::uint32_t* cell, std::size_t order) const;
+  std::uint64_t count_in(const ObservedBox& box) const { return box.count(ones) + box.count(others); }
+};
+
+// Changes numbers that count only the cells outside `excluded` into numbers of cells of the box. They are sorted.
+void number_outside(const ObservedBox& box, const ExcludedCells& excluded, std::vector<std::uint64_t>& numbers);
 
 // Draws `wanted` cells of the box outside `excluded`, sorted, for a box whose cells can be numbered. `population`: how
 // many such cells there are. Nothing is rejected, however full the box is.
-Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
+Buffer<std::uint32_t> draw_cells_by_number(const ObservedBox& box, const ExcludedCells& excluded,
                                            std::uint64_t population, std::uint64_t wanted, StreamKey key);
 // The same for a box of more than 2^63 cells: draws random cells until there are enough distinct ones.
-Buffer<std::uint32_t> draw_cells_by_rejection(const ObservedBox& box, const Buffer<std::uint32_t>& excluded,
+Buffer<std::uint32_t> draw_cells_by_rejection(const ObservedBox& box, const ExcludedCells& excluded,
                                               std::uint64_t wanted, StreamKey key);
 
-// Bytes that a split takes: a copy of the ones; and of test cells the numbers, and the cells twice.
-inline double split_bytes(const SparseTensor& tensor, double test_cells) {
-  return static_cast<double>(4 * tensor.coords.size() + 8 * tensor.counts.size()) +
-         test_cells * static_cast<double>(8 + 2 * (4 * tensor.order() + 1));
+// Bytes that holding out takes: of test cells the numbers, and the cells twice.
+inline double holding_out_bytes(std::size_t order, double test_cells) {
+  return test_cells * static_cast<double>(8 + 2 * (4 * order + 1));
 }
 
 }  // namespace ztp

@@ -4,9 +4,10 @@
 #include <string>
 #include <string_view>
 
+#include "io/fields.hpp"
+
 namespace ztp {
 
-class LineBlocks;
 struct FileLayout;
 struct ParsedBlock;
 struct TableSpec;
@@ -19,15 +20,17 @@ struct TextFormat {
   // Whole lines into cells: parse_labels or parse_indices (io/parse.hpp).
   void (*parse)(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                 ParsedBlock& out);
-  bool numbered = true;         // entities are whole numbers; else labels
-  bool tabs = false;            // columns are separated by one TAB each; else by any spaces and TABs
-  bool has_index_base = false;  // indices may count from 0 (--index-base)
-  const char* ragged_remedy = "every line must have the same columns";
+  bool numbered = true;                        // entities are integers; else labels
+  Separation columns_by = {.separator = ' '};  // a layout may change the separator
+  bool has_index_base = false;                 // indices may count from 0 (--index-base)
 };
 
-extern const TextFormat tsv_format, tns_format, mtx_format;
+extern const TextFormat tsv_format, tns_format, mtx_format, csv_format;
 
 // In the order of FileFormat. The first is the default.
-inline constexpr const TextFormat* text_formats[] = {&tsv_format, &tns_format, &mtx_format};
+inline constexpr const TextFormat* text_formats[] = {&tsv_format, &tns_format, &mtx_format, &csv_format};
+
+// Whether the name of a file says that it is a CSV, compressed or not.
+bool is_csv_name(const std::string& path);
 
 }  // namespace ztp

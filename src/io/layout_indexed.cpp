@@ -15,7 +15,7 @@ namespace {
 // The next line that is neither empty nor a comment; false at the end of the file.
 bool peek_content(LineBlocks& lines, char comment, std::vector<Field>& fields, std::string_view& line) {
   while (lines.peek(line)) {
-    fields = split_fields(line, tns_format);
+    fields = split_fields(line, tns_format.columns_by, lines.dropped() + 1);
     if (!fields.empty() && fields[0].text[0] != comment) return true;
     lines.drop();
   }
@@ -29,8 +29,8 @@ std::uint64_t header_number(const Field& field, std::uint64_t line, const char* 
   const auto [stop, error] = std::from_chars(field.text.data(), end, number);
   if (error != std::errc() || stop != end || number < least || number > most)
     throw BadLine{line, field.column,
-                  fmt::format("{} {} is not a whole number from {} to {}; correct the header", what, quoted(field.text),
-                              least, most)};
+                  fmt::format("{} {} is not an integer from {} to {}; correct the header", what,
+                              ztp::quoted(field.text), least, most)};
   return number;
 }
 
@@ -66,7 +66,7 @@ void read_sptensor_header(LineBlocks& lines, FileLayout& layout) {
 
 // Column counts from the first line of data.
 void check_tns_columns(std::string_view text, std::uint64_t line, const TableSpec& spec, FileLayout& layout) {
-  layout.columns = count_fields(text, tns_format);
+  layout.columns = count_fields(text, tns_format.columns_by, line);
   const bool either = spec.optional_value && !spec.fixed_modes.empty();
   if (!spec.fixed_modes.empty() && layout.order == 0) layout.order = spec.fixed_modes.size();
   if (layout.order == 0) {
@@ -78,7 +78,7 @@ void check_tns_columns(std::string_view text, std::uint64_t line, const TableSpe
   }
   layout.has_value = !either || layout.columns == layout.order + 1;
   if (layout.columns != layout.order + (layout.has_value ? 1 : 0))
-    throw wrong_column_count(line, text, layout.order + (either ? 0 : 1), layout.order + 1, tns_format);
+    throw wrong_column_count(line, text, layout.order + (either ? 0 : 1), layout.order + 1, tns_format.columns_by);
 }
 
 void check_fixed_order(const TableSpec& spec, const FileLayout& layout, std::uint64_t line) {
@@ -96,7 +96,7 @@ void set_names(const TableSpec& spec, FileLayout& layout) {
 void read_mtx_banner(const std::vector<Field>& words, std::uint64_t line, const TableSpec& spec, FileLayout& layout) {
   const auto word = [&](std::size_t i) { return to_lower(words[i].text); };
   const auto refuse = [&](std::size_t i, const char* what) {
-    throw BadLine{line, words[i].column, fmt::format("{} {}", quoted(words[i].text), what)};
+    throw BadLine{line, words[i].column, fmt::format("{} {}", ztp::quoted(words[i].text), what)};
   };
   if (words.size() != 5 || word(0) != "%%matrixmarket" || word(1) != "matrix")
     throw BadLine{
@@ -110,7 +110,7 @@ void read_mtx_banner(const std::vector<Field>& words, std::uint64_t line, const 
   if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric")
     refuse(4, "symmetry is not supported; use \"general\", \"symmetric\" or \"skew-symmetric\"");
   if (symmetry == "skew-symmetric" && spec.values != ValueKind::none && spec.values != ValueKind::nonzero)
-    refuse(4, "means negative values, which counts and 0/1 cells cannot be; use \"general\" or \"symmetric\"");
+    refuse(4, "means negative values, but counts and 0/1 cells cannot be negative; use \"general\" or \"symmetric\"");
   layout.has_value = field != "pattern";
   layout.mirrored = symmetry != "general";
 }
@@ -118,6 +118,7 @@ void read_mtx_banner(const std::vector<Field>& words, std::uint64_t line, const 
 FileLayout tns_layout(LineBlocks& lines, const TableSpec& spec) {
   FileLayout layout;
   layout.comment = '#';
+  layout.columns_by = tns_format.columns_by;
   layout.base = spec.index_base;
   std::vector<Field> fields;
   std::string_view line;
@@ -139,11 +140,12 @@ FileLayout tns_layout(LineBlocks& lines, const TableSpec& spec) {
 FileLayout mtx_layout(LineBlocks& lines, const TableSpec& spec) {
   FileLayout layout;
   layout.comment = '%';
+  layout.columns_by = mtx_format.columns_by;
   layout.order = 2;
   std::string_view line;
   while (lines.peek(line) && line.empty()) lines.drop();
   if (!lines.peek(line)) throw no_data_error(lines.name());
-  read_mtx_banner(split_fields(line, mtx_format), lines.dropped() + 1, spec, layout);
+  read_mtx_banner(split_fields(line, mtx_format.columns_by, lines.dropped() + 1), lines.dropped() + 1, spec, layout);
   check_fixed_order(spec, layout, lines.dropped() + 1);
   layout.columns = layout.has_value ? 3 : 2;
   lines.drop();
@@ -178,6 +180,6 @@ const TextFormat mtx_format = {
     .recognises = [](std::string_view line) { return to_lower(line.substr(0, 14)) == "%%matrixmarket"; },
     .layout = mtx_layout,
     .parse = parse_indices,
-    .ragged_remedy = "every line must have the columns that the header announces"};
+    .columns_by = {.separator = ' ', .ragged_remedy = "every line must have the columns that the header announces"}};
 
 }  // namespace ztp

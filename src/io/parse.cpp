@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "io/formats.hpp"
 
 namespace ztp {
@@ -9,7 +11,8 @@ namespace ztp {
 CellWriter::CellWriter(ParsedBlock& block, const FileLayout& layout, const TableSpec& spec, std::size_t bytes)
     : block_(block),
       order_(layout.order),
-      keeps_zeros_(spec.values == ValueKind::zero_one || spec.values == ValueKind::outcomes) {
+      keeps_zeros_(spec.values == ValueKind::zero_one || spec.values == ValueKind::outcomes),
+      skips_unknown_(spec.skip_unknown) {
   // An index or label takes at least a byte and a separator. One extra cell, for coordinates that are not kept.
   const std::size_t most = (layout.mirrored ? 2 : 1) * (bytes / (2 * order_)) + 1;
   block.cells.coords.resize(most * order_);
@@ -37,19 +40,44 @@ BadLine unknown_label(std::uint64_t line, std::size_t column, std::string_view l
                       spec.unknown_remedy)};
 }
 
+std::uint32_t skip_or_refuse(std::uint64_t line, std::size_t column, std::string_view label, const TableSpec& spec,
+                             std::size_t mode, ParsedBlock& out) {
+  if (!spec.skip_unknown) throw unknown_label(line, column, label, spec, mode);
+  out.unknown.add_label(fmt::format("{} {}", mode_name(spec, mode), quoted(label)));
+  return unknown_id;
+}
+
+namespace {
+
+// The lines that end before a place; with quotes, those that do not end inside of some.
+std::string_view lines_before(std::string_view text, std::size_t place, bool quotes) {
+  bool inside = quotes && std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(place), '"') % 2 != 0;
+  for (std::size_t end = place; end > 0; --end) {
+    if (quotes && text[end - 1] == '"') inside = !inside;
+    if (text[end - 1] == '\n' && !inside) return text.substr(0, end);
+  }
+  return {};
+}
+
+BadLine bad_byte_at(std::string_view text, std::size_t place) {
+  const std::string_view before = text.substr(0, place);
+  return bad_byte(text[place], 1 + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n')),
+                  place - (before.rfind('\n') + 1) + 1);  // npos + 1 is 0
+}
+
+}  // namespace
+
 void parse_block(const TextBlock& block, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                  ParsedBlock& out) {
   out.bad.reset();
+  out.unknown = {};
   std::string_view text = block.text();
   const std::size_t bad_place = find_bad_byte(text);
-  if (bad_place != text.npos) {
-    // The lines before it are parsed first: one of them may be bad, too.
-    const std::size_t newline = text.substr(0, bad_place).rfind('\n');
-    text = text.substr(0, newline == text.npos ? 0 : newline + 1);
-  }
+  // The lines before it are parsed first: one of them may be bad, too.
+  if (bad_place != text.npos) text = lines_before(text, bad_place, layout.columns_by.quotes);
   try {
     layout.format->parse(text, layout, spec, most, out);
-    if (bad_place != text.npos) throw bad_byte(block.text()[bad_place], out.lines + 1, bad_place - text.size() + 1);
+    if (bad_place != text.npos) throw bad_byte_at(block.text(), bad_place);
     if (block.overlong) throw line_too_long(out.lines + 1);
   } catch (BadLine& bad) {
     out.bad = std::move(bad);

@@ -23,7 +23,7 @@ struct IndexColumn {
 
 IndexColumn index_column(const FileLayout& layout, const TableSpec& spec, std::size_t k) {
   const std::uint64_t size = layout.sizes.empty() ? max_mode_size : layout.sizes[k];
-  if (spec.fixed_modes.empty()) return {layout.base, size, 0, nullptr};
+  if (!is_closed(spec)) return {first_index(layout, spec, k), size, 0, nullptr};
   const LabelTable& table = spec.fixed_modes[k]->labels;
   if (!table.is_numbered()) return {layout.base, size, 0, &table};
   // An index is the label that it spells, except with --index-base 0 over labels that count from 1.
@@ -35,12 +35,14 @@ IndexColumn index_column(const FileLayout& layout, const TableSpec& spec, std::s
 }
 
 struct LineParser {
-  LineParser(const FileLayout& file_layout, const TableSpec& file_spec) : layout(file_layout), spec(file_spec) {
+  LineParser(const FileLayout& file_layout, const TableSpec& file_spec, ParsedBlock& block)
+      : layout(file_layout), spec(file_spec), out(block) {
     for (std::size_t k = 0; k < layout.order; ++k) columns[k] = index_column(layout, spec, k);
   }
 
   const FileLayout& layout;
   const TableSpec& spec;
+  ParsedBlock& out;
   std::array<IndexColumn, max_modes> columns;
   const char* begin = nullptr;  // of the line
   const char* at = nullptr;
@@ -62,23 +64,24 @@ struct LineParser {
     while (is_blank(*at)) ++at;
   }
   void check_columns() const {
-    if (split_fields(whole_line(), *layout.format).size() != layout.columns)
-      throw wrong_column_count(line, whole_line(), layout.columns, layout.columns, *layout.format);
+    if (split_fields(whole_line(), layout.columns_by, line).size() != layout.columns)
+      throw wrong_column_count(line, whole_line(), layout.columns, layout.columns, layout.columns_by);
   }
 
-  // Reads the line again, slowly, and says what is wrong with its index of mode k.
-  [[noreturn]] void explain_index(const char* field, std::size_t k) const;
+  // Reads the line again, slowly, and says what is wrong with its index of mode k. Returns unknown_id, if the entity is
+  // unknown and such lines are skipped.
+  std::uint32_t explain_index(const char* field, std::size_t k);
   std::uint32_t index(std::size_t k);
   std::int64_t value();
   bool mirror(const char* row, const char* column_field, std::uint32_t* coords);
 };
 
-void LineParser::explain_index(const char* field, std::size_t k) const {
+std::uint32_t LineParser::explain_index(const char* field, std::size_t k) {
   check_columns();
   const std::string_view text = rest_of_field(field);
   const auto bad = [&](std::string what) { return BadLine{line, column(field), std::move(what)}; };
   if (text.find_first_not_of("0123456789") != text.npos)
-    throw bad(fmt::format("the index {} is not a whole number; indices are written in digits", quoted(text)));
+    throw bad(fmt::format("the index {} is not an integer; write indices in digits", quoted(text)));
   const std::size_t zeros = std::min(text.find_first_not_of('0'), text.size());
   const std::string_view digits = text.substr(zeros);
   if (!layout.sizes.empty()) {
@@ -88,7 +91,11 @@ void LineParser::explain_index(const char* field, std::size_t k) const {
       throw bad(fmt::format("the index {} of mode {} is outside {} to {}, the size in the header; correct one of them",
                             quoted(text), layout.names[k], layout.base, last));
   }
-  if (!spec.fixed_modes.empty()) throw unknown_label(line, column(field), text, spec, k);
+  if (is_closed(spec)) {
+    at = field + text.size();
+    skip_blanks();
+    return skip_or_refuse(line, column(field), text, spec, k, out);
+  }
   if (digits.empty())
     throw bad(fmt::format("the index 0 of mode {}, where indices start at 1; give --index-base 0 if they start at 0",
                           layout.names[k]));
@@ -100,17 +107,16 @@ inline std::uint32_t LineParser::index(std::size_t k) {
   const char* const field = at;
   const auto digit = [](char c) { return static_cast<unsigned>(static_cast<unsigned char>(c)) - unsigned{'0'}; };
   std::uint64_t number = digit(*at);
-  if (number > 9) explain_index(field, k);
+  if (number > 9) return explain_index(field, k);
   for (unsigned d = digit(*++at); d <= 9; d = digit(*++at)) number = 10 * number + d;
   const IndexColumn& allowed = columns[k];
   const std::uint64_t place = number - allowed.least;  // wraps around to a large one below the least
   // 19 digits cannot overflow.
-  if (place >= allowed.count || at - field > 19 || !(is_blank(*at) || *at == '\n')) explain_index(field, k);
+  if (place >= allowed.count || at - field > 19 || !(is_blank(*at) || *at == '\n')) return explain_index(field, k);
   skip_blanks();
   if (allowed.named == nullptr) return static_cast<std::uint32_t>(place + allowed.first_id);
   const auto found = allowed.named->find(rest_of_field(field));
-  if (!found) explain_index(field, k);
-  return *found;
+  return found ? *found : explain_index(field, k);
 }
 
 // The mirrored cell; false on the diagonal. Indices are looked up again, since two fixed modes may differ.
@@ -144,15 +150,21 @@ inline std::int64_t LineParser::value() {
 
 BadLine too_many_entries(const LineParser& parser) {
   return {parser.line, parser.column(parser.at),
-          fmt::format("more entries than the {} that line {} announces; correct the header or leave them out",
+          fmt::format("more entries than the {} that line {} announces; correct the header or remove them",
                       *parser.layout.cells, parser.layout.cells_line)};
 }
 
 }  // namespace
 
+std::uint32_t first_index(const FileLayout& layout, const TableSpec& spec, std::size_t k) {
+  if (spec.fixed_modes.empty() || !layout.sizes.empty()) return layout.base;
+  const LabelTable& table = spec.fixed_modes[k]->labels;
+  return table.is_numbered() ? std::min(layout.base, table.first_number()) : layout.base;
+}
+
 void parse_indices(std::string_view text, const FileLayout& layout, const TableSpec& spec, std::uint64_t most,
                    ParsedBlock& out) {
-  LineParser parser(layout, spec);
+  LineParser parser(layout, spec, out);
   CellWriter writer(out, layout, spec, text.size());
   std::array<std::uint32_t, max_modes> largest{};
   std::array<const char*, 2> fields{};

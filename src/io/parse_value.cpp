@@ -25,7 +25,7 @@ const char* parse_real(std::string_view text, double& value) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::result_out_of_range && stop == end)
-    return "is out of range; write a number a double can hold";
+    return "is out of range; write a number that fits into a double";
   if (error != std::errc() || stop != end) return "is not a number; the last column must be a number";
   if (!std::isfinite(value)) return "is not finite; the last column must be a finite number";
   return nullptr;
@@ -35,8 +35,8 @@ const char* parse_count(std::string_view text, std::int64_t& value) {
   constexpr const char* too_large = "is too large; counts go up to 2^62";
   double real = 0;
   if (const char* wrong = parse_real(text, real)) return wrong;
-  if (real < 0) return "is negative; a count is a whole number, not negative";
-  if (real != std::floor(real)) return "is not whole; a count is a whole number";
+  if (real < 0) return "is negative; a count is an integer, 0 or more";
+  if (real != std::floor(real)) return "is not an integer; a count is an integer, 0 or more";
   if (real > static_cast<double>(largest_value)) return too_large;
   // A double is not exact above 2^53, digits are.
   std::uint64_t exact = 0;

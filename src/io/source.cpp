@@ -57,7 +57,7 @@ class ByteSource::Decoder {
 
  protected:
   [[noreturn]] void truncated(const char* kind) const {
-    throw input_error("{}: the {} data ends too early; the file is cut short, fetch it again", input_.name, kind);
+    throw input_error("{}: the {} data ends too early; the file is incomplete; fetch it again", input_.name, kind);
   }
   [[noreturn]] void corrupt(const char* kind, const char* why) const {
     throw input_error("{}: corrupt {} data ({}); fetch the file again", input_.name, kind, why);
@@ -185,7 +185,7 @@ bool is_zstd(std::string_view start) {
 
 // The kind of a file that is not supported; null if it is not recognised.
 const char* unsupported_kind(std::string_view start) {
-  if (start.starts_with("PK\x03\x04")) return "a zip archive; unpack it, and compress it with gzip or zstd if at all";
+  if (start.starts_with("PK\x03\x04")) return "a zip archive; unpack it (gzip and zstd are supported)";
   if (start.starts_with("\xfd"
                         "7zXZ"))
     return "compressed with xz; decompress it, or use gzip or zstd";
@@ -201,7 +201,7 @@ const char* unsupported_kind(std::string_view start) {
 ByteSource::ByteSource(const std::string& path)
     : name_(path == "-" ? "standard input" : path),
       opened_(path == "-" ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (path.empty()) throw usage_error("the name of a file is empty; name the file, or give - for standard input");
+  if (path.empty()) throw usage_error("the file name is empty; give a file, or - for standard input");
   if (path != "-" && opened_ < 0) throw io_error("{}: cannot open: {}", name_, std::strerror(errno));
 }
 

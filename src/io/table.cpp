@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "io/formats.hpp"
@@ -23,6 +24,7 @@ TableSpec cell_table(const std::string& path, const std::vector<Mode>& modes) {
   spec.path = path;
   spec.fixed_modes = columns_of(modes);
   spec.header_names_modes = true;
+  spec.unknown_remedy = "an entity without ones is known if the fit got it with --labels";
   return spec;
 }
 
@@ -44,10 +46,11 @@ struct TableReader::Impl {
   void read_batch();
   bool process_batch();
   void check_block(std::size_t block);
+  void throw_first_error(std::size_t blocks);
   void merge_labels(std::size_t mode);
   void finish_block(std::size_t block);
   void check_end() const;
-  bool discovers_labels() const { return spec.fixed_modes.empty() && !layout.format->numbered; }
+  bool discovers_labels() const { return !is_closed(spec) && !layout.format->numbered; }
 
   TableSpec spec;
   Pool& pool;
@@ -62,7 +65,20 @@ struct TableReader::Impl {
   std::vector<Mode> modes;
   std::vector<std::uint64_t> sizes;  // of numbered formats: largest id + 1
   std::uint64_t lines = 0, entries = 0, zeros = 0;
+  UnknownLines unknown;
+  std::uint64_t lines_before_round = 0;
+  std::atomic<bool> not_utf8_found = false;
 };
+
+void UnknownLines::add_label(const std::string& label) {
+  if (labels.size() < most_labels && std::find(labels.begin(), labels.end(), label) == labels.end())
+    labels.push_back(label);
+}
+
+void UnknownLines::add(const UnknownLines& others) {
+  lines += others.lines;
+  for (const std::string& label : others.labels) add_label(label);
+}
 
 TableReader::Impl::Impl(TableSpec table_spec, Pool& team)
     : spec(std::move(table_spec)), pool(team), text(spec.path, spec.block_bytes) {
@@ -103,8 +119,10 @@ bool TableReader::Impl::process_batch() {
     else
       parse_block(batch[task - 1], layout, spec, ~std::uint64_t{0}, parsed[task - 1]);
   });
+  lines_before_round = lines;
   for (std::size_t b = 0; b < batch_size; ++b) check_block(b);
   if (discovers_labels()) pool.for_blocks(layout.order, [this](std::size_t k) { merge_labels(k); });
+  if (not_utf8_found) throw_first_error(batch_size);
   pool.for_blocks(batch_size, [this](std::size_t b) { finish_block(b); });
   return true;
 }
@@ -114,13 +132,27 @@ void TableReader::Impl::check_block(std::size_t b) {
   ParsedBlock& block = parsed[b];
   if (layout.cells && (block.bad || entries + block.entries > *layout.cells))
     parse_block(batch[b], layout, spec, *layout.cells - entries, block);  // again, to stop at the first one too many
+  if ((block.bad || batch[b].failure) && discovers_labels()) throw_first_error(b + 1);
   if (block.bad) throw error_at(text.name(), *block.bad, lines);
   if (batch[b].failure) std::rethrow_exception(batch[b].failure);
   lines_before[b] = lines;
   lines += block.lines;
   entries += block.entries;
   zeros += block.zeros;
+  unknown.add(block.unknown);
   for (std::size_t k = 0; k < block.sizes.size(); ++k) sizes[k] = std::max(sizes[k], block.sizes[k]);
+}
+
+// Labels are checked when they are merged, where few are new. If one is not UTF-8, or a block is bad, this looks for
+// the first error of the file, in the first blocks of this round.
+void TableReader::Impl::throw_first_error(std::size_t blocks) {
+  layout.checks_utf8 = true;
+  std::uint64_t before = lines_before_round;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    parse_block(batch[b], layout, spec, ~std::uint64_t{0}, parsed[b]);
+    if (parsed[b].bad) throw error_at(text.name(), *parsed[b].bad, before);
+    before += parsed[b].lines;
+  }
 }
 
 void TableReader::Impl::merge_labels(std::size_t mode) {
@@ -132,11 +164,13 @@ void TableReader::Impl::merge_labels(std::size_t mode) {
     to_mode.resize(labels.size());
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (i + fetch_distance < labels.size()) table.prefetch(labels[i + fetch_distance].hash);
+      const std::uint32_t before = table.size();
       try {
         to_mode[i] = table.add(labels[i].label(), labels[i].hash);
       } catch (const Error& error) {
         throw Error(error.kind(), fmt::format("{}: mode {}: {}", text.name(), layout.names[mode], error.what()));
       }
+      if (to_mode[i] == before && !is_utf8(labels[i].label())) not_utf8_found = true;
     }
   }
 }
@@ -156,7 +190,7 @@ void TableReader::Impl::check_end() const {
   if (layout.cells && entries < *layout.cells)
     throw error_at(text.name(),
                    {layout.cells_line, layout.cells_column,
-                    fmt::format("the header announces {} entries, but the file has {}; is the file cut short?",
+                    fmt::format("the header announces {} entries, but the file has {}; is the file incomplete?",
                                 *layout.cells, entries)});
 }
 
@@ -181,11 +215,12 @@ bool TableReader::next(CellBlock& block) {
 }
 
 std::vector<Mode> TableReader::take_modes() {
-  if (impl_->spec.fixed_modes.empty() && impl_->layout.format->numbered)
-    for (std::size_t k = 0; k < impl_->layout.order; ++k) {
-      const std::uint64_t size = impl_->layout.sizes.empty() ? impl_->sizes[k] : impl_->layout.sizes[k];
-      impl_->modes[k].labels = LabelTable::numbered(impl_->layout.base, static_cast<std::uint32_t>(size));
-    }
+  const FileLayout& layout = impl_->layout;
+  for (std::size_t k = 0; k < layout.order && layout.format->numbered && !is_closed(impl_->spec); ++k) {
+    const std::uint64_t size = layout.sizes.empty() ? impl_->sizes[k] : layout.sizes[k];
+    impl_->modes[k].labels =
+        LabelTable::numbered(first_index(layout, impl_->spec, k), static_cast<std::uint32_t>(size));
+  }
   return std::move(impl_->modes);
 }
 
@@ -193,13 +228,32 @@ std::uint64_t TableReader::zero_cells() const {
   return impl_->zeros;
 }
 
+const FileLayout& TableReader::layout() const {
+  return impl_->layout;
+}
+
+FileSummary TableReader::summary(const std::string& use) const {
+  const FileLayout& layout = impl_->layout;
+  const auto place = std::find(std::begin(text_formats), std::end(text_formats), layout.format);
+  return {.file = impl_->text.name(),
+          .use = use,
+          .format = static_cast<FileFormat>(place - std::begin(text_formats)),
+          .separator = layout.columns_by.separator,
+          .header = layout.header,
+          .columns = layout.names,
+          .values = layout.has_value};
+}
+
+const UnknownLines& TableReader::unknown_lines() const {
+  return impl_->unknown;
+}
+
 double TableReader::bytes(double cells, std::size_t order, unsigned threads) {
   constexpr double of_thread = 13 << 20;  // measured: blocks of text and their cells in flight
   return std::min(of_thread * threads, 15 * cells * static_cast<double>(order));
 }
 
-std::vector<Mode> read_coords(const TableSpec& spec, Pool& pool, Buffer<std::uint32_t>& to) {
-  TableReader reader(spec, pool);
+std::vector<Mode> read_coords(TableReader& reader, Buffer<std::uint32_t>& to) {
   CellBlock block;
   while (reader.next(block)) to.append(block.coords.data(), block.coords.size());
   return reader.take_modes();

@@ -2,21 +2,24 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/pool.hpp"
 #include "ztp/buffer.hpp"
 #include "ztp/labels.hpp"
+#include "ztp/read.hpp"
 
 namespace ztp {
 
+struct FileLayout;
 struct TextFormat;
 
 enum class ValueKind {
   none,      // .tsv: every column is a label. .tns, .mtx: a value is there (or not: pattern) and must be a number
   nonzero,   // the last column is a number; any nonzero value is a one, zero is an absent cell
-  counts,    // the last column is a whole number, not negative
+  counts,    // the last column is an integer, 0 or more
   zero_one,  // the last column is 0 or 1 (test files); zeros are kept as cells
   outcomes,  // as counts (test files of counts); zeros are kept as cells
 };
@@ -38,7 +41,11 @@ struct TableSpec {
   // If modes are discovered: labels that are known already. A header may then have any names, as with fixed modes.
   const LabelTable* known = nullptr;
   std::string unknown_remedy;       // what to do about a label outside, for messages
-  bool header_names_modes = false;  // with fixed modes, a .tsv header must name these modes in this order
+  bool skip_unknown = false;        // with fixed modes, lines with other labels are skipped and counted
+  bool header_names_modes = false;  // with fixed modes, a header must name these modes in this order
+  // With fixed modes: other labels are allowed, and labels and ids are discovered as if no mode were fixed.
+  bool open = false;
+  std::optional<bool> header;  // of labels: whether the first line is one; nothing: as it looks
 };
 
 // For TableSpec::fixed_modes: all modes, in order.
@@ -57,6 +64,15 @@ struct CellBlock {
   std::size_t cells(std::size_t order) const { return coords.size() / order; }
 };
 
+// Lines that were skipped for labels that no fixed mode has.
+struct UnknownLines {
+  static constexpr std::size_t most_labels = 5;
+  std::uint64_t lines = 0;
+  std::vector<std::string> labels;  // a few of them, with their modes
+  void add_label(const std::string& label);
+  void add(const UnknownLines& others);
+};
+
 // Reads front to back. Blocks are parsed in parallel on the pool and yielded in file order; ids do not depend on the
 // number of threads. Memory: a few blocks of text, and the label tables.
 class TableReader {
@@ -66,9 +82,12 @@ class TableReader {
 
   std::size_t order() const;    // K
   bool next(CellBlock& block);  // false at the end of the file
-  // After the last block: mode names (from the header, or mode1, ..., modeK) and, unless modes are fixed, labels.
+  // After the last block: mode names (from the header, or mode1, ..., modeK) and, unless modes are closed, labels.
   std::vector<Mode> take_modes();
   std::uint64_t zero_cells() const;  // cells that were given with the value zero and not yielded
+  const FileLayout& layout() const;
+  FileSummary summary(const std::string& use) const;
+  const UnknownLines& unknown_lines() const;  // that were skipped so far
   // Bytes that it takes for a file of so many cells.
   static double bytes(double cells, std::size_t order, unsigned threads);
 
@@ -77,7 +96,7 @@ class TableReader {
   std::unique_ptr<Impl> impl_;
 };
 
-// Appends all cells of a file, and returns the modes of its columns.
-std::vector<Mode> read_coords(const TableSpec& spec, Pool& pool, Buffer<std::uint32_t>& to);
+// Appends all cells that are left, and returns the modes of the columns.
+std::vector<Mode> read_coords(TableReader& reader, Buffer<std::uint32_t>& to);
 
 }  // namespace ztp

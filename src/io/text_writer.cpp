@@ -47,7 +47,7 @@ void check_output_directory(const std::string& directory, bool force) {
   const std::filesystem::file_status status = std::filesystem::status(directory, failure);
   if (!std::filesystem::exists(status)) return;
   if (!std::filesystem::is_directory(status))
-    throw config_error("{}: exists and is no directory; choose another --out", directory);
+    throw config_error("{}: exists and is not a directory; choose another --out", directory);
   if (force) return;
   const bool empty = std::filesystem::is_empty(directory, failure);
   if (failure) throw io_error("{}: cannot be read: {}", directory, failure.message());
@@ -59,7 +59,7 @@ void make_output_directory(const std::string& directory, bool force) {
   check_output_directory(directory, force);
   std::error_code failure;
   std::filesystem::create_directories(directory, failure);
-  if (failure) throw io_error("{}: cannot be made: {}", directory, failure.message());
+  if (failure) throw io_error("{}: cannot be created: {}", directory, failure.message());
 }
 
 void write_label_file(const std::string& path, const LabelTable& labels, std::uint32_t first) {

@@ -19,6 +19,9 @@ void pack(const Matrix<From>& values, Range rows, To* packed) {
     std::copy(values.row(j), values.row(j) + values.columns(), packed);
 }
 
+// Rows and entries of a run: so many that threads hardly wait for each other to take one, and few enough to share out.
+constexpr std::uint64_t run_size = 4096;
+
 }  // namespace
 
 void HostFactors::read(Range rows, float* packed) const {
@@ -68,8 +71,27 @@ void HostCounts::widen() {
   if (wide_) return;
   values64_ = Matrix<std::int64_t>(rows(), columns());
   for (std::size_t j = 0; j < rows(); ++j) std::copy(values32_.row(j), values32_.row(j) + columns(), values64_.row(j));
+  pinned = {};
   values32_ = {};
   wide_ = true;
+}
+
+void make_runs(RowIndex& index) {
+  const Buffer<std::uint64_t>& begin = index.begin;
+  index.runs.clear();
+  const std::size_t n = begin.size() - 1;
+  for (std::size_t j = 0; j < n;) {
+    const std::size_t first = j;
+    while (j < n && begin[j + 1] - begin[first] + (j + 1 - first) <= run_size) ++j;
+    if (j > first) {
+      index.runs.push_back({{first, j}, begin[first], begin[j], true});
+      continue;
+    }
+    const Blocks parts{begin[j + 1] - begin[j], run_size};
+    for (std::size_t i = 0; i < parts.count(); ++i)
+      index.runs.push_back({{j, j + 1}, begin[j] + parts.begin(i), begin[j] + parts.end(i), parts.count() == 1});
+    ++j;
+  }
 }
 
 std::vector<RowIndex> index_rows(const std::uint32_t* coords, std::size_t count, const FactorLayout& layout) {
@@ -93,6 +115,7 @@ std::vector<RowIndex> index_rows(const std::uint32_t* coords, std::size_t count,
       for (std::size_t e = 0; e < count; ++e)
         for (const std::size_t k : modes) index.entry[next[coords[e * K + k]]++] = static_cast<std::uint32_t>(e);
     }
+    make_runs(index);
     result.push_back(std::move(index));
   }
   return result;
@@ -121,6 +144,7 @@ std::size_t array_bytes(const FactorLayout& layout, bool wide) {
 std::size_t index_bytes(std::size_t cells, const FactorLayout& layout) {
   std::size_t bytes = 0;
   for (std::size_t f = 0; f < layout.matrices(); ++f) bytes += 8 * layout.size(f).rows;
+  bytes += sizeof(RowRun) * (2 * cells * layout.modes() + bytes / 8) / run_size;  // two neighbours fill at least one
   const bool tied = layout.matrices() < layout.modes();  // or the first mode needs no list of its entries
   return bytes + 4 * cells * (layout.modes() - (tied ? 0 : 1));
 }

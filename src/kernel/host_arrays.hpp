@@ -25,7 +25,9 @@ inline std::size_t rows_of_sum(std::uint64_t all_rows) {
 class HostFactors final : public Factors {
  public:
   HostFactors(std::size_t rows, std::size_t columns, RowPlace place)
-      : Factors(rows, columns, place), values(rows, columns) {}
+      : HostFactors(Matrix<float>(rows, columns), place) {}
+  HostFactors(Matrix<float> values, RowPlace place)
+      : Factors(values.rows(), values.columns(), place), values(std::move(values)) {}
   std::size_t bytes() const override { return values.bytes(); }
   void read(Range rows, float* packed) const override;
   void write(Range rows, const float* packed) override;
@@ -35,6 +37,7 @@ class HostFactors final : public Factors {
   // No groups: not known.
   RowGroupSums sums_of_groups;
   std::vector<Range> summed_runs;
+  mutable std::shared_ptr<void> pinned;  // while a kernel wants the memory of the values to stay in place
 };
 
 // In 32 bits for as long as that is certain to do: half the memory, and half the traffic of adding up.
@@ -72,14 +75,25 @@ class HostCounts final : public Counts {
   std::int64_t largest_ = 0;  // no value is larger
   Matrix<std::int32_t> values32_;
   Matrix<std::int64_t> values64_;
+
+ public:
+  mutable std::shared_ptr<void> pinned;  // while a kernel wants the memory of the values to stay in place
 };
 
+// Rows that follow each other with all their entries, or some of the entries of a row that has many: for one thread.
+struct RowRun {
+  Range rows;
+  std::uint64_t begin, end;  // of RowIndex::entry
+  bool whole;                // all entries of these rows
+};
 // The entries of each row of a matrix, so that counts can be added up row by row instead of entry by entry.
 struct RowIndex {
   Buffer<std::uint64_t> begin;  // n + 1: row j has those from begin[j] to begin[j + 1] of `entry`
   Buffer<std::uint32_t> entry;  // empty: all entries in order, as in the first mode of sorted entries
-  std::size_t bytes() const { return 8 * begin.size() + 4 * entry.size(); }
+  std::vector<RowRun> runs;     // all rows, in order
+  std::size_t bytes() const { return 8 * begin.size() + 4 * entry.size() + sizeof(RowRun) * runs.size(); }
 };
+void make_runs(RowIndex& index);  // when the rest is there
 // One for each matrix of the layout. None, if there are too many entries for 32 bits.
 std::vector<RowIndex> index_rows(const std::uint32_t* coords, std::size_t count, const FactorLayout& layout);
 

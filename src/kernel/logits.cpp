@@ -16,8 +16,11 @@ double logistic(double theta) {
 }
 
 LogitModel recorded_model(const State& state, double intercept) {
-  LogitModel model{{}, {}, intercept, true};
-  for (const auto& matrix : state.factors) model.u.push_back(&values_of(*matrix));
+  LogitModel model{{}, {}, intercept};
+  for (const auto& matrix : state.factors) {
+    model.u.push_back(&values_of(*matrix));
+    model.factor.push_back(1 / static_cast<float>(matrix->all_rows()));
+  }
   for (const double log_weight : state.tensor.log_weight) model.weight.push_back(std::exp(log_weight));
   return model;
 }
@@ -34,7 +37,7 @@ void logits(Pool& pool, const LogitModel& model, const std::uint32_t* cells, std
       for (std::size_t k = 0; k < K; ++k) {
         const float* row = model.u[k]->row(cells[i * K + k]);
         // Mode by mode: the product of all sizes may be beyond what a float holds.
-        const float factor = model.scaled ? 1 / static_cast<float>(model.u[k]->rows()) : 1;
+        const float factor = model.factor.empty() ? 1 : model.factor[k];
         for (std::size_t r = 0; r < product.size(); ++r) product[r] *= factor * row[r];
       }
       double sum = model.intercept;

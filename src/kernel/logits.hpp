@@ -13,9 +13,9 @@ struct LogitModel {
   std::vector<const Matrix<float>*> u;  // K
   std::vector<double> weight;           // w, R
   double intercept = 0;                 // b
-  bool scaled = false;                  // the matrices hold n_k u^(k)
+  std::vector<float> factor = {};       // K: what the matrices are to be multiplied by; empty: nothing
 };
-// Of a recorded draw, whose state holds n_k u^(k) and log w, in arrays of the host. Refers to it.
+// Of a recorded draw, whose state holds n_k u^(k) (or some rows of it) and log w, in arrays of the host. Refers to it.
 LogitModel recorded_model(const State& state, double intercept);
 
 // theta of cells (count x K), O(count R K).

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -52,6 +53,9 @@ class RowArray {
   virtual void write(Range rows, const T* values) = 0;
   // As read. Where several processes have rows, the first of them gets all, and each other one its own and zeros.
   virtual void collect(Range rows, T* values) const { read(rows, values); }
+  // Reads rows of what the array has now, from any thread, while the kernel goes on. Null, where it cannot: they must be
+  // read before anything is computed.
+  virtual std::function<void(Range, T*)> snapshot() const { return nullptr; }
   // As many as are worth a call: a block of them stays in cache on the host.
   virtual std::size_t values_at_once() const { return std::size_t{1} << 14; }
 

@@ -7,11 +7,11 @@
 namespace ztp {
 
 void refuse_mean(double mean) {
-  throw numeric_error("a Poisson count of mean {} was to be drawn; at most 2^62 can be", mean);
+  throw numeric_error("cannot draw a Poisson count with mean {}; the largest mean is 2^62", mean);
 }
 
 void refuse_chance() {
-  throw numeric_error("a binomial count was to be drawn with a chance that is not a number");
+  throw numeric_error("cannot draw a binomial count whose probability is not a number");
 }
 
 double log_gamma(double x) {

@@ -49,6 +49,18 @@ FactorLayout FactorLayout::with_rows(const std::vector<std::size_t>& rows) const
   return layout;
 }
 
+FactorLayout FactorLayout::untied() const {
+  FactorLayout layout = *this;
+  layout.sizes_.clear();
+  layout.one_hot_.clear();
+  for (std::size_t k = 0; k < modes(); ++k) {
+    layout.matrix_of_mode_[k] = k;
+    layout.sizes_.push_back(size_of_mode(k));
+    layout.one_hot_.push_back(is_one_hot(matrix(k)));
+  }
+  return layout;
+}
+
 void FactorLayout::make_one_hot(std::size_t k) {
   const Size& size = size_of_mode(k);
   if (size.rows != size.columns || tied_mode(k) != k || columns_are_components())

@@ -53,6 +53,9 @@ class FactorLayout {
   // The same with another number of rows of each matrix.
   FactorLayout with_rows(const std::vector<std::size_t>& rows) const;
 
+  // The same with a matrix for each mode, where modes shared one.
+  FactorLayout untied() const;
+
   // Makes the matrix of mode k the identity; no other mode may use it.
   void make_one_hot(std::size_t k);
   bool is_one_hot(std::size_t f) const { return !one_hot_.empty() && one_hot_[f]; }  // matrix f

@@ -60,7 +60,7 @@ std::uint32_t value_of(const std::string& item) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc::result_out_of_range && text[0] != '-') return own - 1;
   if (error != std::errc() || end != text.data() + text.size() || number < 1)
-    throw config_error("--columns {}: must be a number of columns from 1 on, own or auto", item);
+    throw config_error("--columns {}: must be a number of columns (1 or more), own or auto", item);
   return std::min(number, own - 1);
 }
 
@@ -89,7 +89,7 @@ std::vector<std::uint32_t> asked_columns(const FitOptions& options, const std::v
       if (of_all) throw config_error("--columns {}: the columns of all modes are given twice", item);
       of_all = value_of(item);
       if (of_all == own)
-        throw config_error("--columns own: say of which mode, as MODE=own; the modes are {}", names_of(modes));
+        throw config_error("--columns own: give the mode, as MODE=own; the modes are {}", names_of(modes));
       continue;
     }
     const std::size_t k = mode_named(modes, item.substr(0, equals), "--columns " + item);
@@ -154,8 +154,8 @@ std::vector<std::size_t> tied_modes(const FitOptions& options, const std::vector
 
 void complete_layout(FitOptions& options, const std::vector<ModeSize>& modes, std::uint64_t ones) {
   const std::vector<std::size_t> tied = tied_modes(options, modes);
-  if (options.self != SelfCells::automatic && options.tie.empty())
-    throw config_error("--self has no effect without --tie");
+  if (options.self_cells != SelfCells::automatic && options.tie.empty())
+    throw config_error("--self-cells has no effect without --tie");
   if (!options.tie.empty() && options.columns.empty()) options.columns = {"auto"};
   if (options.columns == std::vector<std::string>{"auto"} && options.tie.empty()) options.columns.clear();
   std::uint32_t most_columns = 0;

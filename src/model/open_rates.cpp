@@ -80,6 +80,13 @@ double GroupedRates::largest(const float* row) const {
   return scale * static_cast<double>(most);
 }
 
+double OpenRates::of_both(std::size_t k, std::size_t l, const float* row) const {
+  double sum = 0;
+  for (std::size_t x = 0; x < weight_.size(); ++x)
+    sum += weight_[x] * static_cast<double>(row[column(k, x)]) * static_cast<double>(row[column(l, x)]);
+  return scale_ * sum;
+}
+
 double OpenRates::rate() const {
   return scale_ * std::accumulate(weight_.begin(), weight_.end(), 0.0);
 }

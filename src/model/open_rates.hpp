@@ -48,6 +48,14 @@ class OpenRates {
   // The same with entity j of a one-hot mode: only the components of that entity are left.
   OpenRates given_own(std::size_t k, std::uint32_t j) const;
 
+  // The rate of each component r is multiplied by factor(r).
+  template <class Factor>
+  void multiply(const Factor& factor) {
+    for (std::size_t x = 0; x < weight_.size(); ++x) weight_[x] *= factor(component_.empty() ? x : component_[x]);
+  }
+
+  // z, where modes k and l are open, and no other, with this row in both.
+  double of_both(std::size_t k, std::size_t l, const float* row) const;
   ColumnRates columns(std::size_t k) const;                            // where mode k is open, and no other
   GroupedRates columns_by_entity(std::size_t k, std::size_t h) const;  // where modes k and h are, h a one-hot mode
   // z_r, where no mode is; not after given_own.

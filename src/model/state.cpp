@@ -21,6 +21,14 @@ std::vector<Statistics::Totals> Statistics::totals() {
   return all;
 }
 
+void set_identity(Factors& u) {
+  const std::size_t n = u.rows();
+  write_rows(u, [n](std::size_t j, float* row) {
+    std::fill(row, row + n, 0.0f);
+    row[j] = static_cast<float>(n);
+  });
+}
+
 State make_state(const FactorLayout& layout, const std::vector<std::size_t>& networks, const Hyperparameters& hyper,
                  ArrayMaker& arrays) {
   State state;
@@ -28,14 +36,8 @@ State make_state(const FactorLayout& layout, const std::vector<std::size_t>& net
   state.shapes = {hyper.dirichlet, hyper.tensor.shape, std::vector<double>(networks.size(), hyper.network.shape)};
   for (std::size_t f = 0; f < layout.matrices(); ++f)
     state.factors.push_back(arrays.factors(layout.size(f).rows, layout.size(f).columns, {.matrix = f}));
-  for (std::size_t f = 0; f < layout.matrices(); ++f) {
-    if (!layout.is_one_hot(f)) continue;
-    const std::size_t n = layout.size(f).rows;  // the identity, times n as all factors
-    write_rows(*state.factors[f], [n](std::size_t j, float* row) {
-      std::fill(row, row + n, 0.0f);
-      row[j] = static_cast<float>(n);
-    });
-  }
+  for (std::size_t f = 0; f < layout.matrices(); ++f)
+    if (layout.is_one_hot(f)) set_identity(*state.factors[f]);
   state.tensor = Weights(layout.components());
   for (const std::size_t f : networks) state.networks.emplace_back(layout.size(f).columns);
   return state;

@@ -60,6 +60,8 @@ struct Statistics {
   std::vector<Totals> totals();
 };
 
+// The matrix of a one-hot mode, times n as all factors.
+void set_identity(Factors& u);
 // Everything of the right size and zero. `networks`: the matrix of the layout that each network is on.
 State make_state(const FactorLayout& layout, const std::vector<std::size_t>& networks, const Hyperparameters& hyper,
                  ArrayMaker& arrays);

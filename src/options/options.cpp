@@ -35,7 +35,7 @@ FieldList changed(const FitOptions& options) {
 void check_used(const FitOptions& options, const FieldList& given) {
   for (const OptionField* field : given) {
     if (field->used_by(options.model)) continue;
-    throw Error(ErrorKind::usage, fmt::format("{} is not used by --model {}; it is for --model {}", field->flag(),
+    throw Error(ErrorKind::usage, fmt::format("{} is not used by --model {}, only by --model {}", field->flag(),
                                               name_of(options.model), names_of_models(*field, "|")));
   }
 }
@@ -55,9 +55,9 @@ void check_needs(const FitOptions& options, const FieldList& given, bool network
 
 void check_online(const FitOptions& options) {
   const auto refuse = [](bool given, const char* flag, const char* why) {
-    if (given) throw Error(ErrorKind::config, fmt::format("{} is for --method batch alone: {}", flag, why));
+    if (given) throw Error(ErrorKind::config, fmt::format("{} is for --method batch only: {}", flag, why));
   };
-  refuse(!options.learn.empty(), "--learn", "online statistics are not whole counts");
+  refuse(!options.learn.empty(), "--learn", "online statistics are not integer counts");
   refuse(options.sampler == Sampler::collapsed, "--sampler collapsed", "it moves the counts of all ones at once");
   refuse(options.start == Start::prior, "--start prior", "online chains begin with a minibatch in random components");
   if (options.parameters != SampleOrMean::sample && options.inner_draws > 1)
@@ -101,10 +101,10 @@ void check_combinations(const FitOptions& options) {
   if (is_online(options)) check_online(options);
   if (options.until == Until::converged) check_until_converged(options);
   if (options.burn_in >= options.sweeps)
-    throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be below --sweeps {}, which includes it",
+    throw Error(ErrorKind::config, fmt::format("--burn-in {}: must be less than --sweeps {}, which includes it",
                                                options.burn_in, options.sweeps));
   if (options.holdout > 0 && !options.test.empty())
-    throw Error(ErrorKind::config, "--holdout and --test exclude each other: cells to follow come from one of them");
+    throw Error(ErrorKind::config, "use either --holdout or --test, not both");
 }
 
 }  // namespace
@@ -142,7 +142,7 @@ Learned learned(const FitOptions& options) {
       throw Error(ErrorKind::config, fmt::format("--learn {}: \"{}\" cannot be learned; dirichlet and gamma-shape can",
                                                  options.learn, word));
     if (end + 1 == options.learn.size())
-      throw Error(ErrorKind::config, fmt::format("--learn {}: nothing after the last comma", options.learn));
+      throw Error(ErrorKind::config, fmt::format("--learn {}: there is nothing after the last comma", options.learn));
     begin = end + 1;
   }
   return result;
@@ -154,14 +154,15 @@ CheckpointInterval checkpoint_interval(const std::string& text) {
   if (unit.empty() && value >= 1 && value <= 4294967295.0 && value == std::floor(value))
     return {static_cast<std::uint32_t>(value), 0};
   if (!std::isnan(seconds)) return {0, seconds};
-  throw Error(ErrorKind::config,
-              fmt::format("--checkpoint {}: must be a number of sweeps, as 50, or a time, as 30s, 10m or 2h", text));
+  throw Error(
+      ErrorKind::config,
+      fmt::format("--checkpoint {}: must be a number of sweeps, such as 50, or a time, such as 30s, 10m or 2h", text));
 }
 
 double seconds_at_most(const std::string& text) {
   const double seconds = duration(text);
   if (std::isnan(seconds))
-    throw Error(ErrorKind::config, fmt::format("--at-most {}: must be a time, as 30s, 10m or 2h", text));
+    throw Error(ErrorKind::config, fmt::format("--at-most {}: must be a time, such as 30s, 10m or 2h", text));
   return seconds;
 }
 
@@ -179,7 +180,7 @@ double memory_limit(const std::string& text) {
     if (unit == "B" || unit == "b") unit = {};
   }
   if (!unit.empty() || !(value > 0) || !(value * factor < 1e18))
-    throw Error(ErrorKind::config, fmt::format("--memory {}: must be a size, as 8G, 500M or 2000000000", text));
+    throw Error(ErrorKind::config, fmt::format("--memory {}: must be a size, such as 8G, 500M or 2000000000", text));
   return value * factor;
 }
 
@@ -188,8 +189,7 @@ double zeros_per_one_of(const std::string& choice) {
   if (choice == "all" || choice == "auto") return each;
   const auto [end, error] = std::from_chars(choice.data(), choice.data() + choice.size(), each);
   if (error != std::errc() || end != choice.data() + choice.size() || !(each > 0 && each <= 1e9))
-    throw Error(ErrorKind::config,
-                fmt::format("--zeros {}: must be auto, all, or a number of zeros for each one", choice));
+    throw Error(ErrorKind::config, fmt::format("--zeros {}: must be auto, all, or a number of zeros per one", choice));
   return each;
 }
 

@@ -11,14 +11,14 @@ std::int64_t signed_number(const Json& json, const char* key) {
   const Json& value = member(json, key);
   const bool fits = value.is_number_integer() &&
                     (!value.is_number_unsigned() || value.get<std::uint64_t>() <= std::uint64_t{1} << 62);
-  if (!fits) wrong_type(key, "a whole number");
+  if (!fits) wrong_type(key, "an integer");
   return value.get<std::int64_t>();
 }
 
 std::vector<std::string> texts(const Json& json, const char* key) {
   std::vector<std::string> result;
   for (const Json& item : list(json, key)) {
-    if (!item.is_string()) wrong_type(key, "a list of texts");
+    if (!item.is_string()) wrong_type(key, "a list of strings");
     result.push_back(item.get<std::string>());
   }
   return result;

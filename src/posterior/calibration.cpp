@@ -47,7 +47,7 @@ struct Example {
 
 Example example(const ReliabilityBin& bin) {
   const std::vector<std::string> texts = percents({bin.probability, bin.share, bin.low, bin.high});
-  return {fmt::format("of cells that it gives {}, {} are ones", texts[0], texts[1]),
+  return {fmt::format("of the cells with probability {}, {} are ones", texts[0], texts[1]),
           fmt::format("{} to {} with 90\u00a0% certainty", texts[2], texts[3])};
 }
 
@@ -116,11 +116,13 @@ std::string worst_example(const std::vector<WrongRange>& ranges, bool high) {
 }
 
 std::string about_design(const TestDesign& design, bool calibrated) {
-  if (calibrated) return "They are calibrated with the held-out cells; each was judged by a map that had not seen it.";
+  if (calibrated)
+    return "They are calibrated with the held-out cells. Each cell was judged with a calibration map fitted without "
+           "it.";
   if (design.part_of_ones < 0.01 || (design.missing && design.zeros != TestDesign::Zeros::drawn)) return "";
   return fmt::format(
-      "The fit did not know the tested ones, {} of all{}, so that it must give a little too little: that is allowed "
-      "for.",
+      "The fit did not know the test ones ({} of all{}), so its probabilities must be slightly too low. This is taken "
+      "into account.",
       percent(design.part_of_ones), design.missing ? "" : ", and took them for zeros");
 }
 
@@ -174,12 +176,14 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
   }
   if (ones < fewest && zeros >= fewest)
     return {"unknown",
-            {fmt::format("Calibration cannot be judged from {} ones: it takes {}.", ones, fewest), "Hold out more."},
+            {fmt::format("Calibration cannot be judged from {} ones; at least {} are needed.", ones, fewest),
+             "Hold out more cells."},
             none};
   if (ones < fewest || zeros < fewest)
-    return {"unknown",
-            {fmt::format("Calibration cannot be judged from {} ones and {} zeros.", ones, zeros), "Hold out more."},
-            none};
+    return {
+        "unknown",
+        {fmt::format("Calibration cannot be judged from {} ones and {} zeros.", ones, zeros), "Hold out more cells."},
+        none};
   misplaced /= static_cast<double>(ones);
   uncertain /= static_cast<double>(ones);
   const std::vector<WrongRange> wrong = wrong_ranges(bins);
@@ -192,11 +196,8 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
         wrong.empty() ? percent(misplaced) + " of the ones are expected where they are not" : text_of(wrong, " are ")));
   } else if (uncertain > too_wide) {
     calibrated = "unknown";
-    sentences = {
-        fmt::format(
-            "The test cells are too few to tell, though nothing speaks against taking probabilities literally{}.",
-            except),
-        example_sentence(typical(bins))};
+    sentences = {fmt::format("There are too few test cells to be sure, but the probabilities seem right{}.", except),
+                 example_sentence(typical(bins))};
   } else if (!wrong.empty()) {
     calibrated = "yes";
     sentences = {fmt::format("Probabilities can be taken literally{}.", except), example_sentence(typical(bins))};

@@ -64,7 +64,7 @@ std::vector<std::size_t> Posterior::Impl::draws_of(std::size_t chain) const {
     if (draws.draws()[i].chain == chain) mine.push_back(i);
   if (mine.empty())
     throw Error(ErrorKind::config,
-                fmt::format("{}: there are no draws of chain {} (counted from 1); chains of the run: {}", run_dir,
+                fmt::format("{}: chain {} (counted from 1) has no draws; number of chains in the run: {}", run_dir,
                             chain + 1, info.options.chains));
   return mine;
 }
@@ -170,8 +170,8 @@ std::vector<Component> Posterior::components(std::size_t top, std::size_t chain)
   const std::vector<std::size_t> ones = evenly_spaced(tensor.nnz(), ones_for_shares);
   const std::vector<std::size_t> picked = evenly_spaced(mine.size(), draws_for_shares);
   for (const std::size_t pick : picked) {
-    impl_->draws.load(mine[pick], impl_->state);
-    const std::vector<double> sums = sum_of_shares(*impl_->kernel, tensor_rates(impl_->state), tensor, ones);
+    impl_->draws.load(mine[pick], impl_->whole_draw());
+    const std::vector<double> sums = sum_of_shares(*impl_->kernel, tensor_rates(impl_->whole_draw()), tensor, ones);
     for (std::size_t r = 0; r < R; ++r) share[r] += sums[r];
   }
 

@@ -30,20 +30,21 @@ double deviance(double y, double m) {
 CountScores Posterior::Impl::score_counts(const TestCells& cells, double zero_weight) {
   const std::size_t count = cells.size(), D = draws.draws().size();
   std::vector<double> z(count), rate(count, 0.0), largest(count, -INFINITY), sum(count, 0.0);
-  Scorer scorer(*this, cells.coords.data(), count);
-  for (std::size_t d = 0; d < D; ++d) {
-    scorer.score(d, z.data());
-    for (std::size_t e = 0; e < count; ++e) {  // log of the sum of probabilities, by the largest so far
-      rate[e] += z[e] / static_cast<double>(D);
-      const double log_p = log_poisson(static_cast<double>(cells.counts[e]), z[e]);
-      if (log_p > largest[e]) {
-        sum[e] = std::isinf(largest[e]) ? 1 : sum[e] * std::exp(largest[e] - log_p) + 1;
-        largest[e] = log_p;
-      } else if (!std::isinf(log_p)) {
-        sum[e] += std::exp(log_p - largest[e]);
+  for_scorers(cells.coords.data(), count, [&](Scorer& scorer, std::size_t first) {
+    for (std::size_t d = 0; d < D; ++d) {
+      scorer.score(d, z.data() + first);
+      for (std::size_t e = first; e < first + scorer.cells(); ++e) {  // log of the sum, by the largest so far
+        rate[e] += z[e] / static_cast<double>(D);
+        const double log_p = log_poisson(static_cast<double>(cells.counts[e]), z[e]);
+        if (log_p > largest[e]) {
+          sum[e] = std::isinf(largest[e]) ? 1 : sum[e] * std::exp(largest[e] - log_p) + 1;
+          largest[e] = log_p;
+        } else if (!std::isinf(log_p)) {
+          sum[e] += std::exp(log_p - largest[e]);
+        }
       }
     }
-  }
+  });
   CountScores result;
   double weight = 0;
   for (std::size_t e = 0; e < count; ++e) {
@@ -61,7 +62,7 @@ CountScores Posterior::Impl::score_counts(const TestCells& cells, double zero_we
 TestScores Posterior::Impl::score_cells(const TestCells& cells, bool own) {
   TestScores scores;
   scores.calibrated = uses_map();
-  const Popularity popularity(load_data(run_dir, info));
+  const Popularity popularity(mapped_data());
   const std::size_t K = modes.size();
   std::uint64_t ones = 0;
   for (std::size_t first = 0; first < cells.size(); first += cells_for_means) {
@@ -86,7 +87,7 @@ TestScores Posterior::Impl::score_cells(const TestCells& cells, bool own) {
 TestScores Posterior::Impl::score_sample() {
   const RunCalibration& sample = *calibration;
   const std::size_t K = modes.size(), cells = sample.size();
-  const Popularity popularity(load_data(run_dir, info));
+  const Popularity popularity(mapped_data());
   std::vector<double> logits(cells);
   for (std::size_t e = 0; e < cells; ++e) logits[e] = logit_of(popularity.probability(sample.coords.data() + e * K));
   std::optional<CrossFittedMap> of_popularity;
@@ -117,12 +118,11 @@ TestScores Posterior::Impl::score_sample() {
 TestScores Posterior::score_test(const std::string& file) {
   if (file.empty() && impl_->calibration) return impl_->score_sample();
   const bool counts = has_counts(impl_->info.options);
-  TableReader reader(
-      test_table(file.empty() ? stored_test_file(impl_->run_dir, impl_->info) : file, impl_->modes, counts),
-      impl_->pool);
+  const std::string path = file.empty() ? stored_test_file(impl_->run_dir, impl_->info) : file;
   TestCells cells;
-  CellBlock block;
-  while (reader.next(block)) append_cells(block, counts, cells);
+  impl_->read_file(test_table(path, impl_->modes, counts),
+                   [&](const CellBlock& block) { append_cells(block, counts, cells); });
+  impl_->require_cells(path, cells.size());
   return impl_->score_cells(cells, file.empty());
 }
 

@@ -7,63 +7,42 @@
 #include "io/dataset_ones.hpp"
 #include "io/read.hpp"
 #include "model/self_cells.hpp"
+#include "posterior/cell_set.hpp"
 #include "posterior/posterior_impl.hpp"
 #include "store/data.hpp"
 #include "tensor/missing.hpp"
-#include "tensor/records.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
-namespace {
-
-// Cells (x K), sorted.
-class CellSet {
- public:
-  explicit CellSet(std::size_t order) : order_(order) {}
-  void add(const std::uint32_t* cell) { cells_.append(cell, order_); }
-  void finish() { sort_and_merge_records(cells_, order_); }
-  std::size_t size() const { return cells_.size() / order_; }
-  bool contains(const std::uint32_t* cell) const { return find_record(cells_, order_, cell) < cells_.size() / order_; }
-
- private:
-  std::size_t order_;
-  Buffer<std::uint32_t> cells_;
-};
-
-}  // namespace
-
 // A cell that the model gives the probability p, in all of the tensor, is a one that was held out with the probability
 // h p, where h is the part of the ones that was, and a one of the training data with (1 - h) p. Training ones are left
 // out, so what is left has the probability h p / (1 - (1 - h) p).
 std::vector<HeadOfList> Posterior::head(const std::vector<std::size_t>& sizes, const std::string& file) {
   impl_->require_rates("the head of the list");
   for (const std::size_t size : sizes)
-    if (size == 0) throw Error(ErrorKind::usage, "the head of the list: ask for at least one cell");
+    if (size == 0) throw Error(ErrorKind::usage, "the head of the list: ask for one cell or more");
   const std::size_t K = modes().size();
   const std::string path = file.empty() ? stored_test_file(impl_->run_dir, info()) : file;
   CellSet ones(K), zeros(K);
-  {
-    TableReader reader(test_table(path, modes(), has_counts(info().options)), impl_->pool);
-    CellBlock block;
-    while (reader.next(block))
-      for (std::size_t e = 0; e < block.cells(K); ++e)
-        (block.values[e] != 0 ? ones : zeros).add(block.coords.data() + e * K);
-  }
+  impl_->read_file(test_table(path, modes(), has_counts(info().options)), [&](const CellBlock& block) {
+    for (std::size_t e = 0; e < block.cells(K); ++e)
+      (block.values[e] != 0 ? ones : zeros).add(block.coords.data() + e * K);
+  });
   ones.finish();
   zeros.finish();
-  if (ones.size() == 0) throw Error(ErrorKind::config, fmt::format("{}: no ones, so there is nothing to find", path));
-  const Dataset data = load_data(impl_->run_dir, info());
+  if (ones.size() == 0) throw Error(ErrorKind::config, fmt::format("{}: there are no ones to find", path));
+  const std::vector<std::optional<std::uint32_t>> all_open(K);
+  const Dataset data = data_matching(impl_->run_dir, info(), all_open);
   CellSet missing(K);
-  for (std::size_t i = 0; i < data.missing.cells.size(); i += K) missing.add(data.missing.cells.data() + i);
+  missing.add(data.missing.cells.data(), data.missing.cells.size() / K);
   missing.finish();
-  const SparseTensor known = ones_matching(impl_->run_dir, info(), std::vector<std::optional<std::uint32_t>>(K));
-  const MissingSelfCells self(impl_->layout, info().options.self == SelfCells::missing);
+  const MissingSelfCells self(impl_->layout, info().options.self_cells == SelfCells::missing);
   const auto skip = [&](const std::uint32_t* cell) {
-    return self.contains(cell) || known.contains(cell) || in_missing_slice(data.missing, cell) ||
+    return self.contains(cell) || data.tensor.contains(cell) || in_missing_slice(data.missing, cell) ||
            (missing.contains(cell) && !ones.contains(cell) && !zeros.contains(cell));
   };
   const std::size_t most = *std::max_element(sizes.begin(), sizes.end());
-  const std::vector<ScoredCell> found = impl_->top_cells(std::vector<std::optional<std::uint32_t>>(K), most, skip);
+  const std::vector<ScoredCell> found = impl_->top_cells({all_open, most}, skip);
 
   const TestDesign design = design_of(info(), file.empty(), ones.size(), std::max<std::size_t>(zeros.size(), 1));
   std::vector<HeadOfList> heads;

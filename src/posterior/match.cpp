@@ -123,7 +123,7 @@ std::vector<double> Posterior::parts_of_rates(const Matching& matching, const st
   impl_->require_components("parts_of_rates", "explain tells the parts of the entries of its core");
   impl_->check_cells(coords, count);
   const FactorLayout& layout = impl_->layout;
-  State& state = impl_->state;
+  State& state = impl_->whole_draw();
   for (std::size_t f = 0; f < layout.matrices(); ++f) {
     std::vector<float> u = matched_mean_factor(matching, layout.first_mode(f));
     const Range rows{0, layout.size(f).rows};

@@ -28,23 +28,6 @@ void check_options(const RankingOptions& options, std::size_t order) {
   }
 }
 
-// Calls use(coords, count) for the ones of a file, block by block.
-void for_listed_ones(const std::string& file, const std::vector<Mode>& modes, bool counts, Pool& pool,
-                     const std::function<void(const std::uint32_t*, std::size_t)>& use) {
-  TableSpec spec = test_table(file, modes, counts);
-  spec.optional_value = true;
-  TableReader reader(spec, pool);
-  const std::size_t order = modes.size();
-  CellBlock block;
-  Buffer<std::uint32_t> ones;
-  while (reader.next(block)) {
-    ones.resize(0);
-    for (std::size_t e = 0; e < block.cells(order); ++e)
-      if (block.values[e] != 0) ones.append(block.coords.data() + e * order, order);
-    use(ones.data(), ones.size() / order);
-  }
-}
-
 // The same queries, ranked by popularity.
 RankingSums rank_by_popularity(const Queries& queries, const PopularCandidates& candidates, std::size_t entities,
                                const RankingMeter& meter, Pool& pool) {
@@ -64,31 +47,24 @@ RankingSums rank_by_popularity(const Queries& queries, const PopularCandidates& 
 
 }  // namespace
 
-RankingSums Posterior::Impl::rank_mode(const Queries& queries, const std::vector<std::size_t>& chosen,
-                                       const RankingOptions& ranking_options, const std::function<void(double)>& step) {
-  const ChainDraws chains = ChainDraws::of(
-      chosen.size(), [&](std::size_t i) { return draws.draws()[chosen[i]].chain; }, chain_draws.logits);
-  const std::unique_ptr<CandidateRanking> candidates =
-      kernel->candidates(layout, {queries.mode(), queries.size(), ranking_options.memory, chains});
-  const RankingMeter meter(ranking_options.at);
-  const double size = static_cast<double>(queries.size());
-  RankingSums total;
-  for (std::size_t first = 0; first < queries.size(); first += candidates->most_queries()) {
-    const std::size_t count = std::min(candidates->most_queries(), queries.size() - first);
-    candidates->begin(queries.batch(first, count));
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      candidates->add(draw(chosen[i]));
-      const double done = static_cast<double>(i + 1) / static_cast<double>(chosen.size());
-      step((static_cast<double>(first) + done * static_cast<double>(count)) / size);
-    }
-    for (const std::vector<TiedOnes>& of_query : candidates->standings()) total.add(meter.query(of_query));
-  }
-  return total;
+// Calls use(coords, count) for the ones of a file, block by block.
+void Posterior::Impl::for_listed_ones(const std::string& file,
+                                      const std::function<void(const std::uint32_t*, std::size_t)>& use) {
+  TableSpec spec = test_table(file, modes, has_counts(info.options));
+  spec.optional_value = true;
+  const std::size_t order = modes.size();
+  Buffer<std::uint32_t> ones;
+  read_file(spec, [&](const CellBlock& block) {
+    ones.resize(0);
+    for (std::size_t e = 0; e < block.cells(order); ++e)
+      if (block.values[e] != 0) ones.append(block.coords.data() + e * order, order);
+    use(ones.data(), ones.size() / order);
+  });
 }
 
 Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::string& source,
                               const RankingOptions& ranking_options) {
-  if (ones.empty()) throw Error(ErrorKind::input, fmt::format("{}: no ones, so there is nothing to rank", source));
+  if (ones.empty()) throw Error(ErrorKind::input, fmt::format("{}: there are no ones to rank", source));
   const std::size_t order = modes.size();
   Ranking result;
   result.at = ranking_options.at;
@@ -102,10 +78,9 @@ Ranking Posterior::Impl::rank(const Buffer<std::uint32_t>& ones, const std::stri
   const auto add_known = [&](const std::uint32_t* cells, std::size_t count) {
     for (Queries& of_mode : queries) of_mode.add_known(cells, count);
   };
-  const Dataset data = load_data(run_dir, info);
+  const Dataset data = mapped_data();
   for_ones(data, [&](const std::uint32_t* cells, const std::int64_t*, std::size_t count) { add_known(cells, count); });
-  for (const std::string& file : ranking_options.filter)
-    for_listed_ones(file, modes, has_counts(info.options), pool, add_known);
+  for (const std::string& file : ranking_options.filter) for_listed_ones(file, add_known);
   for (Queries& of_mode : queries) of_mode.finish_known();
   const std::size_t D = draws.draws().size();
   const std::vector<std::size_t> chosen = evenly_spaced(D, ranking_options.draws == 0 ? D : ranking_options.draws);
@@ -149,8 +124,9 @@ Ranking Posterior::rank(const std::string& file, const RankingOptions& options) 
   check_options(options, order);
   const std::string path = file.empty() ? stored_test_file(impl_->run_dir, impl_->info) : file;
   Buffer<std::uint32_t> ones;
-  for_listed_ones(path, impl_->modes, has_counts(impl_->info.options), impl_->pool,
-                  [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });
+  impl_->for_listed_ones(path,
+                         [&](const std::uint32_t* cells, std::size_t count) { ones.append(cells, count * order); });
+  impl_->require_cells(path, ones.size());
   return impl_->rank(ones, path, options);
 }
 

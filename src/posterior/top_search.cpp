@@ -13,7 +13,8 @@ bool better(const ScoredCell& a, const ScoredCell& b) {
 
 }  // namespace
 
-TopSearch::TopSearch(OpenCells cells, std::size_t top, Pool& pool) : cells_(std::move(cells)), top_(top), pool_(pool) {
+TopSearch::TopSearch(OpenCells cells, std::size_t top, Pool& pool, std::optional<std::size_t> distinct)
+    : cells_(std::move(cells)), top_(top), pool_(pool), distinct_(distinct) {
   // Few candidates first: the last mode is scored in bulk.
   std::sort(cells_.open.begin(), cells_.open.end(), [](const OpenMode& a, const OpenMode& b) {
     return a.one_hot != b.one_hot ? a.one_hot : a.ids.size() < b.ids.size();
@@ -90,13 +91,33 @@ void TopSearch::descend(std::size_t level, const std::vector<OpenRates>& rates) 
 void TopSearch::offer(double score) {
   ScoredCell candidate{score, cells_.cell};
   if (best_.size() == top_ && !better(candidate, best_.front())) return;
-  if ((*skip_)(cells_.cell.data())) return;
-  if (best_.size() == top_) {
-    std::pop_heap(best_.begin(), best_.end(), better);
-    best_.pop_back();
-  }
-  best_.push_back(std::move(candidate));
+  if ((*skip_)(cells_.cell.data()) || replace_same_entity(candidate)) return;
+  if (best_.size() == top_) drop_worst();
+  keep(std::move(candidate));
+}
+
+void TopSearch::keep(ScoredCell cell) {
+  if (distinct_) entities_.insert(cell.cell[*distinct_]);
+  best_.push_back(std::move(cell));
   std::push_heap(best_.begin(), best_.end(), better);
+}
+
+void TopSearch::drop_worst() {
+  std::pop_heap(best_.begin(), best_.end(), better);
+  if (distinct_) entities_.erase(best_.back().cell[*distinct_]);
+  best_.pop_back();
+}
+
+// Whether its entity of the distinct mode has a cell already; the better of the two stays.
+bool TopSearch::replace_same_entity(ScoredCell& cell) {
+  if (!distinct_ || !entities_.contains(cell.cell[*distinct_])) return false;
+  const auto known = std::find_if(best_.begin(), best_.end(), [&](const ScoredCell& other) {
+    return other.cell[*distinct_] == cell.cell[*distinct_];
+  });
+  if (!better(cell, *known)) return true;
+  *known = std::move(cell);
+  std::make_heap(best_.begin(), best_.end(), better);
+  return true;
 }
 
 }  // namespace ztp

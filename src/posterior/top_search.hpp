@@ -8,6 +8,8 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "base/pool.hpp"
@@ -20,10 +22,14 @@ namespace ztp {
 struct OpenMode {
   std::size_t mode = 0;            // which mode of the tensor
   std::size_t columns = 0;         // P of its matrix
-  std::vector<std::uint32_t> ids;  // its candidates
+  std::vector<std::uint32_t> ids;  // its candidates, ascending
   std::vector<float> rows;         // candidates x draws x P; empty for a one-hot mode
   std::vector<float> largest;      // draws x P: over the candidates
   bool one_hot = false;            // its matrix is the identity
+  std::size_t all = 0;             // not 0: there is no list, and the candidates are all of so many entities
+
+  std::size_t size() const { return all != 0 ? all : ids.size(); }
+  std::uint32_t id(std::size_t c) const { return all != 0 ? static_cast<std::uint32_t>(c) : ids[c]; }
 };
 
 // The cells to search.
@@ -42,7 +48,8 @@ struct ScoredCell {
 
 class TopSearch {
  public:
-  TopSearch(OpenCells cells, std::size_t top, Pool& pool);
+  // distinct: at most one cell is found for each entity of this open mode, its best one.
+  TopSearch(OpenCells cells, std::size_t top, Pool& pool, std::optional<std::size_t> distinct = std::nullopt);
 
   // Cells for which skip() is true do not count. Best first.
   std::vector<ScoredCell> run(const std::function<bool(const std::uint32_t*)>& skip);
@@ -53,10 +60,15 @@ class TopSearch {
   void descend(std::size_t level, const std::vector<OpenRates>& rates);
   std::vector<double> bounds(std::size_t level, const std::vector<OpenRates>& rates) const;
   void offer(double score);
+  void keep(ScoredCell cell);
+  void drop_worst();
+  bool replace_same_entity(ScoredCell& cell);
 
   OpenCells cells_;  // its cell has the chosen entities while descending
   std::size_t top_;
   Pool& pool_;
+  std::optional<std::size_t> distinct_;
+  std::unordered_set<std::uint32_t> entities_;  // with a cell among the best, of the distinct mode
   const std::function<bool(const std::uint32_t*)>* skip_ = nullptr;
   std::vector<ScoredCell> best_;  // a heap, the worst of the best on top
 };

@@ -45,10 +45,11 @@ RunVerdict convergence_of(const std::string& run_dir, const RunInfo& info) {
   const std::string evidence = evidence_of(diagnosis), remedy = diagnosis.sentences.back();  // it says what to do
   if (diagnosis.verdict == Verdict::too_short) return {question, Answer::unknown, lower_first(remedy)};
   if (diagnosis.verdict == Verdict::one_chain && predictions != Verdict::poor)
-    return {question, Answer::unknown, "there is one chain, and nothing to compare it with. Fit with --chains 4."};
+    return {question, Answer::unknown,
+            "there is only one chain, so there is nothing to compare it with. Fit with --chains 4."};
   if (diagnosis.verdict == Verdict::one_chain)
     return {question, Answer::no,
-            fmt::format("there is one chain, and its predictions drift{}. Fit with --chains 4.", evidence)};
+            fmt::format("there is only one chain, and its predictions drift{}. Fit with --chains 4.", evidence)};
   if (predictions == Verdict::good)
     return {question, Answer::yes, fmt::format("the chains agree on predictions{}.", evidence)};
   if (predictions == Verdict::usable)
@@ -72,7 +73,7 @@ RunVerdict bound_of(const RunInfo& info) {
   const char* question = "Is the bound on the rank large enough?";
   double most = NAN;  // components in use, in the chain that uses most
   for (const RunInfo::ChainStatus& chain : info.chains) most = std::fmax(most, chain.occupied_mean);
-  if (is_rival(info.options)) return {question, Answer::unknown, "the rank of a rival is no bound."};
+  if (is_rival(info.options)) return {question, Answer::unknown, "the rank of a rival is not a bound."};
   if (std::isnan(most)) return {question, Answer::unknown, "there are no draws yet."};
   const double bound = static_cast<double>(info.options.rank), used = std::min(most, bound);
   const std::string in_use = fmt::format("{:.0f} of {} components are in use", used, info.options.rank);
@@ -98,7 +99,7 @@ std::vector<RunVerdict> judge_run(const std::string& run_dir, const RunInfo& inf
 
 std::vector<RunVerdict> run_verdicts(const std::string& run_dir) {
   const RunInfo info = run_info(run_dir);
-  if (info.test_ones + info.test_zeros > 0) return Posterior(run_dir).verdicts();
+  if (info.test_ones + info.test_zeros > 0) return Posterior(run_dir, 0, {.memory = info.options.memory}).verdicts();
   return judge_run(run_dir, info, nullptr);
 }
 

@@ -63,7 +63,7 @@ Json core_of(ReportSource& source) {
   const std::size_t shown = std::min(core.size(), most_entries);
   if (shown < core.size())
     source.notes.push_back(
-        fmt::format("Of the core's {} entries, the {} with most weight are shown.", core.size(), shown));
+        fmt::format("Some entries of the core: of {}, the {} with the most weight are shown.", core.size(), shown));
   Json entries = Json::array(), weight = Json::array(), q05 = Json::array(), q95 = Json::array(),
        stability = Json::array();
   for (std::size_t e = 0; e < shown; ++e) {

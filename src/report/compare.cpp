@@ -97,9 +97,9 @@ void examine(ComparedRun& run, const ReportOptions& options) {
 void require_rates(const ComparedRun& run) {
   const FitOptions& options = run.posterior.info().options;
   if (is_rival(options))
-    throw Error(ErrorKind::config,
-                fmt::format("{}: a comparison needs factors that are not negative, and --model {} has others",
-                            run.run_dir, name_of(options.model)));
+    throw Error(ErrorKind::config, fmt::format("{}: a comparison needs non-negative factors, but those of --model {} "
+                                               "have signs; compare runs without --model",
+                                               run.run_dir, name_of(options.model)));
 }
 
 // Components, or columns of mode k of a and of mode l of b, as they were matched.

@@ -23,7 +23,7 @@ struct Recorded {
   std::string name;  // that of the quantity
   const ChainTable* table;
   std::size_t column;
-  bool of_draws = true;  // else it is no property of a draw: a trace, and no ranks
+  bool of_draws = true;  // else it is not a property of a draw: it has a trace, but no ranks
 };
 
 std::vector<Recorded> recorded_in(const ChainTable& trace, const Diagnosis& diagnosis) {

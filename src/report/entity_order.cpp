@@ -24,7 +24,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// A label taken apart: its whole numbers, and the rest with a # where each was.
+// A label split into its integers, and the rest with a # in place of each.
 struct LabelParts {
   std::string shape;
   std::vector<double> numbers;

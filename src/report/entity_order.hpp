@@ -7,7 +7,7 @@
 
 namespace ztp {
 
-inline constexpr std::uint32_t most_in_a_line = 3000;  // entities: a line with more is no line
+inline constexpr std::uint32_t most_in_a_line = 3000;  // entities; a line with more points cannot be read
 
 // Whether the entities of a mode are times: by their labels (dates, months, quarters, years, ranges of years, names of
 // months and weekdays), or by the name of the mode if the labels are numbers. Numbers alone are not enough: they may be

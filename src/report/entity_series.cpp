@@ -27,9 +27,9 @@ EntityParts choose_lines(ReportSource& source, std::size_t mode, const MeanFacto
   const std::vector<std::uint32_t>& ids = source.shown.modes[mode].ids;
   const std::size_t values = columns.size() * ids.size();
   if (values > room) {
-    source.notes.push_back(fmt::format("Lines of {} are left out: {} {} of {} entities are too many.",
-                                       source.posterior.modes()[mode].name, columns.size(),
-                                       source.groups().shared ? "columns" : "components", ids.size()));
+    source.notes.push_back(fmt::format("The plots of the {} over {}: {} lines of {} points are too many for a page.",
+                                       source.groups().shared ? "columns" : "components",
+                                       source.posterior.modes()[mode].name, columns.size(), ids.size()));
     return {};
   }
   room -= values;

@@ -41,7 +41,10 @@ Json head_shown(ReportSource& source, const Metrics& metrics) {
       result.push_back({head.cells, number(head.expected), head.found});
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::config) throw;
-    source.notes.push_back(fmt::format("The most probable unseen cells are left out: {}.", error.what()));
+    source.notes.push_back(
+        "How many held-out ones are among the most probable unseen cells: the search for these cells would take too "
+        "much "
+        "memory.");
   }
   return result;
 }

@@ -29,7 +29,7 @@ Json modes_section(ReportSource& source) {
     modes.push_back({{"name", mode.name},
                      {"size", mode.labels.size()},
                      {"ordered", shown.ordered},
-                     {"missing", source.posterior.info().modes[k].missing_entities},
+                     {"missing", source.posterior.info().modes[k].missing_slices},
                      {"labels", std::move(labels)},
                      {"ones", std::move(ones)},
                      {"overall", nullptr}});

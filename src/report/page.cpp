@@ -13,7 +13,7 @@ std::string gzipped(const std::string& text) {
   constexpr int gzip_window = 15 + 16;
   constexpr std::size_t most = std::size_t{500} << 20;  // browsers have no longer texts
   if (text.size() > most)
-    throw Error(ErrorKind::config, "the data of the report are too large for a browser: ask for fewer entities");
+    throw Error(ErrorKind::config, "the data of the report are too large for a browser; ask for fewer entities");
   z_stream stream = {};
   if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip_window, 9, Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::bad_alloc();
@@ -24,7 +24,7 @@ std::string gzipped(const std::string& text) {
   stream.avail_out = static_cast<uInt>(result.size());
   const int outcome = deflate(&stream, Z_FINISH);
   deflateEnd(&stream);
-  if (outcome != Z_STREAM_END) throw std::logic_error("deflate did not end");
+  if (outcome != Z_STREAM_END) throw std::logic_error("deflate did not finish");
   result.resize(stream.total_out);
   return result;
 }

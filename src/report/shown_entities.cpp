@@ -158,8 +158,8 @@ ShownEntities choose_shown_entities(const Dataset& data, Posterior& posterior, c
     }
     if (mode.ids.size() < sizes[k])
       notes.push_back(fmt::format(
-          "Shown are {} of the {} entities of {}: the {} with most ones, those that a {} has most of, "
-          "and up to {} without ones. --entities N shows more.",
+          "Some entities: {} of the {} entities of {} are shown. They are the {} with the most ones, the top entities "
+          "of every {}, and up to {} without ones. 'ztp report --entities N' shows more.",
           mode.ids.size(), sizes[k], modes[k].name, shares[k], shared ? "column" : "component", cold_starts_shown));
   }
   return shown;

@@ -110,7 +110,7 @@ UnseenCells find_unseen(const std::string& run_dir, const Dataset& data, Posteri
                         const ShownEntities& shown, Pool& pool) {
   const std::size_t K = shown.modes.size();
   const std::vector<AskedEntity> asked = choose_entities(shown);
-  const MissingSelfCells self(layout_of(posterior), posterior.info().options.self == SelfCells::missing);
+  const MissingSelfCells self(layout_of(posterior), posterior.info().options.self_cells == SelfCells::missing);
   const Buffer<std::uint32_t> cells = find_candidates(data, PromisingCells(run_dir, posterior), self, asked, pool);
   const std::vector<Prediction> predictions = posterior.predict(cells.data(), cells.size() / K);
   // A cell that was found for one entity may be among the first of another.

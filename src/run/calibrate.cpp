@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/memory.hpp"
 #include "base/random.hpp"
 #include "evaluate/chain_average.hpp"
 #include "evaluate/test_design.hpp"
@@ -14,8 +15,9 @@
 #include "kernel/kernel.hpp"
 #include "model/rates.hpp"
 #include "model/self_cells.hpp"
+#include "run/cost.hpp"
 #include "store/calibration_file.hpp"
-#include "store/draws_file.hpp"
+#include "store/draw_rows.hpp"
 #include "tensor/missing.hpp"
 #include "tensor/records.hpp"
 
@@ -26,22 +28,46 @@ constexpr std::size_t draws_to_draw_from = 64;
 constexpr std::size_t fewest_drawn = 50'000, most_drawn = 400'000;  // most are training ones, and dropped
 constexpr std::size_t cells_per_block = 4096;
 
-// Positions in a cumulative sum: a place for each of `count` points.
-class Places {
+// Points in the cumulative sums of columns, each to be found at its place: the first row whose sum is above it.
+class ColumnPoints {
  public:
-  template <class Value>
-  Places(std::size_t size, const Value& value) : cumulative_(size) {
-    double sum = 0;
-    for (std::size_t i = 0; i < size; ++i) cumulative_[i] = sum += value(i);
+  // of_points: the column of each point.
+  explicit ColumnPoints(std::vector<std::size_t> of_points) : of_points_(std::move(of_points)) {
+    columns_ = of_points_;
+    std::sort(columns_.begin(), columns_.end());
+    columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+    totals_.assign(columns_.size(), 0.0);
   }
-  std::uint32_t draw(Stream& stream) const {
-    const double point = stream.uniform() * cumulative_.back();
-    const auto at = std::upper_bound(cumulative_.begin(), cumulative_.end(), point);
-    return static_cast<std::uint32_t>(std::min<std::ptrdiff_t>(at - cumulative_.begin(), std::ssize(cumulative_) - 1));
+  // Two passes over the rows: read(use) calls use(rows, values) for one block of them after another, of P columns.
+  // parts: where the points are, in parts of the sums of their columns. found(i, row) tells the place of point i.
+  template <class Read, class Found>
+  void find(const Read& read, std::size_t rows, std::size_t P, const std::vector<double>& parts, const Found& found) {
+    read([&](Range block, const float* values) {
+      for (std::size_t j = block.begin; j < block.end; ++j, values += P)
+        for (std::size_t q = 0; q < columns_.size(); ++q) totals_[q] += static_cast<double>(values[columns_[q]]);
+    });
+    std::vector<std::vector<std::pair<double, std::size_t>>> waiting(columns_.size());  // the next one last
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const auto q = static_cast<std::size_t>(std::lower_bound(columns_.begin(), columns_.end(), of_points_[i]) -
+                                              columns_.begin());
+      waiting[q].emplace_back(parts[i] * totals_[q], i);
+    }
+    for (auto& points : waiting) std::sort(points.begin(), points.end(), std::greater<>());
+    std::vector<double> sums(columns_.size(), 0.0);
+    read([&](Range block, const float* values) {
+      for (std::size_t j = block.begin; j < block.end; ++j, values += P)
+        for (std::size_t q = 0; q < columns_.size(); ++q) {
+          sums[q] += static_cast<double>(values[columns_[q]]);
+          auto& points = waiting[q];
+          for (; !points.empty() && (points.back().first < sums[q] || j + 1 == rows); points.pop_back())
+            found(points.back().second, static_cast<std::uint32_t>(j));
+        }
+    });
   }
 
  private:
-  std::vector<double> cumulative_;
+  std::vector<std::size_t> of_points_, columns_;
+  std::vector<double> totals_;
 };
 
 // Cells drawn from one draw, each with a probability in proportion to its rate: a component by its weight, then an
@@ -52,23 +78,30 @@ void draw_by_rate(const DrawsFile& draws, std::size_t d, std::size_t count, std:
   const std::vector<double> log_weight = draws.log_weights(d);
   const std::size_t K = layout.modes();
   Stream stream(stream_key(seed, 0, Purpose::calibration), 0, d);
-  const Places components(log_weight.size(), [&](std::size_t r) { return std::exp(log_weight[r]); });
-  std::vector<std::uint32_t> component(count);
-  for (std::uint32_t& r : component) r = components.draw(stream);
+  std::vector<double> cumulative;
+  for (const double value : log_weight)
+    cumulative.push_back((cumulative.empty() ? 0 : cumulative.back()) + std::exp(value));
+  std::vector<std::size_t> component(count);
+  for (std::size_t& r : component) {
+    const auto at = std::upper_bound(cumulative.begin(), cumulative.end(), stream.uniform() * cumulative.back());
+    r = static_cast<std::size_t>(std::min<std::ptrdiff_t>(at - cumulative.begin(), std::ssize(cumulative) - 1));
+  }
   std::sort(component.begin(), component.end());
   const std::size_t first = cells.size();
   cells.resize(first + count * K);
-  Matrix<float> u;
+  std::vector<double> parts(count);
   for (std::size_t k = 0; k < K; ++k) {
-    const bool one_hot = layout.is_one_hot(layout.matrix(k));
-    if (!one_hot) draws.load_factor(d, layout.matrix(k), u);
-    for (std::size_t i = 0; i < count;) {
-      const std::size_t r = component[i], q = layout.column(k, r);
-      const Places entities(one_hot ? 1 : u.rows(),
-                            [&](std::size_t j) { return one_hot ? 1.0 : static_cast<double>(u.row(j)[q]); });
-      for (; i < count && component[i] == r; ++i)
-        cells[first + i * K + k] = one_hot ? static_cast<std::uint32_t>(q) : entities.draw(stream);
+    const std::size_t f = layout.matrix(k);
+    std::vector<std::size_t> column;
+    for (const std::size_t r : component) column.push_back(layout.column(k, r));
+    if (layout.is_one_hot(f)) {
+      for (std::size_t i = 0; i < count; ++i) cells[first + i * K + k] = static_cast<std::uint32_t>(column[i]);
+      continue;
     }
+    for (double& part : parts) part = stream.uniform();
+    ColumnPoints(std::move(column))
+        .find([&](const auto& use) { draws.read_factor(d, f, use); }, layout.size(f).rows, layout.size(f).columns,
+              parts, [&](std::size_t i, std::uint32_t row) { cells[first + i * K + k] = row; });
   }
 }
 
@@ -86,7 +119,7 @@ std::vector<std::uint8_t> usable_cells(const OpenRun& run, const Buffer<std::uin
     return find_record(list, K, cell) < list.size() / K;
   };
   const MissingSelfCells self(layout_of(run.info.options, sizes_of_modes(run.data)),
-                              run.info.options.self == SelfCells::missing);
+                              run.info.options.self_cells == SelfCells::missing);
   std::vector<std::uint8_t> usable(count);
   for (std::size_t e = 0; e < count; ++e) {
     const std::uint32_t* cell = cells.data() + e * K;
@@ -106,26 +139,31 @@ struct Scores {
 Scores score(const DrawsFile& draws, const std::vector<std::size_t>& drawn_from, const ChainDraws& chains,
              const RunInfo& info, const Buffer<std::uint32_t>& coords, std::size_t count, Pool& pool) {
   const std::unique_ptr<Kernel> kernel = make_kernel(info.options.kernel, pool);
-  State state = draws.make_state(*kernel);
-  ChainAverage average(chains, count);
   Scores scores{std::vector<double>(count), std::vector<double>(count, 0.0)};
-  std::vector<double> z(count);
-  const Blocks blocks{count, cells_per_block};
-  for (std::size_t d = 0; d < draws.draws().size(); ++d) {
-    draws.load(d, state);
-    kernel->score(coords.data(), count, tensor_rates(state), z.data());
-    const bool chosen = std::binary_search(drawn_from.begin(), drawn_from.end(), d);
-    double total = 0;
-    for (const double log_weight : state.tensor.log_weight) total += std::exp(log_weight);
-    pool.for_blocks(blocks.count(), [&](std::size_t b) {
-      for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
-        average.of_chain()[e] -= std::expm1(-z[e]);
-        if (chosen) scores.density[e] += z[e] / total / static_cast<double>(drawn_from.size());
-      }
-      average.end_of_draw(d, blocks.begin(b), blocks.end(b));
-    });
+  const std::size_t K = draws.factors().modes();
+  for (std::size_t first = 0, cells; first < count; first += cells) {
+    const DrawRows rows(draws, coords.data() + first * K, count - first, room_within(allowed_memory(info.options)));
+    State state = rows.make_state(*kernel);
+    cells = rows.cells();
+    std::vector<double> z(cells);
+    ChainAverage average(chains, cells);
+    const Blocks blocks{cells, cells_per_block};
+    for (std::size_t d = 0; d < draws.draws().size(); ++d) {
+      rows.load(d, state);
+      kernel->score(rows.coords(), cells, tensor_rates(state), z.data());
+      const bool chosen = std::binary_search(drawn_from.begin(), drawn_from.end(), d);
+      double total = 0;
+      for (const double log_weight : state.tensor.log_weight) total += std::exp(log_weight);
+      pool.for_blocks(blocks.count(), [&](std::size_t b) {
+        for (std::size_t e = blocks.begin(b); e < blocks.end(b); ++e) {
+          average.of_chain()[e] -= std::expm1(-z[e]);
+          if (chosen) scores.density[first + e] += z[e] / total / static_cast<double>(drawn_from.size());
+        }
+        average.end_of_draw(d, blocks.begin(b), blocks.end(b));
+      });
+    }
+    for (std::size_t e = 0; e < cells; ++e) scores.logit[first + e] = logit_of(average.of(e));
   }
-  for (std::size_t e = 0; e < count; ++e) scores.logit[e] = logit_of(average.of(e));
   return scores;
 }
 

@@ -7,6 +7,7 @@
 #include "run/cost.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
+#include "run/rank_cost.hpp"
 #include "sampler/batch_chain.hpp"
 #include "sampler/online_shared_chain.hpp"
 #include "sampler/shared_chain.hpp"
@@ -58,10 +59,10 @@ std::unique_ptr<Kernel> kernel_of(const FitOptions& complete, const Dataset& dat
                                   Pool& pool, Comm* ranks, double& busiest) {
   if (ranks == nullptr || ranks->size() == 1) return make_kernel(complete.kernel, pool);
   const SparseTensor& tensor = data.tensor;
-  Partition partition = make_partition(layout, tensor.coords.data(), tensor.nnz(), *ranks,
-                                       allowed_memory(complete));
+  Partition partition = make_partition(layout, tensor.coords.data(), tensor.nnz(), *ranks, allowed_memory(complete));
   busiest = partition.busiest();
-  return make_ranks_kernel(*ranks, pool, std::move(partition));
+  return make_ranks_kernel(*ranks, pool, std::move(partition),
+                           complete.kernel == KernelName::cuda ? make_cuda_kernel() : nullptr);
 }
 
 }  // namespace
@@ -73,7 +74,7 @@ ChainFactory::ChainFactory(const FitOptions& complete, const Dataset& data, Pool
   if (complete.kernel == KernelName::cuda)
     require_gpu_memory(problem_.layout,
                        is_online(complete) ? static_cast<std::uint64_t>(complete.minibatch) : data.ones(),
-                       has_counts(complete), is_online(complete));
+                       gpu_use(complete, problem_.layout, data.tensor.nnz(), ranks == nullptr ? 1 : ranks->size()));
   if (!is_online(complete)) return;
   const std::size_t parts = minibatch_count(data.ones(), complete.minibatch);
   minibatches_ = make_minibatches(data, problem_.layout, parts, parts, has_counts(complete), *kernel_);

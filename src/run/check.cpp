@@ -27,6 +27,8 @@ void find_duplicates(const ReadOptions& read, const Dataset& data, CheckReport& 
   Pool pool(read.threads);
   TableSpec spec = tensor_table(read);
   spec.keep_lines = true;
+  const FileSummary& file = data.files.front();
+  if (file.format == FileFormat::tsv || file.format == FileFormat::csv) spec.header = file.header;
   spec.fixed_modes = columns_of(data.tensor.modes);
   TableReader reader(spec, pool);
   const std::size_t K = data.tensor.order();
@@ -129,7 +131,9 @@ CheckReport check(const ReadOptions& read, const FitOptions& given, std::size_t 
   check_options(given);                      // before anything is read
   const double program = resident_memory();  // before any data
   const ReadOptions reading = complete_read_options(read, given);
-  Dataset data = read_dataset(reading);
+  const double memory = allowed_memory(given);
+  Dataset data = ranks == 1 ? read_dataset(reading)
+                            : read_dataset(reading, SortSpace{std::filesystem::temp_directory_path().string(), memory});
   if (!given.tie.empty()) {
     const auto [k, l] = tied_pair(given, data);
     tie_modes(data, k, l);
@@ -142,6 +146,8 @@ CheckReport check(const ReadOptions& read, const FitOptions& given, std::size_t 
   report.duplicates = data.duplicates;
   report.zeros = data.zeros;
   report.warnings = data.warnings;
+  report.notes = data.notes;
+  report.files = data.files;
   for (const Network& network : data.networks)
     report.networks.push_back({data.tensor.modes[network.mode].name, network.size(), network.missing.size() / 2});
   describe_modes(data, report);
@@ -149,7 +155,9 @@ CheckReport check(const ReadOptions& read, const FitOptions& given, std::size_t 
     report.modes[k].missing = static_cast<std::uint32_t>(data.missing.slices[k].size());
   report.missing_cells = data.missing.cells.size() / data.tensor.order();
   report.missing_volume = missing_volume(data.tensor, data.missing);
-  if (data.duplicates > 0 && std::filesystem::is_regular_file(read.file)) find_duplicates(reading, data, report);
+  const double bytes_of_lines = static_cast<double>(data.lines) * static_cast<double>(4 * data.tensor.order() + 8);
+  if (data.duplicates > 0 && bytes_of_lines <= memory && std::filesystem::is_regular_file(read.file))
+    find_duplicates(reading, data, report);
   if (chooses_rank(given, options) && data.ones() > 0) find_rank(given, data, report);
   const auto cost = [&](std::int64_t rank) {
     FitOptions at = given;

@@ -9,10 +9,10 @@
 
 #include "base/json.hpp"
 #include "base/section_file.hpp"
+#include "base/version.hpp"
 #include "options/options_json.hpp"
 #include "ztp/error.hpp"
 #include "ztp/option_fields.hpp"
-#include "ztp/version.hpp"
 
 namespace ztp {
 namespace {
@@ -49,8 +49,9 @@ void check_belongs(const SectionReader& file, const std::string& path, const Run
   file.read("format", &format, sizeof format);
   if (format != checkpoint_format)
     refuse(path, fmt::format("format {}; this version of ztp reads {}", format, checkpoint_format));
-  if (file.text("version") != version())
-    refuse(path, fmt::format("written by ztp {}; this is {}, whose draws may differ", file.text("version"), version()));
+  if (!continues(file.text("version")))
+    refuse(path, fmt::format("written by ztp {}, and ztp {} cannot continue it; use that version", file.text("version"),
+                             version()));
   if (file.text("fingerprint") != info.fingerprint)
     refuse(path, fmt::format("of other data (fingerprint {}) than the run (fingerprint {})", file.text("fingerprint"),
                              info.fingerprint));
@@ -66,7 +67,7 @@ Checkpoint read_checkpoint(const SectionReader& file, const std::string& path, c
   const std::uint64_t test_cells = info.test_ones + info.test_zeros, stored = file.bytes("held_out") / sizeof(double);
   if (checkpoint.chain >= static_cast<std::size_t>(info.options.chains) ||
       checkpoint.sweeps > static_cast<std::uint64_t>(info.options.sweeps) || (stored != 0 && stored != test_cells))
-    throw_damaged(path, "its numbers do not fit the run");
+    throw_damaged(path, "its numbers do not match the run");
   return checkpoint;
 }
 
@@ -166,11 +167,11 @@ Checkpoint latest_checkpoint(const std::string& run_dir, const RunInfo& info, st
     }
   }
   if (!latest && !damaged.empty())
-    throw Error(ErrorKind::input, fmt::format("no checkpoint of chain {} of {} is whole: {}; remove them to start the "
-                                              "chain again",
-                                              chain + 1, run_dir, fmt::join(damaged, "; ")));
+    throw Error(ErrorKind::input,
+                fmt::format("chain {} of {} has no intact checkpoint: {}; remove them to start the chain again",
+                            chain + 1, run_dir, fmt::join(damaged, "; ")));
   for (const std::string& what : damaged)
-    warnings.push_back(fmt::format("{}; going on from {}, {} sweeps", what, latest->file, latest->sweeps));
+    warnings.push_back(fmt::format("{}; continuing from {}, {} sweeps", what, latest->file, latest->sweeps));
   return latest.value_or(Checkpoint{});
 }
 
@@ -187,7 +188,7 @@ std::vector<Checkpoint> latest_checkpoints(const std::string& run_dir, const Run
 Checkpoint restore_chain(const std::string& path, const RunInfo& info, Chain& chain) {
   std::error_code no_access;
   if (!std::filesystem::exists(path, no_access))
-    throw Error(ErrorKind::input, fmt::format("{} is not there: only a chain that has come to its end has one", path));
+    throw Error(ErrorKind::input, fmt::format("{} does not exist: only a finished chain has one", path));
   const SectionReader file(path);
   const Checkpoint checkpoint = read_checkpoint(file, path, info);
   if (checkpoint.chain != chain.number())

@@ -37,7 +37,8 @@ void write_checkpoint(const std::string& file, const RunInfo& info, Chain& chain
                       const HeldOutSum* held_out);
 
 // For each chain of the run its checkpoint with most sweeps. Damaged ones are skipped and named in `warnings`. Error
-// (input) if all of a chain are damaged, (config) if one belongs to another run or another version of ztp.
+// (input) if all of a chain are damaged, (config) if one belongs to another run, or to a version of ztp that this one does
+// not continue.
 std::vector<Checkpoint> latest_checkpoints(const std::string& run_dir, const RunInfo& info,
                                            std::vector<std::string>& warnings);
 // Puts a chain back where a checkpoint of it was written. Modes may have grown at their ends since.

@@ -16,11 +16,13 @@
 #include "options/options.hpp"
 #include "run/chain_factory.hpp"
 #include "run/choose_rank.hpp"
+#include "run/disk_cost.hpp"
 #include "run/file_minibatches.hpp"
 #include "run/prepare.hpp"
 #include "run/rank_cost.hpp"
 #include "run/rivals.hpp"
 #include "run/shared_cost.hpp"
+#include "sampler/collapsed_moves.hpp"
 #include "store/draw_log.hpp"
 #include "store/draws_nc.hpp"
 #include "ztp/error.hpp"
@@ -113,7 +115,8 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, unsigned chains,
   FitCost cost;
   cost.chains_at_once = chains;
   cost.draws = plan.draws();
-  cost.draws_file = static_cast<double>(cost.draws) * static_cast<double>(layout.bytes());
+  cost.draws_file = static_cast<double>(cost.draws) * static_cast<double>(DrawPieces(layout).bytes());
+  cost.run_directory = run_directory_bytes(data, options, cells.test);
   cost.memory = data_bytes(data);
   if (options.holdout_as == HoldoutAs::missing) cost.memory += cells.test * static_cast<double>(4 * K);
   // Ones in memory that are held out are no longer training ones when the chains begin.
@@ -121,8 +124,9 @@ FitCost cost_of(const Dataset& data, const FitOptions& options, unsigned chains,
       data.file != nullptr ? 0 : held_out * static_cast<double>(4 * K + (data.tensor.counts.empty() ? 0 : 8));
   // The stages of a fit do not overlap.
   const double reading = TableReader::bytes(static_cast<double>(data.lines), K, static_cast<unsigned>(options.threads));
-  const double splitting = held_out > 0 ? sampling_code_bytes + split_bytes(data.tensor, cells.test) : 0;
-  const double waiting = static_cast<double>(DrawLogWriter::waiting_bytes(layout));
+  const double splitting = held_out > 0 ? sampling_code_bytes + holding_out_bytes(K, cells.test) : 0;
+  double waiting = static_cast<double>(DrawLogWriter::waiting_bytes(layout));
+  if (options.kernel == KernelName::cuda) waiting += static_cast<double>(DrawFiles::following_bytes(layout));
   const double sampling = sampling_bytes(data, options, layout.factors, cells, chains) + waiting - taken_out;
   const double writing = DrawFiles::bytes(layout, data.tensor.modes, static_cast<unsigned>(options.threads));
   cost.memory += std::max({reading, splitting, sampling, writing});
@@ -144,7 +148,12 @@ FitCost estimate_cost(const Dataset& data, const FitOptions& options) {
 
 namespace {
 
-// With one chain at a time. Of this process, where several share a chain.
+// With one chain at a time, which is that of this process alone.
+double bytes_alone(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells) {
+  return program_bytes + cost_of(data, complete, 1, test_cells).memory;
+}
+
+// The same, where several processes may share the chain.
 double needed_bytes(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells) {
   const std::size_t ranks = world().size() / static_cast<std::size_t>(complete.chains);
   if (ranks > 1 && has_process_cost(complete)) {
@@ -153,7 +162,7 @@ double needed_bytes(const Dataset& data, const FitOptions& complete, std::uint64
     return program_bytes + sampling_code_bytes + cells.test * cell + HeldOut::bytes(cells.test) +
            cells.missing * static_cast<double>(4 * data.tensor.order()) + process_cost(data, complete, ranks).memory;
   }
-  return program_bytes + cost_of(data, complete, 1, test_cells).memory;
+  return bytes_alone(data, complete, test_cells);
 }
 
 }  // namespace
@@ -167,7 +176,7 @@ ThreadPlan threads_within_memory(const Dataset& data, const FitOptions& complete
 }
 
 bool fits_into_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells) {
-  return needed_bytes(data, complete, test_cells) <= allowed_memory(complete);
+  return bytes_alone(data, complete, test_cells) <= allowed_memory(complete);
 }
 
 void require_memory(const Dataset& data, const FitOptions& options, std::uint64_t test_cells) {
@@ -188,7 +197,7 @@ void require_memory(const Dataset& data, const FitOptions& options, std::uint64_
     tried.latent = tried.parameters = SampleOrMean::automatic;
     tried = fill_in_defaults(tried, data);
     if (needed(tried) <= limit) remedy += fmt::format("; --method online needs {}", human_bytes(needed(tried)));
-    remedy += "; online from a file of 'ztp convert' the ones need not be in memory at all";
+    remedy += "; with --method online and a file of 'ztp convert', the ones stay on disk";
   }
   throw Error(ErrorKind::config,
               fmt::format("the fit needs about {} of memory, and {} {}{}", human_bytes(need),

@@ -8,7 +8,7 @@ namespace ztp {
 // Bytes: what --memory says, or what the machine has for this process.
 double allowed_memory(const FitOptions& options);
 
-// Whether the fit needs no more than --memory allows. `test_cells` as below.
+// Whether the fit needs no more than --memory allows, if this process alone makes its chains. `test_cells` as below.
 bool fits_into_memory(const Dataset& data, const FitOptions& complete, std::uint64_t test_cells = 0);
 
 // Error (config), if the fit needs more than --memory allows: it tells how much, and what would need less.

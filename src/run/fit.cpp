@@ -9,22 +9,25 @@
 
 #include "base/file.hpp"
 #include "base/memory.hpp"
+#include "base/version.hpp"
 #include "io/assemble.hpp"
 #include "io/dataset_ones.hpp"
+#include "io/read.hpp"
 #include "options/options.hpp"
 #include "run/calibrate.hpp"
 #include "run/chain_factory.hpp"
 #include "run/checkpoint.hpp"
 #include "run/choose_rank.hpp"
 #include "run/cost.hpp"
+#include "run/disk_cost.hpp"
 #include "run/prepare.hpp"
 #include "run/ranks.hpp"
 #include "run/rivals.hpp"
 #include "run/rounds.hpp"
 #include "run/sample_run.hpp"
 #include "store/data.hpp"
-#include "store/draws_nc.hpp"
 #include "store/draws_file.hpp"
+#include "store/draws_nc.hpp"
 #include "store/run_dir.hpp"
 #include "store/run_info.hpp"
 #include "tensor/missing.hpp"
@@ -32,7 +35,6 @@
 #include "tensor/tie_modes.hpp"
 #include "ztp/error.hpp"
 #include "ztp/split.hpp"
-#include "ztp/version.hpp"
 
 namespace ztp {
 namespace {
@@ -46,7 +48,7 @@ void check_not_training_ones(const TestCells& test, const Dataset& data, const s
   for (const std::uint8_t one : which_are_ones(data, cells, pool)) shared += one;
   if (shared > 0)
     throw Error(ErrorKind::config, fmt::format("{}: {} of its cells are ones of the training data; 'ztp split' makes "
-                                               "training and test files that are apart",
+                                               "training and test files that do not overlap",
                                                file, shared));
 }
 
@@ -67,9 +69,7 @@ TestCells test_cells(const FitOptions& options, Dataset& data) {
     how.holdout = options.holdout;
     how.zeros_per_one = static_cast<std::uint64_t>(options.zeros_per_one);
     how.seed = options.seed;
-    Split parts = split(data.tensor, how, data.missing);
-    test = std::move(parts.test);
-    keep_training_ones(data.tensor, parts);
+    test = hold_out(data.tensor, how, data.missing).test;
   }
   if (!has_counts(options)) test.counts = {};
   return test;
@@ -100,10 +100,24 @@ FitOutcome sample(const OpenRun& run, ThreadPlan plan, const RunRanks& ranks,
 
 }  // namespace
 
-Dataset read_dataset(const ReadOptions& read, const FitOptions& options) {
+namespace {
+
+// The folder that the run directory will be in; while that does not exist, one that it will be in.
+std::string folder_of_run(const std::string& run_dir) {
+  std::filesystem::path folder = std::filesystem::absolute(run_dir + "/.").lexically_normal().parent_path();
+  std::error_code no_access;
+  do folder = folder.parent_path();
+  while (!std::filesystem::exists(folder, no_access) && folder.has_relative_path());
+  return folder.string();
+}
+
+}  // namespace
+
+Dataset read_dataset(const ReadOptions& read, const FitOptions& options, const std::string& run_dir) {
   ReadOptions reading = complete_read_options(read, options);
-  reading.memory = options.memory.empty() ? memory_of_machine() : memory_limit(options.memory);
-  return read_dataset(reading);
+  reading.memory = allowed_memory(options);
+  if (run_dir.empty() || world().size() == 1) return read_dataset(reading);
+  return read_dataset(reading, SortSpace{folder_of_run(run_dir), reading.memory});
 }
 
 namespace {
@@ -131,16 +145,20 @@ std::optional<PreparedRun> prepare_run(Dataset data, const FitOptions& given, co
     check_rival_data(options, data);
   }
   if (data.file != nullptr && !is_online(options))
-    throw Error(ErrorKind::config, "ones that stay in their file need --method online");
+    throw Error(ErrorKind::config, "ones that stay on disk need --method online");
   if (data.file == nullptr && has_counts(options) != !data.tensor.counts.empty())
     throw Error(ErrorKind::config, "--likelihood count needs data that were read with counts, and binary data without");
   check_missing(data.tensor, data.networks, data.missing);
   const bool automatic = chooses_rank(given, options);
   if (automatic) options = with_rank(first_rank(given, options, data), given, options, data);
   require_memory(data, options);
+  if (automatic && !fits_into_memory(data, options))
+    throw Error(ErrorKind::config,
+                "--rank auto tries ranks in the first process alone, and a chain of all the data "
+                "needs more memory than that has; give --rank");
   TestCells test = test_cells(options, data);
   if (!options.test.empty()) require_memory(data, options, test.size());
-  if (options.self == SelfCells::missing) {
+  if (options.self_cells == SelfCells::missing) {
     const auto [k, l] = tied_pair(options, data);
     remove_self_cells(k, l, data.tensor.order(), test, data.missing);
   }
@@ -148,6 +166,8 @@ std::optional<PreparedRun> prepare_run(Dataset data, const FitOptions& given, co
   RankChoice choice;
   if (automatic && !choose_rank(given, data, test.size(), callbacks, options, choice)) return std::nullopt;
   if (automatic && callbacks.on_message) callbacks.on_message(rank_choice_text(choice));
+  const std::string size = large_run_directory(data, options, static_cast<double>(test.size()));
+  if (!size.empty() && callbacks.on_message) callbacks.on_message(size);
   RunInfo info = describe_run(data, options, test, callbacks.command);
   info.rank_choice = choice;
   info.burn_in_given = given.burn_in >= 0;
@@ -216,8 +236,7 @@ FitOutcome fit(Dataset data, const FitOptions& given, const std::string& run_dir
   if (of_first(all, run.has_value() ? 1 : 0) == 0) return FitOutcome::not_begun;
   if (all.size() == 1) {
     const RunRanks alone(all, run->info.options.chains);
-    if (run->info.options.until == Until::converged)
-      ask_for_round(run_dir, run->info, first_round(run->info), alone);
+    if (run->info.options.until == Until::converged) ask_for_round(run_dir, run->info, first_round(run->info), alone);
     const std::uint64_t cells_of_file = given.test.empty() ? 0 : run->test.size();
     const ThreadPlan plan = threads_within_memory(run->data, run->info.options, cells_of_file);
     return sample({run_dir, run->data, run->test, run->info, callbacks}, plan, alone);
@@ -241,35 +260,34 @@ namespace {
 void extend_sweeps(RunInfo& info, const std::string& run_dir, std::int64_t sweeps) {
   const FitOptions before = info.options;
   if (is_point_estimate(before))
-    throw Error(ErrorKind::config, fmt::format("--sweeps: of --model {} only the last iteration is kept; fit again "
-                                               "with --sweeps {}",
-                                               name_of(before.model), sweeps));
+    throw Error(ErrorKind::config,
+                fmt::format("--sweeps: --model {} keeps only its last iteration; fit again with --sweeps {}",
+                            name_of(before.model), sweeps));
   if (sweeps < before.sweeps)
-    throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} has {} already, and more can be asked for, not fewer",
-                                               sweeps, run_dir, before.sweeps));
+    throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} already has {}; the number can only be raised", sweeps,
+                                               run_dir, before.sweeps));
   info.options.until = Until::sweeps;
   info.ended.clear();
   if (sweeps == before.sweeps) return;
   ask_for_sweeps(info, sweeps);
   check_ranges(info.options);
   if (!same_chains(before, info.options, info.ones))
-    throw Error(
-        ErrorKind::config,
-        fmt::format("--sweeps {}: {} has {} sweeps, so few that part of the sampler began its work earlier than "
-                    "in a fit of {}; fit again with --sweeps {}",
-                    sweeps, run_dir, before.sweeps, sweeps, sweeps));
+    throw Error(ErrorKind::config, fmt::format("--sweeps {}: {} has only {} sweeps, so a part of the sampler started "
+                                               "earlier than it would in a fit of {}; fit again with --sweeps {}",
+                                               sweeps, run_dir, before.sweeps, sweeps, sweeps));
 }
 
 void check_can_resume(const RunInfo& info, const std::string& run_dir) {
   if (info.options.burn_in < 0 || info.options.keep_every < 1 || info.options.threads < 1)
-    throw_damaged(run_dir + "/options.json", "not all options are filled in");
+    throw_damaged(run_dir + "/options.json", "some options have no value");
   if (info.updates > 0)  // its chains know only the statistics of the old data
-    throw Error(ErrorKind::config, fmt::format("{} has been updated: it cannot go on; update it again, or fit "
-                                               "everything anew",
-                                               run_dir));
-  if (info.version != version())
-    throw Error(ErrorKind::config, fmt::format("{} was begun by ztp {}; this is {}, whose draws may differ", run_dir,
-                                               info.version, version()));
+    throw Error(ErrorKind::config,
+                fmt::format("{} has been updated, so it cannot be resumed; update it again, or fit all the data again",
+                            run_dir));
+  if (!continues(info.version))
+    throw Error(ErrorKind::config,
+                fmt::format("{} was started by ztp {}, and ztp {} cannot continue it; use that version", run_dir,
+                            info.version, version()));
 }
 
 // A run of an earlier version, or one whose file was removed because it was damaged.

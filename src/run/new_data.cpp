@@ -9,6 +9,7 @@
 #include "io/dataset_ones.hpp"
 #include "io/flags.hpp"
 #include "io/grow_modes.hpp"
+#include "io/read.hpp"
 #include "io/table.hpp"
 #include "tensor/records.hpp"
 #include "ztp/error.hpp"
@@ -34,6 +35,7 @@ std::uint64_t remove_known(Buffer<std::uint32_t>& fresh, std::size_t width, cons
 
 void take_new_ones(IncomingData& fresh, const Dataset& old, Pool& pool, NewData& new_data, UpdateSummary& summary) {
   summary.warnings = std::move(fresh.ones.warnings);
+  summary.notes = std::move(fresh.ones.notes);
   SparseTensor& tensor = new_data.tensor;
   SparseTensor& found = fresh.ones.tensor;
   if (found.coords.empty()) return;
@@ -59,7 +61,8 @@ void take_new_edges(IncomingData& fresh, const Dataset& old, NewData& new_data, 
                        {&mode, &mode}, given.source, given.pairs);
     edges.append(given.pairs.data(), given.pairs.size());
     const std::uint64_t self_loops = sort_and_merge_pairs(edges).self;
-    if (self_loops > 0) summary.warnings.push_back(fmt::format("{}: {} self-loops ignored", given.source, self_loops));
+    if (self_loops > 0)
+      summary.warnings.push_back(fmt::format("{}: {} self-loops are ignored", given.source, self_loops));
     summary.known_edges += remove_known(
         edges, 2, [&](std::size_t e) { return find_record(network.edges, 2, edges.data() + 2 * e) < network.size(); });
   }
@@ -84,7 +87,9 @@ IncomingData read_incoming(const ReadOptions& files, Dataset& old, Pool& pool) {
     TableSpec spec;
     spec.path = file;
     spec.known = &old.tensor.modes[network.mode].labels;
-    edges.found = read_coords(spec, pool, edges.pairs);
+    TableReader reader(spec, pool);
+    edges.found = read_coords(reader, edges.pairs);
+    log_file(reader, "network", fresh.ones);
   }
   return fresh;
 }

@@ -69,20 +69,18 @@ void complete_self_cells(FitOptions& complete, const Dataset& data) {
       if (coords[i + first] == coords[i + second]) self = coords[i + first];
   });
   const Mode &first = data.tensor.modes[k], &second = data.tensor.modes[l];
-  if (self && complete.self == SelfCells::missing)
-    throw Error(
-        ErrorKind::config,
-        fmt::format("--self missing: a one has \"{}\" both as {} and as {}; use --self zero, or leave such ones "
-                    "out of the data",
-                    first.labels[*self], first.name, second.name));
-  if (complete.self != SelfCells::automatic) return;
+  if (self && complete.self_cells == SelfCells::missing)
+    throw Error(ErrorKind::config, fmt::format("--self-cells missing: a one has \"{}\" both as {} and as {}; use "
+                                               "--self-cells zero, or remove such ones from the data",
+                                               first.labels[*self], first.name, second.name));
+  if (complete.self_cells != SelfCells::automatic) return;
   if (!self)
     throw Error(
         ErrorKind::config,
-        fmt::format("--tie {}: none of the ones has the same entity as {} and as {}; add --self missing if that "
-                    "cannot be (these cells are then left out), or --self zero if it could be but is not",
+        fmt::format("--tie {}: none of the ones has the same entity as {} and as {}; add --self-cells missing if "
+                    "that is impossible (these cells are then left out), or --self-cells zero if it is possible",
                     complete.tie.front(), first.name, second.name));
-  complete.self = SelfCells::zero;
+  complete.self_cells = SelfCells::zero;
 }
 
 void complete_dirichlet(FitOptions& complete, const Dataset& data) {
@@ -120,8 +118,8 @@ void complete_sampler(FitOptions& complete, const Dataset& data) {
   const std::int64_t units = tensor.counts.empty() ? static_cast<std::int64_t>(tensor.nnz()) : counts;
   if (complete.kernel == KernelName::cuda && complete.sampler == Sampler::collapsed)
     throw Error(ErrorKind::config,
-                "--sampler collapsed with --kernel cuda: it moves counts one by one, which a GPU cannot; use --sampler "
-                "plain or --kernel cpu");
+                "--sampler collapsed does not work with --kernel cuda: it moves counts one by one; use --sampler plain "
+                "or --kernel cpu");
   if (complete.sampler == Sampler::automatic)
     complete.sampler =
         units <= most_units_collapsed && complete.kernel != KernelName::cuda ? Sampler::collapsed : Sampler::plain;
@@ -129,9 +127,9 @@ void complete_sampler(FitOptions& complete, const Dataset& data) {
     complete.kernel = complete.sampler == Sampler::plain && ones >= ones_worth_a_gpu && has_cuda() ? KernelName::cuda
                                                                                                    : KernelName::cpu;
   if (complete.sampler == Sampler::collapsed && counts > most_units_moved)
-    throw Error(ErrorKind::config,
-                "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler "
-                "plain");
+    throw Error(
+        ErrorKind::config,
+        "--sampler collapsed moves counts one by one, and here they add up to more than 2^28; use --sampler plain");
   complete_weight_priors(complete, layout_of(complete, sizes_of_modes(data)).most_columns());
 }
 
@@ -140,19 +138,20 @@ void check_shared(const FitOptions& complete, const Dataset& data) {
   if (is_rival(complete))
     throw Error(ErrorKind::config, fmt::format("--columns is for --model ztp, not {}", name_of(complete.model)));
   if (is_online(complete) && !data.networks.empty())
-    throw Error(ErrorKind::config, "--columns with --method online: not with networks; use --method batch");
+    throw Error(ErrorKind::config, "--columns with --method online does not support networks; use --method batch");
   if (is_online(complete) && complete.latent == SampleOrMean::mean)
-    throw Error(ErrorKind::config, "--latent mean: with --columns latent counts are drawn; use --latent sample");
+    throw Error(ErrorKind::config,
+                "--latent mean does not work with --columns, which draws latent counts; use --latent sample");
   const FactorLayout layout = layout_of(complete, sizes_of_modes(data));
   for (const Network& network : data.networks)
     if (layout.is_one_hot(layout.matrix(network.mode)))
-      throw Error(ErrorKind::config,
-                  fmt::format("--columns {0}=own: mode {0} has a network, and then its entities must "
-                              "share columns; give a number",
-                              data.tensor.modes[network.mode].name));
+      throw Error(
+          ErrorKind::config,
+          fmt::format("--columns {0}=own: mode {0} has a network, so its entities must share columns; give a number",
+                      data.tensor.modes[network.mode].name));
   if (complete.start == Start::prior && layout.one_hot_mode() < layout.modes())
     throw Error(ErrorKind::config,
-                fmt::format("--start prior: not with --columns {}=own, whose ones would have no component",
+                fmt::format("--start prior does not work with --columns {}=own: some ones would have no component",
                             data.tensor.modes[layout.one_hot_mode()].name));
 }
 
@@ -189,11 +188,9 @@ void complete_schedule(FitOptions& complete, std::uint64_t draw_bytes) {
   else if (plan.draws() == 0)
     plan.keep_every = 1;
   if (plan.draws() == 0)
-    throw Error(
-        ErrorKind::config,
-        fmt::format("--keep-every {}: no draw would be kept, for none of the sweeps after burn-in, {} to {}, is "
-                    "a multiple of it",
-                    complete.keep_every, complete.burn_in + 1, complete.sweeps));
+    throw Error(ErrorKind::config, fmt::format("--keep-every {}: no draw would be kept, because none of the sweeps "
+                                               "after burn-in ({} to {}) is a multiple of it",
+                                               complete.keep_every, complete.burn_in + 1, complete.sweeps));
   const std::uint64_t most = most_draws(complete, draw_bytes);
   complete.keep_every = plan.thinned_to(most).keep_every;
   complete.draws = std::max(static_cast<std::int64_t>(most), complete.chains);
@@ -202,16 +199,14 @@ void complete_schedule(FitOptions& complete, std::uint64_t draw_bytes) {
 // Error, if draws are given that do not go with the chains or with keep_every.
 void check_draws(const FitOptions& given, const FitOptions& complete) {
   if (given.draws >= 0 && given.draws < complete.chains)
-    throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, for one draw of each",
+    throw Error(ErrorKind::config, fmt::format("--draws {}: must be at least --chains {}, one draw for each chain",
                                                given.draws, complete.chains));
   if (given.keep_every < 0 || given.draws < 0) return;
   const std::uint64_t draws = plain_schedule(complete, static_cast<std::uint32_t>(given.keep_every)).draws();
   if (draws <= static_cast<std::uint64_t>(given.draws)) return;
-  throw Error(
-      ErrorKind::config,
-      fmt::format("--keep-every {} keeps {} draws of all chains together, and --draws {} allows fewer; leave one "
-                  "of them out, or use --keep-every {}",
-                  given.keep_every, draws, given.draws, complete.keep_every));
+  throw Error(ErrorKind::config, fmt::format("--keep-every {} keeps {} draws over all chains, but --draws {} allows "
+                                             "fewer; drop one of the two options, or use --keep-every {}",
+                                             given.keep_every, draws, given.draws, complete.keep_every));
 }
 
 }  // namespace
@@ -314,7 +309,7 @@ Problem make_problem(const FitOptions& complete, const Dataset& data, Pool* pool
   problem.seed = complete.seed;
   problem.learn_after = first_sweeps(complete);
   if (waits_with_columns(complete, data.ones())) problem.columns_after = first_sweeps(complete);
-  problem.self_missing = complete.self == SelfCells::missing;
+  problem.self_missing = complete.self_cells == SelfCells::missing;
   problem.bounded = problem.layout.columns_are_components() && problem.layout.components() >= least_rank_bounded;
   problem.collapsed = complete.sampler == Sampler::collapsed;
   return problem;

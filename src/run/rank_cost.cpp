@@ -5,6 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include "io/ones_on_disk.hpp"
+#include "io/table.hpp"
 #include "kernel/host_arrays.hpp"
 #include "kernel/ranks/rank_ones.hpp"
 #include "kernel/ranks/row_cut.hpp"
@@ -23,14 +25,30 @@ double touched_rows(const SparseTensor& tensor, std::size_t k, double slabs, dou
   std::vector<std::uint32_t> ones(tensor.modes[k].labels.size(), 0);
   for (std::size_t e = 0; e < tensor.nnz(); ++e) ++ones[tensor.cell(e)[k]];
   double sum = 0;
-  for (const std::uint32_t d : ones) sum += -std::expm1(static_cast<double>(d) * std::log1p(-std::min(part, 1 - 1e-12)));
+  for (const std::uint32_t d : ones)
+    sum += -std::expm1(static_cast<double>(d) * std::log1p(-std::min(part, 1 - 1e-12)));
   return sum / slabs;
+}
+
+// What the first process takes to read the ones, and to sort them on disk.
+double reading_bytes(const Dataset& data, const FitOptions& complete) {
+  const double K = static_cast<double>(data.tensor.order()), lines = static_cast<double>(data.lines);
+  const double ones = lines * (4 * K + (has_counts(complete) ? 8 : 0));
+  return std::min(sort_memory(ones, allowed_memory(complete)), 3 * ones) +
+         TableReader::bytes(lines, data.tensor.order(), static_cast<unsigned>(complete.threads));
 }
 
 }  // namespace
 
 bool has_process_cost(const FitOptions& complete) {
   return !is_online(complete) && !is_rival(complete) && !shares_columns(complete);
+}
+
+GpuUse gpu_use(const FitOptions& complete, const FactorLayout& layout, std::size_t ones, std::size_t ranks) {
+  return {.counts = has_counts(complete),
+          .wide = is_online(complete),
+          .ranks = ranks,
+          .room = room_for_copies(layout, ones, ranks, allowed_memory(complete))};
 }
 
 ProcessCost process_cost(const Dataset& data, const FitOptions& complete, std::size_t ranks) {
@@ -56,14 +74,17 @@ ProcessCost process_cost(const Dataset& data, const FitOptions& complete, std::s
   const double counts_of_ones = 12 * K * ones;  // row, column and count, and hardly any of them together
   ProcessCost cost;
   cost.bytes_per_sweep = elsewhere + counts_of_ones;
-  for (const Mode& mode : data.tensor.modes) cost.memory += static_cast<double>(mode.labels.bytes());
   cost.memory += static_cast<double>(array_bytes(layout, false)) / N;
   cost.memory += 2 * copies + 2 * messages + 2 * counts_of_ones / chunks;  // factors, counts, and both on their way
   cost.memory += ones * (8 + 4 * K);
-  cost.memory += 4 * touched;  // which rows others ask for
+  cost.memory += 4 * touched;                                                    // which rows others ask for
   if (ones * K >= 4 * touched) cost.memory += 8 * touched + 4 * (K - 1) * ones;  // an index of their ones
   cost.memory += std::max(static_cast<double>(DrawLogWriter::waiting_bytes(draw)),
                           DrawFiles::bytes(draw, data.tensor.modes, static_cast<unsigned>(complete.threads)));
+  cost.memory = std::max(cost.memory, reading_bytes(data, complete));
+  for (const Mode& mode : data.tensor.modes) cost.memory += static_cast<double>(mode.labels.bytes());
+  if (complete.kernel == KernelName::cuda)
+    cost.gpu_memory = gpu_bytes(layout, data.tensor.nnz(), gpu_use(complete, layout, data.tensor.nnz(), ranks));
   return cost;
 }
 

@@ -84,7 +84,7 @@ void require_same(Comm& all, const FitOptions& given) {
   options.threads = 0;
   options.memory.clear();
   const std::array<std::string, 2> mine = {version(), options_to_json(options)};
-  constexpr std::array what = {"runs another version of ztp", "has other options"};
+  constexpr std::array what = {"runs a different version of ztp", "has different options"};
   std::array<std::uint64_t, 2> hashes{};
   for (std::size_t i = 0; i < mine.size(); ++i) {
     Hash hash;
@@ -189,10 +189,9 @@ void check_ranks(const FitOptions& complete, std::size_t ranks) {
   };
   const std::string more = fmt::format(", or --chains {}", ranks);
   if (is_rival(complete))
-    refuse(fmt::format("a chain of --model {} is for one process", name_of(complete.model)), more);
+    refuse(fmt::format("a chain of --model {} runs in one process", name_of(complete.model)), more);
   if (complete.sampler == Sampler::collapsed)
     refuse("the collapsed sampler moves counts one after another", more + ", or --sampler plain");
-  if (complete.kernel == KernelName::cuda) refuse("with --kernel cuda a chain is for one process", more + ", or --kernel cpu");
 }
 
 }  // namespace ztp

@@ -20,9 +20,10 @@ std::uint64_t length_of(const std::string& path) {
   return none_yet ? 0 : length;
 }
 
-// A file system lets one thread at a time write to a file; the others divide and hash.
+// A file system lets one thread at a time write to a file; the others divide, pack and hash. While a GPU samples, no
+// other work needs them.
 unsigned writing_threads(const FitOptions& options) {
-  return static_cast<unsigned>(std::min<std::int64_t>(options.threads, 4));
+  return static_cast<unsigned>(std::min<std::int64_t>(options.threads, options.kernel == KernelName::cuda ? 12 : 4));
 }
 
 void begin(AppendFile& file, const std::vector<std::string>& names) {

@@ -25,6 +25,9 @@ class Recorder final : public Observer {
   Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, std::size_t watched,
            const std::vector<Checkpoint>& from, const RunRanks& ranks);
 
+  // Told of draws as they are stored.
+  void follow_draws(DrawLogWriter::Follower follower) { draws_->follow(std::move(follower)); }
+
   void on_draw(const RunningChain& now) override;
   void on_sweep(const RunningChain& now) override;
   void on_end(const RunningChain& now) override;

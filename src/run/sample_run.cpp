@@ -69,7 +69,7 @@ void summarise_learned(const DrawLogReader& log, RunInfo& info) {
   }
 }
 
-using FutureDrawFiles = std::future<std::unique_ptr<DrawFiles>>;
+using FutureDrawFiles = std::shared_future<std::shared_ptr<DrawFiles>>;
 
 // Where a GPU samples, the host has time to begin with the files of the draws that are to be.
 FutureDrawFiles begin_draw_files(const OpenRun& run) {
@@ -77,30 +77,35 @@ FutureDrawFiles begin_draw_files(const OpenRun& run) {
   return std::async(std::launch::async, [dir = run.dir, &data = run.data, info = run.info] {
     const Schedule plan = schedule_of_run(info);
     const DrawFiles::Sizes sizes{plan.chains, plan.draws(), plan.draws_per_chain()};
-    return std::make_unique<DrawFiles>(dir, info, data, draw_layout(info), sizes);
+    return std::make_shared<DrawFiles>(dir, info, data, draw_layout(info), sizes);
   });
 }
 
-// Those that were begun, if they are for the draws that there are now, or new ones.
-std::unique_ptr<DrawFiles> draw_files(const OpenRun& run, const DrawLogReader& log, FutureDrawFiles begun) {
-  const auto sizes = DrawFiles::Sizes::of(log);
-  std::unique_ptr<DrawFiles> files;
+// Those that were begun, when they are there. Null: there are none, or they could not be made.
+std::shared_ptr<DrawFiles> wait_for(const FutureDrawFiles& begun) {
   try {
-    if (begun.valid()) files = begun.get();
-  } catch (const Error&) {  // there may be room by now; if not, this is told of the new ones
+    return begun.valid() ? begun.get() : nullptr;
+  } catch (const Error&) {  // there may be room by the end; if not, it is told then
+    return nullptr;
   }
-  if (files != nullptr && files->sizes() == sizes) return files;
-  files.reset();
-  return std::make_unique<DrawFiles>(run.dir, run.info, run.data, log.layout(), sizes);
+}
+
+// Those that were begun, if they are for the draws that there are now, or new ones.
+std::shared_ptr<DrawFiles> draw_files(const OpenRun& run, const DrawLogReader& log, const FutureDrawFiles& begun) {
+  if (const std::shared_ptr<DrawFiles> files = wait_for(begun); files != nullptr) {
+    if (files->fit(log)) return files;
+    files->discard();
+  }
+  return std::make_shared<DrawFiles>(run.dir, run.info, run.data, log.layout(), DrawFiles::Sizes::of(log));
 }
 
 // Makes draws.nc and means.nc of the draws so far.
-void store_draws(const OpenRun& run, FutureDrawFiles begun) {
+void store_draws(const OpenRun& run, const FutureDrawFiles& begun) {
   const DrawLogReader log(run.dir + "/draws.log", draw_layout(run.info));
   summarise_rank(log, run.info);
   summarise_learned(log, run.info);
   Pool pool(static_cast<unsigned>(run.info.options.threads));
-  draw_files(run, log, std::move(begun))->write(run.info, run.data, log, pool);
+  draw_files(run, log, begun)->write(run.info, run.data, log, pool);
   add_to_manifest(run.dir, {"draws.nc", "means.nc"}, pool.threads());
 }
 
@@ -166,7 +171,7 @@ RunInfo describe_run(const Dataset& data, const FitOptions& options, const TestC
     info.modes.push_back({data.tensor.modes[k].name, labels.size(), labels.is_numbered(), labels.first_number(),
                           hyper.dirichlet[layout.matrix(k)]});
     if (k < data.missing.slices.size())
-      info.modes.back().missing_entities = static_cast<std::uint32_t>(data.missing.slices[k].size());
+      info.modes.back().missing_slices = static_cast<std::uint32_t>(data.missing.slices[k].size());
   }
   info.missing_cells = data.missing.cells.size() / data.tensor.order();
   for (const Network& network : data.networks)
@@ -235,9 +240,10 @@ void go_back(const std::string& run_dir, RunInfo& info, const Schedule& schedule
   const auto check = [&](const char* file, const std::vector<std::uint64_t>& found, const auto& expected) {
     for (std::size_t c = 0; c < chains; ++c)
       if (found[c] != expected(from[c].sweeps))
-        throw Error(ErrorKind::input, fmt::format("{}/{}: has not all of chain {} that {} goes on from; the run cannot "
-                                                  "be resumed",
-                                                  run_dir, file, c + 1, from[c].file));
+        throw Error(
+            ErrorKind::input,
+            fmt::format("{}/{}: the part of chain {} that {} continues from is incomplete; the run cannot be resumed",
+                        run_dir, file, c + 1, from[c].file));
   };
   const auto done = [&](std::uint32_t chain, std::uint32_t sweep) { return sweep <= from[chain].sweeps; };
   const auto seen = [&](std::uint32_t chain, std::uint32_t sweep) {
@@ -304,7 +310,7 @@ bool run_to_schedule(const OpenRun& run, const ChainMaker& make_chain, std::size
 
 // What the first process does when all have sampled: the draws in their files, scores, calibration.
 void write_answers(const OpenRun& run, const Recorder& recorder, const RunRanks& ranks, bool complete,
-                   FutureDrawFiles begun) {
+                   const FutureDrawFiles& begun) {
   RunInfo& info = run.info;
   if (ranks.groups() > 1) {
     merge_group_files(run.dir, info);
@@ -312,7 +318,7 @@ void write_answers(const OpenRun& run, const Recorder& recorder, const RunRanks&
   }
   // A run that was asked for more sweeps, and then interrupted, may have fewer draws than before.
   if (info.draws == 0 || (!complete && info.draws < draws_in_file(run.dir))) return;
-  store_draws(run, std::move(begun));
+  store_draws(run, begun);
   if (run.test.size() > 0) info.auc_roc = auc_of_all_chains(run, recorder, ranks);
   if (const double auc = run.test.size() > 0 ? calibrate_run(run) : NAN; !std::isnan(auc)) info.auc_roc = auc;
 }
@@ -354,8 +360,13 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::siz
       go_back(run_dir, info, schedule_of_run(info), from);
     }
     ranks.all().barrier();
-    FutureDrawFiles begun = ranks.leads() ? begin_draw_files(run) : FutureDrawFiles{};
+    const FutureDrawFiles begun = ranks.leads() ? begin_draw_files(run) : FutureDrawFiles{};
     Recorder recorder(run_dir, info, callbacks, watched.size(), from, ranks);
+    // Draws that are in the log already, or in that of another group, would come too late.
+    if (begun.valid() && info.draws == 0 && ranks.groups() == 1)
+      recorder.follow_draws([begun](std::size_t number, std::shared_ptr<const StoredDraw> draw) {
+        if (const auto files = wait_for(begun)) files->follow(number, std::move(draw));
+      });
     bool complete = ranks.on_all(run_to_schedule(run, make_chain, side_by_side, from, watched, recorder, ranks));
     recorder.close();
     malloc_trim(0);  // returns the memory of the chains: writing needs some
@@ -363,7 +374,7 @@ FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::siz
     sweeps += recorder.sweeps();
     info.bytes_per_sweep = ranks.bytes_per_sweep(sweeps);
     ranks.all().barrier();
-    if (ranks.leads()) write_answers(run, recorder, ranks, complete, std::move(begun));
+    if (ranks.leads()) write_answers(run, recorder, ranks, complete, begun);
     recorder.stop_clock();
     if (complete && info.options.until == Until::converged) {
       if (const std::optional<std::int64_t> more = agreed_round(run, recorder, ranks)) {

@@ -47,7 +47,7 @@ double unlisted_bytes(const Dataset& data, const FitOptions& complete, const Fac
   const auto& slices = data.missing.slices;
   const bool any = std::any_of(slices.begin(), slices.end(), [](const auto& of_mode) { return !of_mode.empty(); });
   double bytes = 0;
-  for (std::size_t f = 0; (any || complete.self == SelfCells::missing) && f < layout.matrices(); ++f) {
+  for (std::size_t f = 0; (any || complete.self_cells == SelfCells::missing) && f < layout.matrices(); ++f) {
     const auto [rows, columns] = layout.size(f);
     bytes += static_cast<double>(Matrix<float>::bytes_of(rows, columns) + rows / 32 * columns * 8 + rows * 4);
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <utility>
 
+#include "base/version.hpp"
 #include "io/assemble.hpp"
 #include "options/options.hpp"
 #include "run/chain_factory.hpp"
@@ -19,7 +20,6 @@
 #include "store/run_info.hpp"
 #include "ztp/error.hpp"
 #include "ztp/option_fields.hpp"
-#include "ztp/version.hpp"
 
 namespace ztp {
 namespace {
@@ -39,7 +39,7 @@ TestCells remaining_test(const std::string& run_dir, const RunInfo& info, const 
   }
   if (kept.size() < test.size())
     summary.warnings.push_back(
-        fmt::format("{} held-out cells are among the new ones and no longer held out", test.size() - kept.size()));
+        fmt::format("{} held-out cells are among the new ones, and are no longer held out", test.size() - kept.size()));
   return kept;
 }
 
@@ -81,16 +81,17 @@ FitOutcome sample_update(const OpenRun& run, const std::string& old_dir, const R
 
 void check_can_update(const std::string& run_dir, const RunInfo& info) {
   if (info.status != "complete")
-    throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' goes on", run_dir, run_dir));
+    throw Error(ErrorKind::config, fmt::format("{} is not complete; 'ztp resume {}' continues it", run_dir, run_dir));
   if (is_rival(info.options))
     throw Error(ErrorKind::config,
                 fmt::format("{}: --model {} cannot be updated", run_dir, name_of(info.options.model)));
   if (shares_columns(info.options))
     throw Error(
         ErrorKind::config,
-        fmt::format("{}: components share columns, and such a run cannot be updated; fit all data anew", run_dir));
-  if (info.version != version())
-    throw Error(ErrorKind::config, fmt::format("{} was made by ztp {}; this is {}", run_dir, info.version, version()));
+        fmt::format("{}: components share columns, and such a run cannot be updated; fit all the data again", run_dir));
+  if (!continues(info.version))
+    throw Error(ErrorKind::config, fmt::format("{} was made by ztp {}, and ztp {} cannot update it; use that version",
+                                               run_dir, info.version, version()));
 }
 
 void check_ranges(const UpdateOptions& options) {
@@ -118,7 +119,8 @@ UpdateSummary update_with(const std::function<IncomingData(const RunInfo&, Datas
   Pool pool(options.threads);
   const NewData new_data = extract_new_data(take(before, data, pool), data, pool, summary);
   if (summary.ones + summary.edges == 0) {
-    const std::string message = fmt::format("{}: nothing in it is new to {}", new_data.source, run_dir);
+    const std::string message =
+        fmt::format("{}: nothing in it is new; {} has all of it already", new_data.source, run_dir);
     if (options.require_new_data) throw Error(ErrorKind::input, message);
     summary.warnings.push_back(message);
     return summary;
@@ -128,8 +130,8 @@ UpdateSummary update_with(const std::function<IncomingData(const RunInfo&, Datas
   const std::uint64_t found = merge_new_data(new_data, data);
   if (found > 0)
     summary.warnings.push_back(
-        fmt::format("{} entities or cells that were missing have ones now; what was imputed for them stays in "
-                    "the statistics, beside the ones: only a fit of everything gets them right",
+        fmt::format("{} entities or cells that were missing have ones now. Their imputed counts stay in the statistics "
+                    "beside the new ones; only a fit of all the data corrects this",
                     found));
   const TestCells test = remaining_test(run_dir, before, new_data, options.threads, summary);
 
@@ -145,8 +147,7 @@ UpdateSummary update_with(const std::function<IncomingData(const RunInfo&, Datas
 }
 
 void refuse_missing(bool given) {
-  if (given)
-    throw Error(ErrorKind::usage, "update takes new ones and edges; what is missing is said when a run is fitted");
+  if (given) throw Error(ErrorKind::usage, "update takes new ones and edges only; mark missing data in a fit");
 }
 
 }  // namespace

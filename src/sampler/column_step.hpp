@@ -6,7 +6,7 @@
 
 namespace ztp {
 
-// log G(shift + n) - log G(shift) for whole numbers n, the first of them from a table.
+// log G(shift + n) - log G(shift) for integers n, the first of them from a table.
 class LogRising {
  public:
   // Makes the table for n up to `most`, or as many as are worth it.

@@ -81,8 +81,8 @@ void check_weights(const Weights& weights, int network, const StepContext& conte
 void check_expected_counts(double observed, double rate, const StepContext& context) {
   if (observed + rate <= most_counts) return;
   fail(context,
-       fmt::format("overflow: counts of {:.3g} in all are to be drawn, beside {:.3g} that are observed, and sums of "
-                   "counts go up to 2^62",
+       fmt::format("overflow: counts of {:.3g} in total would have to be drawn, in addition to {:.3g} that are "
+                   "observed, but a sum of counts cannot exceed 2^62",
                    rate, observed),
        "smaller counts, a smaller --gamma-shape or --network-gamma-shape, or a smaller --beta-mean may help");
 }

@@ -29,7 +29,7 @@ void HeldOut::keep(const Chain& chain) {
 
 void HeldOut::add(const HeldOutSum& more) {
   if (more.of_cells.size() != cells_.size())
-    throw Error(ErrorKind::input, "the checkpoint is damaged: it is not of these held-out cells; fit again");
+    throw Error(ErrorKind::input, "the checkpoint is damaged: it belongs to other held-out cells; fit again");
   for (std::size_t e = 0; e < more.of_cells.size(); ++e) sum_.of_cells[e] += more.of_cells[e];
   sum_.draws += more.draws;
 }

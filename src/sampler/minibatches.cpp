@@ -19,7 +19,7 @@ MemoryMinibatches::MemoryMinibatches(std::span<const std::uint32_t> coords, std:
     throw Error(
         ErrorKind::config,
         fmt::format("{} {} are too many to shuffle in memory; {}", ones, missing ? "missing cells" : "ones",
-                    missing ? "hold out fewer, or list fewer" : "'ztp convert' makes a file from which they are read"));
+                    missing ? "hold out or list fewer" : "with a file of 'ztp convert' they are read from disk"));
   count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(ones, 1));
   total_count_ = counts.empty() ? ones : std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   std::vector<std::pair<std::uint64_t, std::uint32_t>> shuffled(ones);

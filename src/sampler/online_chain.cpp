@@ -253,7 +253,7 @@ OnlineChain::RowLists OnlineChain::touched_rows(std::size_t b) {
   return rows;
 }
 
-// ---- statistics in whole numbers
+// ---- integer statistics
 // -------------------------------------------------------------------------------------
 
 std::int64_t OnlineChain::units(double counts) const {
@@ -299,10 +299,9 @@ void OnlineChain::fit_scale(double smallest_weight) {
                                                 "statistics; use --method batch",
                                                 t_, coming));
   if (units(smallest_weight) == 0)
-    throw Error(ErrorKind::numeric,
-                fmt::format("step {}: a minibatch moves the statistics by less than can be stored; a smaller --kappa "
-                            "or a smaller --t0 moves them more, and smaller counts leave more room",
-                            t_));
+    throw Error(ErrorKind::numeric, fmt::format("step {}: a minibatch changes the statistics by less than can be "
+                                                "stored; use a smaller --kappa or --t0, or smaller counts",
+                                                t_));
 }
 
 void OnlineChain::rescale(int bits) {

@@ -52,9 +52,8 @@ void PoissonChain::restore(std::uint32_t t) {
 }
 
 Error PoissonChain::damaged_checkpoint() const {
-  return Error(ErrorKind::input, fmt::format("the checkpoint is damaged: chain {} carries numbers that cannot be; fit "
-                                             "again",
-                                             number_ + 1));
+  return Error(ErrorKind::input,
+               fmt::format("the checkpoint is damaged: chain {} has invalid numbers; fit again", number_ + 1));
 }
 
 void PoissonChain::describe(SweepReport& report) const {

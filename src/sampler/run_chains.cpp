@@ -96,7 +96,7 @@ class ChainLoop {
     else
       now.chain.start();
     if (now.chain.steps_done() != behind(c))
-      throw Error(ErrorKind::input, fmt::format("chain {} is put back after {} {}s, not {}; the run cannot go on",
+      throw Error(ErrorKind::input, fmt::format("chain {} was restored after {} {}s, not {}; the run cannot continue",
                                                 c + 1, now.chain.steps_done(), now.chain.step_name(), behind(c)));
   }
 
@@ -159,7 +159,7 @@ class Team {
       }
     } catch (const std::system_error& error) {
       fail(std::make_exception_ptr(
-          Error(ErrorKind::config, fmt::format("--threads: the system gives no more threads ({})", error.what()))));
+          Error(ErrorKind::config, fmt::format("--threads: the system allows no more threads ({})", error.what()))));
     }
     while (serve()) {
     }

@@ -20,14 +20,14 @@ struct Tokens {
 struct CollapsedInputs {
   const PriorShapes& shapes;                                // a and g in use
   std::vector<std::vector<std::int64_t>> network_ends;  // [k][r]: counts of column r of mode k from networks
-  bool only_tokens;                                    // there are no counts but those of the ones
+  bool only_tokens;                                    // all counts are those of the ones
 };
 
 struct TokenCounts {
   const SparseTensor& tensor;
   const CollapsedInputs& inputs;
   Tokens& tokens;
-  std::vector<Matrix<double>>& S;  // of each mode: all counts of its rows. Doubles: whole numbers below 2^53 are exact
+  std::vector<Matrix<double>>& S;  // of each mode: all counts of its rows. Doubles: integers below 2^53 are exact
   Statistics& statistics;          // their totals; its rows are out of date until the moves are done
 
   // Moves a unit of a cell into a component, or out of it.

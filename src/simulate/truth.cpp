@@ -84,7 +84,7 @@ void check_names(const std::vector<std::string>& names) {
     const std::string& name = names[k];
     if (!usable_mode_name(name) || name.front() == ' ')
       throw config_error("the mode name \"{}\" cannot be used in file names and headers", name);
-    if (name == "weights") throw config_error("a mode cannot be named weights: truth/weights.tsv is taken");
+    if (name == "weights") throw config_error("a mode cannot be named weights: truth/weights.tsv is a reserved name");
     if (std::count(names.begin(), names.end(), name) > 1)
       throw config_error("the mode name \"{}\" is given twice", name);
   }
@@ -226,7 +226,7 @@ TrueFactorColumn Truth::column(std::size_t k, std::size_t number) const {
 
 SimulateKind simulate_kind_named(const std::string& name) {
   if (const auto kind = choice_named<SimulateKind>(name)) return *kind;
-  throw usage_error("--kind \"{}\" is none of planted, model and relations", name);
+  throw usage_error("--kind \"{}\": must be planted, model or relations", name);
 }
 
 TrueFactorColumn true_factor_column(const SimulateOptions& options, std::size_t mode, std::size_t component) {

@@ -63,7 +63,7 @@ std::optional<RunCalibration> load_calibration(const std::string& run_dir, const
   std::error_code no_access;
   if (!std::filesystem::exists(path, no_access)) return std::nullopt;
   const std::string remedy =
-      fmt::format("; --raw does without it, and if you remove the file 'ztp resume {}' makes it anew", run_dir);
+      fmt::format("; use --raw, or remove the file and let 'ztp resume {}' make it again", run_dir);
   RunCalibration found;
   try {
     const SectionReader file(path);
@@ -79,7 +79,7 @@ std::optional<RunCalibration> load_calibration(const std::string& run_dir, const
     throw Error(error.kind(), error.what() + remedy);
   }
   if (!fits(found, info))
-    throw Error(ErrorKind::input, fmt::format("{} is damaged: its numbers do not fit the run{}", path, remedy));
+    throw Error(ErrorKind::input, fmt::format("{} is damaged: its numbers do not match the run{}", path, remedy));
   return found;
 }
 

@@ -40,7 +40,7 @@ void check_records(std::span<const std::uint32_t> ids, const std::vector<std::ui
     const std::uint32_t* record = ids.data() + i;
     for (std::size_t k = 0; k < width; ++k)
       if (record[k] >= sizes[k])
-        throw_damaged(path, fmt::format("the {} have entity {} where there are {}", what, record[k], sizes[k]));
+        throw_damaged(path, fmt::format("the {} have entity {}, but there are only {}", what, record[k], sizes[k]));
     if (i > 0 && !std::lexicographical_compare(record - width, record, record, record + width))
       throw_damaged(path, fmt::format("the {} are not in order", what));
   }
@@ -69,7 +69,7 @@ void check_file(const Dataset& data, const std::vector<std::uint32_t>& sizes) {
   bool fits = file.order() == sizes.size() && data.file_ones <= file.ones();
   for (std::size_t k = 0; fits && k < sizes.size(); ++k) fits = file.mode_size(k) <= sizes[k];
   if (!fits)
-    throw Error(ErrorKind::input, fmt::format("{}: not the tensor that the run was started with", file.path()));
+    throw Error(ErrorKind::input, fmt::format("{}: this is not the tensor that the run was started with", file.path()));
 }
 
 // Error (input), unless the data are what Dataset promises: ids in range, records sorted and distinct, positive counts.
@@ -249,11 +249,11 @@ SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std
   return std::move(tensor);
 }
 
-SparseTensor ones_matching(const std::string& run_dir, const RunInfo& info,
-                           const std::vector<std::optional<std::uint32_t>>& given) {
-  Dataset data = load_data(run_dir, info);
+Dataset data_matching(const std::string& run_dir, const RunInfo& info,
+                      const std::vector<std::optional<std::uint32_t>>& given) {
+  Dataset data = info.ones_file.empty() ? map_data(run_dir, info, true) : load_data(run_dir, info);
   SparseTensor& tensor = data.tensor;
-  if (data.file == nullptr) return std::move(tensor);
+  if (data.file == nullptr) return data;
   const std::size_t K = tensor.order();
   for_file_chunks(*data.file, data.file_ones, [&](const std::uint32_t* coords, const std::int64_t*, std::size_t count) {
     for (std::size_t e = 0; e < count; ++e) {
@@ -264,7 +264,7 @@ SparseTensor ones_matching(const std::string& run_dir, const RunInfo& info,
   });
   tensor.counts.resize(0);
   tensor.sort_and_merge();
-  return std::move(tensor);
+  return data;
 }
 
 }  // namespace ztp

@@ -21,8 +21,8 @@ std::string fingerprint_of(const Dataset& data);
 // Ones of a tensor file are not copied.
 void store_data(const std::string& run_dir, const Dataset& data);
 Dataset load_data(const std::string& run_dir, const RunInfo& info);
-// For one of several processes: ones (and counts) are mapped, not read. The first process checks them, and alone has
-// labels, without an index.
+// Ones (and counts) are mapped, not read: for one of several processes, and for answers. The process that leads checks
+// them, and alone has labels, without an index.
 Dataset map_data(const std::string& run_dir, const RunInfo& info, bool leads);
 
 // The path of test.tsv, the held-out cells, compared with the manifest. Error (config), if the run has none.
@@ -33,8 +33,8 @@ TestCells load_test_cells(const std::string& run_dir, const RunInfo& info, const
 
 // At least `count` training ones, if there are that many. All of them, if no tensor file is involved.
 SparseTensor sample_of_ones(const std::string& run_dir, const RunInfo& info, std::size_t count);
-// The training ones with the given coordinates. All of them, if no tensor file is involved.
-SparseTensor ones_matching(const std::string& run_dir, const RunInfo& info,
-                           const std::vector<std::optional<std::uint32_t>>& given);
+// The data, with the training ones that have the given coordinates. All of them, mapped, if no tensor file is involved.
+Dataset data_matching(const std::string& run_dir, const RunInfo& info,
+                      const std::vector<std::optional<std::uint32_t>>& given);
 
 }  // namespace ztp

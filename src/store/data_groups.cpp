@@ -66,11 +66,11 @@ class ConstantGroup {
   int group_;
 };
 
-// The hyperparameters that are not learned. Rivals have none of them.
+// The hyperparameters that are not learned. Rivals have one.
 void write_hyperparameters(ConstantGroup& group, const RunInfo& info, int mode) {
   const FitOptions& options = info.options;
   if (is_rival(options)) {
-    if (is_point_estimate(options)) group.number("ridge", options.ridge);
+    group.number("ridge", options.ridge);
     return;
   }
   const Learned is_learned = learned(options);

@@ -31,6 +31,15 @@ std::vector<std::size_t> DrawVariable::shape() const {
   return {columns};
 }
 
+std::size_t DrawVariable::rows_of_a_slab() const {
+  // HDF5 fills up the last chunk, and what is packed takes room for that, too: so all are about as large.
+  if (packed) {
+    const std::size_t slabs = (floats() + fewest_packed - 1) / fewest_packed;
+    return (rows + slabs - 1) / slabs;
+  }
+  return std::clamp<std::size_t>((4 << 20) / (sizeof(float) * columns), 1, std::max<std::size_t>(rows, 1));
+}
+
 DrawLayout::DrawLayout(FactorLayout of_model, const FitOptions& complete, const std::vector<std::string>& names,
                        const std::vector<std::size_t>& networks)
     : factors(std::move(of_model)),
@@ -53,6 +62,7 @@ DrawLayout::DrawLayout(FactorLayout of_model, const FitOptions& complete, const 
   for (std::size_t f = 0; f < factors.matrices(); ++f) {
     if (factors.is_one_hot(f)) continue;
     add(Kind::factor, f, "u_" + dimensions[factors.first_mode(f)], factors.size(f).rows, factors.size(f).columns, f);
+    variables.back().packed = !is_rival(complete) && variables.back().floats() >= fewest_packed;
   }
 }
 
@@ -78,7 +88,7 @@ void DrawLayout::name_axes() {
 
 void DrawLayout::add(Kind kind, std::size_t index, const std::string& name, std::size_t rows, std::size_t columns,
                      std::optional<std::size_t> matrix) {
-  variables.push_back({kind, index, name, variables.empty() ? 0 : floats(), rows, columns, matrix});
+  variables.push_back({kind, index, name, variables.empty() ? 0 : floats(), rows, columns, matrix, false});
 }
 
 const DrawVariable& DrawLayout::variable(Kind kind, std::size_t index) const {

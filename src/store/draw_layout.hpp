@@ -26,9 +26,16 @@ struct DrawVariable {
   // Whose columns these are: of a factor, and of the weights of a network.
   std::optional<std::size_t> matrix = std::nullopt;
 
+  bool packed = false;  // rounded, in half the room (store/packed.hpp)
+
   std::uint64_t floats() const { return std::uint64_t{rows} * columns; }
   std::vector<std::size_t> shape() const;  // rows x columns, columns or nothing
+  // It is written and read so many rows at a time: some 4 MiB of floats, and in draws.nc a chunk.
+  std::size_t rows_of_a_slab() const;
 };
+
+// Factor matrices with fewer numbers are stored as they are, and so are those of rivals.
+inline constexpr std::uint64_t fewest_packed = 1 << 20;
 
 class DrawLayout {
  public:
@@ -49,7 +56,7 @@ class DrawLayout {
 
   const DrawVariable& variable(DrawVariable::Kind kind, std::size_t index) const;
   std::uint64_t floats() const { return variables.back().offset + variables.back().floats(); }
-  std::uint64_t bytes() const { return sizeof(float) * floats(); }
+  std::uint64_t bytes() const { return sizeof(float) * floats(); }  // in memory
 
  private:
   void name_axes();

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "base/hash.hpp"
+#include "store/packed.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -16,15 +18,18 @@ namespace {
 
 constexpr std::size_t floats_at_a_time = 1 << 18;
 
-// What follows the numbers of a record.
-std::size_t words_at_end(const DrawLayout& layout) {
-  return pieces_of(layout).count() + 1;
+// What follows the pieces of a record.
+std::size_t words_at_end(const DrawPieces& pieces) {
+  return pieces.count() + 1;
 }
-std::uint64_t place_of_float(std::uint64_t i) {
-  return sizeof(DrawHead) + sizeof(float) * i;
+std::uint64_t place_of_piece(const DrawPiece& piece) {
+  return sizeof(DrawHead) + piece.begin;
 }
-std::uint64_t place_of_sum(const DrawLayout& layout, std::size_t piece) {
-  return place_of_float(layout.floats()) + sizeof(std::uint64_t) * piece;
+std::uint64_t place_of_sum(const DrawPieces& pieces, std::size_t piece) {
+  return sizeof(DrawHead) + pieces.bytes() + sizeof(std::uint64_t) * piece;
+}
+std::uint64_t record_bytes(const DrawPieces& pieces) {
+  return place_of_sum(pieces, words_at_end(pieces));
 }
 
 // Of a head and the checksums of the pieces.
@@ -35,10 +40,19 @@ std::uint64_t sum_of_sums(const DrawHead& head, const std::uint64_t* sums, std::
   return hash.sum();
 }
 
+std::vector<std::byte> stored(const DrawPiece& piece, const std::vector<float>& values) {
+  std::vector<std::byte> bytes(piece.bytes);
+  if (piece.packed())
+    pack(values.data(), piece.floats, piece.of_chunk, bytes.data());
+  else
+    std::memcpy(bytes.data(), values.data(), piece.bytes);
+  return bytes;
+}
+
 }  // namespace
 
 std::uint64_t record_bytes(const DrawLayout& layout) {
-  return place_of_sum(layout, words_at_end(layout));
+  return record_bytes(DrawPieces(layout));
 }
 
 // A record that is being written, piece by piece in any order. What begins and ends it is written last, so that it is
@@ -46,29 +60,40 @@ std::uint64_t record_bytes(const DrawLayout& layout) {
 class DrawLogWriter::Record {
  public:
   Record(DrawLogWriter& log, const DrawHead& head)
-      : log_(log), head_(head), begin_(log.next_), words_(words_at_end(log.layout_)), missing_(words_.size() - 1) {
-    log.next_ += record_bytes(log.layout_);
+      : log_(log),
+        number_(log.appended_++),
+        begin_(log.next_),
+        draw_(std::make_shared<StoredDraw>()),
+        words_(words_at_end(log.pieces_)),
+        missing_(words_.size() - 1) {
+    draw_->head = head;
+    draw_->pieces.resize(log.pieces_.count());
+    log.next_ += record_bytes(log.pieces_);
     ++log.incomplete_;
   }
-  void write(std::size_t piece, const std::vector<float>& values) {
-    const std::size_t bytes = values.size() * sizeof(float);
-    words_[piece] = hash_of(values.data(), bytes);
-    log_.file_.write_at(begin_ + place_of_float(piece * floats_of_piece), values.data(), bytes);
+  void write(std::size_t p, const std::vector<float>& values) {
+    const DrawPiece piece = log_.pieces_[p];
+    std::vector<std::byte> bytes = stored(piece, values);
+    words_[p] = hash_of(bytes.data(), bytes.size());
+    log_.file_.write_at(begin_ + place_of_piece(piece), bytes.data(), bytes.size());
+    if (log_.follower_) draw_->pieces[p] = std::move(bytes);
     if (--missing_ == 0) finish();
   }
 
  private:
   void finish() {
     const std::size_t pieces = words_.size() - 1;
-    words_[pieces] = sum_of_sums(head_, words_.data(), pieces);
-    log_.file_.write_at(begin_ + place_of_sum(log_.layout_, 0), words_.data(), words_.size() * sizeof words_[0]);
-    log_.file_.write_at(begin_, &head_, sizeof head_);
+    words_[pieces] = sum_of_sums(draw_->head, words_.data(), pieces);
+    log_.file_.write_at(begin_ + place_of_sum(log_.pieces_, 0), words_.data(), words_.size() * sizeof words_[0]);
+    log_.file_.write_at(begin_, &draw_->head, sizeof draw_->head);
     --log_.incomplete_;
+    if (log_.follower_) log_.follower_(number_, std::move(draw_));
   }
 
   DrawLogWriter& log_;
-  const DrawHead head_;
+  const std::size_t number_;
   const std::uint64_t begin_;
+  std::shared_ptr<StoredDraw> draw_;
   std::vector<std::uint64_t> words_;  // checksums of the pieces, and that of these
   std::atomic<std::size_t> missing_;
 };
@@ -76,12 +101,11 @@ class DrawLogWriter::Record {
 // Cuts the numbers of a record into pieces, each a job. The jobs divide them.
 class DrawLogWriter::Pieces {
  public:
-  Pieces(DrawLogWriter& log, const DrawHead& head)
-      : log_(log), record_(std::make_shared<Record>(log, head)), left_(log.layout_.floats()) {}
+  Pieces(DrawLogWriter& log, const DrawHead& head) : log_(log), record_(std::make_shared<Record>(log, head)) {}
   void put(float value) { put(&value, 1, 1); }
   void put(const float* values, std::size_t count, float by) {
     while (count > 0) {
-      const std::size_t whole = std::min<std::uint64_t>(floats_of_piece, left_);
+      const std::size_t whole = log_.pieces_[number_].floats;
       const std::size_t here = std::min(count, whole - piece_.size());
       piece_.reserve(whole);
       if (divisors_.empty() || divisors_.back().by != by) divisors_.push_back({piece_.size(), by});
@@ -89,6 +113,20 @@ class DrawLogWriter::Pieces {
       values += here;
       count -= here;
       if (piece_.size() == whole) write();
+    }
+  }
+  // All rows of a variable whose slabs are pieces: the jobs read them.
+  void put_slabs(const DrawVariable& variable, const std::function<void(Range, float*)>& read, float by) {
+    const Blocks slabs{variable.rows, variable.rows_of_a_slab()};
+    for (std::size_t b = 0; b < slabs.count(); ++b) {
+      const Range rows{slabs.begin(b), slabs.end(b)};
+      const std::size_t floats = rows.size() * variable.columns;
+      log_.writing_.run(floats * sizeof(float), [record = record_, number = number_++, read, rows, floats, by] {
+        std::vector<float> values(floats);
+        read(rows, values.data());
+        for (float& value : values) value /= by;
+        record->write(number, values);
+      });
     }
   }
 
@@ -104,7 +142,6 @@ class DrawLogWriter::Pieces {
     }
   }
   void write() {
-    left_ -= piece_.size();
     const auto values = std::make_shared<std::vector<float>>(std::exchange(piece_, {}));
     log_.writing_.run(values->size() * sizeof(float),
                       [record = record_, number = number_++, values, divisors = std::exchange(divisors_, {})] {
@@ -115,7 +152,6 @@ class DrawLogWriter::Pieces {
 
   DrawLogWriter& log_;
   const std::shared_ptr<Record> record_;  // outlives a record that could not be written whole
-  std::uint64_t left_;                    // numbers that are in no piece that was written
   std::size_t number_ = 0;                // of the piece
   std::vector<float> piece_;
   std::vector<Divisor> divisors_;
@@ -144,6 +180,8 @@ void put(Sink& sink, const DrawVariable& variable, const State& state, const Swe
     case DrawVariable::Kind::factor:
       const Factors& u = *state.factors[i];  // n u
       const float n = static_cast<float>(u.rows());
+      if (variable.packed)
+        if (const std::function<void(Range, float*)> read = u.snapshot()) return sink.put_slabs(variable, read, n);
       collect_blocks_of_rows(u,
                              [&](Range rows, const float* values) { sink.put(values, rows.size() * u.columns(), n); });
   }
@@ -152,10 +190,14 @@ void put(Sink& sink, const DrawVariable& variable, const State& state, const Swe
 }  // namespace
 
 DrawLogWriter::DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length, unsigned threads)
-    : layout_(std::move(layout)), file_(path, length), next_(length), writing_(waiting_bytes(layout_), threads) {}
+    : layout_(std::move(layout)),
+      pieces_(layout_),
+      file_(path, length),
+      next_(length),
+      writing_(waiting_bytes(layout_), threads) {}
 
 std::size_t DrawLogWriter::waiting_bytes(const DrawLayout& layout) {
-  return std::clamp<std::size_t>(record_bytes(layout), std::size_t{1} << 20, std::size_t{64} << 20);
+  return std::clamp<std::size_t>(layout.bytes(), std::size_t{1} << 20, std::size_t{64} << 20);
 }
 
 void DrawLogWriter::append(const State& state, const SweepReport& report) {
@@ -177,11 +219,11 @@ void DrawLogWriter::sync() {
 namespace {
 
 // The checksums of the pieces of the record that begins there; none, if their own is wrong.
-std::vector<std::uint64_t> read_sums(const ReadFile& file, std::uint64_t begin, const DrawLayout& layout) {
+std::vector<std::uint64_t> read_sums(const ReadFile& file, std::uint64_t begin, const DrawPieces& pieces) {
   DrawHead head;
-  std::vector<std::uint64_t> words(words_at_end(layout));
+  std::vector<std::uint64_t> words(words_at_end(pieces));
   file.read(begin, &head, sizeof head);
-  file.read(begin + place_of_sum(layout, 0), words.data(), words.size() * sizeof words[0]);
+  file.read(begin + place_of_sum(pieces, 0), words.data(), words.size() * sizeof words[0]);
   const std::uint64_t sum = words.back();
   words.pop_back();
   if (sum != sum_of_sums(head, words.data(), words.size())) words.clear();
@@ -189,14 +231,14 @@ std::vector<std::uint64_t> read_sums(const ReadFile& file, std::uint64_t begin, 
 }
 
 // Whether the record that begins there has the right checksums.
-bool is_whole(const ReadFile& file, std::uint64_t begin, const DrawLayout& layout) {
-  const std::vector<std::uint64_t> sums = read_sums(file, begin, layout);
-  const Blocks pieces = pieces_of(layout);
-  std::vector<float> values;
+bool is_whole(const ReadFile& file, std::uint64_t begin, const DrawPieces& pieces) {
+  const std::vector<std::uint64_t> sums = read_sums(file, begin, pieces);
+  std::vector<std::byte> bytes;
   for (std::size_t p = 0; p < sums.size(); ++p) {
-    values.resize(pieces.end(p) - pieces.begin(p));
-    file.read(begin + place_of_float(pieces.begin(p)), values.data(), values.size() * sizeof(float));
-    if (hash_of(values.data(), values.size() * sizeof(float)) != sums[p]) return false;
+    const DrawPiece piece = pieces[p];
+    bytes.resize(piece.bytes);
+    file.read(begin + place_of_piece(piece), bytes.data(), bytes.size());
+    if (hash_of(bytes.data(), bytes.size()) != sums[p]) return false;
   }
   return !sums.empty();
 }
@@ -214,13 +256,14 @@ std::vector<std::uint64_t> keep_draws(const std::string& path, const DrawLayout&
   std::vector<Extent> kept;
   {
     const ReadFile file(path);
-    const std::uint64_t bytes = record_bytes(layout);
+    const DrawPieces pieces(layout);
+    const std::uint64_t bytes = record_bytes(pieces);
     std::vector<std::uint32_t> last(layout.chains, 0);  // a draw may be there twice (run/ranks.hpp)
     for (std::uint64_t begin = 0; begin + bytes <= file.length(); begin += bytes) {
       DrawHead head;
       file.read(begin, &head, sizeof head);
       if (head.chain >= layout.chains || head.sweep <= last[head.chain] || !keeps(head.chain, head.sweep) ||
-          !is_whole(file, begin, layout))
+          !is_whole(file, begin, pieces))
         continue;
       last[head.chain] = head.sweep;
       ++draws[head.chain];
@@ -231,9 +274,10 @@ std::vector<std::uint64_t> keep_draws(const std::string& path, const DrawLayout&
   return draws;
 }
 
-DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layout_(std::move(layout)), file_(path) {
+DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout)
+    : layout_(std::move(layout)), pieces_(layout_), file_(path) {
   // A kill may have left an incomplete record at the end, which is ignored.
-  const std::uint64_t complete = file_.length() / record_bytes(layout_);
+  const std::uint64_t complete = file_.length() / record_bytes(pieces_);
   for (std::uint64_t i = 0; i < complete; ++i) {
     DrawHead head;
     file_.read(record(i), &head, sizeof head);
@@ -246,24 +290,57 @@ DrawLogReader::DrawLogReader(const std::string& path, DrawLayout layout) : layou
 }
 
 std::uint64_t DrawLogReader::record(std::size_t i) const {
-  return i * record_bytes(layout_);
+  return i * record_bytes(pieces_);
+}
+
+void DrawLogReader::unpack_piece(std::size_t i, std::size_t p, const std::vector<std::byte>& stored, std::size_t wanted,
+                                 float* values) const {
+  const DrawPiece piece = pieces_[p];
+  if (!piece.packed())
+    std::memcpy(values, stored.data(), wanted * sizeof(float));
+  else if (!unpack(stored.data(), stored.size(), piece.of_chunk, wanted, values))
+    throw_damaged_draw(file_, i);
 }
 
 void DrawLogReader::read(std::size_t i, std::uint64_t first, std::size_t count, float* values) const {
-  file_.read(record(i) + place_of_float(first), values, count * sizeof(float));
+  std::vector<std::byte> bytes;
+  std::vector<float> unpacked;
+  for (const std::uint64_t end = first + count; first < end;) {
+    const std::size_t p = pieces_.with_number(first);
+    const DrawPiece piece = pieces_[p];
+    const auto here = static_cast<std::size_t>(std::min(end, piece.end()) - first),
+               skipped = static_cast<std::size_t>(first - piece.first);
+    const std::uint64_t place = record(i) + place_of_piece(piece);
+    if (piece.packed()) {
+      bytes.resize(piece.bytes);
+      file_.read(place, bytes.data(), bytes.size());
+      unpacked.resize(skipped + here);
+      unpack_piece(i, p, bytes, unpacked.size(), unpacked.data());
+      std::copy_n(unpacked.data() + skipped, here, values);
+    } else {
+      file_.read(place + sizeof(float) * skipped, values, here * sizeof(float));
+    }
+    values += here;
+    first += here;
+  }
+}
+
+std::vector<std::byte> DrawLogReader::stored_piece(std::size_t i, std::size_t p) const {
+  const DrawPiece piece = pieces_[p];
+  std::vector<std::byte> bytes(piece.bytes);
+  std::uint64_t sum = 0;
+  file_.read(record(i) + place_of_piece(piece), bytes.data(), bytes.size());
+  file_.read(record(i) + place_of_sum(pieces_, p), &sum, sizeof sum);
+  if (sum != hash_of(bytes.data(), bytes.size())) throw_damaged_draw(file_, i);
+  return bytes;
 }
 
 void DrawLogReader::read_piece(std::size_t i, std::size_t p, float* values) const {
-  const Blocks pieces = pieces_of(layout_);
-  const std::size_t count = pieces.end(p) - pieces.begin(p);
-  std::uint64_t sum = 0;
-  read(i, pieces.begin(p), count, values);
-  file_.read(record(i) + place_of_sum(layout_, p), &sum, sizeof sum);
-  if (sum != hash_of(values, count * sizeof(float))) throw_damaged_draw(file_, i);
+  unpack_piece(i, p, stored_piece(i, p), pieces_[p].floats, values);
 }
 
 void DrawLogReader::verify_sums(std::size_t i) const {
-  if (read_sums(file_, record(i), layout_).empty()) throw_damaged_draw(file_, i);
+  if (read_sums(file_, record(i), pieces_).empty()) throw_damaged_draw(file_, i);
 }
 
 void DrawLogReader::load(std::size_t i, State& state) const {
@@ -286,7 +363,8 @@ void DrawLogReader::load(std::size_t i, State& state) const {
           state.layout.columns_of_mode(variable.index)[r] = static_cast<std::uint32_t>(values[r]) - 1;
         break;
       case DrawVariable::Kind::factor: {
-        const Blocks blocks{variable.rows, std::max<std::size_t>(1, floats_at_a_time / variable.columns)};
+        const std::size_t at_a_time = std::max<std::size_t>(1, floats_at_a_time / variable.columns);
+        const Blocks blocks{variable.rows, variable.packed ? variable.rows_of_a_slab() : at_a_time};
         for (std::size_t b = 0; b < blocks.count(); ++b) {
           const Range rows{blocks.begin(b), blocks.end(b)};
           read_rows(rows);

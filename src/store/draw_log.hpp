@@ -3,6 +3,8 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,24 +13,31 @@
 #include "base/pool.hpp"
 #include "model/state.hpp"
 #include "store/chain_rows.hpp"
-#include "store/draw_layout.hpp"
+#include "store/draw_pieces.hpp"
 #include "store/trace_columns.hpp"
 #include "ztp/progress.hpp"
 
 namespace ztp {
 
-// A record: its head, the numbers of the draw, a checksum of each piece of them, and one of the head and these sums.
-inline constexpr std::size_t floats_of_piece = 1 << 16;
+// A record: its head, the pieces of the draw (draw_pieces.hpp), a checksum of each of them, and one of the head and these
+// sums.
 std::uint64_t record_bytes(const DrawLayout& layout);
-inline Blocks pieces_of(const DrawLayout& layout) {
-  return {layout.floats(), floats_of_piece};
-}
+
+// A draw as it is stored.
+struct StoredDraw {
+  DrawHead head;
+  std::vector<std::vector<std::byte>> pieces;
+};
 
 class DrawLogWriter {
  public:
   DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length, unsigned threads = 1);
-  // Threads divide, hash and write the pieces of a draw, each at its place, while the chain goes on. What has failed
-  // then is thrown by the next call.
+  // Called with each draw that is appended from now on and its number, counted from 0, when all of it is in the file: by
+  // any thread, and in any order.
+  using Follower = std::function<void(std::size_t, std::shared_ptr<const StoredDraw>)>;
+  void follow(Follower follower) { follower_ = std::move(follower); }
+  // Threads divide, pack, hash and write the pieces of a draw, each at its place, while the chain goes on. What has
+  // failed then is thrown by the next call.
   void append(const State& state, const SweepReport& report);
   void append(const DrawHead& head, const std::vector<float>& values);  // layout.floats() of them
   void sync();                                                          // all that was appended is on the disk
@@ -39,9 +48,12 @@ class DrawLogWriter {
   class Record;
   class Pieces;
   DrawLayout layout_;
+  const DrawPieces pieces_;
   AppendFile file_;
   std::uint64_t next_;                         // where the next record begins
+  std::size_t appended_ = 0;                   // records
   std::atomic<std::uint64_t> incomplete_ = 0;  // records that are not whole in the file
+  Follower follower_;
   Background writing_;
 };
 
@@ -52,8 +64,10 @@ class DrawLogReader {
   std::size_t draws() const { return heads_.size(); }
   const DrawHead& head(std::size_t i) const { return heads_[i]; }
   const DrawLayout& layout() const { return layout_; }
+  const DrawPieces& pieces() const { return pieces_; }
   void read(std::size_t i, std::uint64_t first, std::size_t count, float* values) const;
-  // Piece p of record i, whose checksum is compared. Safe from several threads.
+  // Piece p of record i, whose checksum is compared; as it is stored, or its numbers. Safe from several threads.
+  std::vector<std::byte> stored_piece(std::size_t i, std::size_t p) const;
   void read_piece(std::size_t i, std::size_t p, float* values) const;
   void verify_sums(std::size_t i) const;         // the checksum of the head of record i and of those of its pieces
   void load(std::size_t i, State& state) const;  // factors (times n), weights of the tensor and columns
@@ -61,7 +75,10 @@ class DrawLogReader {
 
  private:
   std::uint64_t record(std::size_t i) const;
+  void unpack_piece(std::size_t i, std::size_t p, const std::vector<std::byte>& stored, std::size_t wanted,
+                    float* values) const;
   DrawLayout layout_;
+  const DrawPieces pieces_;
   ReadFile file_;
   std::vector<DrawHead> heads_;
 };

@@ -12,6 +12,7 @@
 #include "base/pool.hpp"
 #include "store/draw_log.hpp"
 #include "store/manifest.hpp"
+#include "store/packed.hpp"
 #include "ztp/error.hpp"
 
 namespace ztp {
@@ -25,9 +26,9 @@ NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const s
   const bool complete = info.status == "complete";
   std::error_code no_access;
   if (!std::filesystem::exists(path, no_access))
-    throw Error(ErrorKind::input, complete
-                                      ? fmt::format("{}: damaged: its {} is gone; fit again", run_dir, name)
-                                      : fmt::format("{}: no draws yet; 'ztp resume {}' goes on", run_dir, run_dir));
+    throw Error(ErrorKind::input,
+                complete ? fmt::format("{}: damaged: its {} is missing; fit again", run_dir, name)
+                         : fmt::format("{}: no draws yet; 'ztp resume {}' continues the fit", run_dir, run_dir));
   const std::string remedy = complete ? "fit again" : fmt::format("'ztp resume {}' makes it again", run_dir);
   check_manifest(run_dir, name, remedy, threads);
   return NetcdfFile::open(path);
@@ -35,10 +36,10 @@ NetcdfFile open_checked(const std::string& run_dir, const RunInfo& info, const s
 
 // A small file can announce any sizes, since chunks that were never written take no room. One draw must fit into the
 // file before memory is allocated for it.
-void check_room(const NetcdfFile& file, std::uint64_t floats) {
+void check_room(const NetcdfFile& file, std::uint64_t needed) {
   std::error_code no_access;
   const std::uintmax_t bytes = std::filesystem::file_size(file.path(), no_access);
-  if (no_access || floats > bytes / sizeof(float)) throw_damaged(file.path(), "shorter than one of its draws");
+  if (no_access || needed > bytes) throw_damaged(file.path(), "shorter than one of its draws");
 }
 
 constexpr std::size_t most_draws = 4'000'000;  // several times what --draws allows
@@ -58,18 +59,49 @@ struct FactorFormat {
   }
 };
 
+// A factor matrix of a file: of draws, or means.
+struct StoredFactor {
+  const NetcdfFile& file;
+  const ReadFile* bytes;  // of the same file, if it has chunks that are packed
+  const StoredVariable& stored;
+};
+
+// Rows of one slab that was packed, read past HDF5, which would unpack all of it and take several times as long. False,
+// if it was not.
+bool read_packed(const StoredFactor& from, const NetcdfFile::Slab& slab, Range rows, std::vector<float>& values) {
+  const DrawVariable& variable = from.stored.variable;
+  if (!variable.packed || from.bytes == nullptr) return false;
+  const std::size_t of_slab = variable.rows_of_a_slab(), first = rows.begin % of_slab;
+  std::vector<std::size_t> start = slab.start;
+  start[start.size() - 2] = rows.begin - first;
+  const Extent chunk = from.file.chunk(from.stored.in_file, start);
+  return unpack_part([&](std::uint64_t offset, void* bytes,
+                         std::size_t count) { from.bytes->read(chunk.begin + offset, bytes, count); },
+                     chunk.end - chunk.begin, of_slab * variable.columns, first * variable.columns, values.size(),
+                     values.data());
+}
+
+// Some rows of one slab, without gaps.
+void read_slab(const StoredFactor& from, const NetcdfFile::Slab& slab, Range rows, const FactorFormat& form,
+               std::vector<float>& values) {
+  values.resize(rows.size() * from.stored.variable.columns);
+  if (!read_packed(from, slab, rows, values)) from.file.get(from.stored.in_file, slab, values.data());
+  if (!form.allows(values)) throw_damaged(from.file.path(), "invalid factors");
+  for (float& value : values) value *= form.scale;
+}
+
 // Calls use(rows, values) for one block of rows after another.
-void read_factor(const NetcdfFile& file, const StoredVariable& stored, const std::vector<std::size_t>& lead,
-                 const FactorFormat& form, const std::function<void(Range, const float*)>& use) {
+void read_factor(const StoredFactor& from, const std::vector<std::size_t>& lead, const FactorFormat& form,
+                 const std::function<void(Range, const float*)>& use) {
   std::vector<float> values;
-  for_slabs(stored.variable, lead, [&](const NetcdfFile::Slab& slab, Range rows) {
-    values.resize(rows.size() * stored.variable.columns);
-    file.get(stored.in_file, slab, values.data());
-    if (!form.allows(values)) throw_damaged(file.path(), "factors that cannot be");
-    for (float& value : values) value *= form.scale;
+  for_slabs(from.stored.variable, lead, [&](const NetcdfFile::Slab& slab, Range rows) {
+    read_slab(from, slab, rows, form, values);
     use(rows, values.data());
   });
 }
+
+// Rows that are no farther apart are read at once, with what is between them: that is faster than two calls.
+constexpr std::size_t bytes_between = std::size_t{1} << 16;
 
 // Into a matrix of that size.
 std::function<void(Range, const float*)> into(Matrix<float>& u, const DrawVariable& variable) {
@@ -122,13 +154,9 @@ NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::si
   return slab;
 }
 
-std::size_t rows_of_a_slab(const DrawVariable& variable) {
-  return std::clamp<std::size_t>((4 << 20) / (4 * variable.columns), 1, std::max<std::size_t>(variable.rows, 1));
-}
-
 void for_slabs(const DrawVariable& variable, const std::vector<std::size_t>& leading,
                const std::function<void(const NetcdfFile::Slab&, Range)>& use) {
-  const Blocks blocks{variable.rows, rows_of_a_slab(variable)};
+  const Blocks blocks{variable.rows, variable.rows_of_a_slab()};
   for (std::size_t b = 0; b < blocks.count(); ++b) {
     const Range rows{blocks.begin(b), blocks.end(b)};
     use(slab_of(variable, leading, rows), rows);
@@ -138,6 +166,7 @@ void for_slabs(const DrawVariable& variable, const std::vector<std::size_t>& lea
 DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info, unsigned threads)
     : probabilities_(!is_rival(info.options)),
       file_(open_checked(run_dir, info, "draws.nc", threads)),
+      bytes_of_file_(file_.path()),
       layout_(draw_layout(info)) {
   const int group = file_.group("posterior"), stats = file_.group("sample_stats");
   const NetcdfFile::Variable sweep = file_.variable(stats, "sweep");
@@ -149,8 +178,7 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info, unsigned t
     const NetcdfFile::Variable in_file = file_.variable(group, variable.name);
     std::vector<std::size_t> shape = grid;
     for (const std::size_t size : variable.shape()) shape.push_back(size);
-    if (file_.shape(in_file) != shape)
-      throw_damaged(file_.path(), "a variable has not the size that options.json says");
+    if (file_.shape(in_file) != shape) throw_damaged(file_.path(), "the size of a variable differs from options.json");
     return StoredVariable{variable, in_file};
   };
   for (std::size_t m = 0; m <= info.networks.size(); ++m) weights_.push_back(stored(Kind::weight, m));
@@ -165,7 +193,7 @@ DrawsFile::DrawsFile(const std::string& run_dir, const RunInfo& info, unsigned t
     for (std::size_t d = 0; d < grid[1]; ++d)
       if (sweeps[c * grid[1] + d] > 0) draws_.push_back({c, d});
   if (draws_.empty()) throw_damaged(file_.path(), "no draws");
-  check_room(file_, layout_.floats());
+  check_room(file_, DrawPieces(layout_).bytes());
 }
 
 std::vector<double> DrawsFile::log_weights(std::size_t i, std::size_t network) const {
@@ -188,7 +216,27 @@ double DrawsFile::intercept(std::size_t i) const {
 
 void DrawsFile::read_factor(std::size_t i, std::size_t f, const std::function<void(Range, const float*)>& use) const {
   const float n = static_cast<float>(factors_[f].variable.rows);
-  ztp::read_factor(file_, factors_[f], leading(i), {n, probabilities_}, use);
+  ztp::read_factor({file_, &bytes_of_file_, factors_[f]}, leading(i), {n, probabilities_}, use);
+}
+
+void DrawsFile::read_rows(std::size_t i, std::size_t f, std::span<const std::uint32_t> ids,
+                          const std::function<void(Range, const float*)>& use) const {
+  const StoredVariable& stored = factors_[f];
+  const std::size_t P = stored.variable.columns, slab = stored.variable.rows_of_a_slab();
+  const std::size_t apart = std::max<std::size_t>(1, bytes_between / (4 * P));
+  const FactorFormat form{static_cast<float>(stored.variable.rows), probabilities_};
+  std::vector<float> values;
+  for (std::size_t begin = 0, end; begin < ids.size(); begin = end) {
+    for (end = begin + 1; end < ids.size() && ids[end] - ids[end - 1] <= apart; ++end)
+      if (ids[end] / slab != ids[begin] / slab) break;
+    const Range rows{ids[begin], std::size_t{ids[end - 1]} + 1};
+    read_slab({file_, &bytes_of_file_, stored}, slab_of(stored.variable, leading(i), rows), rows, form, values);
+    for (std::size_t c = begin; c < end; ++c) {
+      const std::size_t from = ids[c] - rows.begin, to = c - begin;
+      if (from != to) std::copy_n(values.data() + from * P, P, values.data() + to * P);
+    }
+    use({begin, end}, values.data());
+  }
 }
 
 void DrawsFile::load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const {
@@ -202,9 +250,13 @@ State DrawsFile::make_state(ArrayMaker& arrays) const {
 }
 
 void DrawsFile::load(std::size_t i, State& state) const {
+  load_weights(i, state);
   for (std::size_t f = 0; f < factors_.size(); ++f)
     if (!layout_.factors.is_one_hot(f))  // make_state has made it
       read_factor(i, f, [&](Range rows, const float* values) { state.factors[f]->write(rows, values); });
+}
+
+void DrawsFile::load_weights(std::size_t i, State& state) const {
   state.tensor.log_weight = log_weights(i);
   if (!columns_.empty()) state.layout = layout(i);
 }
@@ -234,7 +286,7 @@ FactorLayout DrawsFile::layout(std::size_t i) const {
 void restore_draw_log(const std::string& run_dir, const RunInfo& info) {
   const std::string path = run_dir + "/draws.log", partial = path + ".partial";
   if (std::filesystem::exists(path) || !std::filesystem::exists(run_dir + "/draws.nc")) return;
-  check_manifest(run_dir, "draws.nc", "the run cannot go on");
+  check_manifest(run_dir, "draws.nc", "the run cannot continue");
   const NetcdfFile file = NetcdfFile::open(run_dir + "/draws.nc");
   const int group = file.group("posterior");
   const std::vector<std::size_t> grid = file.shape(file.variable(file.group("sample_stats"), "sweep"));
@@ -281,11 +333,11 @@ Matrix<float> MeansFile::factor(std::size_t chain, std::size_t f) const {
   }
   const DrawVariable& variable = layout_.variable(Kind::factor, f);
   const StoredVariable stored{variable, file_.variable(file_.group("posterior_mean"), variable.name)};
-  check_room(file_, variable.floats());
+  check_room(file_, sizeof(float) * variable.floats());
   const std::vector<std::size_t> shape = file_.shape(stored.in_file);
   if (shape.size() != 3 || shape[1] != variable.rows || shape[2] != variable.columns || chain >= shape[0])
     throw_damaged(file_.path(), "sizes differ from options.json");
-  read_factor(file_, stored, {chain}, {1.0f, !rival_}, into(u, variable));
+  read_factor({file_, nullptr, stored}, {chain}, {1.0f, !rival_}, into(u, variable));
   return u;
 }
 

@@ -1,6 +1,7 @@
 // Reads draws.nc, one draw at a time, and means.nc.
 #pragma once
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,6 @@ struct StoredVariable {
 
 // Some rows of a variable. `leading`: the indices before the rows, chain and draw in draws.nc, chain in means.nc.
 NetcdfFile::Slab slab_of(const DrawVariable& variable, const std::vector<std::size_t>& leading, Range rows);
-// Variables are written and read so many rows at a time: some 4 MiB, and in draws.nc a chunk.
-std::size_t rows_of_a_slab(const DrawVariable& variable);
 // Calls use(slab, rows) for one block of rows after another.
 void for_slabs(const DrawVariable& variable, const std::vector<std::size_t>& leading,
                const std::function<void(const NetcdfFile::Slab&, Range)>& use);
@@ -36,7 +35,15 @@ class DrawsFile {
   const std::vector<Index>& draws() const { return draws_; }  // all there are, chain after chain
   State make_state(ArrayMaker& arrays) const;                 // for draws to be loaded into
   void load(std::size_t i, State& state) const;               // fills factors (times n), weights and columns; not p
-  void load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const;         // of matrix f, times n, on the host
+  void load_weights(std::size_t i, State& state) const;       // weights and columns alone
+  void load_factor(std::size_t i, std::size_t f, Matrix<float>& u) const;  // of matrix f, times n, on the host
+  // Calls use(rows, values) for one block of the rows of matrix f after another, packed and times n; not of a one-hot
+  // mode, whose matrix is in no file.
+  void read_factor(std::size_t i, std::size_t f, const std::function<void(Range, const float*)>& use) const;
+  // The same for some of the rows, in ascending order: use(c, values) has those of ids[c.begin] .. ids[c.end - 1].
+  void read_rows(std::size_t i, std::size_t f, std::span<const std::uint32_t> ids,
+                 const std::function<void(Range, const float*)>& use) const;
+  const FactorLayout& factors() const { return layout_.factors; }
   std::vector<double> log_weights(std::size_t i, std::size_t network = 0) const;  // log lambda; from 1, log beta of it
   std::vector<std::uint32_t> columns(std::size_t i, std::size_t k) const;         // of components in mode k; not of CP
   FactorLayout layout(std::size_t i) const;                                       // with these columns
@@ -44,10 +51,10 @@ class DrawsFile {
 
  private:
   std::vector<std::size_t> leading(std::size_t i) const { return {draws_[i].chain, draws_[i].draw}; }
-  void read_factor(std::size_t i, std::size_t f, const std::function<void(Range, const float*)>& use) const;
 
   bool probabilities_;  // factors are, as they are of ztp
   NetcdfFile file_;
+  ReadFile bytes_of_file_;
   DrawLayout layout_;
   std::vector<StoredVariable> weights_;  // of the tensor, and of each network
   std::vector<StoredVariable> columns_;  // of components in each mode; none in CP

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <filesystem>
 #include <future>
 #include <limits>
@@ -12,6 +13,7 @@
 #include "store/data_groups.hpp"
 #include "store/draws_file.hpp"
 #include "store/netcdf.hpp"
+#include "ztp/error.hpp"
 
 namespace ztp {
 namespace {
@@ -151,9 +153,9 @@ std::vector<StoredVariable> add_variables(NetcdfFile& file, const DrawGroup& gro
   std::vector<StoredVariable> result;
   for (const DrawVariable& variable : variables) {
     std::vector<std::size_t> chunk;
-    if (variable.kind != Kind::learned) chunk = slab_of(variable, {0, 0}, {0, rows_of_a_slab(variable)}).count;
-    result.push_back(
-        {variable, file.add_variable(group.id, variable.name, Type::floats, group.dimensions(variable), chunk)});
+    if (variable.kind != Kind::learned) chunk = slab_of(variable, {0, 0}, {0, variable.rows_of_a_slab()}).count;
+    result.push_back({variable, file.add_variable(group.id, variable.name, Type::floats, group.dimensions(variable),
+                                                  chunk, variable.packed)});
   }
   return result;
 }
@@ -194,16 +196,22 @@ class DrawFiles::DrawsNc : public PartialFile {
     std::stable_partition(variables_.begin(), variables_.end(),
                           [](const StoredVariable& stored) { return stored.variable.kind == Kind::learned; });
   }
-  // The draws of chain c. Chains are put one after the other.
-  void put_chain(std::size_t c, const DrawLogReader& log, const std::vector<std::size_t>& records) {
-    for (std::size_t d = 0; d < records.size(); ++d)
-      for (const auto& [variable, in_file] : variables_)
-        for_slabs(variable, {c, d}, [&](const NetcdfFile::Slab& slab, Range rows) {
-          std::vector<float>& read = slabs_[number_++ % 2];
-          read.resize(rows.size() * variable.columns);
-          log.read(records[d], variable.offset + rows.begin * variable.columns, read.size(), read.data());
-          putting_.run(1, [this, where = in_file, slab, &read] { netcdf().put(where, slab, read.data()); });
-        });
+  // Draw d of chain c. numbers(first, count, values) reads some of its numbers, piece(p) is a piece as it is stored.
+  // Draws must come in the order of the file: HDF5 gives room in the order of writing.
+  template <class Numbers, class Piece>
+  void put_draw(std::size_t c, std::size_t d, const DrawPieces& pieces, const Numbers& numbers, const Piece& piece) {
+    for (const auto& [variable, in_file] : variables_)
+      for_slabs(variable, {c, d}, [&](const NetcdfFile::Slab& slab, Range rows) {
+        const std::uint64_t first = variable.offset + rows.begin * variable.columns;
+        if (variable.packed) {
+          auto bytes = std::make_shared<const std::vector<std::byte>>(piece(pieces.with_number(first)));
+          return putting_.run(1,
+                              [this, where = in_file, slab, bytes] { netcdf().put_chunk(where, slab.start, *bytes); });
+        }
+        auto values = std::make_shared<std::vector<float>>(rows.size() * variable.columns);
+        numbers(first, values->size(), values->data());
+        putting_.run(1, [this, where = in_file, slab, values] { netcdf().put(where, slab, values->data()); });
+      });
     putting_.wait();
   }
   void add_other_groups(const RunInfo& info, const Dataset& data, const DrawLogReader& log, const DrawGrid& grid) {
@@ -214,9 +222,7 @@ class DrawFiles::DrawsNc : public PartialFile {
 
  private:
   std::vector<StoredVariable> variables_;
-  std::vector<float> slabs_[2];  // one is read while the other is put
-  std::size_t number_ = 0;
-  Background putting_{1};  // one slab at a time, each of size 1
+  Background putting_{1};  // one slab at a time, each of size 1: the next one is read meanwhile
 };
 
 namespace {
@@ -233,7 +239,7 @@ std::vector<Range> parts_of_means(const DrawLayout& layout) {
   std::vector<Range> parts = {{0, 0}};
   for (const DrawVariable& variable : layout.variables) {
     if (!has_means(variable)) continue;
-    const Blocks slabs{variable.rows, rows_of_a_slab(variable)};
+    const Blocks slabs{variable.rows, variable.rows_of_a_slab()};
     for (std::size_t b = 0; b < slabs.count(); ++b) {
       if (parts.back().size() >= floats_of_part) parts.push_back({parts.back().end, parts.back().end});
       parts.back().end = variable.offset + slabs.end(b) * variable.columns;
@@ -285,11 +291,16 @@ DrawFiles::Sizes DrawFiles::Sizes::of(const DrawLogReader& log) {
 
 DrawFiles::DrawFiles(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLayout& layout,
                      const Sizes& sizes)
-    : sizes_(sizes), draws_(std::make_unique<DrawsNc>(run_dir)), means_(std::make_unique<MeansNc>(run_dir)) {
+    : sizes_(sizes),
+      pieces_(layout),
+      draws_(std::make_unique<DrawsNc>(run_dir)),
+      means_(std::make_unique<MeansNc>(run_dir)),
+      followed_(sizes.chains, 0),
+      following_(following_bytes(layout)) {
   const std::vector<Mode>& modes = data.tensor.modes;
   // That takes the system a while where files are in memory.
   std::future<void> reserved =
-      std::async(std::launch::async, [&] { draws_->reserve(sizes.draws * layout.bytes()); });  // at the least
+      std::async(std::launch::async, [&] { draws_->reserve(sizes.draws * pieces_.bytes()); });  // at the least
   means_->reserve(sizes.chains * layout.bytes());
   means_->add_posterior(info, modes, layout, sizes.chains);
   reserved.get();
@@ -298,12 +309,66 @@ DrawFiles::DrawFiles(const std::string& run_dir, const RunInfo& info, const Data
 
 DrawFiles::~DrawFiles() = default;
 
+// ---- draws that are followed
+
+std::size_t DrawFiles::following_bytes(const DrawLayout& layout) {
+  return std::clamp<std::size_t>(4 * DrawPieces(layout).bytes(), std::size_t{1} << 20, std::size_t{256} << 20);
+}
+
+void DrawFiles::follow(std::size_t number, std::shared_ptr<const StoredDraw> draw) {
+  const std::scoped_lock lock(mutex_);
+  early_.emplace(number, std::move(draw));
+  for (auto first = early_.begin(); first != early_.end() && first->first == next_; first = early_.begin(), ++next_) {
+    following_.run(pieces_.bytes(), [this, next = std::move(first->second)] {
+      try {
+        if (!failed_) put(*next);
+      } catch (const std::exception&) {  // at the end there may be room again; if not, the error is told then
+        failed_ = true;
+      }
+    });
+    early_.erase(first);
+  }
+}
+
+void DrawFiles::put(const StoredDraw& draw) {
+  const std::size_t c = draw.head.chain, after = c + 1;
+  // Another chain has begun before: then all draws are put at the end.
+  if (after < followed_.size() && followed_[after] > 0) failed_ = true;
+  if (failed_) return;
+  const auto numbers = [&](std::uint64_t first, std::size_t count, float* values) {
+    for (const std::uint64_t end = first + count; first < end;) {
+      const std::size_t p = pieces_.with_number(first);
+      const DrawPiece piece = pieces_[p];
+      const auto here = static_cast<std::size_t>(std::min(end, piece.end()) - first);
+      std::memcpy(values, draw.pieces[p].data() + sizeof(float) * (first - piece.first), here * sizeof(float));
+      values += here;
+      first += here;
+    }
+  };
+  draws_->put_draw(c, followed_.at(c)++, pieces_, numbers, [&](std::size_t p) { return draw.pieces[p]; });
+}
+
+bool DrawFiles::fit(const DrawLogReader& log) {
+  following_.wait();
+  if (failed_ || sizes_ != Sizes::of(log)) return false;
+  if (next_ == 0) return true;
+  const DrawGrid grid(log);
+  if (next_ != log.draws()) return false;
+  for (std::size_t c = 0; c < grid.chains(); ++c)
+    if (followed_[c] != grid.records[c].size()) return false;
+  return true;
+}
+
+void DrawFiles::discard() {
+  draws_.reset();
+  means_.reset();
+}
+
 namespace {
 
 // Compares the checksums of a piece of some records, and writes its means.
 void mean_of_piece(const DrawLogReader& log, const std::vector<std::size_t>& records, std::size_t p, float* means) {
-  const Blocks pieces = pieces_of(log.layout());
-  std::vector<float> values(pieces.end(p) - pieces.begin(p));
+  std::vector<float> values(log.pieces()[p].floats);
   std::vector<double> sum(values.size(), 0.0);
   for (const std::size_t i : records) {
     log.read_piece(i, p, values.data());
@@ -318,27 +383,37 @@ void mean_of_piece(const DrawLogReader& log, const std::vector<std::size_t>& rec
 void DrawFiles::write(const RunInfo& info, const Dataset& data, const DrawLogReader& log, Pool& pool) {
   const DrawGrid grid(log);
   for (std::size_t i = 0; i < log.draws(); ++i) log.verify_sums(i);
-  const Blocks pieces = pieces_of(log.layout());
   std::vector<float> means;
   for (std::size_t c = 0; c < grid.chains(); ++c) {
-    bool puts_draws = true;
+    bool puts_draws = next_ == 0;
     for (const Range& part : parts_of_means(log.layout())) {
-      const std::size_t first = part.begin / pieces.size, end = (part.end + pieces.size - 1) / pieces.size;
-      means.resize((end - first) * pieces.size);
+      const std::size_t first = pieces_.with_number(part.begin), end = pieces_.with_number(part.end - 1) + 1;
+      const std::uint64_t begin = pieces_[first].first;
+      means.resize(pieces_[end - 1].end() - begin);
       // One thread has HDF5 write while the others check what is written and add it up.
       const std::size_t writers = puts_draws ? 1 : 0;
       pool.for_blocks(writers + end - first, [&](std::size_t block) {
-        if (block < writers) return draws_->put_chain(c, log, grid.records[c]);
+        if (block < writers) return put_chain(c, log, grid.records[c]);
         const std::size_t p = first + block - writers;
-        mean_of_piece(log, grid.records[c], p, means.data() + (p - first) * pieces.size);
+        mean_of_piece(log, grid.records[c], p, means.data() + (pieces_[p].first - begin));
       });
       puts_draws = false;
-      means_->put(c, log.layout(), part, [&](std::size_t i) { return means.data() + (i - first * pieces.size); });
+      means_->put(c, log.layout(), part, [&](std::size_t i) { return means.data() + (i - begin); });
     }
   }
   draws_->add_other_groups(info, data, log, grid);
   draws_->publish();
   means_->publish();
+}
+
+void DrawFiles::put_chain(std::size_t c, const DrawLogReader& log, const std::vector<std::size_t>& records) {
+  for (std::size_t d = 0; d < records.size(); ++d) {
+    const std::size_t i = records[d];
+    const auto numbers = [&](std::uint64_t first, std::size_t count, float* values) {
+      log.read(i, first, count, values);
+    };
+    draws_->put_draw(c, d, pieces_, numbers, [&](std::size_t p) { return log.stored_piece(i, p); });
+  }
 }
 
 double DrawFiles::bytes(const DrawLayout& layout, const std::vector<Mode>& modes, unsigned threads) {
@@ -347,10 +422,10 @@ double DrawFiles::bytes(const DrawLayout& layout, const std::vector<Mode>& modes
   for (const Mode& mode : modes)
     if (has_label_coordinates(mode.labels)) bytes += of_label * mode.labels.size();
   for (const DrawVariable& variable : layout.variables)
-    slab = std::max(slab, 4.0 * static_cast<double>(rows_of_a_slab(variable) * variable.columns));
-  bytes += 3 * slab;                                                                          // two of DrawsNc, one of HDF5
+    slab = std::max(slab, 4.0 * static_cast<double>(variable.rows_of_a_slab() * variable.columns));
+  bytes += 3 * slab;                                                                    // two of DrawsNc, one of HDF5
   bytes += std::min(static_cast<double>(layout.bytes()), 4.0 * floats_of_part + slab);  // means
-  return bytes + threads * 12.0 * static_cast<double>(std::min<std::uint64_t>(layout.floats(), floats_of_piece));
+  return bytes + threads * 16.0 * static_cast<double>(DrawPieces(layout).most_floats());
 }
 
 }  // namespace ztp

@@ -53,9 +53,10 @@ Json manifest_entry(const std::string& path, unsigned threads, bool in_pieces = 
 std::map<std::string, Json> read_manifest(const std::string& run_dir) {
   const std::string path = manifest_path(run_dir);
   if (!has_manifest(run_dir))
-    throw Error(ErrorKind::input, fmt::format("{} is not there: the run is damaged or was made by an earlier ztp; fit "
-                                              "again",
-                                              path));
+    throw Error(
+        ErrorKind::input,
+        fmt::format("{} does not exist: the run is damaged, or was made by an earlier version of ztp; fit again",
+                    path));
   const std::string contents = read_text(path);
   try {
     const Json json = parse_json(contents);

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file.hpp"
+
 namespace ztp {
 
 class NetcdfFile {
@@ -28,9 +30,9 @@ class NetcdfFile {
   int add_group(const std::string& name);
   int add_dimension(int group, const std::string& name, std::size_t size);
   // chunk: sizes along each dimension, or empty for contiguous. Floats that are never written read as NaN, and take no
-  // room in a chunked variable.
+  // room in a chunked variable. Those that are packed (packed.hpp) are written by put_chunk.
   Variable add_variable(int group, const std::string& name, Type type, const std::vector<int>& dimensions,
-                        const std::vector<std::size_t>& chunk = {});
+                        const std::vector<std::size_t>& chunk = {}, bool packed = false);
   void add_attribute(int group, const std::string& name, const std::string& text);  // group -1: of the file
   void add_attribute(int group, const std::string& name, std::uint64_t number);
 
@@ -39,6 +41,8 @@ class NetcdfFile {
   void put(Variable variable, const Slab& slab, const double* values);
   void put(Variable variable, const Slab& slab, const std::int64_t* values);
   void put(Variable variable, const Slab& slab, const std::uint32_t* values);
+  // A chunk as it is to be in the file, packed. start: of its first value.
+  void put_chunk(Variable variable, const std::vector<std::size_t>& start, const std::vector<std::byte>& bytes);
   // A variable of one dimension, with its values.
   void add_list(int group, const std::string& name, int dimension, const std::vector<std::int64_t>& values);
   void add_list(int group, const std::string& name, int dimension, const std::vector<double>& values);
@@ -47,6 +51,8 @@ class NetcdfFile {
   int group(const std::string& name) const;
   Variable variable(int group, const std::string& name) const;
   std::vector<std::size_t> shape(Variable variable) const;
+  // Where a chunk of a packed variable is in the file; empty, if it was never written.
+  Extent chunk(Variable variable, const std::vector<std::size_t>& start) const;
   void get(Variable variable, const Slab& slab, float* values) const;
   void get(Variable variable, const Slab& slab, double* values) const;
   void get(Variable variable, const Slab& slab, std::int64_t* values) const;
@@ -59,6 +65,7 @@ class NetcdfFile {
 
   std::string path_;
   int id_ = -1;
+  std::int64_t hdf5_file_ = -1;  // HDF5's number of it, which is its own even if the file is open twice
   bool writes_;
 };
 

@@ -27,7 +27,7 @@ struct flock whole_file() {
 }
 
 [[noreturn]] void refuse_locked(const std::string& run_dir) {
-  throw Error(ErrorKind::config, fmt::format("{}: another ztp is writing in this run directory", run_dir));
+  throw Error(ErrorKind::config, fmt::format("{}: another ztp is writing to this run directory", run_dir));
 }
 
 // The path without ".", "..", links and a trailing slash.
@@ -99,11 +99,13 @@ void check_run_dir(const std::string& run_dir, bool replace) {
     throw Error(ErrorKind::config, fmt::format("{} exists; choose another --out, or --force to replace it", run_dir));
   if (!fs::is_directory(run_dir, error) ||
       (!fs::is_empty(run_dir, error) && !fs::exists(run_dir + "/options.json", error)))
-    throw Error(ErrorKind::config, fmt::format("{} is not a run directory; it is not replaced", run_dir));
+    throw Error(ErrorKind::config, fmt::format("{} is not a run directory, so it is not replaced", run_dir));
   // A process, such as the shell, whose working directory it is would be left in a directory that is gone.
   if ((fs::current_path() / "").string().starts_with(fs::canonical(run_dir).string() + "/"))
-    throw Error(ErrorKind::config,
-                fmt::format("{} is to be replaced; go to a directory outside it, or use --out", run_dir));
+    throw Error(
+        ErrorKind::config,
+        fmt::format("{} would be replaced, but it is the current directory; change to another directory, or use --out",
+                    run_dir));
 }
 
 NewRunDir::NewRunDir(const std::string& run_dir, bool replace)
@@ -131,7 +133,8 @@ void NewRunDir::publish() {
     path_ = *old;
   } else {
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, run_dir_.c_str(), RENAME_NOREPLACE) != 0) {
-      if (errno == EEXIST) throw Error(ErrorKind::config, fmt::format("{} has come into being meanwhile", run_dir_));
+      if (errno == EEXIST)
+        throw Error(ErrorKind::config, fmt::format("{} was created by something else in the meantime", run_dir_));
       if (errno != EINVAL && errno != ENOSYS) throw_io("finish", run_dir_);
       rename_directory(path_, run_dir_);  // a file system that cannot do that
     }

@@ -92,7 +92,7 @@ void list_mode_fields(Fields f, Info& mode) {
   f.field("numbered", mode.numbered);
   f.field("first", mode.first, 0u, std::numeric_limits<std::uint32_t>::max() - mode.size + 1);
   f.field("dirichlet", mode.dirichlet);
-  f.field("missing_entities", mode.missing_entities, 0u, mode.size);
+  f.field("missing_slices", mode.missing_slices, 0u, mode.size);
 }
 
 template <class Fields, class Info>
@@ -136,10 +136,10 @@ Json rank_choice_part(const RankChoice& choice) {
 
 void read_rank_choice(const Json& json, RankChoice& choice) {
   const std::optional<RankStop> stop = choice_named<RankStop>(text(json, "stop"));
-  if (!stop) refuse("the rank was chosen for no reason that there is");
+  if (!stop) refuse("the reason for the choice of the rank is unknown");
   choice.stop = *stop;
   for (const Json& item : list(json, "trials")) list_trial_fields(JsonReader{item}, choice.trials.emplace_back());
-  if (choice.trials.empty()) refuse("the rank was chosen without a trial");
+  if (choice.trials.empty()) refuse("the choice of the rank has no trial");
 }
 
 Json options_part(const RunInfo& info) {
@@ -171,7 +171,7 @@ void read_options_part(const Json& json, RunInfo& info) {
   for (const Json& item : list(json, "modes")) {
     RunInfo::ModeInfo& mode = info.modes.emplace_back();
     list_mode_fields(JsonReader{item}, mode);
-    if (!usable_mode_name(mode.name)) refuse("a mode has a name that cannot be one");
+    if (!usable_mode_name(mode.name)) refuse("a mode has an invalid name");
     for (std::size_t k = 0; k + 1 < info.modes.size(); ++k)
       if (info.modes[k].name == mode.name) refuse("two modes have the same name");
     if (info.modes.size() > max_modes) refuse("too many modes");
@@ -186,7 +186,7 @@ void read_options_part(const Json& json, RunInfo& info) {
     if (info.networks.size() > most_networks) refuse("too many networks");
   }
   if (info.options.rank < 1) refuse("no rank");
-  if (info.options.chains < 1) refuse("no number of chains");
+  if (info.options.chains < 1) refuse("the number of chains is missing");
   std::vector<ModeSize> sizes;
   for (const RunInfo::ModeInfo& mode : info.modes) sizes.push_back({mode.name, mode.size});
   if (shares_columns(info.options)) layout_of(info.options, sizes);  // an error, if there is no such layout
@@ -213,9 +213,9 @@ void read_status_part(const Json& json, RunInfo& info) {
   info.options.sweeps =
       whole<std::uint32_t>(json, "sweeps", rounds ? 1 : static_cast<std::uint32_t>(info.options.sweeps));
   if (json.contains("burn_in")) info.options.burn_in = whole<std::uint32_t>(json, "burn_in");
-  if (info.options.burn_in >= info.options.sweeps) refuse("burn-in is not below the sweeps, of which it is a part");
+  if (info.options.burn_in >= info.options.sweeps) refuse("burn-in is not less than the number of sweeps");
   list_status_fields(JsonReader{json}, info);
-  if (info.keep_every < 1 || info.watch_every < 1) refuse("it does not say how often draws are kept");
+  if (info.keep_every < 1 || info.watch_every < 1) refuse("the interval of kept draws is missing");
   info.options.keep_every = info.keep_every;
   for (const Json& item : list(json, "chains")) list_chain_fields(JsonReader{item}, info.chains.emplace_back());
   if (info.chains.size() > static_cast<std::size_t>(info.options.chains)) refuse("more chains than options.json says");

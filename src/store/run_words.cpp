@@ -14,7 +14,7 @@ std::string rank_choice_text(const RankChoice& choice) {
     case RankStop::most:
       return fmt::format("{}, the most that it tries; --rank gives more ({})", chosen, evidence);
     case RankStop::memory:
-      return fmt::format("{}, and no more for want of memory ({})", chosen, evidence);
+      return fmt::format("{}, and memory does not allow more ({})", chosen, evidence);
     default:
       return fmt::format("{} ({})", chosen, evidence);
   }
@@ -25,8 +25,8 @@ std::string ended_text(const RunInfo& info) {
   if (info.ended == "converged")
     return fmt::format("stopped after {} sweeps of each chain: the chains agree on predictions", info.options.sweeps);
   return fmt::format(
-      "stopped after {} sweeps of each chain: the time (--at-most {}) is up, and the chains do not agree "
-      "on predictions yet",
+      "stopped after {} sweeps of each chain: the time is up (--at-most {}), and the chains do not agree on "
+      "predictions yet",
       info.options.sweeps, info.options.at_most);
 }
 

@@ -21,7 +21,7 @@ LabelTable LabelTable::numbered(std::uint32_t first, std::uint32_t size) {
 LabelTable LabelTable::listed(std::string characters, std::vector<std::uint64_t> ends) {
   if (ends.size() > max_mode_size) throw input_error("a mode has more than {} entities", max_mode_size);
   if (!std::is_sorted(ends.begin(), ends.end()) || (ends.empty() ? 0 : ends.back()) != characters.size())
-    throw input_error("a list of labels whose ends do not fit its characters");
+    throw input_error("the ends of the labels do not match the text of the list");
   LabelTable table;
   table.size_ = static_cast<std::uint32_t>(ends.size());
   table.characters_ = std::move(characters);
@@ -45,7 +45,7 @@ void LabelTable::index() {
     Slot& slot = slots_[slot_of(named(id), hash)];
     if (slot.next_id != 0) {
       slots_ = {};  // half an index would be taken for a whole one
-      throw input_error("label \"{}\" is there twice", named(id));
+      throw input_error("label \"{}\" is listed twice", named(id));
     }
     slot = {hash, id + 1};
   }

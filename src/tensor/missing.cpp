@@ -41,7 +41,7 @@ void check_pairs(const Network& network, std::uint32_t entities) {
     const std::uint32_t* pair = network.missing.data() + i;
     const bool ascending = last == nullptr || std::lexicographical_compare(last, last + 2, pair, pair + 2);
     if (pair[0] >= pair[1] || pair[1] >= entities || !ascending)
-      throw config_error("missing pairs of a network must be i < j, sorted and none twice");
+      throw config_error("missing pairs of a network must have i < j, be sorted, and be listed once");
     last = pair;
   }
 }
@@ -51,17 +51,17 @@ void check_pairs(const Network& network, std::uint32_t entities) {
 void check_missing(const SparseTensor& tensor, std::span<const Network> networks, Missing& missing) {
   const std::size_t K = tensor.order();
   if (missing.slices.size() > K || missing.cells.size() % K != 0)
-    throw config_error("missing cells must have as many coordinates, and slices as many lists, as modes");
+    throw config_error("missing cells must have a coordinate for each mode, and missing slices a list for each mode");
   for (std::size_t k = 0; k < missing.slices.size(); ++k) {
     auto& slices = missing.slices[k];
     std::sort(slices.begin(), slices.end());
     slices.erase(std::unique(slices.begin(), slices.end()), slices.end());
     if (!slices.empty() && slices.back() >= tensor.modes[k].labels.size())
-      throw config_error("a missing slice is of an entity that does not exist");
+      throw config_error("a missing slice names an entity that does not exist");
   }
   for (std::size_t i = 0; i < missing.cells.size(); ++i)
     if (missing.cells[i] >= tensor.modes[i % K].labels.size())
-      throw config_error("a missing cell is of an entity that does not exist");
+      throw config_error("a missing cell names an entity that does not exist");
   sort_and_merge_missing(tensor, missing);
   for (std::size_t e = 0; e < tensor.nnz(); ++e)
     if (in_missing_slice(missing, tensor.cell(e))) throw config_error("a one lies in a missing slice");

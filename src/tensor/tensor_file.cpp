@@ -217,7 +217,7 @@ void TensorFile::verify(const std::function<void(double)>& progress) const {
     report(format.labels_offset(k + 1));
   }
   if (format.finish_fingerprint(found) != fingerprint())
-    throw input_error("{}: the contents are not those that the header was written for; convert the data again", path());
+    throw input_error("{}: the contents do not match the header; convert the data again", path());
 }
 
 }  // namespace ztp

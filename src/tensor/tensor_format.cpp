@@ -96,7 +96,7 @@ TensorFormat::TensorFormat(const ReadFile& file) {
   std::memset(&head, 0, sizeof head);
   file.read(0, &head, std::min<std::uint64_t>(length, sizeof head));
   if (length < sizeof head.magic || std::memcmp(head.magic, tensor_magic, sizeof head.magic) != 0)
-    throw input_error("{}: not a file made by 'ztp convert', or damaged at its start; convert the data again", path);
+    throw input_error("{}: not a file of 'ztp convert', or its start is damaged; convert the data again", path);
   if (length < sizeof head) damaged_header(path, "it is cut off");
   if (head.version != tensor_version)
     throw input_error("{}: made by another version of ztp (format {}, this one reads {}); convert the data again", path,
@@ -125,21 +125,21 @@ void TensorFormat::read_modes(const std::string& header, const std::string& path
   for (const ModeHead& mode : modes) {
     if (mode.name_length > end - begin || mode.numbered > 1 || mode.size > max_mode_size ||
         mode.characters > most_ones || std::uint64_t{mode.first} + mode.size > std::uint64_t{1} << 32)
-      damaged_header(path, "the modes do not fit");
+      damaged_header(path, "the modes do not match");
     names.push_back(header.substr(begin, mode.name_length));
     if (!usable_mode_name(names.back()) || std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1)
-      damaged_header(path, fmt::format("mode {} has a name that cannot be one", names.size()));
+      damaged_header(path, fmt::format("mode {} has an invalid name", names.size()));
     begin += mode.name_length;
   }
-  if (begin != end) damaged_header(path, "the modes do not fit");
+  if (begin != end) damaged_header(path, "the modes do not match");
 }
 
 void TensorFormat::check_length(const ReadFile& file) const {
   const std::uint64_t length = file.length(), whole = labels_offset(modes.size());
   if (length == whole) return;
   const auto refuse = [&](const std::string& what) {
-    throw input_error("{}: {}: {} bytes instead of {}; copy it, or convert the data, again", file.path(), what, length,
-                      whole);
+    throw input_error("{}: {}: {} bytes instead of {}; copy it again, or convert the data again", file.path(), what,
+                      length, whole);
   };
   if (length > whole) refuse("longer than its header says");
   if (length < labels_offset(0)) {

@@ -45,7 +45,8 @@ void tie_modes(Dataset& data, std::size_t k, std::size_t l) {
   if (same_labels(tensor.modes[k].labels, tensor.modes[l].labels)) return;
   if (data.file != nullptr)
     throw config_error(
-        "--tie {0}={1}: in {2} the modes have entities of their own; make it again with 'ztp convert --tie {0}={1}'",
+        "--tie {0}={1}: in {2} the two modes do not share their entities; convert the data again with 'ztp convert "
+        "--tie {0}={1}'",
         tensor.modes[k].name, tensor.modes[l].name, data.file->path());
   const std::vector<std::uint32_t> id_of_second = join_labels(tensor.modes[k], tensor.modes[l]);
   if (id_of_second.empty()) return;

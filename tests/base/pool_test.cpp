@@ -29,6 +29,21 @@ TEST(Pool, ASingleBlockStaysOnItsThread) {
   EXPECT_EQ(thread, std::this_thread::get_id());
 }
 
+// So a block may wait for those before it.
+TEST(Pool, BlocksAreBegunInOrder) {
+  for (const unsigned threads : {1u, 2u, 7u}) {
+    Pool pool(threads);
+    for (int call = 0; call < 200; ++call) {
+      std::atomic<std::size_t> begun = 0;
+      pool.for_blocks(40, [&](std::size_t block) {
+        while (begun != block) std::this_thread::yield();
+        ++begun;
+      });
+      ASSERT_EQ(begun, 40u);
+    }
+  }
+}
+
 TEST(Pool, AFailureIsRethrownAndTheNextCallWorks) {
   Pool pool(3);
   for (int call = 0; call < 100; ++call) {

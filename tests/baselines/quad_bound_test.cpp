@@ -53,6 +53,19 @@ TEST(QuadBound, NothingToDivide) {
   EXPECT_TRUE(best_cut({{0, 0, 0}, {1, 0, 0}}).moved.empty());
 }
 
+// A tensor of a billion cells with few ones: one entity in a thousand has cells of its own kind, and the gain of a block
+// for it is a ten-billionth of the whole. It is compared with its second-order form, n_1 n_2 / n |h''| d^2 / 2.
+TEST(QuadBound, FindsAGainThatIsATinyPartOfTheWhole) {
+  const double cells = 1e6, common = 95, apart = 0.2;
+  std::vector<Slice> slices;
+  for (std::uint32_t j = 0; j < 1000; ++j) slices.push_back({j, cells, cells * (j == 7 ? common + apart : common)});
+  const Cut cut = best_cut(slices);
+  const double curve = (bound_curvature(common) - bound_curvature(common + 0.01)) / 0.01 / 2;  // -h''
+  EXPECT_EQ(cut.moved, std::vector<std::uint32_t>{7});
+  EXPECT_NEAR(cut.gain, 0.999 * cells * curve * apart * apart / 2, 0.01 * cut.gain);
+  EXPECT_LT(cut.gain, 1e-9 * 1e9 * bound_height(common));
+}
+
 // ---- the partition --------------------------------------------------------------------------------------------------
 
 // Every cell is in one block exactly, the one that the splits say; entities of a class are in the same blocks.

@@ -122,6 +122,32 @@ TEST(QuadChain, SplitsLowerTheSurrogateAndNothingElse) {
   EXPECT_LT(last - loss, 0.5 * (first - loss));
 }
 
+// Half a billion cells with 3,000 ones, half of them in one group of entities: as in real data, a division gains less
+// than a billionth of the bound of all cells.
+TEST(QuadChain, DividesBlocksWhereOnesAreRare) {
+  QuadWorld world = quad_world({1, 1, 1}, 1, 0, 0, seed, -99);
+  Stream stream(stream_key(seed, 1, Purpose::simulate), 0, 0);
+  const std::vector<std::uint32_t> sizes = {1500, 1500, 240};
+  for (std::size_t k = 0; k < 3; ++k)
+    for (std::uint32_t j = 1; j < sizes[k]; ++j) world.tensor.modes[k].labels.add(std::to_string(j));
+  std::set<Cell> ones;
+  while (ones.size() < 3000) {
+    const std::uint32_t part = ones.size() < 1500 ? 20 : 1;
+    Cell cell;
+    for (const std::uint32_t n : sizes) cell.push_back(static_cast<std::uint32_t>(stream.below(n / part)));
+    ones.insert(cell);
+  }
+  for (const Cell& cell : ones) world.tensor.coords.append(cell.data(), cell.size());
+  Pool pool(1);
+  OpenChain one(world, 2, 0.1, 1, pool, seed), many(world, 2, 0.1, 64, pool, seed);
+  one.start();
+  many.start();
+  double bound = 0, divided = 0;
+  for (int t = 0; t < 40; ++t) bound = -one.step(true), divided = -many.step(true);
+  EXPECT_EQ(many.blocks(), 64u);
+  EXPECT_LT(divided, bound);
+}
+
 TEST(QuadChain, WithOneBlockItIsQuadApp) {
   const QuadWorld world = quad_world({12, 10, 8}, 3, 1.2, 0.1, seed);
   Pool pool(1);

@@ -53,9 +53,9 @@ FITS = {
     "online": "small/tensor.tsv --labels small/labels --network mode1=small/network-mode1.tsv"
     " --method online --rank 4 --sweeps 80 --holdout 0.2 --chains 2",
     # Components share columns: of people, with relations one by one and with columns of relations.
-    "tied": "people.tsv --tie subject=object --self missing --columns subject=8 --columns relation=own"
+    "tied": "people.tsv --tie subject=object --self-cells missing --columns subject=8 --columns relation=own"
     " --network subject=friends.tsv --rank 60 --sweeps 100 --chains 2 --holdout 0.1",
-    "learned": "people.tsv --tie subject=object --self missing --columns subject=5 --columns relation=3"
+    "learned": "people.tsv --tie subject=object --self-cells missing --columns subject=5 --columns relation=3"
     " --rank 30 --sweeps 60 --chains 2",
 }
 COMPARED = "compared"  # world and other

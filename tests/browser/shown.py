@@ -43,4 +43,7 @@ def short(value: float | None) -> str:
     if abs(value) < 1e-4:
         mantissa, exponent = f"{value:.1e}".split("e")
         return f"{mantissa}e{int(exponent):+d}".replace("-", "−", 1)
-    return f"{float(f'{value:.3g}'):.12g}".replace("-", "−")
+    # As toPrecision of JavaScript: a tie is rounded away from zero.
+    exact = Decimal(value)
+    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_HALF_UP)
+    return f"{float(rounded):.12g}".replace("-", "−")

@@ -43,7 +43,7 @@ def test_search(world):
     page.frames()
     assert (entity(), page.address()) == ("NATO", "entities/organisation/NATO")
     assert search(page, "no such name") == []
-    assert page.one("[role=status]").text == "Nothing is called that."
+    assert page.one("[role=status]").text == "No name matches."
     search(page, "fra")
     assert page.one("#search").get_attribute("aria-expanded") == "true"
     page.keys(Keys.ESCAPE)

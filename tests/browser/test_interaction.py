@@ -101,8 +101,8 @@ def test_tooltips_of_other_plots(world):
     page = world("fit")
     b = page.data["fit"]["weighted"] or page.data["fit"]["reliability"]
     assert page.hover(page.figure("Reliability").find_elements(By.CSS_SELECTOR, "g.bin circle")[0]) == [
-        f"said {percent(b[0]['probability'], 2)}",
-        f"happened {percent(b[0]['share'], 2)} [{percent(b[0]['low'], 2)}, {percent(b[0]['high'], 2)}]",
+        f"predicted {percent(b[0]['probability'], 2)}",
+        f"observed {percent(b[0]['share'], 2)} [{percent(b[0]['low'], 2)}, {percent(b[0]['high'], 2)}]",
         f"{percent(b[0]['expected'], 2)} would be right",
         f"{count(b[0]['cells'])} cells",
     ]
@@ -258,7 +258,7 @@ def test_the_view_of_entities_remembers_the_last_one(world):
     page = world("entities/country/France")
     page.go("fit")
     page.browser.find_element(By.CSS_SELECTOR, "nav a[href='#entities']").click()
-    page.wait(lambda: page.one(".entity-name").text == "France", "the entity")
+    page.wait(lambda: page.texts(".entity-name") == ["France"], "the entity")
 
 
 def test_another_quantity_redraws_trace_and_ranks(world):

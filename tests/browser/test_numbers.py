@@ -65,7 +65,7 @@ def test_cards(made, open, ztp):
 
 def scores(text):
     """Of `ztp evaluate`: the test cells, the scores of the model and of popularity, and the head of the list."""
-    as_shown = re.sub(r"-(?=\d)", "−", text).replace("nan", "–")
+    as_shown = re.sub(r"-(?=\d)", "−", text).replace("not defined", "–")
     lines = [re.split(r"\s{2,}", line.strip()) for line in as_shown.splitlines()]
     cells = next(line[1] for line in lines if line[0] == "test cells")
     table = {line[0]: line[1:] for line in lines if len(line) == 3 and not line[0].startswith("first ")}
@@ -80,12 +80,12 @@ def test_metrics(name, made, open, ztp):
     for view in ("overview", "fit"):
         page.go(view)
         tiles = dict(zip(page.texts(".tile span:last-child"), page.texts(".tile .big"), strict=True))
-        assert len(tiles) == 6 and all(printed[title][0] == value for title, value in tiles.items())
+        assert len(tiles) == 6 and tiles == {title: printed[title][0] for title in tiles}
     assert {row[0]: row[1:] for row in page.rows("#scores")} == printed
     if head:
         assert page.rows("#head") == head
     ones, zeros = cells.replace(" ones", "").replace(" zeros", "").split(", ")
-    told = f"Of {ones} ones and {zeros} zeros that the fit has not seen."
+    told = f"For {ones} ones and {zeros} zeros that the fit has not seen."
     assert all(note.startswith(told) for note in page.texts(".tile-note"))
     assert (
         page.script("return document.querySelector('#view-fit figure .inside').textContent")
@@ -110,8 +110,8 @@ def test_checks(made, open):
     assert len(sentences) == 4
     assert sentences[3] == (
         f"The data have {count(changes['observed'])} changes from one period to the next; 20 replicates have "
-        f"{short(changes['low'])} to {short(changes['high'])}: the model does not know that ones last from one period "
-        "to the next, for it draws every cell by itself."
+        f"{short(changes['low'])} to {short(changes['high'])}. The model draws every cell independently, so it "
+        "does not know that ones last from one period to the next."
     )
 
 
@@ -238,7 +238,7 @@ def test_comparison(made, open, ztp):
             title = page.data["runs"][i]["title"]
             if match[side] is None:
                 near = fixed(match["overlap"], 2)
-                assert lines[i] == f"{title}: has nothing like it; the nearest overlaps by {near}"
+                assert lines[i] == f"{title}: has no counterpart; the nearest has an overlap of {near}"
                 continue
             c = runs[i][match[side]["number"]]
             weight = f"weight {fixed(c['weight'], 1)} [{fixed(c['weight_q05'], 1)}, {fixed(c['weight_q95'], 1)}]"

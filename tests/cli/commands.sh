@@ -6,7 +6,7 @@ for command in check convert split simulate fit resume update predict evaluate d
   expect 0 'Example' "$ztp" "$command" --help
 done
 expect 0 'Examples' "$ztp" --help
-expect 0 'ztp 0' "$ztp" --version
+expect 0 'ztp 1.' "$ztp" --version
 
 "$ztp" simulate --dims 60,50,40 --ones 6000 --rank 4 --seed 3 --out sim >/dev/null
 [ "$(grep -vc '^#' sim/tensor.tsv)" -eq 6000 ] || { echo "FAILED: simulate wrote another number of ones"; failed=1; }
@@ -21,7 +21,20 @@ awk "BEGIN { exit !($auc > 0.85) }" || { echo "FAILED: AUC-ROC $auc on planted d
 # Test cells without zeros, with a single one: scores that do not exist, and why.
 grep -v '^#' sim/tensor.tsv | head -1 | sed 's/$/\t1/' >single.tsv
 expect 0 'there are no zeros among the test cells' "$ztp" evaluate run single.tsv --head 0
-grep -q '^AUC-ROC  *nan' out.txt || { echo "FAILED: an AUC without zeros"; failed=1; }
+grep -q '^AUC-ROC  *not defined' out.txt && grep -q '^AUC-PR  *not defined' out.txt &&
+  ! grep -qw nan out.txt || { echo "FAILED: an AUC without zeros"; failed=1; }
+expect 0 '"auc_roc":null,"auc_pr":null,' "$ztp" evaluate run single.tsv --head 0 --json
+expect 0 'and the other scores are those of the zeros alone' sh -c '
+  sed "s/1$/0/" single.tsv >zero.tsv; exec "$1" evaluate run zero.tsv' - "$ztp"
+# All modes, where none is named.
+"$ztp" evaluate run --ranking >bare.txt
+"$ztp" evaluate run --ranking all | cmp - bare.txt || { echo "FAILED: --ranking without modes"; failed=1; }
+expect 2 'the modes are mode1, mode2, mode3 (or all of them: all)' "$ztp" evaluate run --ranking nothing
+# Nothing asked: the list of commands.
+expect 2 'List the most probable unseen cells, and why' "$ztp"
+grep -q ', 0 us left' log.txt && { echo "FAILED: 0 us left"; failed=1; }
+grep -q '^sweep 200/200,' log.txt && ! grep -q '^sweep 200/200, .* left' log.txt ||
+  { echo "FAILED: the last line of progress"; failed=1; }
 expect 0 'held-out ones among the most probable unseen cells' "$ztp" evaluate run
 expect 0 '"popularity":{"auc_roc":0.' "$ztp" evaluate run --json --head 0
 
@@ -64,8 +77,8 @@ done
 cmp a.txt b.txt || { echo "FAILED: a stream and a file give different fits"; failed=1; }
 
 # Names and labels that are easily taken for something else: modes called like variables, labels that begin with #,
-# labels that are not UTF-8, flags before the file.
-printf '#p\tu_p\n#a\tx\nb\t\351\n#a\t\351\nc\tx\nb\tz\n' >odd.tsv
+# labels with letters beyond ASCII, flags before the file.
+printf '#p\tu_p\n#a\tx\nb\t\303\251\n#a\t\303\251\nc\tx\nb\tz\n' >odd.tsv
 printf '#a\tb\nb\tc\n' >no_header.tsv
 printf '#from\tto\n#a\tb\n' >edges.tsv
 "$ztp" split odd.tsv --holdout 0.2 --zeros-per-one 1 --out odd >/dev/null

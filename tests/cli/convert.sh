@@ -11,8 +11,8 @@ mkdir made
 expect 0 '6,000 ones, 60 user x 50 item x 40 week' "$ztp" convert $tensor made/a.ztpt
 expect 0 '"ones":6000' "$ztp" convert $tensor made/a.ztpt --force --json --threads 1 --memory 1
 printf 'a\tx\t2\na\tx\t1\nb\ty\t0\n' >odd.tsv
-expect 0 '1 repeated cells added up' "$ztp" convert odd.tsv odd.ztpt --likelihood count
-expect 0 '1 cells with value zero ignored' "$ztp" convert odd.tsv odd.ztpt --values --force
+expect 0 '1 repeated cells are added up' "$ztp" convert odd.tsv odd.ztpt --likelihood count
+expect 0 '1 cells with value zero are ignored' "$ztp" convert odd.tsv odd.ztpt --values --force
 [ "$(ls -A made)" = a.ztpt ] || { echo "FAILED: left in the directory: $(ls -A made)"; failed=1; }
 gzip -c $tensor | "$ztp" convert - stdin.ztpt >/dev/null
 cmp stdin.ztpt made/a.ztpt || { echo "FAILED: a stream gives another file"; failed=1; }
@@ -24,7 +24,7 @@ for run in text file; do
   "$ztp" predict $run $run/test.tsv >$run.predictions
   cut -f1,2,4- $run/trace.tsv >$run.trace
   sed -n 's/.*"fingerprint"/fingerprint/p' $run/options.json >$run.fingerprint
-  "$ztp" check $from --json | sed '/"fit"/,$d' >$run.report
+  "$ztp" check $from --json | sed '/"files"/,/"ones": /d; /"fit"/,$d' >$run.report
   "$ztp" split $from --holdout 0.1 --out $run-split >/dev/null
   cat $run-split/train.tsv $run-split/test.tsv $run-split/labels/* >$run.split
 done

@@ -97,6 +97,31 @@ estimate() { "$ztp" check sim/tensor.tsv --rank 7 --json "$@" >out.json; python3
 field=draws
 [ "$(estimate --sweeps 30 --chains 1)" -eq 15 ] && [ "$(estimate --sweeps 30 --chains 2)" -eq 30 ] ||
   fail "check --sweeps and --chains"
+# The size of the run directory, within a quarter of what a fit makes: with packed draws, held-out cells, online.
+disk() { # FILE FLAGS...
+  file=$1
+  shift
+  rm -rf disk
+  announced=$("$ztp" check "$file" --json "$@" |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["fit"]["run_directory_bytes"])')
+  "$ztp" fit "$file" "$@" --out disk >/dev/null 2>&1
+  found=$(find disk -type f -exec cat {} + | wc -c)
+  awk "BEGIN { ratio = $announced / $found; exit !(ratio > 0.8 && ratio < 1.25) }" ||
+    fail "check $*: $announced bytes were announced, and the run directory has $found"
+}
+"$ztp" simulate --dims 3000,2000,50 --ones 20000 --rank 5 --no-truth --out wide >/dev/null
+disk wide/tensor.tsv --rank 100 --sweeps 10 --chains 1
+disk wide/tensor.tsv --rank 100 --sweeps 10 --chains 1 --holdout 0.1
+disk wide/tensor.tsv --rank 30 --sweeps 40 --chains 1 --method online
+expect 0 'in the run directory' "$ztp" check sim/tensor.tsv --rank 7
+# A fit says it, too, if it is above 1 GB.
+"$ztp" fit wide/tensor.tsv --rank 200 --draws 2000 --sweeps 4000 --chains 1 --out huge >huge.txt 2>&1 &
+interrupt $! huge 2
+grep -qE '^The run directory will take about [1-9].*GiB' huge.txt || fail "fit does not tell of a large run directory"
+rm -rf huge
+"$ztp" fit wide/tensor.tsv --rank 2 --sweeps 4 --chains 1 --out small 2>&1 | grep 'The run directory' &&
+  fail "fit tells of a small run directory"
+
 # Memory is estimated on top of what the process has, which differs by some 100 KB from run to run: data that make a
 # megabyte of difference. Sanitizers keep memory of their own.
 if [ -z "${ZTP_SANITIZE:-}" ]; then
@@ -114,17 +139,17 @@ fi
 # Two modes with the same entities: check says so, with flags that fit takes as they are.
 printf '#sent by\tto\nann\tbob\nbob\tcid\ncid\tann\nann\tcid\n' >mail.tsv
 expect 0 "have 3 labels in common, of 3 and 3; none of the ones has the same label in both." "$ztp" check mail.tsv
-expect 0 "fit with --tie 'sent by=to' --self missing" "$ztp" check mail.tsv
+expect 0 "fit with --tie 'sent by=to' --self-cells missing" "$ztp" check mail.tsv
 "$ztp" check mail.tsv --json >out.json
 json out.json 'it["same_entities"]["shared"] == 3 and it["fit"]["rank"] == 25 and it["fit"]["columns"] == []'
-expect 0 'a fit at rank 60 and --columns sent by=3,to=3' "$ztp" check mail.tsv --tie 'sent by=to' --self missing
+expect 0 'a fit at rank 60 and --columns sent by=3,to=3' "$ztp" check mail.tsv --tie 'sent by=to' --self-cells missing
 expect 0 'a fit at rank 20 and --columns sent by=1,to=1' \
-  "$ztp" check mail.tsv --tie 'sent by=to' --self zero --columns 1
-"$ztp" check mail.tsv --tie 'sent by=to' --self missing --json >out.json
+  "$ztp" check mail.tsv --tie 'sent by=to' --self-cells zero --columns 1
+"$ztp" check mail.tsv --tie 'sent by=to' --self-cells missing --json >out.json
 json out.json 'it["same_entities"] is None and it["fit"]["rank"] == 60'
 printf 'ann\tann\n' >>mail.tsv
 expect 0 "1 of the ones has the same label in both." "$ztp" check mail.tsv
-expect 0 "fit with --tie 'sent by=to' --self zero" "$ztp" check mail.tsv
+expect 0 "fit with --tie 'sent by=to' --self-cells zero" "$ztp" check mail.tsv
 
 # ---- predict and components ------------------------------------------------------------------------------------------
 "$ztp" fit ones.tsv ${fit%1}2 --out chains >/dev/null 2>&1
@@ -145,6 +170,76 @@ json out.json 'it and all(c["stability"] is None for c in it)'
 "$ztp" components single | grep -q stability && fail "components of one chain have no stability"
 "$ztp" components chains --mode mode2 >out.txt
 grep -q 'mode2' out.txt && ! grep -q 'mode1' out.txt || fail "components --mode prints other modes"
+
+# ---- recommend -------------------------------------------------------------------------------------------------------
+"$ztp" simulate --dims 20,15,4 --ones 300 --rank 3 --seed 3 --mode-names user,item,day --no-truth --out shop >/dev/null
+printf '3\n' >users.txt
+awk -F '\t' '/^#/ || $1 != 3' shop/tensor.tsv >seen.tsv
+printf '4\t2\t1\n5\t2\t1\n' >hidden.tsv
+grep -vFf hidden.tsv seen.tsv >shop.tsv
+"$ztp" fit shop.tsv --labels shop/labels --missing-slices user=users.txt --missing hidden.tsv --rank 4 --sweeps 100 \
+  --chains 1 --out shop-run >/dev/null 2>&1
+"$ztp" recommend shop-run user=1 --mode item --top 100 --json >out.json 2>/dev/null
+json out.json 'len({row["entity"]["item"] for row in it}) == len(it) == 15'
+json out.json 'all(row["ones"] + row["cells"] == 4 and not row["missing"] for row in it)'
+json out.json 'all(a["probability"] >= b["probability"] for a, b in zip(it, it[1:]))'
+"$ztp" recommend shop-run user=1 --mode item --only-new item --top 100 --json >new.json 2>/dev/null
+json new.json 'it and all(row["ones"] == 0 for row in it)'
+[ "$(wc -l <new.json)" -eq "$(grep -c '"ones":0' out.json)" ] || fail "--only-new leaves out others"
+"$ztp" recommend shop-run user=1 --distinct item --top 100 --json >out.json 2>/dev/null
+json out.json 'len({row["cell"]["item"] for row in it}) == len(it) == 15'
+"$ztp" recommend shop-run user=1 --top 1 >best.txt 2>/dev/null
+item=$(awk -F '\t' '!/^#/ { print $2 }' best.txt)
+"$ztp" recommend shop-run user=1 --top 60 --exclude item="$item" >out.txt 2>/dev/null
+awk -F '\t' -v item="$item" '!/^#/ && $2 == item { bad = 1 } END { exit bad }' out.txt || fail "--exclude MODE=LABEL"
+{ grep -v '^#' best.txt | cut -f1-3; printf '1\tnobody\t1\n'; } >cells.tsv
+"$ztp" recommend shop-run user=1 --top 60 --exclude cells.tsv >out.txt 2>warned.txt
+grep -qF "$(head -1 cells.tsv)" out.txt && fail "--exclude FILE"
+grep -q 'cells.tsv: 1 line was skipped, because the run has no entity of that name: item "nobody"' warned.txt ||
+  fail "--exclude FILE: a label that the run does not have"
+# Cells that were declared missing are marked; a run without any has no such column.
+"$ztp" recommend shop-run --top 2000 2>/dev/null >out.txt
+[ "$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "missing") at = i } $at == "yes" && $1 == 3' out.txt |
+  wc -l)" -eq 60 ] || fail "a missing slice is not marked"
+[ "$(awk -F '\t' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "missing") at = i } $at == "yes" && $1 != 3' out.txt |
+  wc -l)" -eq 2 ] || fail "missing cells are not marked"
+"$ztp" recommend chains --top 1 2>/dev/null | grep -q missing && fail "recommend: nothing is missing"
+# Counts have rates.
+"$ztp" fit counts.tsv --likelihood count --rank 3 --sweeps 60 --chains 1 --out counted >/dev/null 2>&1
+"$ztp" recommend counted --top 3 --json >out.json 2>/dev/null
+json out.json 'len(it) == 3 and all(row["rate"] > row["probability"] for row in it)'
+"$ztp" recommend counted --top 1 2>/dev/null | head -1 | grep -q 'q95	rate	why' || fail "recommend: no rates of counts"
+
+# ---- lines with unknown labels ---------------------------------------------------------------------------------------
+printf 'u2\ti0\t1\nnobody\ti0\t1\nu2\ti1\t0\nu2\tnothing\t0\nnobody\ti3\t1\n' >unknown.tsv
+printf 'u2\ti0\t1\nu2\ti1\t0\n' >known.tsv
+expect 3 'unknown.tsv:2:1: unknown mode1 "nobody": not among the 20 entities of mode mode1; an entity without' \
+  "$ztp" evaluate chains unknown.tsv
+grep -qF "; 'ztp evaluate' and 'ztp predict' skip such lines with --skip-unknown" out.txt || fail "no word of --skip-unknown"
+for question in "evaluate chains FILE --head 5 --json" "evaluate chains FILE --ranking --json" "predict chains FILE"; do
+  "$ztp" $(echo $question | sed s/FILE/known.tsv/) >known.txt 2>/dev/null
+  "$ztp" $(echo $question | sed s/FILE/unknown.tsv/) --skip-unknown >unknown.txt 2>warned.txt
+  cmp -s known.txt unknown.txt || fail "$question --skip-unknown"
+  [ "$(grep -c '3 lines were skipped, because the run has no entity of that name: mode1 "nobody", mode2 "nothing", ...' \
+    warned.txt)" -eq 1 ] || fail "$question --skip-unknown does not tell"
+done
+printf 'nobody\ti0\t1\n' >unknown.tsv
+expect 3 'no line is left' "$ztp" evaluate chains unknown.tsv --skip-unknown
+"$ztp" simulate --dims 5,5 --ones 10 --rank 1 --no-truth --out few >/dev/null
+"$ztp" fit few/tensor.tsv --rank 1 --sweeps 10 --chains 1 --out few-run >/dev/null 2>&1
+printf '1 1 1\n9 1 1\n2 77 1\n' >cells.tns
+[ "$("$ztp" predict few-run cells.tns --skip-unknown 2>/dev/null | grep -vc '^#')" -eq 1 ] ||
+  fail "predict --skip-unknown: indices"
+
+# ---- answers in little memory ----------------------------------------------------------------------------------------
+awk '{ print $0 "\t" NR % 2 }' even.tsv >outcomes.tsv
+for question in "predict chains even.tsv" "evaluate chains outcomes.tsv" "recommend chains mode1=u2" \
+  "evaluate chains outcomes.tsv --ranking all"; do
+  "$ztp" $question >all.txt
+  "$ztp" $question --memory 20M >some.txt || fail "$question --memory 20M"
+  cmp -s all.txt some.txt || fail "$question --memory 20M: other numbers"
+done
+expect 4 '--memory much' "$ztp" predict chains even.tsv --memory much
 
 # ---- resume ----------------------------------------------------------------------------------------------------------
 "$ztp" fit ones.tsv --rank 4 --sweeps 200000 --draws 50 --checkpoint 2h --out long >/dev/null 2>&1 &

@@ -12,6 +12,18 @@ cmake --build example >build.txt 2>&1 || { cat build.txt; exit 1; }
 sh "$source_dir/data/world/generate.sh" world
 expect 0 'P(Norway, NATO, 2020-24)' ./example/example world run
 
+# The C++ of README.md, as a program. Its fit has fewer sweeps.
+mkdir readme
+python3 "$source_dir/tests/docs/blocks.py" README.md cpp | sed 's/\.rank = 50/&, .sweeps = 20/' >readme/readme.cpp
+sed 's/ztp_example/readme/; s/example/readme/g' "$source_dir/examples/cpp/CMakeLists.txt" >readme/CMakeLists.txt
+cmake -S readme -B readme/build -DCMAKE_PREFIX_PATH="$work/prefix" \
+  ${flags:+-DCMAKE_CXX_FLAGS=-fsanitize=$flags} >/dev/null
+cmake --build readme/build >build.txt 2>&1 || { cat build.txt; exit 1; }
+mkdir -p lines
+python3 "$source_dir/tests/docs/small_data.py" lines
+(cd lines && ../readme/build/readme >/dev/null) || { echo "FAILED: the C++ of README.md"; failed=1; }
+expect 0 '"rank":50' "$ztp" info lines/run
+
 # The example links the library alone, which has no rivals; a program that links them as well has.
 mkdir rivals
 cat >rivals/CMakeLists.txt <<'END'

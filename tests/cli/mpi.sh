@@ -32,7 +32,7 @@ as_one() {
   # shellcheck disable=SC2086
   mpirun -n "$ranks" "$ztp" fit $short "$@" --out several >out.txt 2>&1 || code=$?
   [ "$code" -eq 0 ] || { echo "FAILED: $name with $ranks processes: exit code $code"; cat out.txt; failed=1; }
-  for file in draws.nc means.nc cells.tsv watched.tsv test.tsv; do
+  for file in draws.nc means.nc cells.tsv watched.tsv test.tsv data.bin; do
     [ ! -e "one/$name/$file" ] || cmp "one/$name/$file" "several/$file" || { echo "FAILED: $name, $ranks"; failed=1; }
   done
   seconds=$(awk -F '\t' '{ for (i = 1; i <= NF; ++i) if ($i == "seconds") print i; exit }' "one/$name/trace.tsv")
@@ -44,7 +44,7 @@ as_one() {
 held_out="--holdout 0.1 --zeros-per-one 2"
 binary="made/tensor.tsv --chains 1 $held_out"
 several="made/tensor.tsv --chains 3 $held_out"
-relations="rel/tensor.tsv --chains 1 --tie s=o --self missing --rank 60 $held_out"
+relations="rel/tensor.tsv --chains 1 --tie s=o --self-cells missing --rank 60 $held_out"
 shared="$relations --columns s=10,r=own"
 shared_one_mode="$relations --columns s=10"
 network="made/tensor.tsv --chains 1 --network user=made/network-user.tsv --labels user=made/labels/user.txt"
@@ -57,26 +57,43 @@ for ranks in ${ZTP_RANKS:-2 7}; do
   as_one "$ranks" counts counts.tsv --chains 1 --likelihood count $held_out
   as_one "$ranks" learned $network --learn dirichlet,gamma-shape
   as_one "$ranks" slices few.tsv --chains 1 $held_out --labels user=made/labels/user.txt --missing-slices user=slices.tsv --missing cells.tsv
-  as_one "$ranks" chunks $binary --rank 300 --memory 64M
   as_one "$ranks" small_dirichlet $binary --dirichlet 0.005
   as_one "$ranks" shared_one_mode $shared_one_mode
 done
 for ranks in ${ZTP_RANKS:-3 4}; do
-  as_one "$ranks" tied rel/tensor.tsv --chains 1 --tie s=o --self zero
+  as_one "$ranks" tied rel/tensor.tsv --chains 1 --tie s=o --self-cells zero
+  as_one "$ranks" tensor_file made.ztpt --chains 1 $held_out
   as_one "$ranks" auto made/tensor.tsv --chains 2 --rank auto
   as_one "$ranks" online made.ztpt --chains 1 --method online --minibatch 500
   as_one "$ranks" online_network $network --method online --minibatch 500
 done
 
+# With a GPU, if there is one (scripts/cuda_tests.sh has more); without, the error of one process.
+if "$ztp" fit made/tensor.tsv --rank 7 --chains 1 --sweeps 2 --kernel cuda --out with_gpu >/dev/null 2>&1; then
+  as_one 3 gpu $binary --kernel cuda
+else
+  expect 4 'or use --kernel cpu' mpirun -n 3 "$ztp" fit made/tensor.tsv --rank 7 --chains 1 --kernel cuda --out no_gpu
+fi
+
 # What several processes need, and what they do not do.
 expect 0 'processes   4: each needs ' "$ztp" check made/tensor.tsv --rank 7 --chains 1 --ranks 4
-expect 2 "'ztp info' is for one process: start it without the MPI launcher" mpirun -n 2 "$ztp" info one/binary
+expect 2 "'ztp info' runs in one process: start it without the MPI launcher" mpirun -n 2 "$ztp" info one/binary
 expect 4 'the collapsed sampler moves counts one after another; use at most 1 process, or --chains 3' \
   mpirun -n 3 "$ztp" fit made/tensor.tsv --rank 7 --chains 1 --sampler collapsed --out refused
-expect 4 'process 2 of the job has other options than the first' \
+expect 4 'process 2 of the job has different options than the first' \
   mpirun -n 1 "$ztp" fit made/tensor.tsv --rank 7 --out refused : -n 1 "$ztp" fit made/tensor.tsv --rank 8 --out refused
 [ ! -e refused ] || { echo "FAILED: a fit that was refused left something"; failed=1; }
 
+# As on several machines: no memory in common.
+export ZTP_SHARED_MEMORY=0
+for ranks in ${ZTP_RANKS:-2 3 7}; do
+  as_one "$ranks" binary $binary
+  as_one "$ranks" chunks $binary --rank 300 --memory 64M
+  as_one "$ranks" slices few.tsv --chains 1 $held_out --labels user=made/labels/user.txt --missing-slices user=slices.tsv --missing cells.tsv
+  as_one "$ranks" shared_one_mode $shared_one_mode
+done
+as_one 3 learned $network --learn dirichlet,gamma-shape
+as_one 4 tied rel/tensor.tsv --chains 1 --tie s=o --self-cells zero
 export OMPI_MCA_pml=ob1 OMPI_MCA_btl=tcp,self
 as_one 4 binary $binary
 as_one 3 shared $shared

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Ranks that are killed and a write that fails, as experiments/kill_ranks.py does by the hundred; and what a
-# kill in the middle of a write leaves in the files of several groups of ranks.
+# Ranks that are killed and a write that fails, as experiments/kill_ranks.py does by the hundred; what a kill in the
+# middle of a write leaves in the files of several groups of ranks; and a kill and a failing write while the first rank
+# sorts the ones on disk.
 . "$2/tests/cli/common.sh.inc"
 several_processes
 
@@ -37,4 +38,30 @@ expect 0 'draws' mpirun -n 3 "$ztp" resume torn
 wait $whole
 for file in draws.nc means.nc cells.tsv test.tsv; do cmp whole/$file torn/$file || failed=1; done
 [ -z "$(ls torn | grep -e '-2\.' -e '\.partial' -e draws.log | grep -v chain-2.bin)" ] || { ls torn; failed=1; }
+
+# The input stops in the middle. The process that reads it is killed when it has a temporary file.
+mkdir folder
+mkfifo endless
+fit="--sampler plain --threads 1 --rank 4 --chains 2 --sweeps 4 --draws 2"
+(awk 'BEGIN { for (i = 0; i < 1000000; ++i) print i % 1000 "\t" i % 777 "\t" i % 5 }' && exec sleep 60) >endless &
+input=$!
+mpirun -n 2 "$ztp" fit endless $fit --out folder/run >out.txt 2>&1 &
+pid=$!
+tries=0 reader=""
+while [ -z "$reader" ] && kill -0 $pid 2>/dev/null && [ "$tries" -lt 3000 ]; do
+  tries=$((tries + 1))
+  for rank in $(pgrep -P $pid || true); do
+    ! ls -l "/proc/$rank/fd" 2>/dev/null | grep -qF "$work/folder" || reader=$rank
+  done
+  sleep 0.01
+done
+[ -n "$reader" ] || { echo "FAILED: no temporary file while the input is read"; cat out.txt; failed=1; reader=$pid; }
+kill -KILL "$reader"
+code=0
+wait $pid || code=$?
+[ "$code" -eq 137 ] || { echo "FAILED: exit code $code after a kill while reading"; cat out.txt; failed=1; }
+kill $input 2>/dev/null || true
+expect 6 "cannot write a temporary file in $work/folder: File too large" mpirun -n 1 \
+  sh -c 'ulimit -f 20; "$@"' - "$ztp" fit made/tensor.tsv $fit --out folder/run : -n 1 "$ztp" fit made/tensor.tsv $fit --out folder/run
+[ -z "$(ls -A folder)" ] || { echo "FAILED: left behind:"; ls -A folder; failed=1; }
 finish

@@ -25,7 +25,7 @@ for bad in 0 -1 100001 99999999999999999999; do
   expect 4 ': must be between 1 and 100000' "$ztp" fit sim/tensor.tsv --rank $bad --out none
 done
 for bad in many 1.5 010 Auto; do
-  expect 2 'is no whole number in decimal digits, and not auto' "$ztp" fit sim/tensor.tsv --rank "$bad" --out none
+  expect 2 'is not an integer, nor auto' "$ztp" fit sim/tensor.tsv --rank "$bad" --out none
 done
 [ ! -e none ] || { echo "FAILED: a run without a rank"; failed=1; }
 finish

@@ -33,12 +33,12 @@ lines long 45 $pid
 
 # ---- two processes ---------------------------------------------------------------------------------------------------
 expect 0 'status       running' "$ztp" info long
-expect 4 'long: another ztp is writing in this run directory' "$ztp" resume long
-expect 4 'long: another ztp is writing in this run directory' "$ztp" fit sim/tensor.tsv $fit --out long --force
+expect 4 'long: another ztp is writing to this run directory' "$ztp" resume long
+expect 4 'long: another ztp is writing to this run directory' "$ztp" fit sim/tensor.tsv $fit --out long --force
 kill -KILL $pid
 wait $pid 2>/dev/null || true
 expect 0 'status       killed' "$ztp" info long
-expect 3 "long: no draws yet; 'ztp resume long' goes on" "$ztp" recommend long mode1=1 mode2=1
+expect 3 "long: no draws yet; 'ztp resume long' continues the fit" "$ztp" recommend long mode1=1 mode2=1
 
 # ---- signals: the sweep is finished, and each has its exit code ------------------------------------------------------
 for signal in INT:130 TERM:143 HUP:129; do
@@ -51,7 +51,7 @@ for signal in INT:130 TERM:143 HUP:129; do
   code=0
   wait $pid || code=$?
   [ "$code" -eq "${signal#*:}" ] || fail "exit code $code after SIG${signal%:*}"
-  grep -qF 'To go on: ztp resume long' log.txt || fail "SIG${signal%:*}: does not say how to go on"
+  grep -qF 'To continue: ztp resume long' log.txt || fail "SIG${signal%:*}: does not say how to go on"
   expect 0 'status       interrupted' "$ztp" info long
 done
 [ -e long/checkpoint-1-a.bin ] && [ -e long/checkpoint-1-b.bin ] || fail "two checkpoints are to be kept"
@@ -60,7 +60,7 @@ done
 "$ztp" fit sim/tensor.tsv $options --sweeps 600 --out whole_600 >/dev/null 2>&1
 "$ztp" fit sim/tensor.tsv $options --sweeps 600 --out stopped >/dev/null 2>log.txt &
 interrupt $! stopped 60
-grep -qF 'To go on: ztp resume stopped' log.txt || fail "does not name the command that goes on"
+grep -qF 'To continue: ztp resume stopped' log.txt || fail "does not name the command that goes on"
 expect 0 'status       interrupted' "$ztp" info stopped
 expect 0 'held-out AUC-ROC' "$ztp" resume stopped
 same whole_600 stopped
@@ -82,7 +82,7 @@ expect 0 'early is complete: 20 draws. Nothing to do.' "$ztp" resume early
 # ---- more sweeps: as if they had been asked for at the beginning -----------------------------------------------------
 "$ztp" fit sim/tensor.tsv $options --sweeps 200 --out two_hundred >/dev/null 2>&1
 cp -r whole more
-expect 4 '--sweeps 50: more has 120 already, and more can be asked for, not fewer' "$ztp" resume more --sweeps 50
+expect 4 '--sweeps 50: more already has 120; the number can only be raised' "$ztp" resume more --sweeps 50
 expect 0 'draws' "$ztp" resume more --sweeps 200 --threads 1
 same two_hundred more
 expect 0 '2 chains of 90 sweeps' sh \
@@ -90,7 +90,7 @@ expect 0 '2 chains of 90 sweeps' sh \
   "$1" resume chains --sweeps 90 >/dev/null 2>&1 && "$1" info chains' - "$ztp"
 "$ztp" fit sim/tensor.tsv $several --sweeps 90 --chains 2 --out ninety >/dev/null 2>&1
 same ninety chains
-expect 4 'only the last iteration is kept' sh -c \
+expect 4 'keeps only its last iteration' sh -c \
   '"$1" fit sim/tensor.tsv --model quad --rank 3 --sweeps 5 --out quad >/dev/null 2>&1; "$1" resume quad --sweeps 9' - \
     "$ztp"
 
@@ -114,14 +114,14 @@ same hundred_twenty chains
 for file in trace.tsv cells.tsv; do
   cp -r chains cut
   sed -i '/^1\t110\t/d' cut/$file
-  expect 3 "cut/$file: has not all of chain 2 that cut/chain-2.bin goes on from; the run cannot be resumed" \
+  expect 3 "cut/$file: the part of chain 2 that cut/chain-2.bin continues from is incomplete; the run cannot be resumed" \
     "$ztp" resume cut --sweeps 130
   rm -r cut
 done
 # The file of another chain is taken for a damaged one.
 cp -r chains crossed
 cp crossed/chain-1.bin crossed/chain-2.bin
-expect 3 'no checkpoint of chain 2 of crossed is whole: crossed/chain-2.bin: damaged: it is of chain 1' \
+expect 3 'chain 2 of crossed has no intact checkpoint: crossed/chain-2.bin: damaged: it is of chain 1' \
   "$ztp" resume crossed --sweeps 130
 # What a kill left after the end goes.
 : >early/draws.log
@@ -146,7 +146,7 @@ created=$("$ztp" info today | sed -n 's/^created *//p')
 case $created in "$(date -u +%Y)"-*) ;; *) fail "not of now: $created" ;; esac
 grep -qF "$created" later/draws.nc || fail "a run that went on is not of the time when it began"
 for bad in '' now 1.5 12h -1 1e9 253402300800; do
-  expect 2 "SOURCE_DATE_EPOCH is \"$bad\": it must be a whole number of seconds since 1970" \
+  expect 2 "SOURCE_DATE_EPOCH is \"$bad\": it must be an integer number of seconds since 1970" \
     env SOURCE_DATE_EPOCH="$bad" "$ztp" fit sim/tensor.tsv $fit --out none
 done
 
@@ -169,7 +169,7 @@ length=$(wc -l <wounded/trace.tsv)
 for run in middle wounded; do head -n "$length" $run/trace.tsv | cut -f1,2,4- >$run.trace; done
 cmp middle.trace wounded.trace || fail "from the older checkpoint it went another way"
 for file in wounded/checkpoint-1-?.bin; do damage "$file" 3000; done
-expect 3 'no checkpoint of chain 1 of wounded is whole' "$ztp" resume wounded
+expect 3 'chain 1 of wounded has no intact checkpoint' "$ztp" resume wounded
 rm wounded/checkpoint-1-?.bin
 : >wounded/checkpoint-1-a.bin
 mkdir wounded/checkpoint-1-b.bin  # cannot be read at all
@@ -204,7 +204,7 @@ done
 
 # ---- limits ----------------------------------------------------------------------------------------------------------
 for bad in 0 1.5 10x m -3 1e99h; do
-  expect 4 "--checkpoint $bad: must be a number of sweeps, as 50, or a time, as 30s, 10m or 2h" \
+  expect 4 "--checkpoint $bad: must be a number of sweeps, such as 50, or a time, such as 30s, 10m or 2h" \
     "$ztp" fit sim/tensor.tsv --checkpoint="$bad" --out none
 done
 for bad in 0 8X -1G G 1e30; do
@@ -212,9 +212,9 @@ for bad in 0 8X -1G G 1e30; do
 done
 expect 4 'of memory, and --memory allows 25.0 MiB; --rank' "$ztp" fit sim/tensor.tsv --rank 50000 --memory 25M \
   --out none
-expect 4 "online from a file of 'ztp convert' the ones need not be in memory" \
+expect 4 "with --method online and a file of 'ztp convert', the ones stay on disk" \
   "$ztp" fit sim/tensor.tsv --rank 50000 --memory 25M --out none
-expect 4 'its ones take more than' "$ztp" fit sim/tensor.tsv --memory 10K --out none
+expect 4 'its ones need more than' "$ztp" fit sim/tensor.tsv --memory 10K --out none
 printf 'sptensor\n2\n2000000000 2000000000\n1\n7 7 1\n' >vast.tns
 expect 4 'of memory, and the machine has' "$ztp" fit vast.tns --rank 50 --out none
 [ ! -e none ] || fail "a refused fit left a directory"

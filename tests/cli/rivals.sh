@@ -33,7 +33,7 @@ for model in logistic quad pwquad; do
 done
 
 # A sample of the zeros: it says so, and probabilities still add up.
-expect 0 'drawn zeros, one in' "$ztp" fit $split --model logistic --zeros 3 --sweeps 120 --out sampled
+expect 0 'random zeros, one in' "$ztp" fit $split --model logistic --zeros 3 --sweeps 120 --out sampled
 "$ztp" predict sampled parts/test.tsv | grep -v '^#' | cut -f4 |
   awk -v ones="$(grep -c '	1$' parts/test.tsv)" '{s += $1} END {exit !(s > 0.8 * ones && s < 1.25 * ones)}' ||
   { echo "FAILED: with a sample of zeros, probabilities do not add up to the ones"; failed=1; }

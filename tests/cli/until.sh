@@ -13,7 +13,7 @@ cmp good/draws.nc plain/draws.nc || { echo "FAILED: not the draws of a fit of $s
 
 # Noise, with far more components than it needs: the time is up first. More sweeps can be asked for.
 "$ztp" simulate --dims 60,60,60 --ones 4000 --rank 40 --kind model --seed 4 --out noise >/dev/null
-expect 0 'the time (--at-most 1s) is up, and the chains do not agree on predictions yet' \
+expect 0 'the time is up (--at-most 1s), and the chains do not agree on predictions yet' \
   "$ztp" fit noise/tensor.tsv --rank 20 --chains 4 --holdout 0.1 --until converged --at-most 1s --out noisy
 grep -q "Have the chains converged? No.*ztp resume noisy --sweeps" out.txt ||
   { echo "FAILED: the verdict does not name the command that continues"; failed=1; }
@@ -24,7 +24,7 @@ expect 0 "of $more sweeps" "$ztp" resume noisy --sweeps $more
 "$ztp" fit noise/tensor.tsv --rank 20 --chains 4 --holdout 0.1 --until converged --at-most 3s --out stopped \
   >/dev/null 2>&1 &
 interrupt $! stopped 100
-expect 0 'the time (--at-most 3s) is up' "$ztp" resume stopped
+expect 0 'the time is up (--at-most 3s)' "$ztp" resume stopped
 
 expect 4 '--until converged needs --chains 2 or more' "$ztp" fit $fit --chains 1 --until converged --out none
 expect 4 'online chains do not sample the posterior' "$ztp" fit $fit --method online --until converged --out none

@@ -43,7 +43,7 @@ sums run >before.txt
 # New ones, with old ones among them, into another directory, and then into the run itself.
 { cat new.tsv; grep '^u3	' old.tsv; } >today.tsv
 held_out=$(grep -c '^u3	.*	1$' run/test.tsv || true)
-expect 0 "$((24 + held_out)) new ones, $((12 - held_out)) known already" "$ztp" update run today.tsv --sweeps 50 \
+expect 0 "$((24 + held_out)) new ones, $((12 - held_out)) already known" "$ztp" update run today.tsv --sweeps 50 \
   --out other
 grep -q "warning: $held_out held-out cells are among the new ones" out.txt ||
   fail "held-out ones that are none any more"
@@ -51,13 +51,13 @@ grep -q '2 new entities of mode user' out.txt || fail "the new entities are not 
 grep -qi 'nan' out.txt && fail "a number that is none: $(grep -i nan out.txt)"
 sums run >after.txt
 cmp before.txt after.txt || fail "--out changed the run"
-expect 0 'an update with --sweeps 100 has enough' "$ztp" diagnose other
+expect 0 'update with --sweeps 100' "$ztp" diagnose other
 in_block other u40 0
 in_block other u41 1
 in_block other u3 1
 expect 0 '"new_entities":{"user":2,"item":0}' "$ztp" update run/ new.tsv --json
 printf '#from\tto\nu42\tu1\nu42\tu3\nu42\tu5\nu42\tu7\nu42\tu42\n' >edges.tsv
-expect 0 '0 new ones, 0 known already; 4 new edges, 0 known already' "$ztp" update run --network user=edges.tsv \
+expect 0 '0 new ones, 0 already known; 4 new edges, 0 already known' "$ztp" update run --network user=edges.tsv \
   --sweeps 100
 expect 0 '"updates": 2' "$ztp" info run --json
 [ "$(ls -d run* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d run*)"
@@ -89,12 +89,12 @@ under_way() {
     -lt 20 ]; do sleep 0.02; done
 }
 under_way run
-expect 4 'another ztp is writing in this run directory' "$ztp" update run later.tsv
+expect 4 'another ztp is writing to this run directory' "$ztp" update run later.tsv
 kill -INT $pid
 code=0
 wait $pid || code=$?
 [ "$code" -eq 130 ] || fail "exit code $code after SIGINT"
-grep -q 'Interrupted; run is as it was before' log.txt || fail "does not say that the run is as it was"
+grep -q 'Interrupted; run is unchanged' log.txt || fail "does not say that the run is as it was"
 sums run >after.txt
 cmp before.txt after.txt || fail "an interruption changed the run"
 [ "$(ls -d run* | wc -l)" -eq 1 ] || fail "left behind: $(ls -d run*)"
@@ -112,15 +112,15 @@ sums killed >after.txt
 cmp before.txt after.txt || fail "a killed update changed the run"
 expect 0 'new ones' "$ztp" update killed later.tsv
 [ "$(ls -dA killed* .killed* 2>/dev/null | wc -l)" -eq 1 ] || fail "left behind: $(ls -dA killed* .killed*)"
-expect 4 'has been updated: it cannot go on' "$ztp" resume killed --sweeps 5000
+expect 4 'has been updated, so it cannot be resumed' "$ztp" resume killed --sweeps 5000
 
 # A run whose ones stay in their file: known ones are found there, too, and what is new is kept beside it.
 "$ztp" convert old.tsv old.ztpt >/dev/null
 "$ztp" fit old.ztpt --method online --rank 4 --sweeps 200 --chains 1 --minibatch 100 --out stream >/dev/null 2>&1
 expect 0 '"known_ones":12' "$ztp" update stream today.tsv --json
 "$ztp" convert later.tsv later.ztpt >/dev/null
-expect 0 '24 new ones, 0 known already' "$ztp" update stream later.ztpt
-expect 3 'nothing in it is new to stream' "$ztp" update stream new.tsv
+expect 0 '24 new ones, 0 already known' "$ztp" update stream later.ztpt
+expect 3 'nothing in it is new; stream has all of it already' "$ztp" update stream new.tsv
 expect 0 '"updates": 2' "$ztp" info stream --json
 for user in 3 40 41 42 43; do in_block stream u$user $((user % 2)); done
 expect 0 'probability' "$ztp" recommend stream user=u43 --top 3
@@ -135,7 +135,7 @@ printf '#user\titem\nu0\ti2\t7\nu50\ti2\t3\n' >new-counts.tsv
 "$ztp" fit counts.ztpt --likelihood count --method online --rank 4 --sweeps 200 --chains 1 --minibatch 100 \
   --out counts \
   >/dev/null 2>&1
-expect 0 '2 new ones, 0 known already' "$ztp" update counts new-counts.tsv
+expect 0 '2 new ones, 0 already known' "$ztp" update counts new-counts.tsv
 expect 0 '"total_count": 970' "$ztp" info counts --json
 expect 0 'u50' "$ztp" recommend counts user=u50 --top 3
 

@@ -13,6 +13,7 @@
 
 #include "comm/comm.hpp"
 #include "comm/mpi_comm.hpp"
+#include "comm/shared_memory.hpp"
 #include "ztp/error.hpp"
 
 namespace {
@@ -204,6 +205,34 @@ TEST(Ranks, groups_are_ranks_of_their_own) {
     const std::unique_ptr<ztp::Comm> half = part->split(part->rank() < part->size() / 2 ? 0 : 1);
     try_exchange(*half, 19, length_of_pair);
   }
+}
+
+// Each rank writes its part of it, and reads those of all.
+void try_shared_memory(ztp::Comm& comm) {
+  constexpr std::size_t each = 3000;
+  const std::unique_ptr<ztp::SharedMemory> memory = ztp::SharedMemory::make(comm, comm.size() * each * 8);
+  ASSERT_NE(memory, nullptr);
+  auto* const numbers = static_cast<std::uint64_t*>(memory->data());
+  for (std::size_t i = 0; i < comm.size() * each; ++i) ASSERT_EQ(numbers[i], 0u);
+  comm.barrier();
+  for (std::size_t i = 0; i < each; ++i) numbers[comm.rank() * each + i] = agreed(comm.rank(), i, 21);
+  comm.barrier();
+  for (std::size_t i = 0; i < comm.size() * each; ++i) ASSERT_EQ(numbers[i], agreed(i / each, i % each, 21));
+}
+
+TEST(Ranks, memory_is_shared) {
+  ztp::Comm& world = ztp::world();
+  try_shared_memory(world);
+  try_shared_memory(*world.split(world.rank() % 2));
+  EXPECT_NE(ztp::SharedMemory::make(world, 0), nullptr);
+}
+
+TEST(Ranks, memory_is_shared_by_all_or_none) {
+  ztp::Comm& world = ztp::world();
+  if (world.rank() + 1 == world.size()) setenv("ZTP_SHARED_MEMORY", "0", 1);
+  EXPECT_EQ(ztp::SharedMemory::make(world, 100), nullptr);
+  unsetenv("ZTP_SHARED_MEMORY");
+  EXPECT_NE(ztp::SharedMemory::make(world, 100), nullptr);
 }
 
 TEST(Ranks, an_error_names_the_operation) {

@@ -83,8 +83,9 @@ TEST(SingleCommDeathTest, abort_ends_the_process) {
 class Launchers : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "MPI_LOCALNRANKS", "PMIX_RANK",
-                             "SLURM_PROCID", "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"}) {
+    for (const char* name :
+         {"OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMI_PORT", "MPI_LOCALNRANKS", "PMIX_RANK", "SLURM_PROCID",
+          "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}) {
       if (const char* value = std::getenv(name)) was_[name] = value;
       unsetenv(name);
       names_.push_back(name);
@@ -94,12 +95,16 @@ class Launchers : public testing::Test {
     for (const std::string& name : names_) unsetenv(name.c_str());
     for (const auto& [name, value] : was_) setenv(name.c_str(), value.c_str(), 1);
   }
-  // The size of the job, or -1 if no launcher started it.
-  static long size_with(const std::map<std::string, std::string>& environment) {
+  static ztp::Launch launch_with(const std::map<std::string, std::string>& environment) {
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     const ztp::Launch launch = ztp::read_launch();
     EXPECT_EQ(launch.by_launcher, ztp::launched_as_rank());
     for (const auto& [name, value] : environment) unsetenv(name.c_str());
+    return launch;
+  }
+  // The size of the job, or -1 if no launcher started it.
+  static long size_with(const std::map<std::string, std::string>& environment) {
+    const ztp::Launch launch = launch_with(environment);
     return launch.by_launcher ? static_cast<long>(launch.size) : -1;
   }
 
@@ -117,6 +122,20 @@ TEST_F(Launchers, are_known_by_the_environment) {
   EXPECT_EQ(size_with({{"PMIX_RANK", "2"}, {"SLURM_PROCID", "2"}, {"SLURM_STEP_NUM_TASKS", "5"}}), 5);
   EXPECT_EQ(size_with({{"PMIX_RANK", "2"}}), 0);
   EXPECT_EQ(size_with({{"OMPI_COMM_WORLD_SIZE", "many"}}), 0);
+}
+
+// By which the ranks of a machine take its GPUs in turn.
+TEST_F(Launchers, tell_the_rank_on_the_machine) {
+  EXPECT_EQ(launch_with({}).local_rank, 0u);
+  EXPECT_EQ(launch_with({{"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "3"}}).local_rank, 3u);
+  EXPECT_EQ(launch_with({{"PMI_RANK", "5"}, {"PMI_SIZE", "8"}, {"MPI_LOCALRANKID", "1"}}).local_rank, 1u);
+  EXPECT_EQ(launch_with({{"PMIX_RANK", "2"}, {"SLURM_PROCID", "6"}, {"SLURM_LOCALID", "2"}}).local_rank, 2u);
+  // mpirun in a step of Slurm, which has one task on this machine
+  EXPECT_EQ(launch_with({{"OMPI_COMM_WORLD_SIZE", "4"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "2"}, {"SLURM_LOCALID", "0"}})
+                .local_rank,
+            2u);
+  EXPECT_EQ(launch_with({{"PMIX_RANK", "2"}}).local_rank, 0u);
+  EXPECT_EQ(launch_with({{"SLURM_PROCID", "3"}, {"SLURM_LOCALID", "3"}}).local_rank, 0u);  // a batch script
 }
 
 TEST_F(Launchers, a_batch_script_is_none) {

@@ -109,7 +109,7 @@ TEST(Diagnose, GoodChains) {
   write_cells(run, 4, 3, [](std::size_t, std::size_t) { return 0; });
   const Diagnosis d = diagnose(run);
   EXPECT_EQ(d.verdict, Verdict::good);
-  EXPECT_EQ(joined(d), "Chains agree: predictions and the rank can be used as they are.\n");
+  EXPECT_EQ(joined(d), "The chains agree: predictions and the rank can be used.\n");
   EXPECT_EQ(d.draws, 200u);
   EXPECT_EQ(d.chains.size(), 4u);
   EXPECT_NEAR(d.seconds, 8, 1e-9);
@@ -136,8 +136,9 @@ TEST(Diagnose, PredictionsAgreeAndTheRankDoesNot) {
   EXPECT_EQ(d.rank, Verdict::poor);
   expect_says(d, "Predictions agree between chains (worst R-hat ");
   expect_says(d, ", but the occupied rank does not (R-hat ");
-  expect_says(d, ": chain means 23.1, 35.0): do not interpret the rank, run longer.");
-  expect_says(d, "Run with --sweeps 8000 or more and --chains 4.");
+  expect_says(d, ": chain means 23.1, 35.0): do not interpret the rank, and run longer.");
+  expect_says(d, "Fit again with --sweeps 8000 or more and --chains 4, or lengthen this run with 'ztp resume " + run +
+                     " --sweeps 8000' or more.");
 }
 
 TEST(Diagnose, TheWorstCellIsNamed) {
@@ -165,7 +166,9 @@ TEST(Diagnose, OneChain) {
   write_trace(run, {.sweeps = {400}});
   const Diagnosis d = diagnose(run);
   EXPECT_EQ(d.verdict, Verdict::one_chain);
-  expect_says(d, "Only one chain: drift within it is judged, agreement between starts is not. Run with --chains 4.");
+  expect_says(d,
+              "Only one chain: its drift can be judged, but not whether chains from different starts agree. Fit again "
+              "with --chains 4.");
   Made drifting{.sweeps = {400}};
   drifting.log_likelihood = [](std::size_t c, std::size_t t) { return even(c, t) + 0.02 * static_cast<double>(t); };
   write_trace(run, drifting);
@@ -184,7 +187,30 @@ TEST(Diagnose, FewEffectiveDraws) {
   EXPECT_LE(quantity(d, "log-likelihood").ess_bulk, 400);
   EXPECT_NE(d.verdict, Verdict::good);
   expect_says(d, "The log-likelihood is worth only ");
-  expect_says(d, "Go on with 'ztp resume " + run + " --sweeps ");
+  expect_says(d, "Continue with 'ztp resume " + run + " --sweeps ");
+}
+
+// An R-hat of 1.000 with too few effective samples is not called a disagreement.
+TEST(Diagnose, WhyAQuantityMustNotBeInterpreted) {
+  const TempDir dir;
+  const std::string run = make_bare_run(dir, 4);
+  Made made{.sweeps = {400, 400, 400, 400}};
+  made.log_likelihood = [](std::size_t c, std::size_t t) {
+    return std::sin(0.0628 * static_cast<double>(t + 25 * c)) + 1e-3 * even(c, t);
+  };
+  write_trace(run, made);
+  write_cells(run, 4, 3, [](std::size_t, std::size_t) { return 0; });
+  const Diagnosis d = diagnose(run);
+  const Quantity& q = quantity(d, "log-likelihood");
+  ASSERT_LE(q.r_hat, 1.05);
+  const double ess = std::min(q.ess_bulk, q.ess_tail);
+  ASSERT_LT(ess, 100);
+  expect_says(d, fmt::format("Do not interpret yet: log-likelihood (the chains agree, R-hat {:.3f}, but there are too "
+                             "few effective samples: {:.0f}, and 100 need {:.1f} times as many sweeps).",
+                             std::max(1.0, q.r_hat), ess, std::ceil(1000 / ess) / 10));
+  made.log_likelihood = [](std::size_t c, std::size_t t) { return static_cast<double>(c) + even(c, t); };
+  write_trace(run, made);
+  expect_says(diagnose(run), "Do not interpret yet: log-likelihood (the chains do not agree, R-hat ");
 }
 
 TEST(Diagnose, TooShort) {
@@ -193,7 +219,10 @@ TEST(Diagnose, TooShort) {
   write_trace(run, {.sweeps = {249, 249}});
   EXPECT_EQ(diagnose(run).verdict, Verdict::too_short);
   EXPECT_EQ(diagnose(run).draws, 49u);
-  expect_says(diagnose(run), "Too few draws to judge (fewer than 50 sweeps after burn-in in a chain)");
+  expect_says(diagnose(run),
+              "Too few draws to judge (a chain has fewer than 50 sweeps after burn-in): continue with "
+              "'ztp resume " +
+                  run + " --sweeps 500'.");
   for (const std::size_t sweeps : {0, 1, 200, 201, 202, 203}) {
     write_trace(run, {.sweeps = {sweeps, 0}});
     EXPECT_EQ(diagnose(run).verdict, Verdict::too_short) << sweeps;
@@ -230,8 +259,8 @@ TEST(Diagnose, InterruptedRun) {
   EXPECT_EQ(d.chains, (std::vector<std::size_t>{0, 1}));
   EXPECT_EQ(d.draws, 190u);
   EXPECT_NEAR(d.seconds, 2 * 1.9, 1e-9);
-  expect_says(d, "The run is interrupted ('ztp resume ");
-  expect_says(d, "Without chain 3");
+  expect_says(d, "The run was interrupted ('ztp resume ");
+  expect_says(d, "Left out, because not far enough yet: chain 3.");
 }
 
 // What fit writes today, also with a single mode, is read without complaint.

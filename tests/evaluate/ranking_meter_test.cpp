@@ -85,6 +85,27 @@ TEST(TiedOnes, CountsRivalsAboveAndLevel) {
   EXPECT_EQ(groups[1].equal, 1u);  // 3
 }
 
+// The same entities in blocks of three; a block may have neither tests nor known ones.
+TEST(TiedOnes, AreTheSameBlockByBlock) {
+  const std::vector<float> score = {0.5f, 0.5f, 0.9f, 0.2f, 0.2f, 0.3f, 0.5f, 0.8f, 0.1f, 0.5f, 0.7f};
+  const std::vector<std::uint32_t> tests = {1, 4, 6}, known = {4, 7};
+  std::vector<float> all = score;
+  const std::vector<TiedOnes> wanted = tied_ones(all, tests, known);
+  Standings standings({score[1], score[4], score[6]});
+  for (std::size_t first = 0; first < score.size(); first += 3) {
+    std::vector<float> block(score.begin() + static_cast<std::ptrdiff_t>(first),
+                             score.begin() + static_cast<std::ptrdiff_t>(std::min(first + 3, score.size())));
+    standings.add(block, first, tests, known);
+  }
+  const std::vector<TiedOnes> groups = standings.finish();
+  ASSERT_EQ(groups.size(), wanted.size());
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    EXPECT_EQ(groups[i].ones, wanted[i].ones);
+    EXPECT_EQ(groups[i].above, wanted[i].above);
+    EXPECT_EQ(groups[i].equal, wanted[i].equal);
+  }
+}
+
 TEST(TiedOnes, ScoresTooSmallForFloatsAreEqual) {
   std::vector<float> score = {0, 1e-26f, 1e-30f, 1e-24f};
   const std::vector<TiedOnes> groups = tied_ones(score, std::vector<std::uint32_t>{2}, {});

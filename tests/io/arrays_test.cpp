@@ -66,7 +66,7 @@ std::vector<std::string> renamed(std::vector<std::string> warnings,
   for (std::string& warning : warnings)
     for (const auto& [file, name] : names)
       if (warning.starts_with(file)) warning.replace(0, file.size(), name);
-  static const std::string of_files = " ('ztp check' lists their lines)";
+  static const std::string of_files = " ('ztp check' lists the lines)";
   for (std::string& warning : warnings)
     if (warning.ends_with(of_files)) warning.resize(warning.size() - of_files.size());
   return warnings;
@@ -226,7 +226,7 @@ TEST_F(ArraysTest, ArraysAreWorkedOnWhereTheyAre) {
 TEST_F(ArraysTest, SizesThatDoNotFitAreRefused) {
   Arrays arrays = cells();
   arrays.coords.resize(arrays.coords.size() - 1);
-  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "X: 11 ids cannot be rows of 2");
+  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "X: 11 ids cannot be split into rows of 2");
   arrays = cells();
   arrays.values.resize(5);
   EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "X: 5 values, but 6 cells");
@@ -238,16 +238,16 @@ TEST_F(ArraysTest, SizesThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "X: 65 modes, but a tensor has 2 to 64");
   arrays = cells();
   arrays.missing = buffer({0, 0, 1});
-  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "missing: 3 ids cannot be rows of 2");
+  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "missing: 3 ids cannot be split into rows of 2");
   arrays = cells();
   arrays.missing_slices = {{0}};
-  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "missing entities: 1 lists, but there are 2 modes");
+  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "missing entities: 1 lists for 2 modes");
   arrays = cells();
   arrays.networks.push_back(edges("friends", {0, 1, 2}));
-  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "friends: 3 ids cannot be rows of 2");
+  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "friends: 3 ids cannot be split into rows of 2");
   arrays = cells();
   arrays.networks.push_back(edges("friends", {0, 1}, {0}));
-  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "friends (missing): 1 ids cannot be rows of 2");
+  EXPECT_EQ(refusal(std::move(arrays), ErrorKind::usage), "friends (missing): 1 ids cannot be split into rows of 2");
 }
 
 TEST_F(ArraysTest, IdsOutOfRangeAreRefused) {
@@ -288,7 +288,7 @@ TEST_F(ArraysTest, NamesThatAFileCannotHoldAreRefused) {
     EXPECT_TRUE(holds(refusal(with_mode(named("item", {"x", bad, "z"})), ErrorKind::usage),
                       "of entity 1 (from 0) of mode item cannot be written to a file"));
   EXPECT_EQ(refusal(with_mode({"item", LabelTable::listed("xyx", {1, 2, 3})}), ErrorKind::input),
-            "X: mode item: label \"x\" is there twice");
+            "X: mode item: label \"x\" is listed twice");
 }
 
 TEST_F(ArraysTest, ContradictionsAreThoseOfFiles) {
@@ -302,7 +302,7 @@ TEST_F(ArraysTest, ContradictionsAreThoseOfFiles) {
   arrays = cells();
   arrays.values[2] = -1;
   EXPECT_EQ(refusal(std::move(arrays), ErrorKind::input, true),
-            "X: the value -1 of row 2 (from 0) is no count: a whole number from 0 to 2^62");
+            "X: the value -1 of row 2 (from 0) is not a count: it must be an integer from 0 to 2^62");
   arrays = cells();
   arrays.values[2] = std::int64_t{1} << 62;
   EXPECT_TRUE(holds(refusal(std::move(arrays), ErrorKind::input, true), "X: the counts add up to more than 2^62"));

@@ -135,8 +135,11 @@ TEST_F(ConvertTest, FullListsOfLabels) {
   options = text("few.tns", "1 2 1\n5 1 1\n7 2 1\n");
   options.labels = {"mode1=" + directory_ / "numbers.txt", "mode1=" + directory_ / "more.txt"};
   EXPECT_EQ(expect_same_data(options, 2).modes[0].second, 4u);
+  // Those that are not listed come after those that are.
   text("numbers.txt", "7\n1\n");
   options.labels.pop_back();
+  EXPECT_EQ(expect_same_data(options, 2).modes[0].second, 3u);
+  text("numbers.txt", "8\n9\n");
   EXPECT_THROW(convert(options, directory_ / "no.ztpt"), Error);
   EXPECT_FALSE(std::filesystem::exists(directory_ / "no.ztpt"));
 }

@@ -44,12 +44,12 @@ long peak_megabytes() {
 struct RunFiles {
   TempDir dir;
   std::string options =
-      R"({"ztp_version": "0.1.0", "command": "", "created": "", "fingerprint": "", "options": {"rank": 3, "chains": 2},
+      R"({"ztp_version": "1.0.0", "command": "", "created": "", "fingerprint": "", "options": {"rank": 3, "chains": 2},
 "updates": 0, "keep_every_used": 1, "watch_every_used": 1, "ones": 0, "ones_file": "", "ones_in_file": 0,
 "total_count": 0, "missing_cells": 0, "test_ones": 0, "test_zeros": 0, "modes": [{"name": "a", "size": 2,
-"numbered": true, "first": 1, "dirichlet": 1, "missing_entities": 0},
+"numbered": true, "first": 1, "dirichlet": 1, "missing_slices": 0},
 {"name": "b", "size": 2, "numbered": true, "first": 1, "dirichlet": 1,
-"missing_entities": 0}], "networks": []})";
+"missing_slices": 0}], "networks": []})";
   std::string status =
       R"({"status": "complete", "sweeps": 1000, "draws_planned": 0, "draws": 0, "peak_memory_bytes": 0, "auc_roc": null,
 "chains": [], "learned": {}, "rank_posterior": []})";
@@ -92,7 +92,7 @@ TEST(HostileJson, NumbersOutOfRangeAreRefused) {
       {"\"size\": 2", "\"size\": -1"},
       {"\"size\": 2", "\"size\": 2147483649"},
       {"\"first\": 1", "\"first\": 4294967295"},
-      {"\"missing_entities\": 0", "\"missing_entities\": 3"},
+      {"\"missing_slices\": 0", "\"missing_slices\": 3"},
       {"\"name\": \"a\"", "\"name\": \"../a\""},
       {"\"name\": \"a\"", "\"name\": \"\""},
       {"\"name\": \"a\"", "\"name\": \"a\\u0000b\""},

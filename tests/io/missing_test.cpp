@@ -30,7 +30,7 @@ TEST_F(MissingCells, SortedAndMerged) {
   const Dataset data = read();
   EXPECT_EQ(ids(data.missing.cells), (Ids{0, 2, 1, 0, 3, 0}));
   ASSERT_EQ(data.warnings.size(), 1u);
-  EXPECT_NE(data.warnings[0].find("cells.tsv: 3 repeated cells merged"), std::string::npos) << data.warnings[0];
+  EXPECT_NE(data.warnings[0].find("cells.tsv: 3 repeated cells are merged"), std::string::npos) << data.warnings[0];
   EXPECT_EQ(missing_volume(data.tensor, data.missing), 3);
 }
 
@@ -131,9 +131,9 @@ TEST_F(MissingPairs, OrderedSortedAndMerged) {
   EXPECT_EQ(ids(data.networks[0].missing), (Ids{0, 2, 1, 3, 2, 3}));
   EXPECT_EQ(ids(data.networks[0].edges), (Ids{0, 1}));
   ASSERT_EQ(data.warnings.size(), 3u);
-  EXPECT_NE(data.warnings[0].find("pairs.tsv: 1 pairs of an entity with itself ignored"), std::string::npos);
-  EXPECT_NE(data.warnings[1].find("pairs.tsv: 1 repeated pairs merged"), std::string::npos);
-  EXPECT_NE(data.warnings[2].find("more.tsv: 1 repeated pairs merged"), std::string::npos);
+  EXPECT_NE(data.warnings[0].find("pairs.tsv: 1 pairs of an entity with itself are ignored"), std::string::npos);
+  EXPECT_NE(data.warnings[1].find("pairs.tsv: 1 repeated pairs are merged"), std::string::npos);
+  EXPECT_NE(data.warnings[2].find("more.tsv: 1 repeated pairs are merged"), std::string::npos);
 }
 
 TEST_F(MissingPairs, WhichNetwork) {

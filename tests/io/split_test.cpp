@@ -162,13 +162,22 @@ TEST(Split, IsAFunctionOfTheSeed) {
   }
 }
 
-TEST(Split, KeepTrainingOnesLeavesASoundTensor) {
-  SparseTensor tensor = made({30, 30, 30}, 2000, 13);
-  Split parts = split(tensor, with(Protocol::ones, 0.1, 1));
-  keep_training_ones(tensor, parts);
-  EXPECT_EQ(tensor.nnz(), 1800u);
-  EXPECT_EQ(tensor.modes[0].labels.size(), 30u);
-  for (std::size_t i = 0; i < parts.test.size(); ++i) EXPECT_FALSE(tensor.contains(parts.test.coords.data() + 3 * i));
+// hold_out leaves in the tensor what split copies.
+TEST(Split, HoldOutLeavesTheTrainingOnes) {
+  for (const bool counted : {false, true})
+    for (const SplitOptions& options :
+         {with(Protocol::cells, 0.1, 1), with(Protocol::ones, 0.1, 1), sliced("m0", 20, 1)}) {
+      SparseTensor tensor = made({30, 30, 30}, 2000, 13, counted);
+      const Split parts = split(tensor, options), held_out = hold_out(tensor, options);
+      EXPECT_EQ(tensor.modes[0].labels.size(), 30u);
+      EXPECT_EQ(cells_of(tensor.coords, 3), cells_of(parts.coords, 3));
+      EXPECT_EQ(cells_of(held_out.test.coords, 3), cells_of(parts.test.coords, 3));
+      EXPECT_EQ(tensor.nnz() + held_out.test_ones, 2000u);
+      EXPECT_TRUE(std::equal(tensor.counts.begin(), tensor.counts.end(), parts.counts.begin(), parts.counts.end()));
+      EXPECT_EQ(tensor.counts.size(), counted ? tensor.nnz() : 0);
+      for (std::size_t i = 0; i < held_out.test.size(); ++i)
+        EXPECT_FALSE(tensor.contains(held_out.test.coords.data() + 3 * i));
+    }
 }
 
 // How often each of `population` things was in a sample of `size` of them, over many samples: a chi-squared statistic

@@ -207,7 +207,7 @@ TEST(NarrowCounts, GiveWhatWideOnesGive) {
 
 // ---- parts of the data ----------------------------------------------------------------------------------------------
 
-// Entries in three parts, none of which is a whole number of blocks, draw together what they draw at once.
+// Entries in three parts, none of which is an integer of blocks, draw together what they draw at once.
 TEST(Parts, OfOnesDrawWhatTheWholeDoes) {
   Pool pool(2);
   std::vector<WorldCase> cases = shape_cases(17, 6000);

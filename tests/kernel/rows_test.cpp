@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -67,6 +68,39 @@ TEST(RowIndex, OfNothing) {
   }
 }
 
+// Every run is of whole rows, or of a part of one row; together they are all rows and all entries, in order. Here rows
+// have as many entries as a run may have beside their row, one more, and two more.
+TEST(RowIndex, RunsAreAllRowsOnce) {
+  Numbers coords;
+  const std::vector<std::size_t> entries = {0, 4095, 4096, 0, 4097, 3, 4091, 1, 3 * 4096 + 1};
+  for (std::uint32_t j = 0; j < entries.size(); ++j)
+    for (std::size_t e = 0; e < entries[j]; ++e) coords.insert(coords.end(), {j, 0});
+  const std::vector<RowIndex> index = index_rows(coords.data(), coords.size() / 2, FactorLayout::cp({10000, 2}, 2));
+  const auto runs = [&](std::size_t f) {
+    std::vector<std::array<std::size_t, 5>> result;
+    for (const RowRun& run : index[f].runs)
+      result.push_back({run.rows.begin, run.rows.end, run.begin, run.end, run.whole});
+    return result;
+  };
+  using Runs = std::vector<std::array<std::size_t, 5>>;
+  EXPECT_EQ(runs(0), (Runs{{0, 1, 0, 0, 1},
+                           {1, 2, 0, 4095, 1},
+                           {2, 3, 4095, 8191, 1},
+                           {3, 4, 8191, 8191, 1},
+                           {4, 5, 8191, 12287, 0},
+                           {4, 5, 12287, 12288, 0},
+                           {5, 7, 12288, 16382, 1},
+                           {7, 8, 16382, 16383, 1},
+                           {8, 9, 16383, 20479, 0},
+                           {8, 9, 20479, 24575, 0},
+                           {8, 9, 24575, 28671, 0},
+                           {8, 9, 28671, 28672, 0},
+                           {9, 4105, 28672, 28672, 1},
+                           {4105, 8201, 28672, 28672, 1},
+                           {8201, 10000, 28672, 28672, 1}}));
+  EXPECT_EQ(runs(1).size(), 8u);  // seven parts of one row, and a row without entries
+}
+
 // ---- row sums -------------------------------------------------------------------------------------------------------
 
 void expect_indexed_sums(const World& world, const std::string& name) {
@@ -84,13 +118,13 @@ void expect_indexed_sums(const World& world, const std::string& name) {
   }
 }
 
-// Half of all entries in one row: it reaches over several blocks of 2048, each of which may be another thread's. First
-// of its mode, last, and in the middle; blocks that end where a row does, and rows without entries just there.
-TEST(RowSums, OfARowThatReachesOverBlocks) {
+// Half of all entries in one row: it reaches over several runs, each of which may be another thread's. First of its mode,
+// last, and in the middle; runs that end where a row does, and rows without entries just there.
+TEST(RowSums, OfARowThatReachesOverRuns) {
   for (const std::uint32_t row : {0u, 20u, 40u})
     for (const Shape shape : {Shape::cp, Shape::tied})
       for (const Kind kind : all_kinds) {
-        World world = make_world({3, 20, 6 * 2048 + 11, kind, 1, shape}, seed);
+        World world = make_world({3, 20, 4 * 4096 + 11, kind, 1, shape}, seed);
         for (std::size_t e = 0; e < world.size(); e += 2) world.coords[3 * e] = row;
         for (std::size_t e = 1; e < world.size(); e += 2) world.coords[3 * e + 1] = 7 * row;
         sort_records(world.coords.data(), world.size(), 3, world.counts.empty() ? nullptr : world.counts.data());
@@ -98,14 +132,16 @@ TEST(RowSums, OfARowThatReachesOverBlocks) {
       }
 }
 
-TEST(RowSums, OfRowsThatEndWithBlocks) {
-  World world = make_world({2, 20, 3 * 2048}, seed);
-  for (const std::uint32_t gap : {1u, 2u}) {
-    for (std::size_t e = 0; e < world.size(); ++e) {
-      world.coords[2 * e] = static_cast<std::uint32_t>(1 + gap * (e / 2048));  // rows 1, 2, 3 or 1, 3, 5
-      world.coords[2 * e + 1] = static_cast<std::uint32_t>(e / 2048 * 3);      // two rows in each block
+TEST(RowSums, OfRowsThatEndWithRuns) {
+  for (const std::size_t entries : {4095, 4096, 4097}) {  // a run has 4096 rows and entries
+    World world = make_world({2, 20, 3 * entries}, seed);
+    for (const std::uint32_t gap : {1u, 2u}) {
+      for (std::size_t e = 0; e < world.size(); ++e) {
+        world.coords[2 * e] = static_cast<std::uint32_t>(1 + gap * (e / entries));  // rows 1, 2, 3 or 1, 3, 5
+        world.coords[2 * e + 1] = static_cast<std::uint32_t>(e / entries * 3);
+      }
+      expect_indexed_sums(world, fmt::format("{} entries, gap {}", entries, gap));
     }
-    expect_indexed_sums(world, fmt::format("gap {}", gap));
   }
 }
 

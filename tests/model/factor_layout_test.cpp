@@ -49,6 +49,20 @@ TEST(FactorLayout, TiedModesAndSharedColumns) {
   EXPECT_EQ(layout.column_sums(2, of_components), (std::vector<double>{110, 10000, 1000, 100001}));
 }
 
+TEST(FactorLayout, UntiedModesHaveTheirOwnMatrices) {
+  FactorLayout tied({0, 1, 0}, {{5, 2}, {3, 3}}, 4, {{0, 1, 0, 1}, {0, 1, 2, 0}, {1, 1, 0, 0}});
+  tied.make_one_hot(1);
+  const FactorLayout layout = tied.untied();
+  EXPECT_EQ(layout.matrices(), 3u);
+  for (std::size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(layout.matrix(k), k);
+    EXPECT_EQ(layout.size_of_mode(k).rows, tied.size_of_mode(k).rows);
+    EXPECT_EQ(layout.is_one_hot(k), k == 1);
+    for (std::size_t r = 0; r < 4; ++r) EXPECT_EQ(layout.column(k, r), tied.column(k, r));
+  }
+  EXPECT_TRUE(FactorLayout::pairs(4, 2).untied().columns_are_components());
+}
+
 TEST(FactorLayout, RefusesWhatIsNotThere) {
   const auto refused = [](const std::vector<std::size_t>& matrix_of_mode, const std::vector<FactorLayout::Size>& sizes,
                           const std::vector<std::vector<std::uint32_t>>& column) {

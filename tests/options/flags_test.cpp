@@ -64,12 +64,12 @@ TEST(FitFlags, RefuseWhatIsNoNumberAndNoChoice) {
     if (holds<std::int64_t>(field) || holds<std::uint64_t>(field))
       for (const char* value : {"ten", "2.5"})
         expect_refused(field, value, 2,
-                       fmt::format("{}: \"{}\" is no whole number in decimal digits{}{}", flag, value,
-                                   field.name == "rank" ? ", and not auto" : "", more));
+                       fmt::format("{}: \"{}\" is not an integer{}{}", flag, value,
+                                   field.name == "rank" ? ", nor auto" : "", more));
     if (holds<std::uint64_t>(field))
       for (const char* value : {"-1", "18446744073709551616"})
         expect_refused(field, value, 2,
-                       fmt::format("{}: \"{}\" is no whole number from 0 to {}{}", flag, value,
+                       fmt::format("{}: \"{}\" is not an integer from 0 to {}{}", flag, value,
                                    std::numeric_limits<std::uint64_t>::max(), more));
     if (holds<double>(field)) expect_refused(field, "ten", 2, fmt::format("Could not convert: {} = ten{}", flag, more));
     if (!field.choices().empty())
@@ -94,7 +94,7 @@ TEST(FitFlags, RefuseWhatHasNoEffect) {
     for (const Model model : {Model::ztp, Model::logistic, Model::quad, Model::pwquad})
       if (!field.used_by(model))
         expect_no_use(fmt::format("--model {} {}", name_of(model), given),
-                      fmt::format("ztp: {} is not used by --model {}; it is for --model {}\n", field.flag(),
+                      fmt::format("ztp: {} is not used by --model {}, only by --model {}\n", field.flag(),
                                   name_of(model), fmt::join(users, "|")));
     const std::map<Need, const char*> needed = {{Need::holdout, "--holdout"},
                                                 {Need::test_cells, "--holdout or --test"},

@@ -52,7 +52,7 @@ TEST(Options, WithoutEffectIsAnError) {
   EXPECT_EQ(message([](FitOptions& o) { o.kappa = 0.9; }), "--kappa has no effect without --method online");
   EXPECT_EQ(message([](FitOptions& o) { o.zeros_per_one = 3; }), "--zeros-per-one has no effect without --holdout");
   EXPECT_EQ(message([](FitOptions& o) { o.model = Model::quad, o.kappa = 1; }),
-            "--kappa is not used by --model quad; it is for --model ztp");
+            "--kappa is not used by --model quad, only by --model ztp");
   const auto of_network = [](FitOptions& o) { o.network_gamma_shape = 1; };
   EXPECT_EQ(message(of_network, false), "--network-gamma-shape has no effect without --network");
   FitOptions options;

@@ -79,7 +79,7 @@ TEST_F(CalibratedRun, CalibrationImprovesScores) {
   EXPECT_GT(now.skill, now.popularity.skill);
   EXPECT_GT(now.auc_roc, now.popularity.auc_roc);
   EXPECT_TRUE(holds(posterior_.calibration_words(), "calibrated with 1600 held-out ones"));
-  EXPECT_TRUE(holds(raw.calibration_words(), "as asked for"));
+  EXPECT_TRUE(holds(raw.calibration_words(), "as requested"));
 }
 
 // Of the first 1,000 unseen cells: the number found is compared with 1.3 times the one expected, which is more than six
@@ -93,7 +93,7 @@ TEST_F(CalibratedRun, TheHeadOfTheListHoldsWhatItPromises) {
   EXPECT_LT(static_cast<double>(heads[1].found), 1.3 * heads[1].expected);
   EXPECT_GT(static_cast<double>(heads[1].found), heads[1].expected / 1.3);
   EXPECT_EQ(error_of([&] { posterior_.head({0}); }, ErrorKind::usage),
-            "the head of the list: ask for at least one cell");
+            "the head of the list: ask for one cell or more");
 }
 
 // Scores made up: a model that orders cells worse than popularity, and one that is better.
@@ -139,6 +139,31 @@ TEST_F(CalibratedRun, AllAnswersAgree) {
   }
 }
 
+// Where an entity has one cell, its probability is that of the cell, calibrated or not. Where it has several, it is the
+// posterior's own in any case.
+TEST_F(CalibratedRun, EntitiesAreCalibratedIfTheyAreCells) {
+  Posterior raw(*dir_ / "run", 1, {.raw = true}), listed(*dir_ / "run", 1, {.listed = 0.9});
+  for (Posterior* asked : {&posterior_, &raw, &listed}) {
+    const Given given{3u, 4u, {}};
+    const std::vector<EntityRecommendation> entities = asked->recommend_entities(2, given, 20);
+    std::size_t e = 0;
+    asked->recommend(given, 20, [&](const Recommendation& item) {
+      EXPECT_EQ(entities.at(e).entity, item.cell[2]);
+      EXPECT_EQ(entities.at(e).cells, 1);
+      EXPECT_EQ(entities.at(e++).prediction.probability, item.prediction.probability);
+      return true;
+    });
+    EXPECT_EQ(e, entities.size());
+  }
+  const std::vector<EntityRecommendation> mine = posterior_.recommend_entities(1, Given{3u, {}, {}}, 20),
+                                          own = raw.recommend_entities(1, Given{3u, {}, {}}, 20);
+  ASSERT_EQ(mine.size(), own.size());
+  for (std::size_t e = 0; e < mine.size(); ++e) {
+    EXPECT_EQ(mine[e].entity, own[e].entity);
+    EXPECT_EQ(mine[e].prediction.probability, own[e].prediction.probability);
+  }
+}
+
 // p is the probability of being listed; if the data list nine of ten true ones, an unlisted cell is one with p / 9 of
 // the odds.
 TEST_F(CalibratedRun, ListedAsksForAnotherProbability) {
@@ -163,13 +188,13 @@ TEST_F(CalibratedRun, ADamagedFileIsRefusedAndRawDoesWithoutIt) {
   write_text(dir / "run/calibration.bin", bytes);
   const std::string message = error_of([&] { Posterior(dir / "run", 1); }, ErrorKind::input);
   EXPECT_TRUE(holds(message, "calibration.bin")) << message;
-  EXPECT_TRUE(holds(message, "--raw does without it")) << message;
+  EXPECT_TRUE(holds(message, "use --raw, or remove the file")) << message;
   Posterior raw(dir / "run", 1, {.raw = true});
   EXPECT_GT(raw.evaluate().auc_roc, 0.7);
   write_text(dir / "run/calibration.bin", "");
   EXPECT_TRUE(holds(error_of([&] { Posterior(dir / "run", 1); }, ErrorKind::input), "calibration.bin"));
   std::filesystem::remove(dir / "run/calibration.bin");
-  EXPECT_TRUE(holds(Posterior(dir / "run", 1).calibration_words(), "made without"));
+  EXPECT_TRUE(holds(Posterior(dir / "run", 1).calibration_words(), "the run has no calibration map"));
   resume(dir / "run");  // makes it anew
   EXPECT_EQ(read_text(dir / "run/calibration.bin"), read_text(*dir_ / "run/calibration.bin"));
 }
@@ -182,7 +207,7 @@ TEST_F(CalibratedRun, FewOnesFitNoMapAndSaySo) {
   options.ones = 400;
   options.rank = 2;
   for (const auto& [holdout, words] :
-       {std::pair{0.1, "that takes 50 held-out ones, and there are 40"}, {0.0, "no cells were held out"}}) {
+       {std::pair{0.1, "that needs 50 held-out ones, and there are 40"}, {0.0, "no cells were held out"}}) {
     Simulated simulated = simulate(options);
     const std::string run = dir / ("run" + std::to_string(holdout));
     fit_to(test::as_dataset(simulated), run, holdout);

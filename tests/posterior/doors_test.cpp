@@ -80,7 +80,7 @@ TEST_F(DoorsTest, PredictRefusesIdsOutOfRange) {
 
 TEST_F(DoorsTest, TooManyThreadsAreRefused) {
   EXPECT_EQ(error_of([&] { Posterior(*dir_ / "run", static_cast<unsigned>(-1)); }, ErrorKind::usage),
-            "4294967295 threads: there can be up to 1024");
+            "4294967295 threads: at most 1024 are allowed");
 }
 
 TEST_F(DoorsTest, RecommendRefusesQuestionsThatAreNone) {
@@ -90,7 +90,7 @@ TEST_F(DoorsTest, RecommendRefusesQuestionsThatAreNone) {
   EXPECT_EQ(refusal({0u, {}}, 1), "recommend: 2 modes are given or left open, but there are 3");
   EXPECT_EQ(refusal({0u, {}, {}, {}}, 1), "recommend: 4 modes are given or left open, but there are 3");
   EXPECT_EQ(refusal({0u, {}, 2u}, 1), "recommend: the id 2 of mode day, which has 2 entities");
-  EXPECT_EQ(refusal({0u, {}, {}}, 0), "recommend: ask for at least one cell");
+  EXPECT_EQ(refusal({0u, {}, {}}, 0), "recommend: ask for one cell or more");
   std::size_t found = 0;  // more than there are
   posterior_.recommend({0u, {}, {}}, std::size_t{1} << 62, [&](const auto&) { return ++found > 0; });
   EXPECT_EQ(found, 18u - 3u);
@@ -101,7 +101,7 @@ TEST_F(DoorsTest, ComponentsOfMoreEntitiesThanThereAre) {
   EXPECT_EQ(all[0].top[1].size(), 9u);
   EXPECT_TRUE(posterior_.components(0)[0].top[1].empty());
   EXPECT_EQ(error_of([&] { posterior_.components(3, 2); }, ErrorKind::config),
-            *dir_ / "run" + ": there are no draws of chain 3 (counted from 1); chains of the run: 2");
+            *dir_ / "run" + ": chain 3 (counted from 1) has no draws; number of chains in the run: 2");
 }
 
 TEST_F(DoorsTest, EvaluatesCellsInMemoryAsThoseOfAFile) {
@@ -125,8 +125,7 @@ TEST_F(DoorsTest, RanksCellsInMemoryAsThoseOfAFile) {
   EXPECT_EQ(from_memory.all.mrr, from_file.all.mrr);
   EXPECT_EQ(from_memory.all.hits, from_file.all.hits);
   EXPECT_EQ(from_memory.all.ndcg, from_file.all.ndcg);
-  EXPECT_EQ(error_of([&] { posterior_.rank(TestCells()); }, ErrorKind::input),
-            "ranking: no ones, so there is nothing to rank");
+  EXPECT_EQ(error_of([&] { posterior_.rank(TestCells()); }, ErrorKind::input), "ranking: there are no ones to rank");
 }
 
 TEST_F(DoorsTest, TestCellsThatDoNotFitAreRefused) {
@@ -171,15 +170,17 @@ TEST_F(DoorsTest, MeansOfAChain) {
                 static_cast<double>(mean_factor[component.top[1][0].id * 4 + component.number - 1]));
     }
   }
-  EXPECT_TRUE(holds(error_of([&] { posterior_.mean_weights(2); }, ErrorKind::config), "no draws of chain 3"));
-  EXPECT_TRUE(holds(error_of([&] { posterior_.mean_factor(0, 2); }, ErrorKind::config), "no draws of chain 3"));
+  EXPECT_TRUE(
+      holds(error_of([&] { posterior_.mean_weights(2); }, ErrorKind::config), "chain 3 (counted from 1) has no draws"));
+  EXPECT_TRUE(holds(error_of([&] { posterior_.mean_factor(0, 2); }, ErrorKind::config),
+                    "chain 3 (counted from 1) has no draws"));
   EXPECT_EQ(error_of([&] { posterior_.mean_factor(3); }, ErrorKind::usage), "mean_factor: there is no mode 3 (from 0)");
 }
 
 TEST_F(DoorsTest, ARivalHasNoMeansOfFactors) {
   Posterior rival(*dir_ / "rival", 1);
-  EXPECT_TRUE(holds(error_of([&] { rival.mean_factor(0); }, ErrorKind::config), "factors that are not negative"));
-  EXPECT_TRUE(holds(error_of([&] { rival.mean_weights(); }, ErrorKind::config), "factors that are not negative"));
+  EXPECT_TRUE(holds(error_of([&] { rival.mean_factor(0); }, ErrorKind::config), "non-negative factors"));
+  EXPECT_TRUE(holds(error_of([&] { rival.mean_weights(); }, ErrorKind::config), "non-negative factors"));
   EXPECT_EQ(rival.evaluate(some_cells()).ones, 7u);
 }
 

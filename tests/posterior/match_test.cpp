@@ -266,8 +266,8 @@ TEST(MatchChains, OfOneChainKnowsNoStability) {
   const std::vector<float> mean = posterior.matched_mean_factor(matching, 2);
   const Matrix<float> u = MeansFile(dir / "run", posterior.info()).factor(0, 2);
   for (std::size_t j = 0; j < u.rows(); ++j) EXPECT_TRUE(std::equal(u.row(j), u.row(j) + 3, &mean[3 * j]));
-  EXPECT_TRUE(
-      test::holds(test::error_of([&] { posterior.match_chains(1); }, ErrorKind::config), "no draws of chain 2"));
+  EXPECT_TRUE(test::holds(test::error_of([&] { posterior.match_chains(1); }, ErrorKind::config),
+                          "chain 2 (counted from 1) has no draws"));
 }
 
 // Seeds 3 and 4. The second run has other ids, another order of modes, fewer components, a block that the first has

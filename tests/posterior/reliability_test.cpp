@@ -175,7 +175,7 @@ TEST(Reliability, NamesWhatIsWrongAndNothingBetween) {
   EXPECT_EQ(first(bins_of({0.02, 0.1, 0.2, 0.3, 0.4}, {0.04, 0.1, 0.2, 0.3, 0.4}, 0.05)),
             "Probabilities can be taken literally, except those of about 4.0\u00a0%, which are too high.");
   EXPECT_EQ(first(bins_of({0.02, 0.2, 0.3, 0.4, 0.55}, {0.005, 0.2, 0.3, 0.4, 0.55}, 0.6)),
-            "The test cells are too few to tell, though nothing speaks against taking probabilities literally, except "
+            "There are too few test cells to be sure, but the probabilities seem right, except "
             "those of about 0.50\u00a0%, which are too low.");
 }
 
@@ -204,7 +204,7 @@ TEST(Reliability, IsNotJudgedWhereItCannotBe) {
   for (int i = 0; i < 100; ++i) few.add(0.005 * i, i % 4 == 0);
   const CalibrationVerdict of_some = judge_calibration(reliability(few, design, false, true), design, false);
   EXPECT_EQ(of_some.calibrated, "unknown");
-  EXPECT_TRUE(holds(text(of_some), "too few to tell"));
+  EXPECT_TRUE(holds(text(of_some), "too few test cells to be sure"));
 }
 
 }  // namespace

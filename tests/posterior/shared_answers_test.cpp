@@ -88,14 +88,14 @@ TEST(SharedAnswers, RecommendationsAreTheMostProbableCells) {
                                                           {"untied", short_run({"4"})},
                                                           {"self", short_run({"subject=6", "relation=own"})}};
   runs[2].second.tie = {};
-  runs[2].second.self = SelfCells::automatic;
-  runs[3].second.self = SelfCells::zero;
+  runs[2].second.self_cells = SelfCells::automatic;
+  runs[3].second.self_cells = SelfCells::zero;
   const std::optional<std::uint32_t> open;
   for (const auto& [name, options] : runs) {
     SCOPED_TRACE(name);
     fit(groups(), options, dir / name);
     Posterior posterior(dir / name, 2);
-    const std::map<Cell, double> all = candidates(posterior, options.self != SelfCells::missing);
+    const std::map<Cell, double> all = candidates(posterior, options.self_cells != SelfCells::missing);
     for (const Given& given : std::vector<Given>{{open, open, open},
                                                  {3, open, open},
                                                  {open, 2, open},
@@ -237,7 +237,7 @@ TEST(SharedAnswers, TwoRunsAreMatchedByNamesAndLabels) {
   turned.tensor.sort_and_merge();
   FitOptions options = short_run({"subject=4", "object=5", "relation=own"});
   options.tie = {};
-  options.self = SelfCells::automatic;
+  options.self_cells = SelfCells::automatic;
   options.seed = 2;
   fit(std::move(turned), options, dir / "two");
   Posterior one(dir / "one", 1), two(dir / "two", 1);

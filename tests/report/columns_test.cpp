@@ -42,7 +42,7 @@ FitOptions shared_fit(bool own) {
   FitOptions options;
   options.columns = {"subject=5", own ? "relation=own" : "relation=3"};
   options.tie = {"subject=object"};
-  options.self = SelfCells::missing;
+  options.self_cells = SelfCells::missing;
   options.rank = 40;
   options.sweeps = 120;
   options.chains = 2;

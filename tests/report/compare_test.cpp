@@ -160,9 +160,9 @@ TEST_F(CompareTest, NamesAreThoseOfTheirOwnReports) {
 
 TEST_F(CompareTest, InWords) {
   const std::string text = json_text((*both_)["sentences"], -1);
-  EXPECT_TRUE(test::holds(text, "Entities that run alone has: 1 of user."));
-  EXPECT_TRUE(test::holds(text, "Entities that other alone has: 1 of sold."));
-  EXPECT_TRUE(test::holds(text, "Components of run without a counterpart in other: "));
+  EXPECT_TRUE(test::holds(text, "Entities that only run has: 1 of user."));
+  EXPECT_TRUE(test::holds(text, "Entities that only other has: 1 of sold."));
+  EXPECT_TRUE(test::holds(text, "Components of run that have no counterpart in other: "));
   EXPECT_TRUE(test::holds(text, "\u00a0% of its weight"));
   EXPECT_EQ(text.find(" 1 smaller ones"), std::string::npos);
   EXPECT_EQ(text.find(" 1 components"), std::string::npos);

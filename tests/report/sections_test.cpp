@@ -297,10 +297,10 @@ TEST_F(SectionsTest, AnotherSeedIsAnotherSplitWithNearlyTheSameComponents) {
   const std::string text = json_text(both["sentences"]);
   EXPECT_TRUE(test::holds(text, "it may be another split"));
   EXPECT_TRUE(test::holds(text, "--seed 3 and 4"));
-  EXPECT_TRUE(test::holds(text, "accuracies cannot be compared"));
+  EXPECT_TRUE(test::holds(text, "the accuracy cannot be compared"));
   EXPECT_TRUE(
       test::holds(test::error_of([&] { compare_runs(*dir_ / "run", *dir_ / "logistic", report_); }, ErrorKind::config),
-                  "factors that are not negative"));
+                  "non-negative factors"));
 }
 
 }  // namespace

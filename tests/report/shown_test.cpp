@@ -165,7 +165,8 @@ TEST_F(ShownRunTest, FewEntitiesAreThoseWithMostOnesAndTheTopsOfComponents) {
   EXPECT_EQ(users.ids.size(), 7u + 2u);
   EXPECT_EQ(source->shown.modes[2].ids.size(), 6u);
   ASSERT_EQ(source->notes.size(), 2u);
-  EXPECT_EQ(source->notes[0].substr(0, 70), "Shown are 9 of the 26 entities of user: the 7 with most ones, those th");
+  EXPECT_TRUE(source->notes[0].starts_with(
+      "Some entities: 9 of the 26 entities of user are shown. They are the 7 with the most ones, "));
   EXPECT_EQ(modes_section(*source)[0]["overall"], nullptr);
 }
 

@@ -110,7 +110,7 @@ TEST_F(CheckpointTest, CountsBelowZeroAreRefused) {
     rows(damaged, 0).widen();
     rows(damaged, 0).write({7, 8}, row.data());
     const std::string message = error_of([&] { pass_on(damaged, restored); }, ErrorKind::input);
-    EXPECT_TRUE(holds(message, "numbers that cannot be")) << bad;
+    EXPECT_TRUE(holds(message, "has invalid numbers")) << bad;
   }
 }
 

@@ -146,7 +146,7 @@ TEST(ChooseRank, StaysWithinMemory) {
   EXPECT_EQ(info.options.rank, 25);
   EXPECT_EQ(info.rank_choice.stop, RankStop::memory);
   EXPECT_EQ(message, rank_choice_text(info.rank_choice));
-  EXPECT_TRUE(holds(message, "for want of memory"));
+  EXPECT_TRUE(holds(message, "memory does not allow more"));
   EXPECT_TRUE(holds(bound_verdict(dir / "run"), "Fit with --rank 50 and more memory."));
   options.memory = limit_between(12, 25);
   EXPECT_EQ(first_rank(options, complete_options(options, data()), data()), 12);
@@ -218,7 +218,7 @@ TEST(RankChoiceText, SaysWhatStoppedIt) {
             "components)");
   choice.stop = RankStop::memory;
   EXPECT_EQ(rank_choice_text(choice),
-            "rank auto: 50, and no more for want of memory (99 % of the counts are in 25 of 25, 40 of 50 components)");
+            "rank auto: 50, and memory does not allow more (99 % of the counts are in 25 of 25, 40 of 50 components)");
 }
 
 // A rival, and components that share columns, have ranks that follow from the options alone.

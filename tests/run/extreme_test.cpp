@@ -203,7 +203,7 @@ TEST_P(Extreme, AllOfAModeMissingButOne) {
 // ---- counts ---------------------------------------------------------------------------------------------------------
 
 constexpr const char* too_many_to_move =
-    "--sampler collapsed: it moves counts one by one, and these add up to more than 2^28; use --sampler plain";
+    "--sampler collapsed moves counts one by one, and here they add up to more than 2^28; use --sampler plain";
 
 TEST_P(Extreme, LargeCounts) {
   FitOptions o = options();
@@ -256,8 +256,8 @@ TEST_P(Extreme, CountsUpToTheEnd) {
   EXPECT_NEAR(weight_ / 0x1p62, 1, 1e-3);
   const std::string message = refusal(std::move(with_missing), o);
   EXPECT_TRUE(
-      message.starts_with("sweep 1: overflow: counts of 4.61e+18 in all are to be drawn, beside 4.61e+18 that "
-                          "are observed, and sums of counts go up to 2^62; "))
+      message.starts_with("sweep 1: overflow: counts of 4.61e+18 in total would have to be drawn, in addition "
+                          "to 4.61e+18 that are observed, but a sum of counts cannot exceed 2^62; "))
       << message;
 }
 

@@ -23,7 +23,7 @@ TEST_F(MissingRun, RunDirectoryKeepsAll) {
   RunInfo info;
   info.options.rank = 3;
   info.options.chains = 1;
-  info.modes = {{.name = "user", .size = 4, .dirichlet = 0.1, .missing_entities = 1},
+  info.modes = {{.name = "user", .size = 4, .dirichlet = 0.1, .missing_slices = 1},
                 {.name = "item", .size = 3, .dirichlet = 0.1}};
   info.networks = {{.source = "a.tsv", .edges = 1}, {.source = "b.tsv", .edges = 1, .missing_pairs = 2}};
   info.missing_cells = 2;
@@ -46,7 +46,7 @@ TEST_F(MissingRun, RunDirectoryKeepsAll) {
   write_run_status(dir_.path(), info);
   const RunInfo again = run_info(dir_.path());
   EXPECT_EQ(again.missing_cells, 2u);
-  EXPECT_EQ(again.modes[0].missing_entities, 1u);
+  EXPECT_EQ(again.modes[0].missing_slices, 1u);
   EXPECT_EQ(again.networks[0].missing_pairs, 0u);
   EXPECT_EQ(again.networks[1].missing_pairs, 2u);
 }

@@ -178,7 +178,8 @@ TEST(CompleteOptions, SmallDataHaveMoreChains) {
       o.draws = 2;
     });
   };
-  EXPECT_EQ(test::error_of(too_few, ErrorKind::config), "--draws 2: must be at least --chains 3, for one draw of each");
+  EXPECT_EQ(test::error_of(too_few, ErrorKind::config),
+            "--draws 2: must be at least --chains 3, one draw for each chain");
 }
 
 TEST(CompleteOptions, DrawsAreAsManyAsTakeAFewHundredMegabytes) {
@@ -213,9 +214,10 @@ TEST(CompleteOptions, KeepEveryAndDrawsMustGoTogether) {
   EXPECT_EQ(both(20, 100).keep_every, 20);
   EXPECT_EQ(both(7, -1).keep_every, 7) << "all that are asked for";
   const std::string message = test::error_of([&] { both(20, 99); }, ErrorKind::config);
-  EXPECT_EQ(message,
-            "--keep-every 20 keeps 100 draws of all chains together, and --draws 99 allows fewer; leave one of them "
-            "out, or use --keep-every 40");
+  EXPECT_EQ(
+      message,
+      "--keep-every 20 keeps 100 draws over all chains, but --draws 99 allows fewer; drop one of the two options, "
+      "or use --keep-every 40");
   EXPECT_TRUE(test::holds(test::error_of([&] { both(1001, -1); }, ErrorKind::config),
                           "--keep-every 1001: no draw would be kept"));
   EXPECT_EQ(both(1000, -1).keep_every, 1000);

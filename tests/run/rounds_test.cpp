@@ -135,7 +135,7 @@ TEST_F(MoreSweeps, WithWhatIsLearnedFromTheSameSweepOn) {
   options.learn = "dirichlet";
   fit(data_of(true), options, dir / "run");
   const std::string message = error_of([&] { resume(dir / "run", {}, more_sweeps(400)); }, ErrorKind::config);
-  EXPECT_TRUE(holds(message, "has 40 sweeps, so few that part of the sampler began its work earlier")) << message;
+  EXPECT_TRUE(holds(message, "has only 40 sweeps, so a part of the sampler started earlier")) << message;
   EXPECT_EQ(run_info(dir / "run").status, "complete");
 }
 

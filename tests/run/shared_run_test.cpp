@@ -116,18 +116,19 @@ TEST(SharedColumns, WhatCannotBeIsRefused) {
   EXPECT_EQ(message([](O o) { o.rank = 3; }),
             "--rank 3: with --columns relation=own each of the 4 entities of mode relation needs a component; give "
             "--rank 4 or more, or relation a number of columns");
-  EXPECT_EQ(message([](O o) { o.self = SelfCells::automatic; }),
-            "--tie subject=object: none of the ones has the same entity as subject and as object; add --self missing "
-            "if that cannot be (these cells are then left out), or --self zero if it could be but is not");
   EXPECT_EQ(
-      message([](O) {}, groups(true)),
-      "--self missing: a one has \"p2\" both as subject and as object; use --self zero, or leave such ones out of "
-      "the data");
+      message([](O o) { o.self_cells = SelfCells::automatic; }),
+      "--tie subject=object: none of the ones has the same entity as subject and as object; add --self-cells missing "
+      "if that is impossible (these cells are then left out), or --self-cells zero if it is possible");
+  EXPECT_EQ(message([](O) {}, groups(true)),
+            "--self-cells missing: a one has \"p2\" both as subject and as object; use --self-cells zero, or remove "
+            "such ones from "
+            "the data");
   EXPECT_EQ(message([](O o) {
               o.method = Method::online;
               o.latent = SampleOrMean::mean;
             }),
-            "--latent mean: with --columns latent counts are drawn; use --latent sample");
+            "--latent mean does not work with --columns, which draws latent counts; use --latent sample");
 }
 
 // Large modes have more columns, until there would be too many factors.

@@ -60,7 +60,7 @@ const Way ways[] = {
        const FitOptions related = tied();
        o.columns = related.columns;
        o.tie = related.tie;
-       o.self = related.self;
+       o.self_cells = related.self_cells;
        o.rank = related.rank;
      }},
 };

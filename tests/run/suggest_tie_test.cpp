@@ -52,14 +52,14 @@ TEST(SuggestTie, NamesInCommon) {
   EXPECT_EQ(same->first_entities, 4u);
   EXPECT_EQ(same->second_entities, 4u);
   EXPECT_EQ(same->self_ones, 0u);
-  EXPECT_EQ(same->self, SelfCells::missing);
+  EXPECT_EQ(same->self_cells, SelfCells::missing);
 }
 
 TEST(SuggestTie, AOneOfTheSameEntityTwiceMakesSelfCellsZeros) {
   const Same same = find_same_entities(named({{"ann", "bob"}, {"bob", "cid"}, {"cid", "ann"}, {"cid", "cid"}}));
   ASSERT_TRUE(same);
   EXPECT_EQ(same->self_ones, 1u);
-  EXPECT_EQ(same->self, SelfCells::zero);
+  EXPECT_EQ(same->self_cells, SelfCells::zero);
 }
 
 TEST(SuggestTie, HalfOfTheNamesAreNotMost) {
@@ -109,10 +109,10 @@ TEST(SuggestTie, OnesCanTellThatNumbersAreTheSame) {
     EXPECT_EQ(same->shared, n);
     const auto never = [](auto i, auto j) { return i == j ? 0.0 : 0.3; };
     ASSERT_TRUE(find_same_entities(drawn(n, labels, 2, never)));
-    EXPECT_EQ(find_same_entities(drawn(n, labels, 2, never))->self, SelfCells::missing);
+    EXPECT_EQ(find_same_entities(drawn(n, labels, 2, never))->self_cells, SelfCells::missing);
     const auto always = [](auto i, auto j) { return i == j ? 0.95 : 0.1; };
     ASSERT_TRUE(find_same_entities(drawn(n, labels, 3, always)));
-    EXPECT_EQ(find_same_entities(drawn(n, labels, 3, always))->self, SelfCells::zero);
+    EXPECT_EQ(find_same_entities(drawn(n, labels, 3, always))->self_cells, SelfCells::zero);
   }
 }
 

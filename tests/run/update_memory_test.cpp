@@ -152,7 +152,7 @@ TEST_P(UpdateMemoryTest, NothingNewLeavesTheRunAsItIsWhereThatMayBe) {
   const UpdateSummary summary = update(run, arrays_of(rows_of(0, 2)), options);
   EXPECT_EQ(summary.ones, 0u);
   EXPECT_EQ(summary.known_ones, rows_of(0, 2).size());
-  EXPECT_EQ(summary.warnings, std::vector<std::string>{"X: nothing in it is new to " + run});
+  EXPECT_EQ(summary.warnings, std::vector<std::string>{"X: nothing in it is new; " + run + " has all of it already"});
   EXPECT_EQ(read_text(run + "/draws.nc"), before);
   EXPECT_EQ(run_info(run).updates, 0u);
 }
@@ -164,8 +164,10 @@ TEST_P(UpdateMemoryTest, WhatDoesNotFitIsRefused) {
   };
   const std::vector<Row> ones = rows_of(12, 13), edges = {{"u0", "u5"}};
   EXPECT_EQ(refusal(Arrays(), ErrorKind::usage), "update needs new ones, or networks with new edges");
-  EXPECT_EQ(refusal(arrays_of(rows_of(0, 2)), ErrorKind::input), "X: nothing in it is new to " + run);
-  EXPECT_EQ(refusal(arrays_of({}, {edges_of(0, 4)}), ErrorKind::input), "friends: nothing in it is new to " + run);
+  EXPECT_EQ(refusal(arrays_of(rows_of(0, 2)), ErrorKind::input),
+            "X: nothing in it is new; " + run + " has all of it already");
+  EXPECT_EQ(refusal(arrays_of({}, {edges_of(0, 4)}), ErrorKind::input),
+            "friends: nothing in it is new; " + run + " has all of it already");
   Arrays arrays = arrays_of(ones);
   arrays.modes.push_back({"day", LabelTable::numbered(1, 3)});
   EXPECT_EQ(refusal(std::move(arrays), ErrorKind::input), "X: 3 modes, but the run has 2");

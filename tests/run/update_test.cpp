@@ -275,7 +275,7 @@ TEST_P(UpdateTest, WhatBecomesAOneIsNeitherMissingNorHeldOut) {
   EXPECT_NE(summary.warnings[0].find("that were missing have ones now"), std::string::npos);
   EXPECT_NE(summary.warnings[1].find("2 held-out cells"), std::string::npos);
   const RunInfo info = run_info(run);
-  EXPECT_EQ(info.modes[0].missing_entities, 1u);
+  EXPECT_EQ(info.modes[0].missing_slices, 1u);
   EXPECT_EQ(info.missing_cells, 28u);
   EXPECT_EQ(info.test_ones + info.test_zeros, 28u);
   EXPECT_EQ(Posterior(run, 1).evaluate().ones, info.test_ones);

@@ -134,7 +134,7 @@ TEST(Numeric, TooManyCountsAreAnOverflow) {
   const std::string message = message_of([&] { chain.step(true); });
   EXPECT_TRUE(message.starts_with("sweep 1: overflow: counts of ")) << message;
   EXPECT_TRUE(
-      message.ends_with("sums of counts go up to 2^62; smaller counts, a smaller --gamma-shape or "
+      message.ends_with("a sum of counts cannot exceed 2^62; smaller counts, a smaller --gamma-shape or "
                         "--network-gamma-shape, or a smaller --beta-mean may help"))
       << message;
   EXPECT_TRUE(checkpoint_bytes(chain) == before && chain.whole());

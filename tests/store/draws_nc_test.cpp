@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "store/data_groups.hpp"
 #include "store/draw_log.hpp"
 #include "store/netcdf.hpp"
+#include "store/packed.hpp"
 #include "temp_dir.hpp"
 #include "ztp/error.hpp"
 
@@ -178,10 +180,12 @@ TEST_F(DrawsNc, HasNoConstantThatIsDrawnOrNotOfTheModel) {
     EXPECT_FALSE(has("constant_data", name)) << name;
   EXPECT_TRUE(has("constant_data", "beta_concentration"));
   info.options.learn.clear();
-  info.options.model = Model::quad;
-  write_small(info);
-  EXPECT_FALSE(has("constant_data", "beta_concentration"));
-  EXPECT_EQ(numbers<double>("constant_data", "ridge"), std::vector<double>{1});
+  for (const Model rival : {Model::logistic, Model::quad}) {
+    info.options.model = rival;
+    write_small(info);
+    EXPECT_FALSE(has("constant_data", "beta_concentration"));
+    EXPECT_EQ(numbers<double>("constant_data", "ridge"), std::vector<double>{1});
+  }
 }
 
 // Chains run one after the other: of an interrupted run the last is short.
@@ -215,11 +219,113 @@ TEST_F(DrawsNc, IsTheSameWhenItIsBegunBeforeTheDraws) {
   Pool pool(3);
   {
     DrawFiles files(dir_.path(), info, data_, draw_layout(info), {1, 1, 1});
-    EXPECT_EQ(files.sizes(), DrawFiles::Sizes::of(log));
+    EXPECT_TRUE(files.fit(log));
     files.write(info, data_, log, pool);
   }
   EXPECT_TRUE(read_text(dir_ / "draws.nc") == draws);
   EXPECT_TRUE(read_text(dir_ / "means.nc") == means);
+}
+
+// A mode that is so large that its factors are packed, and two chains.
+class PackedDrawsNc : public testing::Test {
+ protected:
+  static constexpr std::uint32_t rows = 600000;
+  PackedDrawsNc() {
+    data_.tensor.modes = {{"a", LabelTable::numbered(0, rows)}, {"b", LabelTable::numbered(0, 2)}};
+    fill(data_.tensor.coords, {0, 1, 7, 0});
+    info_ = info_of(data_);
+    info_.options.likelihood = Likelihood::binary;
+    layout_.emplace(draw_layout(info_));
+    values_.resize(layout_->floats());
+    for (std::size_t i = 0; i < values_.size(); ++i) values_[i] = 1.0f / static_cast<float>(1 + i % 1001);
+  }
+  std::vector<DrawHead> heads() const { return {{0, 1, {}}, {0, 2, {}}, {1, 1, {}}, {1, 2, {}}}; }
+  std::vector<float> values(const DrawHead& head) const {
+    std::vector<float> values = values_;
+    for (float& value : values) value /= static_cast<float>(2 * head.chain + head.sweep);
+    return values;
+  }
+  // The log, and what followed it.
+  std::vector<std::shared_ptr<const StoredDraw>> write_log() {
+    std::vector<std::shared_ptr<const StoredDraw>> followed(heads().size());
+    DrawLogWriter writer(dir_ / "draws.log", *layout_, 0, 2);
+    writer.follow([&](std::size_t number, auto draw) { followed[number] = std::move(draw); });
+    for (const DrawHead& head : heads()) writer.append(head, values(head));
+    writer.sync();
+    return followed;
+  }
+  void write(DrawFiles& files, const DrawLogReader& log) {
+    Pool pool(2);
+    files.write(info_, data_, log, pool);
+  }
+
+  const TempDir dir_;
+  Dataset data_;
+  RunInfo info_;
+  std::optional<DrawLayout> layout_;
+  std::vector<float> values_;
+};
+
+TEST_F(PackedDrawsNc, HasRoundedFactorsThatAnyReaderUnpacks) {
+  write_log();
+  const DrawLogReader log(dir_ / "draws.log", *layout_);
+  DrawFiles files(dir_.path(), info_, data_, *layout_, DrawFiles::Sizes::of(log));
+  write(files, log);
+  const NetcdfFile file = NetcdfFile::open(dir_ / "draws.nc");
+  const int group = file.group("posterior");
+  const DrawVariable& factor = layout_->variable(DrawVariable::Kind::factor, 0);
+  ASSERT_TRUE(factor.packed);
+  EXPECT_FALSE(layout_->variable(DrawVariable::Kind::factor, 1).packed);
+  std::vector<float> found(factor.floats());
+  for (const std::size_t d : {0u, 1u}) {
+    file.get(file.variable(group, factor.name), {{1, d, 0, 0}, {1, 1, rows, 2}}, found.data());
+    const std::vector<float> given = values(heads()[2 + d]);
+    for (std::size_t i = 0; i < found.size(); ++i) ASSERT_EQ(found[i], rounded_to_pack(given[factor.offset + i])) << i;
+  }
+  const NetcdfFile means = NetcdfFile::open(dir_ / "means.nc");
+  means.get(means.variable(means.group("posterior_mean"), factor.name), {{1, 0, 0}, {1, rows, 2}}, found.data());
+  const std::vector<float> first = values(heads()[2]), second = values(heads()[3]);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double sum = static_cast<double>(rounded_to_pack(first[factor.offset + i])) +
+                       static_cast<double>(rounded_to_pack(second[factor.offset + i]));
+    ASSERT_EQ(found[i], static_cast<float>(sum / 2)) << i;
+  }
+}
+
+// As draws come while a GPU samples: in about the order of drawing.
+TEST_F(PackedDrawsNc, IsTheSameWhenDrawsAreFollowed) {
+  const auto followed = write_log();
+  const DrawLogReader log(dir_ / "draws.log", *layout_);
+  {
+    DrawFiles files(dir_.path(), info_, data_, *layout_, {2, 4, 2});
+    EXPECT_TRUE(files.fit(log));
+    write(files, log);
+  }
+  const std::string draws = read_text(dir_ / "draws.nc"), means = read_text(dir_ / "means.nc");
+  {
+    DrawFiles files(dir_.path(), info_, data_, *layout_, {2, 4, 2});
+    for (const std::size_t number : {1u, 0u, 2u, 3u}) files.follow(number, followed[number]);
+    ASSERT_TRUE(files.fit(log));
+    write(files, log);
+  }
+  EXPECT_TRUE(read_text(dir_ / "draws.nc") == draws);
+  EXPECT_TRUE(read_text(dir_ / "means.nc") == means);
+}
+
+// An interrupted run has fewer draws than were planned, and chains side by side another order than the file.
+TEST_F(PackedDrawsNc, FollowedDrawsOfAnotherOrderDoNotFit) {
+  const auto followed = write_log();
+  const DrawLogReader log(dir_ / "draws.log", *layout_);
+  DrawFiles fewer(dir_.path(), info_, data_, *layout_, {2, 4, 2});
+  for (const std::size_t number : {0u, 1u, 2u}) fewer.follow(number, followed[number]);
+  EXPECT_FALSE(fewer.fit(log));
+  fewer.discard();
+  DrawFiles mixed(dir_.path(), info_, data_, *layout_, {2, 4, 2});
+  mixed.follow(0, followed[2]);
+  mixed.follow(1, followed[0]);
+  mixed.follow(2, followed[1]);
+  mixed.follow(3, followed[3]);
+  EXPECT_FALSE(mixed.fit(log));
 }
 
 TEST_F(DrawsNc, LeavesNothingOfADamagedLog) {

@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <csignal>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,6 +14,7 @@
 #include "kernel/host_arrays.hpp"
 #include "store/draw_log.hpp"
 #include "store/netcdf.hpp"
+#include "store/packed.hpp"
 #include "temp_dir.hpp"
 #include "ztp/error.hpp"
 
@@ -61,11 +65,12 @@ TEST(DrawLog, IgnoresAHalfRecordAndSeesDamage) {
   EXPECT_THROW(DrawLogReader(path, layout).verify_sums(0), Error);
 }
 
-// Draws of several pieces, which do not end where variables do.
+// Draws of several pieces: those of the first two matrices do not end where variables do, the third is packed.
 struct LargeDraws {
   LargeDraws() {
     state.factors[0]->write({0, 2500}, values(2500 * 30, 1).data());
     state.factors[1]->write({0, 4001}, values(4001 * 30, 2).data());
+    state.factors[2]->write({0, 40001}, values(40001 * 30, 3).data());
     state.tensor.log_weight.assign(30, std::log(2.0));
   }
   static std::vector<float> values(std::size_t count, std::size_t first) {
@@ -90,7 +95,8 @@ struct LargeDraws {
     writer.sync();
   }
 
-  const DrawLayout layout{FactorLayout::cp({2500, 4001}, 30), options(), {"a", "b"}, {}};
+  const DrawLayout layout{FactorLayout::cp({2500, 4001, 40001}, 30), options(), {"a", "b", "c"}, {}};
+  const DrawPieces pieces{layout};
   HostArrays arrays;
   State state = make_state(layout.factors, {}, {}, arrays);
 };
@@ -98,17 +104,71 @@ struct LargeDraws {
 TEST(DrawLog, SeveralThreadsWriteTheSameBytes) {
   const TempDir dir;
   LargeDraws draws;
-  ASSERT_GT(pieces_of(draws.layout).count(), 2u);
+  ASSERT_EQ(draws.pieces.count(), 5u);
   draws.write(dir / "one", 1);
   draws.write(dir / "four", 4);
   EXPECT_EQ(read_text(dir / "one").size(), 3 * record_bytes(draws.layout));
   EXPECT_TRUE(read_text(dir / "one") == read_text(dir / "four"));
   const DrawLogReader reader(dir / "four", draws.layout);
-  const DrawVariable& factor = draws.layout.variable(DrawVariable::Kind::factor, 1);
-  std::vector<float> values(factor.floats());
-  const std::vector<float> given = LargeDraws::values(values.size(), 2);
-  reader.read(2, factor.offset, values.size(), values.data());
-  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], given[i] / 4001.0f) << i;
+  for (const std::size_t f : {1u, 2u}) {
+    const DrawVariable& factor = draws.layout.variable(DrawVariable::Kind::factor, f);
+    EXPECT_EQ(factor.packed, f == 2);
+    std::vector<float> values(factor.floats());
+    const std::vector<float> given = LargeDraws::values(values.size(), f + 1);
+    reader.read(2, factor.offset, values.size(), values.data());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const float value = given[i] / static_cast<float>(factor.rows);
+      ASSERT_EQ(values[i], factor.packed ? rounded_to_pack(value) : value) << f << " " << i;
+    }
+    // From the middle of a piece to the middle of another.
+    reader.read(2, factor.offset + 12345, 100000, values.data());
+    ASSERT_EQ(values[99999], factor.packed ? rounded_to_pack(given[112344] / 40001.0f) : given[112344] / 4001.0f);
+  }
+}
+
+TEST(DrawLog, WhoFollowsGetsEveryPieceAsItIsStored) {
+  const TempDir dir;
+  LargeDraws draws;
+  std::mutex mutex;
+  std::map<std::size_t, std::shared_ptr<const StoredDraw>> followed;
+  {
+    DrawLogWriter writer(dir / "log", draws.layout, 0, 4);
+    writer.follow([&](std::size_t number, std::shared_ptr<const StoredDraw> draw) {
+      const std::scoped_lock lock(mutex);
+      EXPECT_TRUE(followed.emplace(number, std::move(draw)).second);
+    });
+    SweepReport report;
+    for (std::uint32_t t = 1; t <= 3; ++t) {
+      report.sweep = t;
+      writer.append(draws.state, report);
+    }
+    writer.sync();
+  }
+  const DrawLogReader reader(dir / "log", draws.layout);
+  ASSERT_EQ(followed.size(), 3u);
+  for (const auto& [number, draw] : followed) {
+    EXPECT_EQ(draw->head.sweep, number + 1);
+    for (std::size_t p = 0; p < draws.pieces.count(); ++p) EXPECT_EQ(draw->pieces[p], reader.stored_piece(number, p));
+  }
+}
+
+TEST(DrawPieces, CoverADrawWithoutGaps) {
+  const LargeDraws draws;
+  std::uint64_t number = 0, byte = 0;
+  for (std::size_t p = 0; p < draws.pieces.count(); ++p) {
+    const DrawPiece piece = draws.pieces[p];
+    EXPECT_EQ(piece.first, number);
+    EXPECT_EQ(piece.begin, byte);
+    EXPECT_EQ(piece.packed(), p >= 3);
+    EXPECT_EQ(draws.pieces.with_number(number), p);
+    EXPECT_EQ(draws.pieces.with_number(piece.end() - 1), p);
+    number = piece.end();
+    byte += piece.bytes;
+  }
+  EXPECT_EQ(number, draws.layout.floats());
+  EXPECT_EQ(byte, draws.pieces.bytes());
+  // Half the room for the packed matrix: whole chunks, of which the last is padded.
+  EXPECT_LT(draws.pieces[3].bytes, 2.02 * 34952 * 30);
 }
 
 // Pieces are written in any order: a kill may leave a record with a gap before one that is whole.
@@ -118,8 +178,9 @@ TEST(DrawLog, ARecordWithAGapIsDropped) {
   const std::string path = dir / "draws.log";
   draws.write(path, 2);
   const std::string whole = read_text(path);
-  const std::uint64_t bytes = record_bytes(draws.layout), piece = 4 * floats_of_piece;
-  for (const std::uint64_t gap : {bytes, bytes + 1000, bytes + piece + 1000, 2 * bytes - 30}) {
+  const std::uint64_t bytes = record_bytes(draws.layout);
+  for (const std::uint64_t gap : {bytes, bytes + 1000, bytes + draws.pieces[1].begin + 1000,
+                                  bytes + draws.pieces[3].begin + 100000, 2 * bytes - 30}) {
     std::string text = whole;
     text.replace(gap, 30, std::string(30, '\0'));
     write_text(path, text);

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel/kernel.hpp"
+#include "kernel/part_kernel.hpp"
 
 namespace ztp::test {
 
@@ -109,36 +109,42 @@ class ElsewhereOnes final : public Ones {
         layout_(layout),
         indexed_(cells.indexed),
         counted_(cells.observed != nullptr),
+        numbered_(cells.numbers != nullptr),
         coords_(cells.count * layout.modes(), cells.coords),
-        observed_(counted_ ? cells.count : 0, cells.observed) {}
-  std::size_t bytes() const override { return coords_.bytes() + observed_.bytes(); }
+        observed_(counted_ ? cells.count : 0, cells.observed),
+        numbers_(numbered_ ? cells.count : 0, cells.numbers) {}
+  std::size_t bytes() const override { return coords_.bytes() + observed_.bytes() + numbers_.bytes(); }
 
   // Calls body(ones) with ones of that kernel, which it keeps for as long.
   template <class Body>
   auto on_host(Kernel& host, const Body& body) const {
     const std::vector<std::uint32_t> coords = coords_.all();
     const std::vector<std::int64_t> observed = observed_.all();
+    const std::vector<std::uint64_t> numbers = numbers_.all();
     const std::unique_ptr<Ones> ones = host.upload({.coords = coords.data(),
                                                     .observed = counted_ ? observed.data() : nullptr,
                                                     .count = count(),
                                                     .missing = missing(),
                                                     .first = first(),
-                                                    .indexed = indexed_},
+                                                    .indexed = indexed_,
+                                                    .numbers = numbered_ ? numbers.data() : nullptr},
                                                    layout_);
     return body(*ones);
   }
 
  private:
   const FactorLayout layout_;
-  const bool indexed_, counted_;
+  const bool indexed_, counted_, numbered_;
   const LockedValues<std::uint32_t> coords_;
   const LockedValues<std::int64_t> observed_;
+  const LockedValues<std::uint64_t> numbers_;
 };
 
-class ElsewhereKernel final : public Kernel {
+class ElsewhereKernel final : public PartKernel {
  public:
-  // host: the kernel that computes.
-  explicit ElsewhereKernel(std::unique_ptr<Kernel> host) : host_(std::move(host)) {}
+  // host: the kernel that computes; for parts of a matrix, it must know them.
+  explicit ElsewhereKernel(std::unique_ptr<Kernel> host)
+      : host_(std::move(host)), of_parts_(dynamic_cast<PartKernel*>(host_.get())) {}
 
   std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, RowPlace place) override {
     return std::make_unique<ElsewhereFactors>(rows, columns, place);
@@ -152,7 +158,7 @@ class ElsewhereKernel final : public Kernel {
   void reserve(std::size_t ones) override { host_->reserve(ones); }
 
   ExactSum allocate(const Ones& ones, const Rates& rates, StreamKey key, const DrawSettings& settings,
-                  const CountSums& sums) override {
+                    const CountSums& sums) override {
     const RatesHere factors(*this, rates);
     const SumsHere changed(*this, sums);
     return elsewhere(ones).on_host(
@@ -177,6 +183,31 @@ class ElsewhereKernel final : public Kernel {
                                    const std::vector<double>& log_rest, StreamKey key, std::uint32_t t,
                                    Factors& u) override {
     return host_->draw_in_logs(ColumnsHere(*this, columns).columns, which, log_rest, key, t, *Changed(*this, u));
+  }
+  std::vector<double> sum_groups(const Columns& columns, const Factors& u) override {
+    return of_parts_->sum_groups(ColumnsHere(*this, columns).columns, *copy(u));
+  }
+  std::vector<double> add_groups(const std::vector<double>& groups, const Columns& of) override {
+    return of_parts_->add_groups(groups, of);
+  }
+  std::vector<double> log_gammas(const Columns& columns, std::size_t q, StreamKey key, std::uint32_t t,
+                                 const Factors& u) override {
+    return of_parts_->log_gammas(ColumnsHere(*this, columns).columns, q, key, t, *copy(u));
+  }
+  double normalise(std::vector<double>& logs, double n) override { return of_parts_->normalise(logs, n); }
+  void write_column(const Columns& columns, std::size_t q, const double* values, Factors& u) override {
+    of_parts_->write_column(ColumnsHere(*this, columns).columns, q, values, *Changed(*this, u));
+  }
+  std::vector<double> sums_of_squares(const Factors& u) override { return of_parts_->sums_of_squares(*copy(u)); }
+  std::vector<double> sums_of_places(const Factors& u, RowMask rows) override {
+    return of_parts_->sums_of_places(*copy(u), rows);
+  }
+  // Later is now: whoever may leave columns to be scaled gets the same draws as who may not.
+  bool scales_later() const override { return true; }
+  void scale_later(const std::vector<float>& factor, Factors& u) override {
+    const Changed changed(*this, u);
+    const auto all = host_->counts(u.rows(), u.columns(), true, {u.first_row(), u.all_rows()});
+    host_->scale_columns({*all, 1}, factor, *changed);
   }
   std::vector<std::int64_t> sum_counts(const Columns& columns) override {
     return host_->sum_counts(ColumnsHere(*this, columns).columns);
@@ -275,6 +306,7 @@ class ElsewhereKernel final : public Kernel {
   };
 
   const std::unique_ptr<Kernel> host_;
+  PartKernel* const of_parts_;
 };
 
 }  // namespace ztp::test

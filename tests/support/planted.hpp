@@ -62,8 +62,7 @@ inline double cold_start_auc(const std::string& run, bool with_network, bool as_
   how.protocol = Protocol::slices;
   how.mode = "mode1";
   how.after = 80;
-  Split parts = split(data.tensor, how);
-  keep_training_ones(data.tensor, parts);
+  const Split parts = hold_out(data.tensor, how);
   data.missing.slices.resize(3);
   for (std::uint32_t j = 80; as_missing && j < 100; ++j) data.missing.slices[0].push_back(j);
   fit(std::move(data), fit_options, run);

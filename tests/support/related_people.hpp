@@ -38,7 +38,7 @@ inline FitOptions tied() {
   options.chains = 1;
   options.columns = {"subject=6", "relation=own"};
   options.tie = {"subject=object"};
-  options.self = SelfCells::missing;
+  options.self_cells = SelfCells::missing;
   options.rank = 60;
   options.sweeps = 120;
   options.draws = 30;

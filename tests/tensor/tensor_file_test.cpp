@@ -172,7 +172,7 @@ TEST(TensorFile, Recognises) {
   for (const char* name : {"text.ztpt", "short.ztpt", "pipe", "nothing", ""})
     EXPECT_FALSE(TensorFile::recognises(directory / name)) << name;
   EXPECT_FALSE(TensorFile::recognises("-"));
-  EXPECT_TRUE(has(complaint(directory / "text.ztpt"), "not a file made by 'ztp convert'"));
+  EXPECT_TRUE(has(complaint(directory / "text.ztpt"), "not a file of 'ztp convert'"));
 }
 
 TEST(TensorFile, TruncatedAnywhereIsRefused) {
@@ -265,7 +265,7 @@ TEST(TensorFile, ImpossibleContentsAreRefusedDespiteRightChecksums) {
   std::string bytes = read_text(path);
   bytes.replace(0, format.header_bytes(), format.header());
   put_bytes(path, bytes);
-  EXPECT_TRUE(has(complaint(path), "not those that the header was written for")) << complaint(path);
+  EXPECT_TRUE(has(complaint(path), "the contents do not match the header")) << complaint(path);
   format.head.version = 2;
   bytes.replace(0, format.header_bytes(), format.header());
   put_bytes(path, bytes);

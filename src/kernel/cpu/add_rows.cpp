@@ -32,8 +32,8 @@ HWY_INLINE hn::Vec<I32> count_equal(hn::Vec<I32> a, hn::Vec<I32> b, hn::Vec<I32>
 template <std::size_t vectors, bool in_order>
 HWY_INLINE void add(const RowsToAdd& task, std::size_t begin, std::size_t end, LeftOut& left_out) {
   const I32 d;
-  constexpr std::uint64_t ahead = 24;  // components are all over memory, and asked for in time
-  const std::uint32_t* HWY_RESTRICT component = task.component;
+  constexpr std::uint64_t ahead = 24;  // units are all over memory, and asked for in time
+  const std::uint8_t* HWY_RESTRICT unit = task.unit;
   const std::uint32_t* HWY_RESTRICT entry = task.index.entry.data();
   const std::uint64_t* HWY_RESTRICT first = task.index.begin.data();
   const std::uint64_t fetch_end = task.index.entry.size() - std::min<std::uint64_t>(ahead, task.index.entry.size());
@@ -43,11 +43,10 @@ HWY_INLINE void add(const RowsToAdd& task, std::size_t begin, std::size_t end, L
     hn::Vec<I32> count[vectors];
     for (std::size_t v = 0; v < vectors; ++v) count[v] = task.fresh ? hn::Zero(d) : hn::Load(d, row + v * width);
     for (const std::uint64_t row_end = first[j + 1]; i < row_end; ++i) {
-      if (!in_order && i < fetch_end) __builtin_prefetch(component + entry[i + ahead]);
+      if (!in_order && i < fetch_end) __builtin_prefetch(unit + entry[i + ahead]);
       const std::uint32_t e = in_order ? static_cast<std::uint32_t>(i) : entry[i];
-      if (HWY_UNLIKELY(component[e] >= several && component[e] != nothing)) left_out.emplace_back(j, e);
-      // None of these is the number of a lane.
-      const auto r = hn::Set(d, static_cast<std::int32_t>(component[e]));
+      if (HWY_UNLIKELY(unit[e] == no_unit)) left_out.emplace_back(j, e);  // which is the number of no lane
+      const auto r = hn::Set(d, static_cast<std::int32_t>(unit[e]));
       for (std::size_t v = 0; v < vectors; ++v)
         count[v] = count_equal(hn::Iota(d, static_cast<std::int32_t>(v * width)), r, count[v]);
     }

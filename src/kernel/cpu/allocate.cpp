@@ -17,6 +17,8 @@ namespace ztp::cpu {
 namespace {
 
 constexpr std::size_t entries_per_block = 2048;
+// Most blocks never have more parts than there is room for from the start: sweeps do not take memory bit by bit.
+constexpr std::size_t usual_parts = entries_per_block / 8;
 
 // Integer sums do not depend on their order, so threads may add to the same place in any order.
 template <class T>
@@ -34,14 +36,14 @@ void clear(Pool& pool, HostCounts& S) {
 
 // What adding up reads of the draws.
 struct Added {
-  const std::vector<Drawn>& drawn;
+  std::span<const Drawn> drawn;
   const FactorLayout& layout;
   bool fresh;
   std::int64_t unit;
 };
 
 // Adds the counts of all entries into the rows of one matrix, row by row, so that each row is in cache and, but for
-// those that reach into another block, no one else's. If `fresh`, rows are set to zero first, each when its turn comes.
+// those with many entries, no one else's. If `fresh`, rows are set to zero first, each when its turn comes.
 template <class T>
 class RowSums {
  public:
@@ -50,85 +52,77 @@ class RowSums {
       : index_(index),
         added_(added),
         component_(added.drawn.empty() ? nullptr : added.drawn.front().component),
+        unit_(added.drawn.empty() ? nullptr : added.drawn.front().unit),
         columns_(columns),
-        S_(S),
-        blocks_{index.begin[S.rows()], entries_per_block} {
+        S_(S) {
     std::size_t parts = 0;
     for (const Drawn& block : added.drawn) parts += block.parts.size();
-    many_parts_ = 4 * parts > blocks_.total;
+    many_parts_ = 4 * parts > index.begin[S.rows()];
     in_lanes_ = std::is_same_v<T, std::int32_t> && S.columns() <= most_columns_in_lanes && columns == nullptr &&
                 added.unit == 1 && !many_parts_;
-    for (std::size_t b = 1; added.fresh && b < blocks_.count(); ++b) {
-      const std::size_t j = row_of(blocks_.begin(b));
-      if (index.begin[j] < blocks_.begin(b)) std::fill(S.row(j), S.row(j + 1), 0);
-    }
+    for (const RowRun& run : index.runs)
+      if (added.fresh && !run.whole) clear(run.rows);
   }
 
-  // Without entries there is one block all the same: rows without any become zero.
-  std::size_t blocks() const { return std::max<std::size_t>(blocks_.count(), 1); }
+  std::size_t runs() const { return index_.runs.size(); }
 
-  void add_block(std::size_t b) const {
-    const std::uint64_t* rows = index_.begin.data();
-    const std::uint64_t begin = blocks_.begin(b), end = std::min(blocks_.end(b), rows[S_.rows()]);
-    std::vector<T> local;
-    for (std::size_t j = b == 0 ? 0 : row_of(begin); j < S_.rows() && (rows[j] < end || b + 1 == blocks()); ++j) {
-      const std::uint64_t first = std::max(rows[j], begin), last = std::min(rows[j + 1], end);
-      if (rows[j] >= begin && rows[j + 1] <= end) {
-        if (in_lanes_) {
-          j = add_in_lanes(j, end) - 1;
-          continue;
-        }
-        if (added_.fresh) std::fill(S_.row(j), S_.row(j + 1), 0);
-        add_entries(first, last, S_.row(j));
-      } else {  // shared with another block
-        local.assign(S_.columns(), 0);
-        add_entries(first, last, local.data());
-        for (std::size_t q = 0; q < local.size(); ++q)
-          if (local[q] != 0) add_shared(S_.row(j)[q], local[q]);
-      }
-    }
+  void add_run(std::size_t i) const {
+    const RowRun& run = index_.runs[i];
+    if (!run.whole) return add_part(run);
+    if (in_lanes_) return add_in_lanes(run.rows);
+    if (added_.fresh) clear(run.rows);
+    for (std::size_t j = run.rows.begin; j < run.rows.end; ++j)
+      add_entries(index_.begin[j], index_.begin[j + 1], S_.row(j));
   }
 
  private:
-  // The first row that begins at this place or else the one it is in. Rows without entries belong to the block they
-  // begin in.
-  std::size_t row_of(std::uint64_t place) const {
-    const std::uint64_t* rows = index_.begin.data();
-    const std::size_t j = static_cast<std::size_t>(std::lower_bound(rows, rows + S_.rows(), place) - rows);
-    return rows[j] == place ? j : j - 1;
+  void clear(Range rows) const { std::fill(S_.row(rows.begin), S_.row(rows.end), 0); }
+
+  // Some entries of a row that other threads add to.
+  void add_part(const RowRun& run) const {
+    std::vector<T> sums(S_.columns(), 0);
+    add_entries(run.begin, run.end, sums.data());
+    for (std::size_t q = 0; q < sums.size(); ++q)
+      if (sums[q] != 0) add_shared(S_.row(run.rows.begin)[q], sums[q]);
   }
 
-  // The rows from j on that are no other block's, all at once. Returns the row after them.
-  std::size_t add_in_lanes(std::size_t j, std::uint64_t end) const {
-    const std::uint64_t* rows = index_.begin.data();
-    std::size_t last = j;
-    while (last < S_.rows() && rows[last + 1] <= end && (rows[last] < end || end == rows[S_.rows()])) ++last;
+  void add_in_lanes(Range rows) const {
     if constexpr (std::is_same_v<T, std::int32_t>) {
       std::vector<std::pair<std::size_t, std::uint32_t>> left_out;
-      add_rows({index_, component_, added_.fresh, S_}, j, last, left_out);
+      add_rows({index_, unit_, added_.fresh, S_}, rows.begin, rows.end, left_out);
       for (const auto& [row, e] : left_out)
-        for_each_part(added_.drawn[e / entries_per_block], e,
-                      [&](std::uint32_t r, std::int64_t count) { S_.row(row)[r] += static_cast<T>(count); });
+        if (component_[e] != nothing)
+          for_each_part(added_.drawn[e / entries_per_block], e,
+                        [&](std::uint32_t r, std::int64_t count) { S_.row(row)[r] += static_cast<T>(count); });
     }
-    return last;
   }
 
   void add_entries(std::uint64_t begin, std::uint64_t end, T* row) const {
-    if (columns_ == nullptr)
-      add_to_columns(begin, end, row, [](std::uint32_t r) { return r; });
+    if (added_.layout.components() <= most_in_bytes && !many_parts_)
+      add_components(unit_, begin, end, row);
     else
-      add_to_columns(begin, end, row, [columns = columns_](std::uint32_t r) { return columns[r]; });
+      add_components(component_, begin, end, row);
   }
 
-  template <class Column>
-  void add_to_columns(std::uint64_t i, std::uint64_t end, T* row, const Column& column) const {
+  template <class Component>
+  void add_components(const Component* component, std::uint64_t begin, std::uint64_t end, T* row) const {
+    if (columns_ == nullptr)
+      add_to_columns(component, begin, end, row, [](std::uint32_t r) { return r; });
+    else
+      add_to_columns(component, begin, end, row, [columns = columns_](std::uint32_t r) { return columns[r]; });
+  }
+
+  template <class Component, class Column>
+  void add_to_columns(const Component* component, std::uint64_t i, std::uint64_t end, T* row,
+                      const Column& column) const {
+    constexpr std::uint32_t no_component = sizeof(Component) == 1 ? no_unit : several;
     constexpr std::uint64_t ahead = 24;  // components are all over memory, and asked for in time
     const T unit = static_cast<T>(added_.unit);
     const std::uint64_t fetch_end =
         index_.entry.empty() ? 0 : index_.entry.size() - std::min<std::size_t>(ahead, index_.entry.size());
     for (; i < end; ++i) {
       if (i < fetch_end) {
-        __builtin_prefetch(component_ + index_.entry[i + ahead]);
+        __builtin_prefetch(component + index_.entry[i + ahead]);
         if (many_parts_) {
           const DrawnPart* parts = parts_of(index_.entry[i + ahead / 2]);
           __builtin_prefetch(parts);
@@ -136,10 +130,11 @@ class RowSums {
         }
       }
       const std::size_t e = index_.entry.empty() ? i : index_.entry[i];
-      if (component_[e] < several) {
-        row[column(component_[e])] += unit;
+      if (component[e] < no_component) {
+        row[column(component[e])] += unit;
         continue;
       }
+      if (component_[e] == nothing) continue;
       const Drawn& block = added_.drawn[e / entries_per_block];
       for_each_part(block, e,
                     [&](std::uint32_t r, std::int64_t count) { row[column(r)] += static_cast<T>(count) * unit; });
@@ -155,34 +150,32 @@ class RowSums {
   const RowIndex& index_;
   const Added& added_;
   const std::uint32_t* component_;  // of all entries
-  bool many_parts_ = false;         // as of counts: they are asked for in time, too
-  bool in_lanes_ = false;           // so few columns that a row fits in registers
+  const std::uint8_t* unit_;
+  bool many_parts_ = false;  // as of counts: they are asked for in time, too
+  bool in_lanes_ = false;    // so few columns that a row fits in registers
   const std::uint32_t* columns_;
   Matrix<T>& S_;
-  Blocks blocks_;
 };
 
 const std::uint32_t* columns_of(const FactorLayout& layout, std::size_t k) {
   return layout.columns_are_components() ? nullptr : layout.columns_of_mode(k).data();
 }
 
-// The counts of all entries into the rows of all matrices. Their blocks go in one: threads wait for each other once.
+// The counts of all entries into the rows of all matrices. Their runs go in one: threads wait for each other once.
 void add_by_row(Pool& pool, const std::vector<RowIndex>& by_row, const Added& added, const CountSums& sums) {
-  std::vector<std::function<void(std::size_t)>> add_block;  // of each matrix
-  std::vector<std::pair<std::size_t, std::size_t>> matrix_and_block;
+  std::vector<std::function<void(std::size_t)>> add_run;  // of each matrix
+  std::vector<std::pair<std::size_t, std::size_t>> matrix_and_run;
   for (std::size_t f = 0; f < by_row.size(); ++f) {
     std::size_t k = 0;  // a mode of it: the only one, or all its modes have the same columns
     while (added.layout.matrix(k) != f) ++k;
-    std::size_t blocks = 0;
     on_this_host(*sums.rows[f]).visit([&]<class T>(Matrix<T>& values) {
       const RowSums<T> rows(by_row[f], added, columns_of(added.layout, k), values);
-      blocks = rows.blocks();
-      add_block.push_back([rows](std::size_t b) { rows.add_block(b); });
+      for (std::size_t i = 0; i < rows.runs(); ++i) matrix_and_run.emplace_back(f, i);
+      add_run.push_back([rows](std::size_t i) { rows.add_run(i); });
     });
-    for (std::size_t b = 0; b < blocks; ++b) matrix_and_block.emplace_back(f, b);
   }
-  pool.for_blocks(matrix_and_block.size(),
-                  [&](std::size_t i) { add_block[matrix_and_block[i].first](matrix_and_block[i].second); });
+  pool.for_blocks(matrix_and_run.size(),
+                  [&](std::size_t i) { add_run[matrix_and_run[i].first](matrix_and_run[i].second); });
 }
 
 // Adds the counts of a block of entries entry by entry, for entries without an index of rows. Rows are anywhere in
@@ -221,21 +214,22 @@ std::vector<std::int64_t> totals_of(const Added& added) {
   return totals;
 }
 
-void add_totals(const Added& added, const CountSums& sums) {
-  const std::vector<std::int64_t> totals = totals_of(added);
-  for (std::size_t r = 0; r < totals.size(); ++r) sums.totals[r] += totals[r];
-}
-
 // No row gets more of a column than all rows together.
-void make_room(const Added& added, const CountSums& sums) {
+void make_room(const Added& added, const std::vector<std::int64_t>& totals, const CountSums& sums) {
   const FactorLayout& layout = added.layout;
-  const std::vector<std::int64_t> totals = totals_of(added);
   for (std::size_t f = 0; added.fresh && f < layout.matrices(); ++f) on_this_host(*sums.rows[f]).forget();
   for (std::size_t k = 0; k < layout.modes(); ++k) {
     std::vector<std::int64_t> of_column(layout.size_of_mode(k).columns, 0);
     for (std::size_t r = 0; r < totals.size(); ++r) of_column[layout.column(k, r)] += totals[r];
     on_this_host(*sums.rows[layout.matrix(k)]).make_room(*std::max_element(of_column.begin(), of_column.end()));
   }
+}
+
+// Adds to the totals, and makes room for counts that are still to be added to rows.
+void add_totals(const Added& added, const CountSums& sums, bool makes_room = true) {
+  const std::vector<std::int64_t> totals = totals_of(added);
+  for (std::size_t r = 0; r < totals.size(); ++r) sums.totals[r] += totals[r];
+  if (makes_room) make_room(added, totals, sums);
 }
 
 // Whether what is drawn can be added row by row. An entry of a row index does not say by which mode it belongs to the
@@ -264,8 +258,8 @@ ExactSum log_likelihood(const CountTask& task, std::size_t begin, std::size_t en
 struct GroupWork {
   EntryGroup& group;
   CountTask task;
-  std::vector<Drawn> drawn;
-  bool at_once;  // decided before any count is widened
+  std::span<Drawn> drawn;
+  bool at_once = false;  // decided before any count is widened
   Bounds bounds = {};
 
   Added added() const { return {drawn, *group.sums.layout, task.settings.fresh, task.settings.unit}; }
@@ -280,6 +274,13 @@ void for_blocks_of_groups(Pool& pool, std::vector<GroupWork>& work, const Body& 
   pool.for_blocks(blocks.size(), [&](std::size_t i) { body(*blocks[i].first, blocks[i].second); });
 }
 
+GroupWork work_of(Pool& pool, EntryGroup& group, const CountTask& task, std::span<Drawn> drawn) {
+  GroupWork work{group, task, drawn};
+  if (task.settings.bounded && group.ones.count() > 0) work.bounds = make_bounds(pool, group.rates);
+  if (group.parts != nullptr) group.parts->assign(drawn.size(), {});
+  return work;
+}
+
 void draw_and_list(GroupWork& work, std::size_t b) {
   Drawn& block = work.drawn[b];
   block.totals.assign(padded(work.task.rates.R), 0);
@@ -289,6 +290,7 @@ void draw_and_list(GroupWork& work, std::size_t b) {
   } else {
     draw_block(work.task, block);
   }
+  if (work.task.rates.R <= most_in_bytes) fill_units(block);
   for (std::size_t e = block.begin; e < block.end && work.group.parts != nullptr; ++e)
     for_each_part(block, e, [&](std::uint32_t r, std::int64_t count) {
       (*work.group.parts)[b].push_back({static_cast<std::uint32_t>(e), r, count});
@@ -298,11 +300,7 @@ void draw_and_list(GroupWork& work, std::size_t b) {
 
 // Adds what all blocks have drawn to the totals and, where that has not been done at once, to the rows of every matrix.
 void add_up(Pool& pool, std::vector<GroupWork>& work) {
-  for (GroupWork& of_group : work) {
-    const Added added = of_group.added();
-    add_totals(added, of_group.group.sums);
-    if (!of_group.at_once) make_room(added, of_group.group.sums);
-  }
+  for (GroupWork& of_group : work) add_totals(of_group.added(), of_group.group.sums, !of_group.at_once);
   for (GroupWork& of_group : work) {
     if (of_group.at_once) continue;
     const CountSums& sums = of_group.group.sums;
@@ -311,55 +309,80 @@ void add_up(Pool& pool, std::vector<GroupWork>& work) {
     else if (of_group.task.settings.fresh)
       for (Counts* rows : sums.rows) clear(pool, on_this_host(*rows));
   }
+  const auto is_left = [](const GroupWork& of_group) {
+    return !of_group.at_once && !adds_by_row(of_group.group.ones, *of_group.group.sums.layout);
+  };
+  if (std::none_of(work.begin(), work.end(), is_left)) return;
   for_blocks_of_groups(pool, work, [&](GroupWork& of_group, std::size_t b) {
-    const EntryGroup& group = of_group.group;
-    if (of_group.at_once || adds_by_row(group.ones, *group.sums.layout)) return;
-    add_scattered(group.ones.cells, of_group.drawn[b], of_group.added(), group.sums);
+    if (is_left(of_group))
+      add_scattered(of_group.group.ones.cells, of_group.drawn[b], of_group.added(), of_group.group.sums);
   });
 }
 
 }  // namespace
 
 void Allocator::reserve(std::size_t entries) {
-  const std::size_t before = component_.size();
-  component_.resize(std::max(before, entries));
-  std::fill(component_.begin() + before, component_.end(), 0u);  // memory is only there when it has been written to
+  const auto grow = [entries](auto& values) {
+    const std::size_t before = values.size();
+    values.resize(std::max(before, entries));
+    std::fill(values.begin() + before, values.end(), 0u);  // memory is only there when it has been written to
+  };
+  grow(component_);
+  grow(unit_);
 }
 
 std::size_t Allocator::bytes(std::size_t entries, const FactorLayout& layout) {
-  std::size_t sum = sizeof(std::uint32_t) * entries;
+  const std::size_t of_block =
+      sizeof(Drawn) + sizeof(DrawnPart) * usual_parts + sizeof(std::int64_t) * padded(layout.components());
+  std::size_t sum =
+      (sizeof(std::uint32_t) + sizeof(std::uint8_t)) * entries + of_block * Blocks{entries, entries_per_block}.count();
   const bool bounded = layout.components() >= least_rank_bounded;
   for (std::size_t f = 0; bounded && f < layout.matrices(); ++f)
     sum += Matrix<float>::bytes_of(layout.size(f).rows, padded(layout.components()) / components_per_block);
   return sum;
 }
 
-std::vector<Drawn> Allocator::blocks_of(std::size_t count, std::size_t first) {
+Components Allocator::room_for(std::size_t entries) {
+  component_.resize(std::max(component_.size(), entries));
+  unit_.resize(component_.size());
+  return {component_.data(), unit_.data()};
+}
+
+void Allocator::make_blocks(std::size_t blocks) {
+  while (drawn_.size() < blocks) drawn_.emplace_back().parts.reserve(usual_parts);
+}
+
+std::span<Drawn> Allocator::blocks_of(std::size_t count, const Components& to, std::size_t first_block) {
   const Blocks blocks{count, entries_per_block};
-  std::vector<Drawn> drawn(blocks.count());
+  const std::span<Drawn> drawn(drawn_.data() + first_block, blocks.count());
   for (std::size_t b = 0; b < drawn.size(); ++b) {
     drawn[b].begin = blocks.begin(b);
     drawn[b].end = blocks.end(b);
-    drawn[b].component = component_.data() + first + blocks.begin(b);
+    drawn[b].component = to.component + blocks.begin(b);
+    drawn[b].unit = to.unit + blocks.begin(b);
+    drawn[b].parts.clear();
+    drawn[b].log_likelihood = {};
   }
   return drawn;
 }
 
 void Allocator::allocate(std::span<EntryGroup> groups, const Streams& streams, const DrawSettings& settings) {
-  std::size_t entries = 0;
-  for (const EntryGroup& group : groups) entries += group.ones.count();
-  component_.resize(std::max(component_.size(), entries));
+  std::size_t entries = 0, blocks = 0;
+  for (const EntryGroup& group : groups) {
+    entries += group.ones.count();
+    blocks += Blocks{group.ones.count(), entries_per_block}.count();
+  }
+  make_blocks(blocks);
+  Components to = room_for(entries);
   std::vector<GroupWork> work;
   work.reserve(groups.size());
-  entries = 0;
+  blocks = 0;
   for (EntryGroup& group : groups) {
-    work.push_back({group,
-                    {group.ones.cells, group.rates, streams, settings},
-                    blocks_of(group.ones.count(), entries),
-                    scatters_at_once(group.ones, settings, group.sums)});
-    entries += group.ones.count();
-    if (settings.bounded && group.ones.count() > 0) work.back().bounds = make_bounds(pool_, group.rates);
-    if (group.parts != nullptr) group.parts->assign(work.back().drawn.size(), {});
+    work.push_back(work_of(pool_, group, {group.ones.cells, group.rates, streams, settings},
+                           blocks_of(group.ones.count(), to, blocks)));
+    work.back().at_once = scatters_at_once(group.ones, settings, group.sums);
+    to = {to.component + group.ones.count(), to.unit + group.ones.count()};
+    blocks += work.back().drawn.size();
   }
   for_blocks_of_groups(pool_, work, [&](GroupWork& of_group, std::size_t b) { draw_and_list(of_group, b); });
   add_up(pool_, work);
@@ -367,10 +390,19 @@ void Allocator::allocate(std::span<EntryGroup> groups, const Streams& streams, c
     for (const Drawn& block : of_group.drawn) of_group.group.log_likelihood.add(block.log_likelihood);
 }
 
-void Allocator::allocate_at_random(const HostOnes& ones, const Streams& streams, const CountSums& sums) {
-  const std::size_t R = sums.layout->components();
-  component_.resize(std::max(component_.size(), ones.count()));
-  std::vector<Drawn> drawn = blocks_of(ones.count());
+std::span<Drawn> Allocator::draw(EntryGroup& group, const Streams& streams, const DrawSettings& settings,
+                                 const Components& to) {
+  const std::size_t count = group.ones.count();
+  make_blocks(Blocks{count, entries_per_block}.count());
+  GroupWork work = work_of(pool_, group, {group.ones.cells, group.rates, streams, settings}, blocks_of(count, to));
+  pool_.for_blocks(work.drawn.size(), [&](std::size_t b) { draw_and_list(work, b); });
+  return work.drawn;
+}
+
+std::span<Drawn> Allocator::draw_at_random(const HostOnes& ones, const Streams& streams, std::size_t R,
+                                           const Components& to) {
+  make_blocks(Blocks{ones.count(), entries_per_block}.count());
+  const std::span<Drawn> drawn = blocks_of(ones.count(), to);
   pool_.for_blocks(drawn.size(), [&](std::size_t b) {
     drawn[b].totals.assign(padded(R), 0);
     for (std::size_t e = drawn[b].begin; e < drawn[b].end; ++e) {
@@ -380,10 +412,23 @@ void Allocator::allocate_at_random(const HostOnes& ones, const Streams& streams,
       drawn[b].add_part(r, ones.cells.observed ? ones.cells.observed[e] : 1);
       drawn[b].end_parts(e, first);
     }
+    if (R <= most_in_bytes) fill_units(drawn[b]);
   });
+  return drawn;
+}
+
+void Allocator::add(const std::vector<RowIndex>& by_row, const Components& of_all, const DrawSettings& settings,
+                    const CountSums& sums) {
+  std::vector<Drawn> all(1);
+  all[0].component = of_all.component;
+  all[0].unit = of_all.unit;
+  add_by_row(pool_, by_row, {all, *sums.layout, settings.fresh, settings.unit}, sums);
+}
+
+void Allocator::allocate_at_random(const HostOnes& ones, const Streams& streams, const CountSums& sums) {
+  const std::span<Drawn> drawn = draw_at_random(ones, streams, sums.layout->components(), room_for(ones.count()));
   const Added added{drawn, *sums.layout, false, 1};
   add_totals(added, sums);
-  make_room(added, sums);
   if (adds_by_row(ones, *sums.layout)) return add_by_row(pool_, ones.by_row, added, sums);
   pool_.for_blocks(drawn.size(), [&](std::size_t b) { add_scattered(ones.cells, drawn[b], added, sums); });
 }

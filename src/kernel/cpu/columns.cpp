@@ -1,6 +1,7 @@
 #include "kernel/cpu/columns.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -123,18 +124,56 @@ Matrix<double> in_groups(Matrix<double> of_blocks, std::size_t together) {
   return of_groups;
 }
 
+// The number of drawn rows, and each of them.
+std::size_t drawn_rows(const Columns& columns) {
+  return columns.rows == nullptr ? columns.S.rows() : columns.rows->size();
+}
+std::size_t drawn_row(const Columns& columns, std::size_t i) {
+  return columns.rows == nullptr ? i : (*columns.rows)[i];
+}
+
 // Column r by way of logarithms: the same draws, for shapes so small that floats do not hold them. Returns their sum.
 double draw_column_in_logs(const Columns& columns, std::size_t r, const double* log_rest, const Streams& streams,
                            HostFactors& u) {
-  const std::size_t n = u.rows(), rows = columns.rows == nullptr ? n : columns.rows->size();
-  const auto row = [&](std::size_t i) { return columns.rows == nullptr ? i : (*columns.rows)[i]; };
-  std::vector<double> log_gamma(rows);
-  for (std::size_t i = 0; i < rows; ++i)
-    log_gamma[i] = log_gamma_at(streams, ((u.first_row() + row(i)) << 32) | r, shape_of(columns, row(i), r));
+  std::vector<double> log_gamma = log_gammas(columns, r, streams, u);
   if (log_rest != nullptr) log_gamma.push_back(*log_rest);
-  const double sum = normalise_logs(log_gamma, static_cast<double>(n));
-  for (std::size_t i = 0; i < rows; ++i) u.values.row(row(i))[r] = static_cast<float>(log_gamma[i]);
+  const double sum = normalise_logs(log_gamma, static_cast<double>(u.rows()));
+  write_column(columns, r, log_gamma.data(), u);
   return sum;
+}
+
+// How far the threads are with a matrix that is drawn.
+struct TaskProgress {
+  std::atomic<std::size_t> left = 0;  // blocks to be drawn
+  std::atomic<bool> drawn = false;    // all of them, and what they are to be scaled by is known
+
+  void end() {
+    drawn = true;
+    drawn.notify_all();
+  }
+};
+struct TaskPart {
+  ColumnTask& task;
+  TaskProgress& progress;
+  Range rows;
+  std::size_t block;
+};
+constexpr std::size_t rows_scaled = 1024;  // at a time
+
+void add_up(ColumnTask& task) {
+  task.sums = total_of(in_groups(std::move(task.of_blocks), rows_of_sum(task.u.all_rows()) / blocks_of(task.u).size));
+  task.factor = Matrix<float>(1, task.sums.size());
+  for (std::size_t q = 0; q < task.sums.size(); ++q)
+    task.factor.row(0)[q] = Kernel::column_factor(task.u.rows(), task.sums[q]);
+}
+
+// The thread that draws the last block adds up what all have drawn.
+void draw_and_sum(const TaskPart& part) {
+  draw_gamma_rows(part.task.columns, part.task.streams, part.rows, part.task.u);
+  sum_rows(part.task.u.values, part.rows, part.task.of_blocks.row(part.block));
+  if (--part.progress.left > 0) return;
+  add_up(part.task);
+  part.progress.end();
 }
 
 }  // namespace
@@ -174,32 +213,50 @@ std::vector<double> total_of(const Matrix<double>& of_groups) {
 }
 
 void draw_together(Pool& pool, std::span<ColumnTask> tasks) {
-  struct Part {
-    ColumnTask& task;
-    std::size_t block;
-    Range rows;
-  };
-  std::vector<Part> parts;
-  for (ColumnTask& task : tasks) {
-    const Blocks blocks = blocks_of(task.u);
+  std::vector<TaskProgress> progress(tasks.size());
+  std::vector<TaskPart> drawn, scaled;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    ColumnTask& task = tasks[i];
+    const Blocks blocks = blocks_of(task.u), runs{task.u.rows(), rows_scaled};
     task.of_blocks = Matrix<double>(blocks.count(), task.u.columns());
     task.u.sums_of_groups = {};
-    for (std::size_t b = 0; b < blocks.count(); ++b) parts.push_back({task, b, {blocks.begin(b), blocks.end(b)}});
+    for (std::size_t b = 0; b < blocks.count(); ++b)
+      drawn.push_back({task, progress[i], {blocks.begin(b), blocks.end(b)}, b});
+    for (std::size_t b = 0; b < runs.count(); ++b)
+      scaled.push_back({task, progress[i], {runs.begin(b), runs.end(b)}, b});
+    progress[i].left = blocks.count();
+    if (blocks.count() == 0) add_up(task);
   }
-  pool.for_blocks(parts.size(), [&](std::size_t i) {
-    const auto& [task, block, rows] = parts[i];
-    draw_gamma_rows(task.columns, task.streams, rows, task.u);
-    sum_rows(task.u.values, rows, task.of_blocks.row(block));
+  std::atomic<bool> failed = false;
+  pool.for_blocks(drawn.size() + scaled.size(), [&](std::size_t i) {
+    if (i >= drawn.size()) {  // blocks are begun in order: what this one waits for is all under way
+      const TaskPart& part = scaled[i - drawn.size()];
+      part.progress.drawn.wait(false);
+      if (!failed) scale_rows(part.task.factor.row(0), part.rows, part.task.u.values);
+      return;
+    }
+    try {
+      draw_and_sum(drawn[i]);
+    } catch (...) {
+      failed = true;
+      for (TaskProgress& of_task : progress) of_task.end();
+      throw;
+    }
   });
-  for (ColumnTask& task : tasks) {
-    task.sums = total_of(in_groups(std::move(task.of_blocks), rows_of_sum(task.u.all_rows()) / blocks_of(task.u).size));
-    task.factor = Matrix<float>(1, task.sums.size());
-    for (std::size_t q = 0; q < task.sums.size(); ++q)
-      task.factor.row(0)[q] = Kernel::column_factor(task.u.rows(), task.sums[q]);
+}
+
+std::vector<double> log_gammas(const Columns& columns, std::size_t r, const Streams& streams, const Factors& u) {
+  std::vector<double> logs(drawn_rows(columns));
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const std::size_t j = drawn_row(columns, i);
+    logs[i] = log_gamma_at(streams, ((u.first_row() + j) << 32) | r, shape_of(columns, j, r));
   }
-  pool.for_blocks(parts.size(), [&](std::size_t i) {
-    scale_rows(parts[i].task.factor.row(0), parts[i].rows, parts[i].task.u.values);
-  });
+  return logs;
+}
+
+void write_column(const Columns& columns, std::size_t r, const double* values, HostFactors& u) {
+  for (std::size_t i = 0; i < drawn_rows(columns); ++i)
+    u.values.row(drawn_row(columns, i))[r] = static_cast<float>(values[i]);
 }
 
 std::vector<double> draw_in_logs(Pool& pool, const Columns& columns, const std::vector<std::size_t>& which,

@@ -19,7 +19,7 @@ struct ColumnTask {
   std::vector<double> sums = {};  // before the columns were scaled
   Matrix<float> factor = {};
 };
-// Several matrices: threads wait for each other twice, not twice for each.
+// Several matrices: threads wait for each other once, and a matrix is scaled while others are drawn.
 void draw_together(Pool& pool, std::span<ColumnTask> tasks);
 // In groups of rows_of_sum rows, and all of these in order.                                                     (M5)
 void sum_row_groups(Pool& pool, const Columns& columns, const HostFactors& u,
@@ -30,6 +30,9 @@ void scale_columns(Pool& pool, const Columns& columns, const std::vector<float>&
 std::vector<double> draw_in_logs(Pool& pool, const Columns& columns, const std::vector<std::size_t>& which,
                                  const std::vector<double>& log_rest, const Streams& streams,
                                  HostFactors& u);  // (M5), (M27)
+// One column of them: the logarithms of its draws, and values for its rows.
+std::vector<double> log_gammas(const Columns& columns, std::size_t q, const Streams& streams, const Factors& u);
+void write_column(const Columns& columns, std::size_t q, const double* values, HostFactors& u);
 std::vector<std::int64_t> sum_counts(const Columns& columns);
 void mean_columns(Pool& pool, const Columns& columns, const std::vector<float>& factor, HostFactors& u);  // (M28)
 // Of u[., q] over each block of rows, blocks x columns.

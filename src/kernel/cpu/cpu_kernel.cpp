@@ -12,12 +12,13 @@
 #include "kernel/cpu/instruction_set.hpp"
 #include "kernel/cpu/place.hpp"
 #include "kernel/cpu/score.hpp"
+#include "kernel/gamma_draw.hpp"
 #include "model/entity_model.hpp"
 
 namespace ztp {
 namespace {
 
-class CpuKernel final : public Kernel {
+class CpuKernel final : public PartKernel {
  public:
   explicit CpuKernel(Pool& pool) : pool_(pool), allocator_(pool) {}
 
@@ -59,6 +60,19 @@ class CpuKernel final : public Kernel {
   std::vector<double> sum_columns(const Columns& columns, const Factors& u) override {
     return cpu::sum_columns(pool_, columns, on_this_host(u));
   }
+  std::vector<double> sum_groups(const Columns& columns, const Factors& u) override {
+    std::vector<double> packed;
+    cpu::sum_row_groups(pool_, columns, on_this_host(u), [&](const RowGroupSums& groups) {
+      for (std::size_t g = 0; g < groups.group.size(); ++g)
+        packed.insert(packed.end(), groups.sums.row(g), groups.sums.row(g) + u.columns());
+    });
+    return packed;
+  }
+  std::vector<double> add_groups(const std::vector<double>& groups, const Columns& of) override {
+    std::vector<double> sums(of.S.columns(), 0.0);
+    for (std::size_t i = 0; i < groups.size(); ++i) sums[i % sums.size()] += groups[i];
+    return sums;
+  }
   void scale_columns(const Columns& columns, const std::vector<float>& factor, Factors& u) override {
     cpu::scale_columns(pool_, columns, factor, on_this_host(u));
   }
@@ -85,6 +99,15 @@ class CpuKernel final : public Kernel {
                                    Factors& u) override {
     return cpu::draw_in_logs(pool_, columns, which, log_rest, {key, t}, on_this_host(u));
   }
+  std::vector<double> log_gammas(const Columns& columns, std::size_t q, StreamKey key, std::uint32_t t,
+                                 const Factors& u) override {
+    return cpu::log_gammas(columns, q, {key, t}, u);
+  }
+  double normalise(std::vector<double>& logs, double n) override { return normalise_logs(logs, n); }
+  void write_column(const Columns& columns, std::size_t q, const double* values, Factors& u) override {
+    on_this_host(u).sums_of_groups = {};
+    cpu::write_column(columns, q, values, on_this_host(u));
+  }
   std::vector<std::int64_t> sum_counts(const Columns& columns) override { return cpu::sum_counts(columns); }
   void mean_columns(const Columns& columns, const std::vector<float>& factor, Factors& u) override {
     cpu::mean_columns(pool_, columns, factor, on_this_host(u));
@@ -92,6 +115,12 @@ class CpuKernel final : public Kernel {
   double impute_diagonal(const Factors& u, const std::vector<double>& log_beta, StreamKey key,
                          const DrawSettings& settings, Counts& S, std::int64_t* totals) override {
     return cpu::impute_diagonal(pool_, on_this_host(u), log_beta, {key, settings.t}, settings, on_this_host(S), totals);
+  }
+  std::vector<double> sums_of_squares(const Factors& u) override {
+    return cpu::sums_of_squares(pool_, on_this_host(u));
+  }
+  std::vector<double> sums_of_places(const Factors& u, RowMask rows) override {
+    return cpu::sums_of_places(pool_, values_of(u), rows);
   }
   std::vector<double> column_mass(const Factors& u, RowMask rows) override {
     return cpu::column_mass(pool_, values_of(u), rows);
@@ -142,7 +171,7 @@ class CpuKernel final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_cpu_kernel(Pool& pool) {
+std::unique_ptr<PartKernel> make_cpu_kernel(Pool& pool) {
   cpu::check_instruction_set();
   return std::make_unique<CpuKernel>(pool);
 }

@@ -3,8 +3,8 @@
 #pragma once
 #include <memory>
 
-#include "kernel/kernel.hpp"
+#include "kernel/part_kernel.hpp"
 
 namespace ztp {
-std::unique_ptr<Kernel> make_cpu_kernel(Pool& pool);
+std::unique_ptr<PartKernel> make_cpu_kernel(Pool& pool);
 }

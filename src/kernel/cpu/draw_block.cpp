@@ -279,6 +279,19 @@ void draw(const CountTask& task, Drawn& drawn) {
   BlockDraw(task, drawn).run();
 }
 
+void fill(Drawn& drawn) {
+  const std::size_t count = drawn.end - drawn.begin;
+  const hn::Rebind<std::uint8_t, I32> bytes;
+  const auto most = hn::Set(U32(), no_unit);
+  std::size_t i = 0;
+  for (; i + width <= count; i += width) {
+    const auto component = hn::Min(hn::LoadU(U32(), drawn.component + i), most);
+    hn::StoreU(hn::DemoteTo(bytes, hn::BitCast(I32(), component)), bytes, drawn.unit + i);
+  }
+  for (; i < count; ++i)
+    drawn.unit[i] = static_cast<std::uint8_t>(std::min<std::uint32_t>(drawn.component[i], no_unit));
+}
+
 }  // namespace
 }  // namespace ztp::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -287,9 +300,14 @@ HWY_AFTER_NAMESPACE();
 namespace ztp::cpu {
 
 HWY_EXPORT(draw);
+HWY_EXPORT(fill);
 
 void draw_block(const CountTask& task, Drawn& drawn) {
   HWY_DYNAMIC_DISPATCH(draw)(task, drawn);
+}
+
+void fill_units(Drawn& drawn) {
+  HWY_DYNAMIC_DISPATCH(fill)(drawn);
 }
 
 }  // namespace ztp::cpu

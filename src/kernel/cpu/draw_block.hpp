@@ -16,9 +16,14 @@ struct DrawnPart {
 // What a block of entries has drawn. `component`, one for each entry: that of its only unit, `nothing`, or `several` +
 // where its parts begin in `parts`.
 inline constexpr std::uint32_t nothing = 0xffffffffu, several = 0x80000000u, scaled = 0x40000000u;
-struct Drawn {
-  std::size_t begin = 0, end = 0;      // the block's entries
-  std::uint32_t* component = nullptr;  // of that entry and those after it
+// The same in a byte each, for adding up: they are read from all over memory, and fit in the cache of a core. All that
+// is not one unit is `no_unit`.
+inline constexpr std::uint8_t no_unit = 0xff;
+inline constexpr std::size_t most_in_bytes = no_unit;  // components
+struct alignas(64) Drawn {                             // threads write to neighbours
+  std::size_t begin = 0, end = 0;                      // the block's entries
+  std::uint32_t* component = nullptr;                  // of that entry and those after it
+  std::uint8_t* unit = nullptr;                        // the same in bytes
   std::vector<DrawnPart> parts;
   std::vector<std::int64_t> totals;  // R, padded
   ExactSum log_likelihood;
@@ -85,7 +90,9 @@ inline double draw_plainly(PlainDraw& plain, Stream& stream, std::size_t e, std:
 
 // The counts of the entries drawn.begin..drawn.end-1 and their parts.
 void draw_block(const CountTask& task, Drawn& drawn);
-// The same with `bounds` (kernel/cpu/bounds.hpp); the log-likelihood is left out.                            (M24)
+// Fills `unit` from `component`.
+void fill_units(Drawn& drawn);
+// As draw_block with `bounds` (kernel/cpu/bounds.hpp); the log-likelihood is left out.                            (M24)
 void draw_block_bounded(const CountTask& task, const HostRates& bounds, Drawn& drawn);
 
 }  // namespace ztp::cpu

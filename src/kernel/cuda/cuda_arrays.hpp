@@ -1,5 +1,6 @@
 // Factors, counts and ones in the memory of a GPU.
 #pragma once
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -10,6 +11,27 @@
 
 namespace ztp::cuda {
 
+// Copies of factors that threads read while the GPU goes on. Their memory is used again, for to ask the GPU for memory
+// would wait for all its work.
+class Snapshots {
+ public:
+  // Null, if there is no memory.
+  std::function<void(Range, float*)> take(const FactorArray& u);
+
+ private:
+  struct Snapshot {
+    explicit Snapshot(std::size_t size) : values(size) {}
+    ~Snapshot() { library().api->forget_snapshot(taken); }
+    DeviceBuffer<float> values;
+    void* taken = nullptr;
+  };
+  struct Spare {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Snapshot>> snapshots;
+  };
+  std::shared_ptr<Spare> spare_ = std::make_shared<Spare>();
+};
+
 class CudaFactors final : public Factors {
  public:
   CudaFactors(std::size_t rows, std::size_t columns, RowPlace place);
@@ -17,6 +39,11 @@ class CudaFactors final : public Factors {
   void read(Range rows, float* packed) const override;
   void write(Range rows, const float* packed) override;
   std::size_t values_at_once() const override { return std::size_t{1} << 20; }
+  std::function<void(Range, float*)> snapshot() const override { return snapshots_.take(array()); }
+
+  // All rows, from or to a matrix of the host.
+  void read_all(Matrix<float>& to, bool is_pinned) const;
+  void write_all(const Matrix<float>& from);
 
   // Where the values are, each as it should be.
   FactorArray array() const {
@@ -37,6 +64,7 @@ class CudaFactors final : public Factors {
 
  private:
   mutable bool is_settled_ = true;
+  mutable Snapshots snapshots_;
   DeviceBuffer<float> values_;
 };
 
@@ -49,6 +77,12 @@ class CudaCounts final : public Counts {
   void write(Range rows, const std::int64_t* packed) override;
   std::size_t values_at_once() const override { return std::size_t{1} << 20; }
   void clear() override;
+
+  // All rows, from or to a matrix of the host whose values are as wide.
+  void read_all(Matrix<std::int32_t>& to, bool is_pinned) const;
+  void read_all(Matrix<std::int64_t>& to, bool is_pinned) const;
+  void write_all(const Matrix<std::int32_t>& from);
+  void write_all(const Matrix<std::int64_t>& from);
 
   bool wide() const { return wide_; }
   void widen();
@@ -86,10 +120,16 @@ class CudaOnes final : public Ones {
  public:
   CudaOnes(const HostCells& cells, std::size_t modes, std::shared_ptr<SpareMemory> spare);
   ~CudaOnes() override { spare_->give(std::move(coords_)); }
-  std::size_t bytes() const override { return coords_.bytes() + observed_.bytes(); }
+  std::size_t bytes() const override { return coords_.bytes() + observed_.bytes() + numbers_.bytes(); }
   CellArrays array() const {
-    return {coords_.data(), has_counts_ ? observed_.data() : nullptr, count(), first(), missing()};
+    return {coords_.data(),
+            has_counts_ ? observed_.data() : nullptr,
+            of_host_ == nullptr ? nullptr : numbers_.data(),
+            count(),
+            first(),
+            missing()};
   }
+  std::uint64_t number(std::size_t e) const { return of_host_ == nullptr ? first() + e : of_host_[e]; }
   bool has_counts() const { return has_counts_; }
 
  private:
@@ -97,6 +137,8 @@ class CudaOnes final : public Ones {
   bool has_counts_;
   DeviceBuffer<std::uint32_t> coords_;
   DeviceBuffer<std::int64_t> observed_;
+  const std::uint64_t* of_host_;  // numbers, if they do not follow each other
+  DeviceBuffer<std::uint64_t> numbers_;
 };
 
 inline CudaFactors& on_device(Factors& factors) {

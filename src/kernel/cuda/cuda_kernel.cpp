@@ -8,9 +8,12 @@
 #include <mutex>
 
 #include "base/errors.hpp"
+#include "base/memory.hpp"
 #include "kernel/cuda/column_batch.hpp"
 #include "kernel/cuda/cuda_candidates.hpp"
 #include "kernel/cuda/draw_counts.hpp"
+#include "kernel/cuda/sum_order.hpp"
+#include "kernel/ranks/rank_ones.hpp"
 
 namespace ztp {
 namespace cuda {
@@ -26,7 +29,7 @@ const Api& api() {
   return *library().api;
 }
 
-class CudaKernel final : public Kernel {
+class CudaKernel final : public PartKernel {
  public:
   std::unique_ptr<Factors> factors(std::size_t rows, std::size_t columns, RowPlace place) override {
     return std::make_unique<CudaFactors>(rows, columns, place);
@@ -64,15 +67,86 @@ class CudaKernel final : public Kernel {
   double smallest_shape() const override { return 0.01; }
   void draw_gammas(const Columns& columns, StreamKey key, std::uint32_t t, Factors& u) override {
     const Lock lock(one_at_a_time);
-    check(api().draw_gammas(task_of(columns), key, t, on_device(u).array()), "gamma draws");
+    const ColumnTask task = task_of(columns);
+    if (columns.rows != nullptr) {
+      check(api().draw_gammas(task, key, t, on_device(u).array()), "gamma draws");
+      return;
+    }
+    // As begin_columns has them drawn; sums and factors are of no use.
+    on_device(u).settle();
+    doubles_.reserve((column_sums_room(task.count) + 1) * u.columns());
+    floats_.reserve(u.columns());
+    const ColumnJob job{task,
+                        key,
+                        t,
+                        on_device(u).unsettled(),
+                        doubles_.data() + u.columns(),
+                        doubles_.data(),
+                        floats_.data(),
+                        Kernel::smallest_sum};
+    check(api().draw_columns(&job, 1), "gamma draws");
   }
   std::vector<double> sum_columns(const Columns& columns, const Factors& u) override {
     const Lock lock(one_at_a_time);
     const ColumnTask task = task_of(columns);
-    doubles_.reserve((column_sums_room(task.count) + 1) * u.columns());
-    double* const sums = doubles_.data();
-    check(api().sum_columns(task, on_device(u).array(), sums + u.columns(), sums), "sums of columns");
+    if (columns.rows != nullptr) {
+      const std::size_t groups = sum_listed(columns, task, u, 1);
+      double* const sums = doubles_.data();
+      check(api().add_groups(sums + u.columns(), groups, static_cast<std::uint32_t>(u.columns()), sums), "sums");
+    } else {
+      doubles_.reserve((column_sums_room(task.count) + 1) * u.columns());
+      double* const sums = doubles_.data();
+      check(api().sum_columns(task, on_device(u).array(), sums + u.columns(), sums), "sums of columns");
+    }
     return to_host(doubles_, u.columns());
+  }
+  std::vector<double> sum_groups(const Columns& columns, const Factors& u) override {
+    const Lock lock(one_at_a_time);
+    const ColumnTask task = task_of(columns);
+    if (columns.rows != nullptr) {
+      const std::size_t groups = sum_listed(columns, task, u, 0);
+      return to_host(doubles_, groups * u.columns());
+    }
+    const std::size_t rows = rows_of_share(u.all_rows()), groups = (task.count + rows - 1) / rows;
+    doubles_.reserve((groups + column_blocks(task.count)) * u.columns());
+    double* const sums = doubles_.data();
+    check(api().sum_groups(task, on_device(u).array(), rows, sums + groups * u.columns(), sums), "sums of columns");
+    return to_host(doubles_, groups * u.columns());
+  }
+  std::vector<double> add_groups(const std::vector<double>& groups, const Columns& of) override {
+    const std::size_t blocks = of.rows != nullptr ? 1 : rows_of_share(of.S.all_rows()) / rows_per_sum;
+    return add_in_order(groups, of.S.columns(), blocks);
+  }
+  // By way of memory that stays in place, where there is much of it.
+  void send_factors(Pool&, const HostFactors& from, Factors& to) override {
+    pin(from.values, from.pinned);
+    on_device(to).write_all(from.values);
+  }
+  void bring_factors(Pool&, const Factors& from, HostFactors& to) override {
+    pin(to.values, to.pinned);
+    on_device(from).read_all(to.values, to.pinned != nullptr);
+  }
+  void send_counts(Pool& pool, const HostCounts& from, Counts& to) override {
+    if (from.wide()) on_device(to).widen();
+    if (from.wide() != on_device(to).wide()) return PartKernel::send_counts(pool, from, to);
+    from.visit([&](const auto& values) {
+      pin(values, from.pinned);
+      on_device(to).write_all(values);
+    });
+  }
+  void bring_counts(Pool& pool, const Counts& from, HostCounts& to) override {
+    if (to.wide() != on_device(from).wide()) return PartKernel::bring_counts(pool, from, to);
+    to.visit([&](auto& values) {
+      pin(values, to.pinned);
+      on_device(from).read_all(values, to.pinned != nullptr);
+    });
+  }
+  bool scales_later() const override { return true; }
+  void scale_later(const std::vector<float>& factor, Factors& u) override {
+    const Lock lock(one_at_a_time);
+    on_device(u).settle();
+    on_device(u).factor.write(factor.data(), factor.size());
+    on_device(u).unsettle();
   }
   void scale_columns(const Columns& columns, const std::vector<float>& factor, Factors& u) override {
     const Lock lock(one_at_a_time);
@@ -91,9 +165,7 @@ class CudaKernel final : public Kernel {
   std::vector<double> end_columns(const Factors& u) override {
     const Lock lock(one_at_a_time);
     std::vector<double> sums = batch_.take(on_device(u));
-    // Where a column's factor is far from one, products of several might not be floats.
-    const auto is_far = [n = static_cast<double>(u.rows())](double sum) { return !(sum < 1e6 * n && sum > 1e-6 * n); };
-    if (std::any_of(sums.begin(), sums.end(), is_far)) on_device(u).settle();
+    if (far_from_one(sums, u.rows())) on_device(u).settle();
     return sums;
   }
   std::vector<double> draw_in_logs(const Columns& columns, const std::vector<std::size_t>& which,
@@ -112,6 +184,32 @@ class CudaKernel final : public Kernel {
                              doubles_.data() + which.size(), doubles_.data()),
           "columns drawn in logs");
     return to_host(doubles_, which.size());
+  }
+  std::vector<double> log_gammas(const Columns& columns, std::size_t q, StreamKey key, std::uint32_t t,
+                                 const Factors& u) override {
+    const Lock lock(one_at_a_time);
+    const ColumnTask task = task_of(columns);
+    doubles_.reserve(task.count);
+    check(api().log_gammas(task, static_cast<std::uint32_t>(q), key, t, on_device(u).array(), doubles_.data()),
+          "columns drawn in logs");
+    return to_host(doubles_, task.count);
+  }
+  double normalise(std::vector<double>& logs, double n) override {
+    const Lock lock(one_at_a_time);
+    double sum = 0;
+    doubles_.reserve(logs.size() + 1);
+    check(api().to_device(doubles_.data() + 1, logs.data(), logs.size() * sizeof(double)), "logarithms of draws");
+    check(api().normalise(doubles_.data() + 1, logs.size(), n, doubles_.data()), "columns drawn in logs");
+    check(api().to_host(&sum, doubles_.data(), sizeof sum), "columns drawn in logs");
+    check(api().to_host(logs.data(), doubles_.data() + 1, logs.size() * sizeof(double)), "columns drawn in logs");
+    return sum;
+  }
+  void write_column(const Columns& columns, std::size_t q, const double* values, Factors& u) override {
+    const Lock lock(one_at_a_time);
+    const ColumnTask task = task_of(columns);
+    doubles_.write(values, task.count);
+    check(api().write_column(task, static_cast<std::uint32_t>(q), doubles_.data(), on_device(u).array()),
+          "columns drawn in logs");
   }
   std::vector<std::int64_t> sum_counts(const Columns& columns) override {
     const Lock lock(one_at_a_time);
@@ -175,13 +273,15 @@ class CudaKernel final : public Kernel {
     const Lock lock(one_at_a_time);
     sum_blocks(u, rows, 1);  // leaves the sums of blocks behind the sums of columns
     if (!on_device(S).fit_after(unit * largest)) on_device(S).widen();
-    const std::size_t P = u.columns(), blocks = (u.rows() + rows_per_place - 1) / rows_per_place;
+    const std::size_t P = u.columns(), blocks = place_blocks(u);
     integers_.reserve((blocks + 1) * P);
     check(api().to_device(integers_.data(), totals.data(), P * sizeof(std::int64_t)), "totals");
     check(api().place(on_device(u).array(), mask_of(rows, u.rows()), integers_.data(), doubles_.data() + P, streams.key,
                       streams.t, unit, integers_.data() + P, on_device(S).array()),
           "counts placed");
   }
+  std::vector<double> sums_of_squares(const Factors& u) override { return sums_of_blocks(u, {}, 2); }
+  std::vector<double> sums_of_places(const Factors& u, RowMask rows) override { return sums_of_blocks(u, rows, 1); }
 
   void spread(const Factors& u, RowMask rows, int power, const std::vector<double>& factor, Counts& S) override {
     const Lock lock(one_at_a_time);
@@ -257,6 +357,12 @@ class CudaKernel final : public Kernel {
   }
 
  private:
+  // Of a matrix with pages of its own.
+  template <class T>
+  void pin(const Matrix<T>& values, std::shared_ptr<void>& pinned) {
+    constexpr std::size_t much = std::size_t{8} << 20;
+    if (pinned == nullptr && values.bytes() >= much) pinned = pin(const_cast<T*>(values.row(0)), values.bytes());
+  }
   ColumnTask task_of(const Columns& columns) {
     if (columns.rows != nullptr) rows_.write(columns.rows->data(), columns.rows->size());
     return {on_device(columns.S).array(), columns.a, columns.scale, columns.rows == nullptr ? nullptr : rows_.data(),
@@ -266,9 +372,34 @@ class CudaKernel final : public Kernel {
     if (rows.mask != nullptr) mask_.write(rows.mask, count);
     return {rows.mask == nullptr ? nullptr : mask_.data(), rows.wanted};
   }
+  // Sums of groups of listed rows, as many as have any: how many these are. They are in doubles_ behind this many rows,
+  // with room to add them up.
+  std::size_t sum_listed(const Columns& columns, const ColumnTask& task, const Factors& u, std::size_t behind) {
+    const std::vector<std::uint32_t>& rows = *columns.rows;
+    const std::size_t of_group = rows_of_share(u.all_rows());
+    std::vector<std::uint32_t> begin;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (i == 0 || rows[i] / of_group != rows[i - 1] / of_group) begin.push_back(static_cast<std::uint32_t>(i));
+    const std::size_t groups = begin.size();
+    begin.push_back(static_cast<std::uint32_t>(rows.size()));
+    groups_.write(begin.data(), begin.size());
+    doubles_.reserve((behind + room_to_add(groups)) * u.columns());
+    check(api().sum_listed_groups(task, on_device(u).array(), groups_.data(), groups,
+                                  doubles_.data() + behind * u.columns()),
+          "sums of columns");
+    return groups;
+  }
+  static std::size_t place_blocks(const Factors& u) { return (u.rows() + rows_per_place - 1) / rows_per_place; }
+  std::vector<double> sums_of_blocks(const Factors& u, RowMask rows, int power) {
+    const Lock lock(one_at_a_time);
+    sum_blocks(u, rows, power);
+    std::vector<double> sums(place_blocks(u) * u.columns());
+    check(api().to_host(sums.data(), doubles_.data() + u.columns(), sums.size() * sizeof(double)), "sums of rows");
+    return sums;
+  }
   // Sums over blocks of rows, behind those of whole columns, which are returned.
   std::vector<double> sum_blocks(const Factors& u, RowMask rows, int power) {
-    const std::size_t blocks = (u.rows() + rows_per_place - 1) / rows_per_place;
+    const std::size_t blocks = place_blocks(u);
     doubles_.reserve((blocks + 1) * u.columns());
     check(api().block_sums(on_device(u).array(), mask_of(rows, u.rows()), power, doubles_.data() + u.columns(),
                            doubles_.data()),
@@ -310,7 +441,7 @@ class CudaKernel final : public Kernel {
   DeviceBuffer<double> doubles_;
   DeviceBuffer<float> floats_;
   DeviceBuffer<std::int64_t> integers_;
-  DeviceBuffer<std::uint32_t> rows_, cells_;
+  DeviceBuffer<std::uint32_t> rows_, groups_, cells_;
   DeviceBuffer<std::uint8_t> mask_;
 };
 
@@ -323,38 +454,63 @@ bool has_cuda() {
 
 namespace {
 
-// Of the arrays of a chain: ones and two lists of them, factors, counts, and sums of blocks of rows.
-double gpu_bytes(const FactorLayout& layout, double columns_factor, std::uint64_t ones, bool counts, bool wide) {
-  const double K = static_cast<double>(layout.modes());
-  double bytes = static_cast<double>(ones) * (4 * K + (counts ? 8 : 0) + 8);
-  for (std::size_t f = 0; f < layout.matrices(); ++f) {
-    const double columns = static_cast<double>(cuda::stride_of(
-        static_cast<std::size_t>(std::ceil(static_cast<double>(layout.size(f).columns) * columns_factor))));
-    bytes += static_cast<double>(layout.size(f).rows) * columns * (4 + (wide ? 8 : 4) + 8.0 / cuda::rows_per_sum);
-  }
-  return bytes;
+// Columns that take this part of what those of a matrix take.
+double part_of_columns(std::size_t columns, double part) {
+  return static_cast<double>(cuda::stride_of(static_cast<std::size_t>(std::ceil(static_cast<double>(columns) * part))));
 }
 
 }  // namespace
 
-void require_gpu_memory(const FactorLayout& layout, std::uint64_t ones, bool counts, bool wide) {
-  std::size_t free = 0, total = 0;
-  cuda::check(cuda::library().api->memory(&free, &total), "free memory");
-  const double room = 0.97 * static_cast<double>(free), needed = gpu_bytes(layout, 1, ones, counts, wide);
-  if (needed <= room) return;
-  std::string remedy = "take fewer columns";
-  if (layout.columns_are_components()) {
-    std::size_t R = layout.components();
-    while (R > 0 && gpu_bytes(layout, static_cast<double>(R) / static_cast<double>(layout.components()), ones, counts,
-                              wide) > room)
-      --R;
-    remedy = R > 0 ? fmt::format("--rank {} would fit", R) : "no rank would fit: use --method online";
+double gpu_bytes(const FactorLayout& layout, std::uint64_t ones, const GpuUse& use) {
+  const double K = static_cast<double>(layout.modes()), N = static_cast<double>(use.ranks);
+  const std::size_t counts = use.wide ? 8 : 4;
+  const auto columns = [&](std::size_t f) { return part_of_columns(layout.size(f).columns, use.part_of_columns); };
+  // Ones, with numbers where they do not follow each other, and two lists of them.
+  double bytes = static_cast<double>(ones) / N * (4 * K + (use.counts ? 8 : 0) + (use.ranks > 1 ? 8 : 0) + 8);
+  for (std::size_t f = 0; f < layout.matrices(); ++f)
+    bytes += static_cast<double>(layout.size(f).rows) / N * columns(f) *
+             (4 + static_cast<double>(counts) + 8.0 / cuda::rows_per_sum);
+  if (use.ranks == 1) return bytes;
+  // Copies of the rows that a chunk touches: at most one for each of its ones and modes.
+  const std::vector<std::size_t> slabs = slabs_of_modes(layout, use.ranks),
+                                 parts = parts_of_modes(ones, layout, use.ranks, use.room);
+  double chunks = 1;
+  for (const std::size_t of_mode : parts) chunks *= static_cast<double>(of_mode);
+  for (std::size_t k = 0; k < layout.modes(); ++k) {
+    const double rows = static_cast<double>(layout.size_of_mode(k).rows) / static_cast<double>(slabs[k] * parts[k]);
+    bytes += std::min(rows, static_cast<double>(ones) / N / chunks) * columns(layout.matrix(k)) *
+             (4 + static_cast<double>(counts));
   }
-  throw config_error("the GPU ({}) has {:.1f} GiB free, and this fit needs {:.1f} GiB there; {}, or use --kernel cpu",
-                     cuda::library().device_name, static_cast<double>(free) * 0x1p-30, needed * 0x1p-30, remedy);
+  return bytes;
 }
 
-std::unique_ptr<Kernel> make_cuda_kernel() {
+void require_gpu_memory(const FactorLayout& layout, std::uint64_t ones, GpuUse use) {
+  std::size_t free = 0, total = 0;
+  cuda::check(cuda::library().api->memory(&free, &total), "free memory");
+  const std::size_t devices = std::max<std::size_t>(cuda::library().devices, 1);
+  const std::size_t sharing = (processes_on_machine() + devices - 1) / devices;
+  const double room =
+      0.97 * std::min(static_cast<double>(free), static_cast<double>(total) / static_cast<double>(sharing));
+  const double needed = gpu_bytes(layout, ones, use);
+  if (needed <= room) return;
+  std::string remedy = "use fewer columns";
+  if (layout.columns_are_components()) {
+    std::size_t R = layout.components();
+    const auto fits = [&] {
+      use.part_of_columns = static_cast<double>(R) / static_cast<double>(layout.components());
+      return gpu_bytes(layout, ones, use) <= room;
+    };
+    while (R > 0 && !fits()) --R;
+    remedy = R > 0 ? fmt::format("--rank {} would fit", R) : "no rank would fit: use --method online";
+  }
+  const std::string whose =
+      sharing == 1 ? "this fit" : fmt::format("each of the {} processes that have it together", sharing);
+  throw config_error("the GPU ({}) has {:.1f} GiB free{}, and {} needs {:.1f} GiB there; {}{}, or use --kernel cpu",
+                     cuda::library().device_name, room / 0.97 * 0x1p-30, sharing == 1 ? "" : " for each process", whose,
+                     needed * 0x1p-30, remedy, use.ranks > 1 ? ", or more GPUs" : "");
+}
+
+std::unique_ptr<PartKernel> make_cuda_kernel() {
   if (!has_cuda()) throw config_error("--kernel cuda: {}; or use --kernel cpu", cuda::library().missing);
   return std::make_unique<cuda::CudaKernel>();
 }

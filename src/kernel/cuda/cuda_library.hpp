@@ -11,9 +11,11 @@ struct Library {
   const Api* api = nullptr;
   std::string missing;      // if there is none: why, in words, and what helps
   std::string device_name;  // of the GPU
+  int device = 0;           // its number
+  std::size_t devices = 0;  // that this process could use
 };
 
-// Loads the library and opens the first GPU, once; later calls give the same.
+// Loads the library and opens a GPU, once; later calls give the same. Ranks on one machine take its GPUs in turn.
 const Library& library();
 
 // Throws Error (config), if an operation has failed: with what the device says, and what would fit, if it is memory.

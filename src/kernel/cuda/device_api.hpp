@@ -10,7 +10,7 @@
 
 namespace ztp::cuda {
 
-inline constexpr int api_version = 3;    // of this file: a library of another version is refused
+inline constexpr int api_version = 4;    // of this file: a library of another version is refused
 inline constexpr int most_modes = 64;    // of a tensor: max_modes of ztp/labels.hpp
 inline constexpr int row_alignment = 8;  // floats or counts; rows begin at multiples of it
 inline constexpr std::uint32_t none = 0xffffffffu;
@@ -60,6 +60,8 @@ struct RateArrays {
 struct CellArrays {
   const std::uint32_t* coords;   // count x K
   const std::int64_t* observed;  // null: not observed
+  // Of each cell among all, which its random stream is keyed by; null: they follow each other from `first` on.
+  const std::uint64_t* numbers;
   std::uint64_t count, first;
   bool missing;
 };
@@ -70,18 +72,14 @@ struct EntryPart {
   std::int64_t count;
 };
 
-// What an entry that was drawn in logs adds to the log-likelihood.
-struct EntryLikelihood {
-  std::uint64_t entry;
-  double value;
-};
-
 // What comes back of a draw of counts, with R totals.
 struct DrawnHeader {
-  double log_likelihood;  // without entries drawn in logs, but for those that were too many to list
+  // The log-likelihood: high 2^32 + low units of base/exact_sum.hpp, and what is no number.
+  std::int64_t high;
+  std::uint64_t low;
+  double rest;
   std::uint64_t several, in_logs, large, parts;  // how many entries or parts there were
   std::uint64_t bad_entry;                       // the first whose rate is zero or not a number; all bits set: none
-  std::uint64_t blocks_done;                     // of the second pass: the last one adds up the log-likelihood
 };
 
 struct DrawTask {
@@ -98,8 +96,6 @@ struct DrawTask {
   std::uint32_t* work;
   std::uint32_t* large;  // places in `work` of entries with so many units that they are split by binomials
   std::uint64_t most_large;
-  EntryLikelihood* in_logs;  // of the latter, so that their sum has an order: as many as there is room for
-  std::uint64_t most_in_logs;
   std::uint32_t* component;  // count: the unit's, or `none`; null: not wanted
   EntryPart* parts;          // most_parts; null: not wanted
   std::uint64_t most_parts;
@@ -182,7 +178,10 @@ struct Api {
   int version;
   // The words for the last call that failed, in this thread. All other functions return zero, or say that they failed.
   const char* (*error)();
+  int (*devices)(int* host_count);
+  // The one device that this process uses; `use` has to be called by every other thread that calls anything.
   int (*open)(int device, char* host_name, std::size_t name_bytes);
+  int (*use)(int device);
   int (*memory)(std::size_t* host_free, std::size_t* host_total);
 
   int (*allocate)(std::size_t bytes, void** host_address);
@@ -195,9 +194,16 @@ struct Api {
   int (*pin)(void* host, std::size_t bytes);  // copies from there become faster
   void (*unpin)(void* host);
   int (*to_host)(void* host, const void* memory, std::size_t bytes);
-  int (*rows_to_device)(void* memory, std::size_t stride, const void* host, std::size_t row_bytes, std::size_t rows);
-  int (*rows_to_host)(void* host, const void* memory, std::size_t stride, std::size_t row_bytes, std::size_t rows);
+  int (*rows_to_device)(void* memory, std::size_t stride, const void* host, std::size_t host_stride,
+                        std::size_t row_bytes, std::size_t rows);
+  int (*rows_to_host)(void* host, std::size_t host_stride, const void* memory, std::size_t stride,
+                      std::size_t row_bytes, std::size_t rows, bool is_pinned);
   int (*copy)(void* to, const void* from, std::size_t bytes);  // both of the device
+  // A packed copy of all rows, that threads may read while the device goes on. taken: null, or as an earlier call left
+  // it.
+  int (*take_snapshot)(FactorArray u, float* packed, void** taken);
+  int (*read_snapshot)(void* taken, const float* packed, std::size_t count, float* host);
+  void (*forget_snapshot)(void* taken);
   int (*wait)();
 
   // Entries that floats do not hold are left in a list, and so are, unless splits_large says otherwise, entries with
@@ -208,14 +214,27 @@ struct Api {
   int (*allocate_at_random)(const DrawTask&);
 
   int (*draw_gammas)(const ColumnTask&, StreamKey, std::uint32_t t, FactorArray u);
-  // blocks: room for sums of blocks, column_sums_room(rows) x columns. sums: columns.
+  // Of all rows. blocks: room for sums of blocks, column_sums_room(rows) x columns. sums: columns.
   int (*sum_columns)(const ColumnTask&, FactorArray u, double* blocks, double* sums);
+  // The same of groups of rows, a multiple of rows_per_sum and at most rows_per_sum * sums_of_group each. sums: groups x
+  // columns.
+  int (*sum_groups)(const ColumnTask&, FactorArray u, std::uint64_t rows_of_group, double* blocks, double* sums);
+  // Of listed rows: group g has those from begin[g] to begin[g + 1] of the list.
+  int (*sum_listed_groups)(const ColumnTask&, FactorArray u, const std::uint32_t* begin, std::uint64_t groups,
+                           double* sums);
+  // groups: count x columns, and behind them room for room_to_add(count) rows in all.
+  int (*add_groups)(double* groups, std::uint64_t count, std::uint32_t columns, double* sums);
   int (*draw_columns)(const ColumnJob* host_jobs, std::size_t count);  // of all rows: of no list of them
   int (*scale_columns)(const ColumnTask&, const float* factor, FactorArray u);
   int (*mean_columns)(const ColumnTask&, const float* factor, FactorArray u);
   // room: count + 1 doubles for each of the columns. sums: one for each of them.
   int (*draw_in_logs)(const ColumnTask&, const std::uint32_t* which, std::uint32_t columns, const double* log_rest,
                       StreamKey, std::uint32_t t, FactorArray u, double* room, double* sums);
+  // The same step by step, for a column of which other processes have rows: logarithms of the draws, what they become
+  // together n times one, and where these go.
+  int (*log_gammas)(const ColumnTask&, std::uint32_t q, StreamKey, std::uint32_t t, FactorArray u, double* logs);
+  int (*normalise)(double* logs, std::uint64_t count, double n, double* sum);
+  int (*write_column)(const ColumnTask&, std::uint32_t q, const double* values, FactorArray u);
   int (*sum_counts)(const ColumnTask&, std::int64_t* sums);
 
   // of_blocks: sums over blocks of rows_per_place rows, blocks x columns. power: of u.
@@ -253,11 +272,15 @@ inline constexpr std::uint64_t rows_per_sum = 32;
 inline std::uint64_t column_blocks(std::uint64_t rows) {
   return (rows + rows_per_sum - 1) / rows_per_sum;
 }
-// They are added up in groups of so many, and the sums of groups again, until one is left.
-inline constexpr std::uint64_t sums_of_group = 128;
-// How many rows of sums there must be room for: those of blocks, and behind them those of groups.
+// They are added up in groups of so many, and the sums of groups again, until one is left. In a group, so many
+// neighbours first, one after another, and then pairs of neighbouring sums, until one is left.
+inline constexpr std::uint64_t sums_of_group = 128, sums_of_thread = 4;
+// How many rows of sums there must be room for: those that are there, and behind them those of groups.
+inline std::uint64_t room_to_add(std::uint64_t sums) {
+  return sums + sums / (sums_of_group / 2) + 16;
+}
 inline std::uint64_t column_sums_room(std::uint64_t rows) {
-  return column_blocks(rows) + column_blocks(rows) / (sums_of_group / 2) + 16;
+  return room_to_add(column_blocks(rows));
 }
 
 }  // namespace ztp::cuda

@@ -11,8 +11,6 @@ namespace ztp::cuda {
 namespace {
 
 constexpr std::uint64_t no_entry = ~std::uint64_t{0};
-// Entries of one call whose log-likelihoods are added up in their order, if they must be drawn in logs.
-constexpr std::size_t most_in_logs = std::size_t{1} << 22;
 const Api& api() {
   return *library().api;
 }
@@ -33,7 +31,7 @@ std::int64_t largest_growth(const FactorLayout& layout, std::size_t f, const std
 
 StagedRates::StagedRates(const Rates& rates, Staging& staging) : rates_(&rates) {
   if (rates.modes() > static_cast<std::size_t>(most_modes))
-    throw config_error("a GPU takes tensors of at most {} modes; use --kernel cpu", most_modes);
+    throw config_error("the GPU kernel supports at most {} modes; use --kernel cpu", most_modes);
   weight_ = staging.add(rates.weight.data(), rates.R());
   log_weight_ = staging.add(rates.log_weight.data(), rates.R());
   for (std::size_t k = 0; !rates.layout->columns_are_components() && k < rates.modes(); ++k)
@@ -95,8 +93,6 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
   host_results_.resize(bytes);
   work_.reserve(2 * most);
   large_.reserve(std::min(most, most_large));
-  const bool lists_fit = entries <= most_in_logs;
-  if (lists_fit) in_logs_.reserve(entries);
   if (wants_parts) components_.reserve(entries);
   if (wants_parts) parts_.reserve(parts_per_entry * entries + 64 * groups.size());
   std::vector<DrawTask> tasks;
@@ -119,8 +115,6 @@ std::vector<DrawTask> CountDrawer::make_tasks(std::span<CountGroup> groups, cons
     // Of a single group, where there were none the last time, the host looks first.
     task.splits_large = groups.size() > 1 || had_large_;
     task.most_large = task.rates.R <= most_components_listed ? std::min(count, most_large) : 0;
-    task.in_logs = lists_fit ? in_logs_.data() + first : nullptr;
-    task.most_in_logs = lists_fit ? count : 0;
     task.component = wants_parts ? components_.data() + first : nullptr;
     task.parts = wants_parts ? parts_.data() + first_part : nullptr;
     task.most_parts = room;
@@ -186,7 +180,7 @@ void CountDrawer::draw(std::span<CountGroup> groups, const Streams& streams, con
       const DrawnHeader header = header_of(g);
       if (header.bad_entry != no_entry) {
         const std::string name = fmt::format("{} number {}", groups[g].ones->missing() ? "missing cell" : "one",
-                                             groups[g].ones->first() + header.bad_entry + 1);
+                                             on_device(*groups[g].ones).number(header.bad_entry) + 1);
         if (settings.expected) throw numeric_error("{} has a rate that is not a number", name);
         throw numeric_error("sweep {}: {} has rate zero or infinity", streams.t, name);
       }
@@ -211,23 +205,15 @@ void CountDrawer::draw(std::span<CountGroup> groups, const Streams& streams, con
       tasks = make_tasks(groups, streams, settings, wants_parts, parts_per_entry);
     }
   }
-  for (std::size_t g = 0; g < groups.size(); ++g) collect(tasks[g], g, wants_parts, settings, groups[g]);
+  for (std::size_t g = 0; g < groups.size(); ++g) collect(tasks[g], g, wants_parts, groups[g]);
 }
 
-void CountDrawer::collect(const DrawTask& task, std::size_t g, bool wants_parts, const DrawSettings& settings,
-                          CountGroup& group) {
+void CountDrawer::collect(const DrawTask& task, std::size_t g, bool wants_parts, CountGroup& group) {
   const DrawnHeader header = header_of(g);
   const auto* totals =
       reinterpret_cast<const std::int64_t*>(host_results_.data() + result_at_[g] + sizeof(DrawnHeader));
   for (std::size_t r = 0; r < group.rates.R(); ++r) group.sums.totals[r] += totals[r];
-  group.log_likelihood = header.log_likelihood;
-  if (!settings.expected && header.in_logs > 0 && task.most_in_logs > 0) {
-    std::vector<EntryLikelihood> of_entries(header.in_logs);
-    check(api().to_host(of_entries.data(), task.in_logs, of_entries.size() * sizeof(EntryLikelihood)),
-          "log-likelihoods");
-    std::sort(of_entries.begin(), of_entries.end(), [](const auto& a, const auto& b) { return a.entry < b.entry; });
-    for (const EntryLikelihood& entry : of_entries) group.log_likelihood.add(entry.value);
-  }
+  group.log_likelihood = ExactSum(header.high, header.low, header.rest);
   if (!wants_parts) return;
   std::vector<std::uint32_t> component(group.ones->count());
   std::vector<EntryPart> several(header.parts);

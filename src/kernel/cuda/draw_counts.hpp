@@ -59,12 +59,11 @@ class CountDrawer {
   void run(std::vector<DrawTask>& tasks, std::span<CountGroup> groups);
   DrawnHeader header_of(std::size_t g) const;
   void take_back(std::vector<DrawTask> tasks);
-  void collect(const DrawTask& task, std::size_t g, bool wants_parts, const DrawSettings& settings, CountGroup& group);
+  void collect(const DrawTask& task, std::size_t g, bool wants_parts, CountGroup& group);
 
   Staging staging_;
   DeviceBuffer<std::uint32_t> work_, large_, components_;
   DeviceBuffer<EntryPart> parts_;
-  DeviceBuffer<EntryLikelihood> in_logs_;
   DeviceBuffer<float> weights_;  // of each group: they make up for factors that are still to be scaled
   DeviceBuffer<double> log_weights_;
   DeviceBuffer<unsigned char> results_;  // of each group, its header and totals

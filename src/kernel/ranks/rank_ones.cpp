@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace ztp {
 namespace {
@@ -45,29 +46,49 @@ class RowSet {
   std::vector<std::uint32_t> before_;
 };
 
-// Counts of a row as they travel: which of the rows that were asked for it is, how many columns have any, and for each its number and the count; a single
-// unit is its column alone.
+// Counts of a row as they travel: which of the requested rows it is, how many columns have counts, and for each of them
+// its number and its count. A count of one is the number of the column alone.
 constexpr std::uint32_t more_than_one = 0x80000000u;
 
+// Rows are padded with zeros, and most values are zero: they are looked at many at a time.
 template <class T>
-void pack_row(std::uint32_t row, const T* values, std::size_t columns, std::vector<std::uint32_t>& words) {
-  const std::size_t head = words.size();
-  words.insert(words.end(), {row, 0});
-  for (std::size_t q = 0; q < columns; ++q) {
-    if (values[q] == 0) continue;
-    ++words[head + 1];
-    if (values[q] == 1) {
-      words.push_back(static_cast<std::uint32_t>(q));
-      continue;
+std::size_t words_of_row(const T* values, std::size_t stride) {
+  std::size_t any = 0, single = 0;
+  for (std::size_t q = 0; q < stride; q += lanes)
+    for (std::size_t i = q; i < q + lanes; ++i) {
+      any += values[i] != 0 ? 1 : 0;
+      single += values[i] == 1 ? 1 : 0;
     }
-    const auto bits = static_cast<std::uint64_t>(values[q]);
-    words.insert(words.end(), {static_cast<std::uint32_t>(q) | more_than_one, static_cast<std::uint32_t>(bits),
-                               static_cast<std::uint32_t>(bits >> 32)});
-  }
-  if (words[head + 1] == 0) words.resize(head);
+  return any == 0 ? 0 : 2 + any + 2 * (any - single);
 }
 
+// Returns where the next row goes.
 template <class T>
+std::uint32_t* pack_row(std::uint32_t row, const T* values, std::size_t stride, std::uint32_t* words) {
+  std::uint32_t* const head = words;
+  std::uint32_t found = 0;
+  words += 2;
+  for (std::size_t q = 0; q < stride; q += lanes) {
+    T some = 0;
+    for (std::size_t i = q; i < q + lanes; ++i) some |= values[i];
+    for (std::size_t i = q; some != 0 && i < q + lanes; ++i) {
+      if (values[i] == 0) continue;
+      ++found;
+      const auto bits = static_cast<std::uint64_t>(values[i]);
+      *words++ = static_cast<std::uint32_t>(i) | (bits == 1 ? 0 : more_than_one);
+      if (bits == 1) continue;
+      *words++ = static_cast<std::uint32_t>(bits);
+      *words++ = static_cast<std::uint32_t>(bits >> 32);
+    }
+  }
+  if (found == 0) return head;
+  head[0] = row;
+  head[1] = found;
+  return words;
+}
+
+// alone: no other thread adds to these rows.
+template <bool alone, class T>
 void add_rows(const std::uint32_t* word, const std::uint32_t* end, const std::vector<std::uint32_t>& asked_for,
               Matrix<T>& S) {
   while (word < end) {
@@ -80,7 +101,10 @@ void add_rows(const std::uint32_t* word, const std::uint32_t* end, const std::ve
         count = static_cast<std::int64_t>(std::uint64_t{word[0]} | std::uint64_t{word[1]} << 32);
         word += 2;
       }
-      std::atomic_ref(row[q & ~more_than_one]).fetch_add(static_cast<T>(count), std::memory_order_relaxed);
+      if constexpr (alone)
+        row[q & ~more_than_one] += static_cast<T>(count);
+      else
+        std::atomic_ref(row[q & ~more_than_one]).fetch_add(static_cast<T>(count), std::memory_order_relaxed);
     }
   }
 }
@@ -160,11 +184,16 @@ std::vector<Range> RankOnes::cut_into_chunks(const std::vector<std::size_t>& par
   return ranges;
 }
 
-RankOnes::RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, double room, Comm& comm,
-                   Kernel& host)
-    : Ones(of_all), comm_(comm), host_(host), cells_(std::move(here)), rows_here_(layout.matrices(), 0) {
+RankOnes::RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, double room,
+                   const RankPlace& rank, PartKernel& kernel)
+    : Ones(of_all),
+      comm_(rank.comm),
+      kernel_(kernel),
+      elsewhere_(rank.elsewhere != nullptr),
+      cells_(std::move(here)),
+      rows_here_(layout.matrices(), 0) {
   // From what all ranks know alike: nothing is agreed on here, for cells of a file are read beside other work.
-  for (const Range& cells : cut_into_chunks(parts_of_modes(of_all.count, layout, comm.size(), room)))
+  for (const Range& cells : cut_into_chunks(parts_of_modes(of_all.count, layout, comm_.size(), room)))
     chunks_.emplace_back().cells = cells;
   if (of_all.numbers != nullptr || of_all.first != 0)
     for (const std::uint64_t place : cells_.place) numbers_.push_back(of_all.number(place));
@@ -180,8 +209,8 @@ RankOnes::RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& 
                           .missing = of_all.missing,
                           .indexed = of_all.indexed && chunk.cells.size() * K >= worth_an_index * rows,
                           .numbers = (numbers_.empty() ? cells_.place : numbers_).data() + first};
-    chunk.ones = host.upload(cells, layout_here(layout));
-    host.reserve(chunk.cells.size());
+    chunk.ones = kernel.upload(cells, layout_here(layout));
+    kernel.reserve(chunk.cells.size());
   }
 }
 
@@ -221,8 +250,10 @@ std::size_t RankOnes::bytes() const {
       for (const auto& rows : plan.give) sum += 4 * rows.size();
     }
   }
-  for (const auto& of_matrix : factors_) sum += of_matrix->bytes();
-  for (const auto& of_matrix : counts_) sum += of_matrix->bytes();
+  for (const auto* copies : {&factors_, &factors_there_})
+    for (const auto& of_matrix : *copies) sum += of_matrix->bytes();
+  for (const auto* copies : {&counts_, &counts_there_})
+    for (const auto& of_matrix : *copies) sum += of_matrix->bytes();
   for (const Message* message : {&fetched_, &given_}) sum += message->send.size() + message->receive.size();
   return sum;
 }
@@ -285,8 +316,10 @@ void RankOnes::begin_fetch(std::size_t c, const std::vector<const Factors*>& fac
       to_each[rank] += plans[f].give[rank].size() * row_bytes;
       from_each[rank] += (plans[f].to[rank] - plans[f].from[rank]) * row_bytes;
     }
-    if (factors_.size() == f)
-      factors_.push_back(host_.factors(rows_here_[f], factors[f]->columns(), {.all = factors[f]->all_rows()}));
+    if (factors_.size() != f) continue;
+    const RowPlace place{.all = factors[f]->all_rows()};
+    factors_.push_back(HostArrays().factors(rows_here_[f], factors[f]->columns(), place));
+    if (elsewhere_) factors_there_.push_back(kernel_.factors(rows_here_[f], factors[f]->columns(), place));
   }
   const std::vector<std::uint64_t> send_at = offsets_of(to_each);
   fetched_at_ = offsets_of(from_each);
@@ -303,8 +336,7 @@ void RankOnes::begin_fetch(std::size_t c, const std::vector<const Factors*>& fac
   comm_.begin_exchange(fetched_.send.data(), to_each.data(), fetched_.receive.data(), from_each.data());
 }
 
-std::vector<const Factors*> RankOnes::fetched(std::size_t c, const std::vector<const Factors*>& factors,
-                                              Pool& pool) const {
+std::vector<Factors*> RankOnes::fetched(std::size_t c, const std::vector<const Factors*>& factors, Pool& pool) const {
   const std::vector<Plan>& plans = chunks_[c].plans;
   const auto rows_of = [&](std::size_t f, std::size_t rank) { return plans[f].to[rank] - plans[f].from[rank]; };
   for_pieces(fetched_at_, rows_of, pool, [&](const Piece& piece) {
@@ -321,8 +353,10 @@ std::vector<const Factors*> RankOnes::fetched(std::size_t c, const std::vector<c
     for (std::size_t i = piece.rows.begin; i < piece.rows.end; ++i, from += 4 * u.columns())
       std::memcpy(u.row(first + i), from, 4 * u.columns());
   });
-  std::vector<const Factors*> result;
-  for (const auto& of_matrix : factors_) result.push_back(of_matrix.get());
+  for (std::size_t f = 0; f < factors_there_.size(); ++f)
+    kernel_.send_factors(pool, on_this_host(*factors_[f]), *factors_there_[f]);
+  std::vector<Factors*> result;
+  for (const auto& of_matrix : elsewhere_ ? factors_there_ : factors_) result.push_back(of_matrix.get());
   return result;
 }
 
@@ -331,9 +365,10 @@ std::vector<Counts*> RankOnes::sums_here(const std::vector<Counts*>& of_all) con
   for (std::size_t f = 0; f < of_all.size(); ++f) {
     if (counts_.size() == f) {
       const bool wide = of_ranks(*of_all[f]).own.wide();
-      counts_.push_back(host_.counts(rows_here_[f], of_all[f]->columns(), wide));
+      counts_.push_back(HostArrays().counts(rows_here_[f], of_all[f]->columns(), wide));
+      if (elsewhere_) counts_there_.push_back(kernel_.counts(rows_here_[f], of_all[f]->columns(), wide));
     }
-    result.push_back(counts_[f].get());
+    result.push_back((elsewhere_ ? counts_there_ : counts_)[f].get());
   }
   return result;
 }
@@ -361,49 +396,67 @@ void RankOnes::give_back(std::size_t c, const std::vector<Counts*>& of_all, cons
   const std::size_t ranks = comm_.size(), matrices = of_all.size();
   std::vector<Plan>& plans = chunks_[c].plans;
   for (std::size_t f = 0; f < matrices; ++f) plan(plans[f], of_ranks(*of_all[f]).cut());
-  std::vector<std::vector<std::uint32_t>> words(ranks * matrices);  // for each owner and matrix
-  pool.for_blocks(words.size(), [&](std::size_t i) {
-    const std::size_t owner = i / matrices, f = i % matrices;
-    if (owner == comm_.rank()) return;
-    const std::uint64_t first = plans[f].from[owner];
-    dynamic_cast<const HostCounts&>(*counts_[f]).visit([&](const auto& S) {
-      for (std::uint64_t j = first; j < plans[f].to[owner]; ++j)
-        pack_row(static_cast<std::uint32_t>(j - first), S.row(j), S.columns(), words[i]);
+  for (std::size_t f = 0; f < counts_there_.size(); ++f) {
+    HostCounts& here = on_this_host(*counts_[f]);
+    here.forget();
+    here.make_room(most[f]);
+    kernel_.bring_counts(pool, *counts_there_[f], here);
+  }
+  // Words are counted first, and then written where they are sent from.
+  std::vector<Piece> pieces;
+  for (std::size_t owner = 0; owner < ranks; ++owner)
+    for (std::size_t f = 0; f < matrices && owner != comm_.rank(); ++f) {
+      const Blocks blocks{plans[f].to[owner] - plans[f].from[owner], 1024};
+      for (std::size_t b = 0; b < blocks.count(); ++b)
+        pieces.push_back({f, owner, {blocks.begin(b), blocks.end(b)}, 0});
+    }
+  const auto for_rows = [&](const Piece& piece, const auto& body) {
+    dynamic_cast<const HostCounts&>(*counts_[piece.matrix]).visit([&](const auto& S) {
+      const std::uint64_t first = plans[piece.matrix].from[piece.rank];
+      for (std::size_t j = piece.rows.begin; j < piece.rows.end; ++j) body(j, S.row(first + j), S.stride());
     });
+  };
+  pool.for_blocks(pieces.size(), [&](std::size_t i) {
+    for_rows(pieces[i],
+             [&](std::size_t, const auto* row, std::size_t stride) { pieces[i].offset += words_of_row(row, stride); });
   });
   // To each owner: how many words there are of each matrix, and these.
-  std::vector<std::uint64_t> to_each(ranks), from_each(ranks);
-  std::vector<std::uint64_t> counts(ranks * matrices), counts_of_others(ranks * matrices);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    counts[i] = words[i].size();
-    to_each[i / matrices] += 4 * words[i].size();
+  std::vector<std::uint64_t> to_each(ranks, 0), from_each(ranks, 0);
+  std::vector<std::uint64_t> counts(ranks * matrices, 0), counts_of_others(ranks * matrices);
+  std::uint64_t all = 0;
+  for (Piece& piece : pieces) {
+    counts[piece.rank * matrices + piece.matrix] += piece.offset;
+    to_each[piece.rank] += 4 * piece.offset;
+    all += std::exchange(piece.offset, all);
   }
   const std::vector<std::uint64_t> same(ranks, 8 * matrices);
   comm_.exchange(counts.data(), same.data(), counts_of_others.data(), same.data());
-  for (std::size_t i = 0; i < words.size(); ++i) from_each[i / matrices] += 4 * counts_of_others[i];
-  const std::vector<std::uint64_t> send_at = offsets_of(to_each), receive_at = offsets_of(from_each);
-  given_.make_room(send_at.back(), receive_at.back());
-  pool.for_blocks(ranks, [&](std::size_t rank) {
-    std::uint64_t offset = send_at[rank];
-    for (std::size_t f = 0; f < matrices; ++f) {
-      const auto& list = words[rank * matrices + f];
-      if (!list.empty()) std::memcpy(given_.send.data() + offset, list.data(), 4 * list.size());
-      offset += 4 * list.size();
-    }
+  for (std::size_t i = 0; i < counts.size(); ++i) from_each[i / matrices] += 4 * counts_of_others[i];
+  const std::vector<std::uint64_t> receive_at = offsets_of(from_each);
+  given_.make_room(4 * all, receive_at.back());
+  pool.for_blocks(pieces.size(), [&](std::size_t i) {
+    auto* to = reinterpret_cast<std::uint32_t*>(given_.send.data()) + pieces[i].offset;
+    for_rows(pieces[i], [&](std::size_t j, const auto* row, std::size_t stride) {
+      to = pack_row(static_cast<std::uint32_t>(j), row, stride, to);
+    });
   });
-  words.clear();
-  words.shrink_to_fit();
-  comm_.exchange(given_.send.data(), to_each.data(), given_.receive.data(), from_each.data());
+  comm_.begin_exchange(given_.send.data(), to_each.data(), given_.receive.data(), from_each.data());
   for (std::size_t f = 0; f < matrices; ++f) {
     of_ranks(*of_all[f]).own.make_room(most[f]);
     add_own_rows(plans[f], dynamic_cast<const HostCounts&>(*counts_[f]), of_ranks(*of_all[f]).own, pool);
   }
+  comm_.end_exchange();
   pool.for_blocks(ranks, [&](std::size_t rank) {
     std::uint64_t offset = receive_at[rank];
     for (std::size_t f = 0; f < matrices; ++f) {
       const std::uint64_t count = counts_of_others[rank * matrices + f];
       const auto* const first = reinterpret_cast<const std::uint32_t*>(given_.receive.data() + offset);
-      of_ranks(*of_all[f]).own.visit([&](auto& S) { add_rows(first, first + count, plans[f].give[rank], S); });
+      of_ranks(*of_all[f]).own.visit([&](auto& S) {
+        if (pool.threads() == 1)
+          add_rows<true>(first, first + count, plans[f].give[rank], S);
+        else
+          add_rows<false>(first, first + count, plans[f].give[rank], S);
+      });
       offset += 4 * count;
     }
   });

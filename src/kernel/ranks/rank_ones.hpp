@@ -19,7 +19,9 @@ std::vector<std::size_t> parts_of_modes(std::size_t ones, const FactorLayout& la
 class RankOnes final : public Ones {
  public:
   // of_all: the cells of all ranks, of which no values are needed but numbers. All ranks make theirs together.
-  RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, double room, Comm& comm, Kernel& host);
+  // kernel: which computes with them.
+  RankOnes(const HostCells& of_all, CellsHere here, const FactorLayout& layout, double room, const RankPlace& rank,
+           PartKernel& kernel);
   std::size_t bytes() const override;
 
   std::size_t count_here() const { return cells_.place.size(); }
@@ -38,7 +40,7 @@ class RankOnes final : public Ones {
   // there is time for other work, with the copies of the chunk before; then `fetched` replaces these.
   void begin_fetch(std::size_t c, const std::vector<const Factors*>& factors, Pool& pool) const;
   void end_fetch() const { comm_.end_exchange(); }
-  std::vector<const Factors*> fetched(std::size_t c, const std::vector<const Factors*>& factors, Pool& pool) const;
+  std::vector<Factors*> fetched(std::size_t c, const std::vector<const Factors*>& factors, Pool& pool) const;
   // Sums of counts in the touched rows, each matrix's with so many columns: room to add to.
   std::vector<Counts*> sums_here(const std::vector<Counts*>& of_all) const;
   // Adds what a chunk has there to the sums of the owners, where no column of matrix f gets more than most[f] in all.
@@ -73,14 +75,15 @@ class RankOnes final : public Ones {
   void for_pieces(const std::vector<std::uint64_t>& begin, const RowsOf& rows_of, Pool& pool, const Body& body) const;
 
   Comm& comm_;
-  Kernel& host_;
+  PartKernel& kernel_;
+  const bool elsewhere_;
   CellsHere cells_;  // coords: by the rows that the chunk of the cell touches
   std::vector<std::uint64_t> numbers_;
   std::vector<std::size_t> rows_here_;  // of each matrix: the most that a chunk touches
   std::vector<Chunk> chunks_;
-  // Of one chunk at a time.
-  mutable std::vector<std::unique_ptr<Factors>> factors_;
-  mutable std::vector<std::unique_ptr<Counts>> counts_;
+  // Of one chunk at a time: on the host, and, if it is elsewhere, where the kernel computes.
+  mutable std::vector<std::unique_ptr<Factors>> factors_, factors_there_;
+  mutable std::vector<std::unique_ptr<Counts>> counts_, counts_there_;
   struct Message {
     Buffer<std::byte> send, receive;
     void make_room(std::size_t sent, std::size_t received) {

@@ -43,8 +43,8 @@ class Grid {
 struct Partition {
   std::size_t ranks = 1;
   FactorLayout layout;
-  Grid grid;                 // of cells of the tensor
-  std::vector<RowCut> cuts;  // of each matrix
+  Grid grid;                       // of cells of the tensor
+  std::vector<RowCut> cuts;        // of each matrix
   std::vector<std::int64_t> ones;  // of each rank
   double room = 0;                 // bytes for copies of rows of others, and for messages with them
 

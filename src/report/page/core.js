@@ -86,7 +86,8 @@ function entriesFigure(title, entries, without, most = 12) {
   const shown = entries.slice(0, most);
   return figure({
     title,
-    note: entries.length > most ? `The ${most} strongest of ${count(entries.length)}: the data have all.` : "",
+    note: entries.length > most ? `The ${most} strongest of ${count(entries.length)} are shown. The downloaded data ` +
+        `have all.` : "",
     label: `Bars: weights of ${plural(entries.length, "core entry", "core entries")}. ${
         shown.slice(0, 5).map((e) => `${entryLabel(e.columns, without)}: ${fixed(e.weight, 1)}`).join("; ")}`,
     height: barsHeight(shown.length),

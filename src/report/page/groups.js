@@ -87,7 +87,7 @@ function groupLines(index) {
     `${groupNumber(index)}: ${groupName(index)}`,
     `weight ${fixed(c.weight, 1)} [${fixed(c.q05, 1)}, ${fixed(c.q95, 1)}]`,
     c.share === undefined ? "" : `${percent(c.share)} of the ${oneWord()}s`,
-    c.stability === null ? "" : `stability ${fixed(c.stability, 2)}`, c.network_only ? "used by a network only" : ""
+    c.stability === null ? "" : `stability ${fixed(c.stability, 2)}`, c.network_only ? "used only by a network" : ""
   ].filter((line) => line);
 }
 

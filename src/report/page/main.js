@@ -4,7 +4,7 @@ let report = null;
 
 async function unpack() {
   if (typeof DecompressionStream === "undefined")
-    throw new Error("This browser is too old for the report: any from 2023 on will do.");
+    throw new Error("This browser is too old for the report. Use a version from 2023 or later.");
   const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());

@@ -83,8 +83,8 @@ function searchField(id, choose, modes = d3.range(report.modes.length)) {
     list.hidden = hits.length === 0;
     input.setAttribute("aria-expanded", String(hits.length > 0));
     status.textContent = input.value.trim() === "" ? "" :
-        all.length === 0                           ? "Nothing is called that." :
-        all.length > hits.length                   ? `${count(all.length)} names; these ${hits.length} come first.` :
+        all.length === 0                           ? "No name matches." :
+        all.length > hits.length                   ? `${count(all.length)} names; the first ${hits.length} are shown.` :
                                                      plural(all.length, "name");
   }
   function key(event) {

@@ -2,8 +2,8 @@
 //
 // Two passes. `draw_entries` computes the rate of every entry and finds the component of its unit; that is all for
 // most. Entries whose count may be another than one go to a list, for `draw_several`, and those whose rate floats do
-// not hold to another, which is hardly ever used (allocate_slow.cu). All sums of counts are of integers, and so do not
-// depend on the order; log-likelihoods are added up in a fixed one.
+// not hold to another, which is hardly ever used (allocate_slow.cu). All sums are of integers, and so do not depend on the
+// order.
 #include "kernel/cuda/device/entries.cuh"
 #include "kernel/cuda/device/products.cuh"
 
@@ -104,7 +104,7 @@ template <int STEPS, int MODES>
 __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2
                                            : STEPS > 4             ? 3
                                                                    : 4)
-    draw_entries(const __grid_constant__ DrawTask task, std::uint64_t per_block, double* block_sums) {
+    draw_entries(const __grid_constant__ DrawTask task, std::uint64_t per_block) {
   extern __shared__ unsigned histogram[];
   __shared__ __align__(16) float room_for_weights[STEPS == 0 ? 1 : 16 * STEPS];
   const RateArrays& rates = task.rates;
@@ -116,12 +116,12 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2
   const unsigned lane = threadIdx.x % 32;
   const std::uint64_t block_begin = blockIdx.x * per_block;
   const std::uint64_t end = block_begin + per_block < cells.count ? block_begin + per_block : cells.count;
-  double log_likelihood = 0;
+  LikelihoodSum log_likelihood;
   for (std::uint64_t begin = block_begin + threadIdx.x / 32 * 32; begin < end; begin += threads) {
     const std::uint64_t e = begin + lane;
     const bool is_there = e < end;
     const Cell<MODES> own = load_cell<MODES>(cells, is_there ? e : begin);
-    const auto word = random_block(task.key, task.t, cells.first + e, 0);
+    const auto word = random_block(task.key, task.t, number_of(cells, is_there ? e : begin), 0);
     const double first = to_uniform(word[0] | static_cast<std::uint64_t>(word[1]) << 32);
     const double second = to_uniform(word[2] | static_cast<std::uint64_t>(word[3]) << 32);
     const std::int64_t y = cells.observed != nullptr && is_there ? cells.observed[e] : 1;
@@ -152,7 +152,8 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2
       task.work[cells.count + place_of_several] = __float_as_uint(total);
     }
     if (in_logs) task.work[cells.count - 1 - place_in_logs] = static_cast<std::uint32_t>(e);
-    if (is_there && holds) log_likelihood += log_likelihood_of(cells, z, cells.observed != nullptr ? log(z) : 0.0, y);
+    if (is_there && holds)
+      log_likelihood.add(task, log_likelihood_of(cells, z, cells.observed != nullptr ? log(z) : 0.0, y));
     if (task.component != nullptr && is_there) task.component[e] = is_unit ? component : none;
     if (is_unit) {
       add_unit<MODES>(task, e, own, component);
@@ -160,26 +161,8 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2
     }
     __syncwarp();
   }
-  write_block_sum(log_likelihood, block_sums);  // and all threads are through
+  log_likelihood.flush(task);  // and all threads are through
   totals.flush(task);
-}
-
-// Adds up the sums of blocks in a fixed order: by the last block that comes here.
-__device__ void add_block_sums(const DrawTask& task, const double* block_sums, unsigned count) {
-  __shared__ double of_thread[threads];
-  __shared__ bool is_last;
-  if (threadIdx.x == 0)
-    is_last = atomicAdd(reinterpret_cast<unsigned long long*>(&task.header->blocks_done), 1ull) + 1 == gridDim.x;
-  __syncthreads();
-  if (!is_last) return;
-  double sum = 0;
-  for (unsigned b = threadIdx.x; b < count; b += threads) sum += block_sums[b];
-  of_thread[threadIdx.x] = sum;
-  for (unsigned step = threads / 2; step > 0; step /= 2) {
-    __syncthreads();
-    if (threadIdx.x < step) of_thread[threadIdx.x] += of_thread[threadIdx.x + step];
-  }
-  if (threadIdx.x == 0) task.header->log_likelihood += of_thread[0];
 }
 
 // Many units of one entry: by binomials, one component after another, all by the thread that calls it.
@@ -205,7 +188,7 @@ __global__ void __launch_bounds__(large_threads) split_listed(const __grid_const
     for (std::uint32_t r = lane; r < rates.R; r += 32) of_warp[r] = product(rates, task.cells.coords + e * rates.K, r);
     __syncwarp();
     if (lane == 0) {
-      Stream stream(task.key, task.t, task.cells.first + e);
+      Stream stream(task.key, task.t, number_of(task.cells, e));
       const double total = static_cast<double>(__uint_as_float(task.work[task.cells.count + place]));
       const std::int64_t y = draw_count(stream, task.cells, e, rates.scale * total);
       split_by_binomials(
@@ -220,7 +203,7 @@ __global__ void __launch_bounds__(large_threads) split_listed(const __grid_const
 // draw the count of one each, and their quad finds the components of the units, one entry after another.
 template <int STEPS, int MODES>
 __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
-    draw_several(const __grid_constant__ DrawTask task, const double* block_sums, unsigned sums) {
+    draw_several(const __grid_constant__ DrawTask task) {
   extern __shared__ unsigned histogram[];
   __shared__ __align__(16) float room_for_weights[STEPS == 0 ? 1 : 16 * STEPS];
   const CellArrays& cells = task.cells;
@@ -240,7 +223,7 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
     const std::uint64_t place = is_there ? own_place : begin, e = task.work[place];
     const auto total = static_cast<double>(__uint_as_float(task.work[cells.count + place]));
     const Cell<MODES> own = load_cell<MODES>(cells, e);
-    Stream stream(task.key, task.t, cells.first + e);
+    Stream stream(task.key, task.t, number_of(cells, e));
     const std::int64_t y = is_there ? draw_count(stream, cells, e, task.rates.scale * total) : 0;
     const auto searched = static_cast<unsigned>(is_searched(cells, y) ? y : 0);
     __syncwarp();
@@ -274,7 +257,6 @@ __global__ void __launch_bounds__(threads, STEPS == 0 || STEPS > 7 ? 2 : 3)
   }
   __syncthreads();
   totals.flush(task);
-  add_block_sums(task, block_sums, sums);
 }
 
 // Totals and the header to zero; weights that make up for factors which are still to be scaled.
@@ -295,50 +277,35 @@ __global__ void prepare(const __grid_constant__ DrawTask task) {
     task.weight[r] = product;
     if (r < rates.R) task.log_weight[r] = sum;
   }
-  if (threadIdx.x == 0) *task.header = {0, 0, 0, 0, 0, no_entry, 0};
-}
-
-// Nothing but the log-likelihood of the first pass.
-__global__ void add_sums_alone(const __grid_constant__ DrawTask task, const double* block_sums, unsigned sums) {
-  add_block_sums(task, block_sums, sums);
-}
-
-// Room for the sums of the blocks of one call.
-double* room_for_block_sums() {
-  static double* const room = [] {
-    double* memory = nullptr;
-    return failed(cudaMalloc(&memory, most_blocks * sizeof(double))) ? nullptr : memory;
-  }();
-  return room;
+  if (threadIdx.x == 0) *task.header = {0, 0, 0, 0, 0, 0, 0, no_entry};
 }
 
 template <int STEPS, int MODES>
-void launch(const DrawTask& task, double* block_sums) {
+void launch(const DrawTask& task) {
   const std::uint64_t count = task.cells.count;
   std::uint64_t per_block = (count + most_blocks - 1) / most_blocks;
   per_block = per_block < entries_per_block ? entries_per_block : (per_block + threads - 1) / threads * threads;
   const auto blocks = static_cast<unsigned>((count + per_block - 1) / per_block);
   const std::size_t histogram = task.rates.R <= most_histogram ? task.rates.R * sizeof(unsigned) : 0;
-  if (blocks > 0) draw_entries<STEPS, MODES><<<blocks, threads, histogram, stream()>>>(task, per_block, block_sums);
-  draw_several<STEPS, MODES>
-      <<<blocks_for(count / 4, threads, 3), threads, histogram, stream()>>>(task, block_sums, blocks);
+  if (blocks > 0) draw_entries<STEPS, MODES><<<blocks, threads, histogram, stream()>>>(task, per_block);
+  draw_several<STEPS, MODES><<<blocks_for(count / 4, threads, 3), threads, histogram, stream()>>>(task);
 }
 
 template <int MODES>
-void launch_steps(const DrawTask& task, double* block_sums) {
+void launch_steps(const DrawTask& task) {
   const std::uint32_t R = task.rates.R;
   if (R <= 16)
-    launch<1, MODES>(task, block_sums);
+    launch<1, MODES>(task);
   else if (R <= 32)
-    launch<2, MODES>(task, block_sums);
+    launch<2, MODES>(task);
   else if (R <= 64)
-    launch<4, MODES>(task, block_sums);
+    launch<4, MODES>(task);
   else if (R <= 112)
-    launch<7, MODES>(task, block_sums);
+    launch<7, MODES>(task);
   else if (R <= 208)
-    launch<13, MODES>(task, block_sums);
+    launch<13, MODES>(task);
   else
-    launch<0, MODES>(task, block_sums);
+    launch<0, MODES>(task);
 }
 
 }  // namespace
@@ -365,18 +332,14 @@ int split_large_counts(const DrawTask& given) {
 int draw_counts(const DrawTask& given) {
   if (begin_draw(given)) return 1;
   const DrawTask task = with_own_weights(given);
-  double* const block_sums = room_for_block_sums();
-  if (block_sums == nullptr) return 1;
   if (task.expected) {
-    const unsigned blocks = blocks_for(task.cells.count, threads / group_size, 16);
-    launch_expected(task, blocks, block_sums);
-    add_sums_alone<<<1, threads, 0, stream()>>>(task, block_sums, blocks);
+    launch_expected(task, blocks_for(task.cells.count, threads / group_size, 16));
     return failed(cudaGetLastError());
   }
   if (task.rates.K == 3 && task.rates.mode[0].column == nullptr)
-    launch_steps<3>(task, block_sums);
+    launch_steps<3>(task);
   else
-    launch_steps<0>(task, block_sums);
+    launch_steps<0>(task);
   return failed(cudaGetLastError()) || (given.splits_large && split_large_counts(given));
 }
 

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(threads) draw_in_logs(const DrawTask task) {
     double largest, log_likelihood = 0;
     const double log_z = log_rate(group, rates, cell, largest);
     const std::int64_t observed = cells.observed != nullptr ? cells.observed[e] : 1;
-    Stream stream(task.key, task.t, cells.first + e);
+    Stream stream(task.key, task.t, number_of(cells, e));
     const auto add = [&](std::uint32_t r, std::int64_t part, std::uint32_t order) {
       if (group.l == 0) add_part(task, e, r, part, order);
     };
@@ -59,21 +59,17 @@ __global__ void __launch_bounds__(threads) draw_in_logs(const DrawTask task) {
         }
       }
     }
-    if (group.l != 0) continue;
-    if (i < task.most_in_logs)
-      task.in_logs[i] = {e, log_likelihood};
-    else
-      atomicAdd(&task.header->log_likelihood, log_likelihood);
+    if (group.l == 0) add_large_term(task.header, log_likelihood);
   }
 }
 
 // Expectations instead of draws, added to every component of every entry.                                       (M26)
-__global__ void __launch_bounds__(threads) expect_entries(const DrawTask task, double* block_sums) {
+__global__ void __launch_bounds__(threads) expect_entries(const DrawTask task) {
   const CellArrays& cells = task.cells;
   const RateArrays& rates = task.rates;
   const Group group;
   const std::uint64_t groups = static_cast<std::uint64_t>(gridDim.x) * (threads / group_size);
-  double log_likelihood = 0;
+  LikelihoodSum log_likelihood;
   for (std::uint64_t e = blockIdx.x * (threads / group_size) + threadIdx.x / group_size; e < cells.count; e += groups) {
     const std::uint32_t* cell = cells.coords + e * rates.K;
     double sum = 0, largest = 0;
@@ -113,15 +109,15 @@ __global__ void __launch_bounds__(threads) expect_entries(const DrawTask task, d
       }
       atomicAdd(reinterpret_cast<unsigned long long*>(task.totals) + r, static_cast<unsigned long long>(added));
     }
-    if (group.l == 0 && !nowhere) log_likelihood += log_likelihood_of(cells, z, log_z, y);
+    if (group.l == 0 && !nowhere) log_likelihood.add(task, log_likelihood_of(cells, z, log_z, y));
   }
-  write_block_sum(log_likelihood, block_sums);
+  log_likelihood.flush(task);
 }
 
 __global__ void random_components(const DrawTask task) {
   const std::uint64_t all = static_cast<std::uint64_t>(gridDim.x) * blockDim.x;
   for (std::uint64_t e = blockIdx.x * blockDim.x + threadIdx.x; e < task.cells.count; e += all) {
-    const auto r = static_cast<std::uint32_t>(Stream(task.key, 0, task.cells.first + e).below(task.rates.R));
+    const auto r = static_cast<std::uint32_t>(Stream(task.key, 0, number_of(task.cells, e)).below(task.rates.R));
     add_part(task, e, r, task.cells.observed != nullptr ? task.cells.observed[e] : 1, 0);
   }
 }
@@ -134,8 +130,8 @@ int draw_counts_in_logs(const DrawTask& given) {
   return failed(cudaGetLastError());
 }
 
-void launch_expected(const DrawTask& task, unsigned blocks, double* block_sums) {
-  expect_entries<<<blocks, threads, 0, stream()>>>(task, block_sums);
+void launch_expected(const DrawTask& task, unsigned blocks) {
+  expect_entries<<<blocks, threads, 0, stream()>>>(task);
 }
 
 int allocate_at_random(const DrawTask& task) {

@@ -12,16 +12,26 @@ namespace {
 
 thread_local std::string words;
 cudaStream_t the_stream = nullptr;
+int the_device = 0;
 int processors = 1;
 
 const char* error() {
   return words.c_str();
 }
 
+int devices(int* count) {
+  return failed(cudaGetDeviceCount(count));
+}
+
+int use(int device) {
+  return failed(cudaSetDevice(device));
+}
+
 int open(int device, char* name, std::size_t name_bytes) {
   cudaDeviceProp properties;
   if (failed(cudaSetDevice(device)) || failed(cudaGetDeviceProperties(&properties, device))) return 1;
   if (the_stream == nullptr && failed(cudaStreamCreateWithFlags(&the_stream, cudaStreamNonBlocking))) return 1;
+  the_device = device;
   processors = properties.multiProcessorCount;
   std::snprintf(name, name_bytes, "%s", properties.name);
   return 0;
@@ -92,30 +102,40 @@ int to_host(void* host, const void* memory, std::size_t bytes) {
 int copy(void* to, const void* from, std::size_t bytes) {
   return failed(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, the_stream));
 }
-int rows_to_device(void* memory, std::size_t stride, const void* host, std::size_t row_bytes, std::size_t rows) {
+int rows_to_device(void* memory, std::size_t stride, const void* host, std::size_t host_stride, std::size_t row_bytes,
+                   std::size_t rows) {
   if (rows == 0) return 0;
-  return failed(
-             cudaMemcpy2DAsync(memory, stride, host, row_bytes, row_bytes, rows, cudaMemcpyHostToDevice, the_stream)) ||
+  return failed(cudaMemcpy2DAsync(memory, stride, host, host_stride, row_bytes, rows, cudaMemcpyHostToDevice,
+                                  the_stream)) ||
          wait();
 }
-// By way of pages that stay in place: several times as fast as to any others.
-int rows_to_host(void* host, const void* memory, std::size_t stride, std::size_t row_bytes, std::size_t rows) {
+int rows_to_pinned_host(void* host, std::size_t host_stride, const void* memory, std::size_t stride,
+                        std::size_t row_bytes, std::size_t rows) {
+  return failed(cudaMemcpy2DAsync(host, host_stride, memory, stride, row_bytes, rows, cudaMemcpyDeviceToHost,
+                                  the_stream)) ||
+         wait();
+}
+// To pages that are not pinned by way of some that are: several times as fast.
+int rows_to_host(void* host, std::size_t host_stride, const void* memory, std::size_t stride, std::size_t row_bytes,
+                 std::size_t rows, bool is_pinned) {
   constexpr std::size_t room = std::size_t{8} << 20;
   static char* staging = nullptr;
   if (rows == 0) return 0;
+  if (is_pinned) return rows_to_pinned_host(host, host_stride, memory, stride, row_bytes, rows);
   const std::lock_guard lock(of_pages);
   if (row_bytes > room || (staging == nullptr && failed(cudaMallocHost(&staging, room))))
-    return failed(cudaMemcpy2DAsync(host, row_bytes, memory, stride, row_bytes, rows, cudaMemcpyDeviceToHost,
-                                    the_stream)) ||
-           wait();
+    return rows_to_pinned_host(host, host_stride, memory, stride, row_bytes, rows);
   const std::size_t most = row_bytes == 0 ? rows : room / row_bytes;
   for (std::size_t first = 0; first < rows; first += most) {
     const std::size_t here = std::min(most, rows - first);
-    if (failed(cudaMemcpy2DAsync(staging, row_bytes, static_cast<const char*>(memory) + first * stride, stride,
-                                 row_bytes, here, cudaMemcpyDeviceToHost, the_stream)) ||
-        wait())
+    if (rows_to_pinned_host(staging, row_bytes, static_cast<const char*>(memory) + first * stride, stride, row_bytes,
+                            here))
       return 1;
-    std::memcpy(static_cast<char*>(host) + first * row_bytes, staging, here * row_bytes);
+    char* const to = static_cast<char*>(host) + first * host_stride;
+    if (host_stride == row_bytes)
+      std::memcpy(to, staging, here * row_bytes);
+    else
+      for (std::size_t i = 0; i < here; ++i) std::memcpy(to + i * host_stride, staging + i * row_bytes, row_bytes);
   }
   return 0;
 }
@@ -132,11 +152,17 @@ int failed(cudaError_t status) {
 cudaStream_t stream() {
   return the_stream;
 }
+cudaError_t use_device() {
+  return cudaSetDevice(the_device);
+}
 int multiprocessors() {
   return processors;
 }
 
 int to_device_aside(void*, const void*, std::size_t);
+int take_snapshot(FactorArray, float*, void**);
+int read_snapshot(void*, const float*, std::size_t, float*);
+void forget_snapshot(void*);
 int pin(void*, std::size_t);
 void unpin(void*);
 int draw_counts(const DrawTask&);
@@ -145,11 +171,17 @@ int split_large_counts(const DrawTask&);
 int allocate_at_random(const DrawTask&);
 int draw_gammas(const ColumnTask&, StreamKey, std::uint32_t, FactorArray);
 int sum_columns(const ColumnTask&, FactorArray, double*, double*);
+int sum_groups(const ColumnTask&, FactorArray, std::uint64_t, double*, double*);
+int sum_listed_groups(const ColumnTask&, FactorArray, const std::uint32_t*, std::uint64_t, double*);
+int add_groups(double*, std::uint64_t, std::uint32_t, double*);
 int draw_columns(const ColumnJob*, std::size_t);
 int scale_columns(const ColumnTask&, const float*, FactorArray);
 int mean_columns(const ColumnTask&, const float*, FactorArray);
 int draw_in_logs(const ColumnTask&, const std::uint32_t*, std::uint32_t, const double*, StreamKey, std::uint32_t,
                  FactorArray, double*, double*);
+int log_gammas(const ColumnTask&, std::uint32_t, StreamKey, std::uint32_t, FactorArray, double*);
+int normalise(double*, std::uint64_t, double, double*);
+int write_column(const ColumnTask&, std::uint32_t, const double*, FactorArray);
 int sum_counts(const ColumnTask&, std::int64_t*);
 int block_sums(FactorArray, RowsMask, int, double*, double*);
 int place(FactorArray, RowsMask, const std::int64_t*, const double*, StreamKey, std::uint32_t, std::int64_t,
@@ -175,7 +207,9 @@ extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda
   static const Api api = {
       .version = api_version,
       .error = error,
+      .devices = devices,
       .open = open,
+      .use = use,
       .memory = memory,
       .allocate = allocate,
       .release = release,
@@ -189,6 +223,9 @@ extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda
       .rows_to_device = rows_to_device,
       .rows_to_host = rows_to_host,
       .copy = copy,
+      .take_snapshot = take_snapshot,
+      .read_snapshot = read_snapshot,
+      .forget_snapshot = forget_snapshot,
       .wait = wait,
       .draw_counts = draw_counts,
       .draw_counts_in_logs = draw_counts_in_logs,
@@ -196,10 +233,16 @@ extern "C" __attribute__((visibility("default"))) const ztp::cuda::Api* ztp_cuda
       .allocate_at_random = allocate_at_random,
       .draw_gammas = draw_gammas,
       .sum_columns = sum_columns,
+      .sum_groups = sum_groups,
+      .sum_listed_groups = sum_listed_groups,
+      .add_groups = add_groups,
       .draw_columns = draw_columns,
       .scale_columns = scale_columns,
       .mean_columns = mean_columns,
       .draw_in_logs = draw_in_logs,
+      .log_gammas = log_gammas,
+      .normalise = normalise,
+      .write_column = write_column,
       .sum_counts = sum_counts,
       .block_sums = block_sums,
       .place = place,

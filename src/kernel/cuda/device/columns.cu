@@ -157,30 +157,38 @@ __global__ void __launch_bounds__(threads) draw_gamma_rows(const ColumnTask task
   }
 }
 
-// A block of rows, all columns: thread by thread in a fixed order.
-__global__ void __launch_bounds__(threads) sum_blocks(const ColumnTask task, FactorArray u, double* blocks) {
-  const std::uint64_t begin = blockIdx.x * rows_per_sum;
-  const std::uint64_t end = begin + rows_per_sum < task.count ? begin + rows_per_sum : task.count;
-  extern __shared__ double of_thread[];
-  // As many rows at a time as there are threads for.
-  const std::uint32_t P = u.columns, width = P < threads ? P : threads, rows = threads / width;
-  for (std::uint32_t first = 0; first < P; first += width) {
-    const std::uint32_t q = first + threadIdx.x % width, part = threadIdx.x / width;
+// What these rows add up to, all columns, tile by tile: as many rows at a time as a block of THREADS has threads for,
+// each of which takes its rows one after another, and then the threads in order.
+template <unsigned THREADS>
+__device__ void sum_rows(const ColumnTask& task, FactorArray u, std::uint64_t begin, std::uint64_t end, double* sums) {
+  __shared__ double of_thread[THREADS];
+  for (std::uint32_t first = 0; first < u.columns; first += tile_columns) {
+    const std::uint32_t width = u.columns - first < tile_columns ? u.columns - first : tile_columns;
+    const std::uint32_t parts = THREADS / width, part = threadIdx.x / width, q = threadIdx.x % width;
     double sum = 0;
-    for (std::uint64_t i = begin + part; part < rows && q < P && i < end; i += rows)
-      sum += static_cast<double>(u.values[row_of(task, i) * u.stride + q]);
+    for (std::uint64_t i = begin + part; part < parts && i < end; i += parts)
+      sum += static_cast<double>(u.values[row_of(task, i) * u.stride + first + q]);
     of_thread[threadIdx.x] = sum;
     __syncthreads();
-    if (part == 0 && q < P) {
-      for (std::uint32_t other = 1; other < rows; ++other) sum += of_thread[other * width + threadIdx.x];
-      blocks[blockIdx.x * static_cast<std::uint64_t>(P) + q] = sum;
+    if (part == 0) {
+      for (std::uint32_t other = 1; other < parts; ++other) sum += of_thread[other * width + q];
+      sums[first + q] = sum;
     }
     __syncthreads();
   }
 }
 
-// Adds up `per_group` rows of sums, 32 columns a block: 32 threads for each, in a fixed order. With `factor`: what each
-// column is to be multiplied by to add up to `rows`, too; nothing is left of one that has been lost.
+// A block of rows for each block of threads: the same sums as those of draw_tiles.
+__global__ void __launch_bounds__(threads) sum_blocks(const ColumnTask task, FactorArray u, double* blocks) {
+  const std::uint64_t begin = blockIdx.x * rows_per_sum;
+  const std::uint64_t end = begin + rows_per_sum < task.count ? begin + rows_per_sum : task.count;
+  sum_rows<threads>(task, u, begin, end, blocks + blockIdx.x * static_cast<std::uint64_t>(u.columns));
+}
+
+// Adds up `per_group` rows of sums, 32 columns a block: 32 threads for each, which have sums_of_thread neighbours and
+// then add up what neighbouring threads have: so neighbouring groups of 8, 16, ... have sums of their own, which other
+// processes may have made (kernel/cuda/sum_order.hpp). With `factor`: what each column is to be multiplied by to add up
+// to `rows`, too; nothing is left of one that has been lost.
 struct SumTask {
   const double* blocks;
   std::uint64_t count, per_group;
@@ -193,6 +201,7 @@ struct SumTasks {
   SumTask task[most_jobs];
 };
 constexpr unsigned sum_width = 32, sum_threads = 1024;
+static_assert(sum_threads / sum_width * sums_of_thread == sums_of_group);
 
 __global__ void __launch_bounds__(sum_threads) add_blocks(const __grid_constant__ SumTasks tasks) {
   __shared__ double of_thread[sum_threads];
@@ -202,21 +211,27 @@ __global__ void __launch_bounds__(sum_threads) add_blocks(const __grid_constant_
   if (blockIdx.y * sum_width >= task.columns || (begin >= task.count && blockIdx.x > 0)) return;  // the whole block
   const std::uint64_t end = begin + task.per_group < task.count ? begin + task.per_group : task.count;
   double sum = 0;
-  if (q < task.columns) {
-#pragma unroll 8
-    for (std::uint64_t b = begin + part; b < end; b += sum_threads / sum_width)
-      sum += task.blocks[b * task.columns + q];
-  }
+  const std::uint64_t first = begin + part * sums_of_thread;
+#pragma unroll
+  for (unsigned i = 0; i < sums_of_thread; ++i)
+    if (q < task.columns && first + i < end) sum += task.blocks[(first + i) * task.columns + q];
   of_thread[threadIdx.x] = sum;
-  for (unsigned step = sum_threads / 2; step >= sum_width; step /= 2) {
+  for (unsigned step = 1; step < sum_threads / sum_width; step *= 2) {
     __syncthreads();
-    if (threadIdx.x < step) of_thread[threadIdx.x] += of_thread[threadIdx.x + step];
+    if (part % (2 * step) == 0) of_thread[threadIdx.x] += of_thread[threadIdx.x + step * sum_width];
   }
   if (part != 0 || q >= task.columns) return;
   sum = of_thread[threadIdx.x];
   task.sums[blockIdx.x * static_cast<std::uint64_t>(task.columns) + q] = sum;
   if (task.factor != nullptr)
     task.factor[q] = sum < task.smallest_sum ? 0.0f : isfinite(sum) ? static_cast<float>(task.rows / sum) : 1.0f;
+}
+
+// Listed rows, group by group.
+__global__ void __launch_bounds__(sum_threads)
+    sum_listed(const ColumnTask task, FactorArray u, const std::uint32_t* begin, double* sums) {
+  sum_rows<sum_threads>(task, u, begin[blockIdx.x], begin[blockIdx.x + 1],
+                        sums + blockIdx.x * static_cast<std::uint64_t>(u.columns));
 }
 
 // Sums of blocks become sums of columns: group by group, where there are many. Sums of groups take the place of those
@@ -267,26 +282,18 @@ int run_for_values(const ColumnTask& task, std::uint32_t P, const Body& body) {
   return failed(cudaGetLastError());
 }
 
-// Column which[blockIdx.x] by way of logarithms, as normalise_logs of kernel/gamma_draw.hpp does it.
-__global__ void __launch_bounds__(threads)
-    draw_columns_in_logs(const ColumnTask task, const std::uint32_t* which, const double* log_rest, StreamKey key,
-                         std::uint32_t t, FactorArray u, double* room, double* sums) {
+// The logarithm of the draw at this row.
+__device__ double log_gamma(const ColumnTask& task, std::uint64_t row, std::uint32_t q, const Streams& streams,
+                            const FactorArray& u) {
+  return log_gamma_at(streams, ((u.first_row + row) << 32) | q, shape_at(task, row, q));
+}
+
+// As normalise_logs of kernel/gamma_draw.hpp, by a block of threads: logarithms become what they are together `n` times
+// one. Returns what they add up to relative to the largest.
+__device__ double normalise_logs(double* logs, std::uint64_t count, double n) {
   __shared__ double of_thread[threads];
-  const std::uint32_t q = which[blockIdx.x];
-  double* const logs = room + blockIdx.x * (task.count + 1);
-  const std::uint64_t count = task.count + (log_rest == nullptr ? 0 : 1);
   double largest = -INFINITY, sum = 0;
-  for (std::uint64_t i = threadIdx.x; i < count; i += threads) {
-    double value;
-    if (i < task.count) {
-      const std::uint64_t row = row_of(task, i);
-      value = log_gamma_at({key, t}, ((u.first_row + row) << 32) | q, shape_at(task, row, q));
-    } else {
-      value = log_rest[q];
-    }
-    logs[i] = value;
-    largest = value > largest ? value : largest;
-  }
+  for (std::uint64_t i = threadIdx.x; i < count; i += threads) largest = logs[i] > largest ? logs[i] : largest;
   of_thread[threadIdx.x] = largest;
   for (unsigned step = threads / 2; step > 0; step /= 2) {
     __syncthreads();
@@ -304,10 +311,39 @@ __global__ void __launch_bounds__(threads)
   }
   __syncthreads();
   sum = of_thread[0];
-  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
-  const double factor = isfinite(sum) ? static_cast<double>(u.rows) / sum : 1.0;
+  const double factor = isfinite(sum) ? n / sum : 1.0;
+  for (std::uint64_t i = threadIdx.x; i < count; i += threads) logs[i] *= factor;
+  return sum;
+}
+
+// Column which[blockIdx.x] by way of logarithms.
+__global__ void __launch_bounds__(threads)
+    draw_columns_in_logs(const ColumnTask task, const std::uint32_t* which, const double* log_rest, StreamKey key,
+                         std::uint32_t t, FactorArray u, double* room, double* sums) {
+  const std::uint32_t q = which[blockIdx.x];
+  double* const logs = room + blockIdx.x * (task.count + 1);
   for (std::uint64_t i = threadIdx.x; i < task.count; i += threads)
-    u.values[row_of(task, i) * u.stride + q] = static_cast<float>(logs[i] * factor);
+    logs[i] = log_gamma(task, row_of(task, i), q, {key, t}, u);
+  if (log_rest != nullptr && threadIdx.x == 0) logs[task.count] = log_rest[q];
+  __syncthreads();
+  const double sum =
+      normalise_logs(logs, task.count + (log_rest == nullptr ? 0 : 1), static_cast<double>(u.rows));
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+  __syncthreads();
+  for (std::uint64_t i = threadIdx.x; i < task.count; i += threads)
+    u.values[row_of(task, i) * u.stride + q] = static_cast<float>(logs[i]);
+}
+
+__global__ void __launch_bounds__(threads) normalise_column(double* logs, std::uint64_t count, double n, double* sum) {
+  const double of_all = normalise_logs(logs, count, n);
+  if (threadIdx.x == 0) *sum = of_all;
+}
+
+template <class Body>
+__global__ void for_listed(const ColumnTask task, Body body) {
+  for (std::uint64_t i = blockIdx.x * std::uint64_t{threads} + threadIdx.x; i < task.count;
+       i += std::uint64_t{gridDim.x} * threads)
+    body(i, row_of(task, i));
 }
 
 }  // namespace
@@ -320,11 +356,33 @@ int draw_gammas(const ColumnTask& task, StreamKey key, std::uint32_t t, FactorAr
 
 int sum_columns(const ColumnTask& task, FactorArray u, double* blocks, double* sums) {
   const std::uint64_t count = column_blocks(task.count);
-  sum_blocks<<<static_cast<unsigned>(count < 1 ? 1 : count), threads, threads * sizeof(double), stream()>>>(task, u,
-                                                                                                            blocks);
+  sum_blocks<<<static_cast<unsigned>(count < 1 ? 1 : count), threads, 0, stream()>>>(task, u, blocks);
   SumTasks tasks{};
   tasks.task[0] = {blocks, count, 0, u.columns, sums, nullptr, 0, 0};
   return failed(cudaGetLastError()) || add_up(tasks, 1);
+}
+
+int sum_groups(const ColumnTask& task, FactorArray u, std::uint64_t rows_of_group, double* blocks, double* sums) {
+  const std::uint64_t count = column_blocks(task.count), per_group = rows_of_group / rows_per_sum;
+  if (count == 0) return 0;
+  sum_blocks<<<static_cast<unsigned>(count), threads, 0, stream()>>>(task, u, blocks);
+  SumTasks tasks{};
+  tasks.task[0] = {blocks, count, per_group, u.columns, sums, nullptr, 0, 0};
+  add_blocks<<<dim3(static_cast<unsigned>((count + per_group - 1) / per_group), (u.columns + sum_width - 1) / sum_width),
+               sum_threads, 0, stream()>>>(tasks);
+  return failed(cudaGetLastError());
+}
+
+int sum_listed_groups(const ColumnTask& task, FactorArray u, const std::uint32_t* begin, std::uint64_t groups,
+                      double* sums) {
+  if (groups > 0) sum_listed<<<static_cast<unsigned>(groups), sum_threads, 0, stream()>>>(task, u, begin, sums);
+  return failed(cudaGetLastError());
+}
+
+int add_groups(double* groups, std::uint64_t count, std::uint32_t columns, double* sums) {
+  SumTasks tasks{};
+  tasks.task[0] = {groups, count, 0, columns, sums, nullptr, 0, 0};
+  return add_up(tasks, 1);
 }
 
 int scale_columns(const ColumnTask& task, const float* factor, FactorArray u) {
@@ -380,6 +438,25 @@ int mean_columns(const ColumnTask& task, const float* factor, FactorArray u) {
 int draw_in_logs(const ColumnTask& task, const std::uint32_t* which, std::uint32_t columns, const double* log_rest,
                  StreamKey key, std::uint32_t t, FactorArray u, double* room, double* sums) {
   draw_columns_in_logs<<<columns, threads, 0, stream()>>>(task, which, log_rest, key, t, u, room, sums);
+  return failed(cudaGetLastError());
+}
+
+int log_gammas(const ColumnTask& task, std::uint32_t q, StreamKey key, std::uint32_t t, FactorArray u, double* logs) {
+  for_listed<<<blocks_for(task.count, threads, 16), threads, 0, stream()>>>(
+      task, [=] __device__(std::uint64_t i, std::uint64_t row) { logs[i] = log_gamma(task, row, q, {key, t}, u); });
+  return failed(cudaGetLastError());
+}
+
+int normalise(double* logs, std::uint64_t count, double n, double* sum) {
+  normalise_column<<<1, threads, 0, stream()>>>(logs, count, n, sum);
+  return failed(cudaGetLastError());
+}
+
+int write_column(const ColumnTask& task, std::uint32_t q, const double* values, FactorArray u) {
+  for_listed<<<blocks_for(task.count, threads, 16), threads, 0, stream()>>>(
+      task, [=] __device__(std::uint64_t i, std::uint64_t row) {
+        u.values[row * u.stride + q] = static_cast<float>(values[i]);
+      });
   return failed(cudaGetLastError());
 }
 

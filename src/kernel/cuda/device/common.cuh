@@ -13,6 +13,7 @@ constexpr unsigned group_size = 16;
 // Remembers what failed, for Api::error. Returns whether it did.
 int failed(cudaError_t status);
 cudaStream_t stream();
+cudaError_t use_device();  // in a thread of its own
 int multiprocessors();
 
 inline unsigned blocks_for(std::uint64_t work, unsigned per_block, unsigned blocks_per_processor) {

@@ -32,24 +32,54 @@ __device__ inline void add_part(const DrawTask& task, std::uint64_t e, std::uint
   list_part(task, e, r, count, order);
 }
 
+// Its number among all.
+__device__ inline std::uint64_t number_of(const CellArrays& cells, std::uint64_t e) {
+  return cells.numbers == nullptr ? cells.first + e : __ldg(cells.numbers + e);
+}
+
 __device__ inline double log_likelihood_of(const CellArrays& cells, double z, double log_z, std::int64_t y) {
   if (cells.missing) return z;
   if (cells.observed != nullptr) return static_cast<double>(y) * log_z - log_factorial(static_cast<double>(y));
   return z < 1e-300 ? log_z : log_expm1(z);
 }
 
-// The sum over a block, in a fixed order.
-__device__ inline void write_block_sum(double value, double* block_sums) {
-  __shared__ double of_warp[entry_threads / 32];
-  for (unsigned step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    double sum = 0;
-    for (unsigned w = 0; w < entry_threads / 32; ++w) sum += of_warp[w];
-    block_sums[blockIdx.x] = sum;
-  }
+__device__ inline void add_units_to(DrawnHeader* header, std::int64_t high, std::uint64_t low) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(&header->high), static_cast<unsigned long long>(high));
+  atomicAdd(reinterpret_cast<unsigned long long*>(&header->low), static_cast<unsigned long long>(low));
 }
+
+// A term of so many units that sums of a thread might not hold it: of a very large count.
+__device__ __noinline__ inline void add_large_term(DrawnHeader* header, double term) {
+  if (!(fabs(term) < 0x1p58)) {
+    atomicAdd(&header->rest, term);
+    return;
+  }
+  const double high = floor(term * 0x1p-4);  // of 2^32 units of 2^-28
+  add_units_to(header, __double2ll_rn(high), static_cast<std::uint64_t>(__double2ll_rn((term - 16 * high) * 0x1p28)));
+}
+
+// Log-likelihoods as whole numbers of units, as base/exact_sum.hpp has them: their sum is the same in any order, and so
+// for any part of the entries that a process may have.
+struct LikelihoodSum {
+  long long units = 0;
+  __device__ void add(const DrawTask& task, double term) {
+    if (fabs(term) < 0x1p13)
+      units += __double2ll_rn(term * 0x1p28);
+    else
+      add_large_term(task.header, term);
+  }
+  // All threads of a block, when they are through.
+  __device__ void flush(const DrawTask& task) const {
+    __shared__ long long of_warp[entry_threads / 32];
+    long long sum = units;
+    for (unsigned step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (unsigned w = 1; w < entry_threads / 32; ++w) sum += of_warp[w];
+    if (sum != 0) add_units_to(task.header, sum >> 32, static_cast<std::uint64_t>(sum & 0xffffffffll));
+  }
+};
 
 // The count of an entry with rate z. Not inlined: rejection takes many registers, and few threads come to it.
 __device__ __noinline__ inline std::int64_t draw_count(Stream& stream, const CellArrays& cells, std::uint64_t e,
@@ -97,6 +127,6 @@ __device__ void split_by_binomials(Stream& stream, std::int64_t total, std::uint
 // A task whose weights are those that make up for factors which are still to be scaled (begin_draw has made them).
 DrawTask with_own_weights(DrawTask task);
 int begin_draw(const DrawTask& task);
-void launch_expected(const DrawTask& task, unsigned blocks, double* block_sums);
+void launch_expected(const DrawTask& task, unsigned blocks);
 
 }  // namespace ztp::cuda

@@ -7,7 +7,7 @@ function card(index) {
   const badge = c.stability === null ? "" :
                                        h("span", {
                                          class: `badge ${c.stability >= stable ? "good" : "fair"}`,
-                                         title: "How far the other chains have it, too: 0 to 1"
+                                         title: "How closely the other chains have it, too: 0 to 1"
                                        },
                                          `stability ${fixed(c.stability, 2)}`);
   const panels = report.modes.map(
@@ -44,7 +44,7 @@ function card(index) {
         badge),
       h("p", {class: "facts"},
         `weight ${fixed(c.weight, 1)} [${fixed(c.q05, 1)}, ${fixed(c.q95, 1)}] · ${percent(c.share)} of the ones${
-            c.network_only ? " · used by a network only" : ""}`),
+            c.network_only ? " · used only by a network" : ""}`),
       panels);
 }
 
@@ -76,7 +76,7 @@ function cardsView(section) {
     grid.querySelectorAll(".waiting").forEach((place) => near.observe(place));
   }
   section.append(
-      h("div", {class: "controls"}, labelFor("card-order", "By "), order,
+      h("div", {class: "controls"}, labelFor("card-order", "Order by "), order,
         h("span", {class: "hint"},
           `${plural(report.components.list.length, "component")} in use, ${report.components.empty} empty`)),
       grid);

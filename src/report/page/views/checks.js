@@ -16,7 +16,7 @@ function replicatesText() {
 }
 
 function shareText(share) {
-  return share < 1 ? ` Counted in ${percent(share, 0)} of the contexts, chosen at random.` : "";
+  return share < 1 ? ` Counted in a random ${percent(share, 0)} of the contexts.` : "";
 }
 
 // Which entities of a mode occur together, in a sentence: by the number that is far outside, if one is.
@@ -24,16 +24,16 @@ function pairsSentence(mode, {shared, closest, closest_pairs}) {
   const far = [closest, shared].find((c) => c.place === "far");
   const shown = far || closest;
   const data = shown === shared ?
-      `All pairs of ${mode.name} together share ${short(shared.observed)} contexts` :
+      `In the data, all pairs of ${mode.name} together share ${short(shared.observed)} contexts` :
       closest_pairs === 1 ?
-      `The pair of ${mode.name} that shares most has ${short(closest.observed)} contexts` :
-      `The tenth of the pairs of ${mode.name} that share most have ${short(closest.observed)} contexts on average`;
-  const numbers = `${data}; ${replicatesText()} have ${rangeText(shown)}`;
-  if (!far) return `${numbers}: the model knows which of them occur together.`;
-  if (far.observed < far.low) return `${numbers}: they occur together less often than the model says.`;
-  return `${numbers}: they occur together more often than the model knows. ${
+      `In the data, the pair of ${mode.name} that shares most has ${short(closest.observed)} contexts` :
+      `In the data, the top tenth of the pairs of ${mode.name} share ${short(closest.observed)} contexts on average`;
+  const numbers = `${data}; in ${replicatesText()} ${rangeText(shown)}`;
+  if (!far) return `${numbers}. The model captures which of them occur together.`;
+  if (far.observed < far.low) return `${numbers}. They occur together less often than the model predicts.`;
+  return `${numbers}. They occur together more often than the model predicts. ${
       report.verdicts[2].answer === "yes" ?
-          "The bound on the rank is large enough, so more components would hardly help." :
+          "The bound on the rank is large enough, so more components are unlikely to help." :
           "More components may help."}`;
 }
 
@@ -42,10 +42,11 @@ function changesSentence(mode, d) {
   const c = d.changes;
   const numbers = `The data have ${plural(c.observed, "change")} from one ${mode.name} to the next; ${
       replicatesText()} have ${rangeText(c)}`;
-  if (c.place !== "far") return `${numbers}: about what the model says.`;
-  return c.observed < c.low ? `${numbers}: the model does not know that ones last from one ${
-                                  mode.name} to the next, for it draws every cell by itself.` :
-                              `${numbers}: the data change more than the model says.`;
+  if (c.place !== "far") return `${numbers}, as the model predicts.`;
+  return c.observed < c.low ? `${numbers}. The model draws every cell independently, so it does not know that ones ` +
+      `last from one ${
+                                  mode.name} to the next.` :
+                              `${numbers}. The data change more than the model predicts.`;
 }
 
 // Every number beside its range.
@@ -58,7 +59,7 @@ function checksTable() {
     row(report.modes[k], `contexts that ${p.pairs === 1 ? "the pair shares" : "all pairs share"}`, p.shared),
     row(report.modes[k],
         p.closest_pairs === 1 ? "of the pair that shares most" :
-                                `mean of the ${count(p.closest_pairs)} pairs that share most`,
+                                `mean over the ${count(p.closest_pairs)} pairs that share most`,
         p.closest)
   ]);
   for (const d of changes)
@@ -72,8 +73,9 @@ function checksTable() {
 }
 
 function insideText(inside) {
-  return `${percent(inside, 0)} of the data's points are within the range of the replicates; of a right model, ${
-      percent(report.checks.covers, 0)} would be.`;
+  return `${percent(inside, 0)} of the points of the data are within the range of the replicates. If the model is ` +
+      `right, ${
+      percent(report.checks.covers, 0)} are expected.`;
 }
 
 // How many have at least so much: both axes are logarithmic. thing: what is counted, one and many.
@@ -129,7 +131,7 @@ function degreeFigure(mode, d) {
 }
 
 function pairsFigure(mode, pairs) {
-  const some = pairs.entities < mode.size ? ` Pairs of the ${count(pairs.entities)} entities with most ones.` : "";
+  const some = pairs.entities < mode.size ? ` Pairs of the ${count(pairs.entities)} entities with the most ones.` : "";
   return atLeastFigure({
     title: `Pairs: ${mode.name}`,
     note: `${insideText(pairs.curve.inside)}${some}${shareText(pairs.share)}`,
@@ -146,7 +148,7 @@ function changesFigure(mode, {steps, share}) {
   const last = labels.length - 1;
   return figure({
     title: `Changes: ${mode.name}`,
-    note: `Ones that appear or disappear since the one before. ${insideText(steps.inside)}${shareText(share)}`,
+    note: `Ones that appear or disappear from one to the next. ${insideText(steps.inside)}${shareText(share)}`,
     label: `Changes from one ${mode.name} to the next: the data, and ${
         report.checks.replicates} data sets drawn from the model. ${
         percent(steps.inside, 0)} of the points are within the band.`,
@@ -188,16 +190,16 @@ function checksPart() {
     ...changes.map((d) => changesSentence(report.modes[d.mode], d))
   ].filter((sentence) => sentence);
   return [
-    h("h3", {}, "Does the model make data like these?"),
+    h("h3", {}, "Does the model produce data like these?"),
     h("p", {class: "note"},
       `Posterior predictive check: ${
-          replicates} data sets are drawn from the model, each from another posterior draw, and compared ` +
-          "with the data the fit was given. A context of a mode is one entity of each other mode; two entities " +
-          "share it if both have a one there."),
+          replicates} data sets, called replicates, are drawn from the model, each from a different posterior draw. ` +
+          "They are compared with the data of the fit. A context of a mode is one entity of each other mode. Two " +
+          "entities share a context if both have a one there."),
     h("ul", {class: "findings"}, sentences.map((sentence) => h("li", {}, sentence))), checksTable(),
     h("p", {class: "note"},
-      `Of a right model, some ${percent(1 - covers, 0)} of the numbers at most are outside the range, and hardly any ` +
-          "is far outside: further than the range is wide."),
+      `If the model is right, at most about ${percent(1 - covers, 0)} of the numbers are outside the range. Hardly ` +
+          "any are far outside, that is, further away than the range is wide."),
     legend([
       {name: "data", color: "var(--text)", shape: "dot"},
       {name: "replicates: median", color: "var(--accent)", dash: "4 3"},

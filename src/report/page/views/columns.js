@@ -61,7 +61,7 @@ function pickedWords(picked) {
   return [
     name,
     entries.length ? `weight ${fixed(d3.sum(entries, (e) => e.weight), 1)} in ${count(entries.length)} entries` :
-                     "They do not meet: no entry of the core has them."
+                     "They do not meet: no entry of the core has all of them."
   ];
 }
 
@@ -86,7 +86,7 @@ function pickedPlots(picked, settings) {
   return [
     ...plots, ...roles.map((role) => {
       const entries = coreEntries().filter((e) => e.columns[role] === column);
-      if (entries.length === 0) return h("p", {class: "note"}, `It is no ${report.modes[role].name} of any entry.`);
+      if (entries.length === 0) return h("p", {class: "note"}, `No entry has it as ${report.modes[role].name}.`);
       const title = isOwn(k) ? "Which columns it joins" :
           roles.length > 1   ? `As ${report.modes[role].name}` :
                                "What it meets";

@@ -28,7 +28,8 @@ function compareView(section) {
   ];
   section.append(
       report.agreement === null ?
-          h("p", {class: "lead"}, `${a.title} and ${b.title}: what can be compared of two kinds of models.`) :
+          h("p", {class: "lead"}, `${a.title} and ${b.title}: two kinds of models, of which only a part can be ` +
+              `compared.`) :
           h("p", {class: "lead"}, h("strong", {}, `${percent(report.agreement, 0)} of the two models is the same.`),
             ` ${a.title} and ${b.title}, ${matchWord()} by ${matchWord()}.`),
       h("ul", {class: "findings"}, report.sentences.map((sentence) => h("li", {}, sentence))),
@@ -37,7 +38,7 @@ function compareView(section) {
           table(["", a.title, b.title], rows, {numeric: [1, 2], caption: "The two runs side by side", id: "sides"}),
           comparable || !(a.metrics && b.metrics) ?
               "" :
-              h("p", {class: "note"}, "* Of different test cells: these numbers cannot be compared.")),
+              h("p", {class: "note"}, "* From different test cells, so these numbers cannot be compared.")),
         report.matches.length ? weightsFigure() : ""),
       h("h3", {}, "Options that differ"),
       report.options.length ?
@@ -67,8 +68,8 @@ function weightsFigure() {
   const [nameA, nameB] = sideNames();
   return figure({
     title: `Matched ${matchWord()}s: weight shares`,
-    note: `Full: the same ${matchWord()} (overlap ${report.same} or more). Hollow: alike (${
-        report.alike} or more). On the dashed line both runs give it the same weight.`,
+    note: `Filled: the same ${matchWord()} (overlap ${report.same} or more). Hollow: similar (${
+        report.alike} or more). On the dashed line, both runs give it the same weight.`,
     label: `Points: ${plural(matched.length, "pair")} of matched ${
         matchWord()}s, their shares of the weight in both runs.`,
     height: (width) => Math.min(420, Math.max(260, width * 0.75)),
@@ -193,8 +194,8 @@ function matchCard(m) {
   const side = (s, i) =>
       (s ? `${sideNames()[i]}: ${matchWord()} ${s.number}, weight ${fixed(s.weight, 1)} [${fixed(s.q05, 1)}, ${
                fixed(s.q95, 1)}], ${percent(s.weight_share)} of all` :
-           `${sideNames()[i]}: has nothing like it; the nearest overlaps by ${fixed(m.overlap, 2)}`);
-  const same = !m.a || !m.b ? ["bad", "in one run only"] :
+           `${sideNames()[i]}: has no counterpart; the nearest has an overlap of ${fixed(m.overlap, 2)}`);
+  const same = !m.a || !m.b ? ["bad", "only in one run"] :
                               [m.overlap >= report.same ? "good" : "fair", `overlap ${fixed(m.overlap, 2)}`];
   const moved = m.a && m.b && m.differs ?
       m.differs

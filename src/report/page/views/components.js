@@ -101,7 +101,7 @@ function componentsView(section) {
 
   section.append(h(
       "div", {class: "columns map-and-bars"},
-      h("div", {}, h("div", {class: "controls"}, choice, labelFor("similar-by", "Alike in"), near), map,
+      h("div", {}, h("div", {class: "controls"}, choice, labelFor("similar-by", "Similar in"), near), map,
         c.empty ?
             h("p", {class: "note"}, `${plural(c.empty, "further component")} ${c.empty === 1 ? "is" : "are"} empty.`) :
             ""),

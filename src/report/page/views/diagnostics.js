@@ -40,7 +40,7 @@ function occupiedByChain() {
     title: "Occupied components: each chain",
     label: `Each chain's distribution of the number of occupied components, from ${d3.min(numbers)} to ${
         d3.max(numbers)}.`,
-    note: "Where chains have different numbers, the run does not tell the rank.",
+    note: "If chains have different numbers, the run does not determine the rank.",
     height: 30 + 26 * chains.length + 30,
     draw: (svg, width, height) => {
       const x = d3.scaleLinear().domain([d3.min(numbers) - 1, d3.max(numbers) + 1]);
@@ -136,10 +136,10 @@ function ranksFigure(chosen) {
   return figure({
     title: () => `Rank plots: ${traceName(chosen().name)}`,
     label: () => `For each chain a histogram of the ranks of its draws among those of all chains. ${
-        chosen().bins.map((bins, c) => `${partName(c)}: from ${d3.min(bins)} to ${d3.max(bins)} a bin`).join("; ")}`,
+        chosen().bins.map((bins, c) => `${partName(c)}: from ${d3.min(bins)} to ${d3.max(bins)} per bin`).join("; ")}`,
     note: () =>
-        (halves() ? "There is one chain. The ranks of each half among all draws: flat where they agree." :
-                    "The ranks of a chain's draws among those of all chains: flat where they agree."),
+        (halves() ? "There is one chain. Ranks of the draws of each half among all draws; flat if the halves agree." :
+                    "Ranks of a chain's draws among the draws of all chains; flat if the chains agree."),
     height: (width) => Math.ceil(chosen().bins.length / (width > 420 ? 2 : 1)) * 120 + 8,
     draw: (svg, width) => {
       const across = width > 420 ? 2 : 1, wide = width / across;
@@ -245,7 +245,8 @@ function quantitiesTable(draw) {
       h("div", {class: "table-head"}, h("h3", {}, "R-hat and effective sample sizes"),
         h("button", {type: "button", class: "small data-download", onclick: save}, "data")),
       h("p", {class: "note"},
-        "R-hat: 1 where chains agree, good up to 1.01, usable up to 1.05. ESS: independent draws that the chains are " +
+        "R-hat: 1 if chains agree, good up to 1.01, usable up to 1.05. ESS: number of independent draws that the " +
+        "chains are " +
             `worth, good from 400, usable from 100 (Vehtari et al. 2021). ${
                 plural(
                     report.diagnostics.watched, "cell")} ${report.diagnostics.watched === 1 ? "is" : "are"} watched.`),
@@ -277,7 +278,8 @@ function diagnosticsView(section) {
       verdictCard(0, converged(), null),
       h("p", {class: "facts"},
         `${plural(d.chains.length, "chain")}, ${plural(d.draws, "sweep")} each after burn-in: ${
-            seconds(d.seconds)} of sampling, added up over chains. ${plural(report.run.draws, "draw")} of these are kept for predictions.`),
+            seconds(d.seconds)} of sampling, summed over chains. ` +
+            `${plural(report.run.draws, "draw")} of these are kept for predictions.`),
       names.length ? h("div", {class: "controls"}, labelFor("quantity", "Quantity "), choice) : "",
       names.length && d.traces[0].chains.length > 1 ?
           legend(d.traces[0].chains.map(

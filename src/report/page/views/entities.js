@@ -54,7 +54,7 @@ function profileFigure(k, place) {
     subject: `of ${report.modes[k].labels[place]}`,
     label: `Bars: the shares of its ${word}s. ${
         profile.slice(0, 5).map(([r, share]) => `${groupName(r)} ${percent(share)}`).join("; ")}`,
-    note: `Parts of what the model expects of it${rest > 0.01 ? `; ${percent(rest)} is spread over others` : ""}.`,
+    note: `Where the model expects its ${oneWord()}s${rest > 0.01 ? `; ${percent(rest)} of them are in others` : ""}.`,
     height: barsHeight(profile.length, false),
     interactive: true,
     draw: (svg, width) => bars(
@@ -77,13 +77,13 @@ function neighboursFigure(k, place) {
   if (neighbours.length === 0)
     return h(
         "p", {class: "note"},
-        `It has no neighbours: no other entity has its ${isOwn(k) ? "core entries" : `${groupWord()}s`}.`);
+        `It has no neighbours: no other entity shares its ${isOwn(k) ? "core entries" : `${groupWord()}s`}.`);
   return figure({
     title: "Its nearest neighbours",
     subject: `of ${mode.labels[place]}`,
     label: `Bars: the most similar entities of ${mode.name}. ${
         neighbours.map(([j, s]) => `${mode.labels[j]} ${fixed(s, 2)}`).join("; ")}`,
-    note: `How alike their ${isOwn(k) ? "core entries" : `${groupWord()}s`} are: 1 if these are the same.`,
+    note: `How similar their ${isOwn(k) ? "core entries" : `${groupWord()}s`} are: 1 if they are the same.`,
     height: barsHeight(neighbours.length, false),
     interactive: true,
     draw: (svg, width) => bars(
@@ -156,7 +156,7 @@ function unseenFigure(k, place, cells) {
     title: "Its most probable unseen cells",
     subject: `of ${report.modes[k].labels[place]}`,
     label: `Bars: probabilities. ${cells.map((d) => `${text(d)}: ${percent(d.probability)}`).join("; ")}`,
-    note: `Cells that are not among the ${oneWord()}s that the fit was shown. Probability of ${
+    note: `Cells that are not among the ${oneWord()}s that the fit was given. Probability of ${
         report.run.likelihood === "count" ? "a positive count" : "being a one"}, with a 90 % interval.`,
     height: barsHeight(cells.length),
     draw: (svg, width) => bars(
@@ -213,12 +213,12 @@ function unseenPart(k, place) {
   if (cells && cells.length)
     return h(
         "div", {}, unseenFigure(k, place, cells), unseenTable(k, cells),
-        h("p", {class: "note"}, "More of them: ", command));
+        h("p", {class: "note"}, "For more: ", command));
   return h(
       "div", {}, h("h3", {}, "Its most probable unseen cells"),
       h("p", {class: "note"},
-        `The report has these of ${plural(report.entities[k].unseen_of, "entity", "entities")} of ${
-            mode.name}, those with most ones. For this one:`),
+        `The report has unseen cells for the ${plural(report.entities[k].unseen_of, "entity", "entities")} of ${
+            mode.name} with the most ones. For this one, run:`),
       command);
 }
 
@@ -257,10 +257,11 @@ function entitiesView(section) {
         h("h3", {class: "entity-name", "aria-live": "polite"}, visible(mode.labels[place])),
         h("p", {class: "facts"},
           `${mode.name} · ${plural(mode.ones[place], `training ${oneWord()}`)} · ${
-              percent(mode.overall[place], 2)} of all that the model expects${
+              percent(mode.overall[place], 2)} of all ${oneWord()}s that the model expects${
               report.columns && matrixOf(k).modes.length > 1 ? ", in either role" : ""}`,
           cold ? h("span", {class: "badge fair"},
-                   network ? "cold start: placed by its network alone" : "no data: what is shown is the prior") :
+                   network ? "cold start: known from its network alone" :
+                             "no data: only what the model assumes before it sees any") :
                  ""),
         h("div", {class: "columns"}, profileFigure(k, place), neighboursFigure(k, place)), unseenPart(k, place));
   }

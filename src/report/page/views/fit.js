@@ -5,7 +5,8 @@ function rocFigure(level = "h3", small = false) {
   const f = report.fit;
   return figure({
     title: "ROC curve",
-    note: small ? null : "How many of the ones are found, at how many false alarms. Dashed: guessing.",
+    note: small ? null : "If more cells are called ones, more ones are found (upwards), and there are more false " +
+            "alarms (to the right). Dashed: guessing.",
     level,
     label: `ROC curve of the test cells: area ${fixed(f.metrics.auc_roc, 4)}.`,
     height: (width) => (small ? 246 : Math.min(360, Math.max(220, width * 0.8))),
@@ -21,7 +22,8 @@ function precisionRecallFigure() {
   const chance = f.ones / (f.ones + f.zeros);
   return figure({
     title: "Precision and recall",
-    note: "How many of those it names are ones, and how many of the ones it names. Dashed: guessing.",
+    note: "All cells above some probability are called ones. Precision: the share of them that are ones. Recall: the " +
+        "share of the ones that are among them. Dashed: guessing.",
     label: `Precision-recall curve of the test cells: area ${fixed(f.metrics.auc_pr, 4)}; guessing gives ${
         fixed(chance, 4)}.`,
     height: (width) => Math.min(360, Math.max(220, width * 0.8)),
@@ -85,7 +87,7 @@ function reliabilityFigure(bins, title, note) {
     note,
     label: `Reliability diagram, ${bins.length} bins. ${
         bins.filter((b, i) => i % 4 === 0)
-            .map((b) => `said ${percent(b.probability, 2)}, happened ${percent(b.share, 2)}`)
+            .map((b) => `predicted ${percent(b.probability, 2)}, observed ${percent(b.share, 2)}`)
             .join("; ")}`,
     height: (width) => Math.min(360, Math.max(240, width * 0.8)),
     draw: (svg, width, height) => {
@@ -93,8 +95,8 @@ function reliabilityFigure(bins, title, note) {
       const group = axes(svg, width, height, {
         x,
         y,
-        xName: "probability that the model says",
-        yName: "share of ones that happened",
+        xName: "predicted probability",
+        yName: "observed share of ones",
         margin: {left: 72, right: 22},
       });
       // Few enough to be read.
@@ -117,8 +119,8 @@ function reliabilityFigure(bins, title, note) {
       withTooltip(
           item,
           (b) =>
-              [`said ${percent(b.probability, 2)}`,
-               `happened ${percent(b.share, 2)} [${percent(b.low, 2)}, ${percent(b.high, 2)}]`,
+              [`predicted ${percent(b.probability, 2)}`,
+               `observed ${percent(b.share, 2)} [${percent(b.low, 2)}, ${percent(b.high, 2)}]`,
                `${percent(b.expected, 2)} would be right`, plural(b.cells, "cell")]);
     },
     data: () => [
@@ -150,18 +152,21 @@ function fitView(section) {
     section.append(
         verdictCard(1, calibrated(), null), metricTiles(),
         h("p", {class: "note"},
-          f.source === "held out" ? "Cells that the fit held out: what " : `Cells of ${f.source}: what `,
+          f.source === "held out" ? "Scores of the cells that the fit held out, as " : `Scores of the cells of ` +
+              `${f.source}, as `,
           h("code", {}, `ztp evaluate ${quoted(report.run.directory)}${f.source === "held out" ? "" : " TEST"}`),
-          " prints."),
+          " prints them."),
         h("div", {class: "columns three"}, rocFigure(), precisionRecallFigure(),
           reliabilityFigure(
               f.weighted, "Reliability",
-              "On the dashed line: calibrated. Each cell counts for those it stands for; 90 % intervals.")),
+              "Each point has cells with similar probabilities, with a 90 % interval of their share of ones. If " +
+                  "probabilities are right, it is on the dashed line. A drawn zero counts for all zeros that it " +
+                  "stands for.")),
         scoreTable(f), headTable(f));
   } else {
     section.append(
         h("p", {class: "lead"},
-          "No cells were held out, so nothing tells how good predictions are. Fit with --holdout 0.1, or make the " +
+          "No cells were held out, so the predictions cannot be judged. Fit with --holdout 0.1, or make the " +
               "report with --test FILE."));
   }
   if (report.checks) section.append(...checksPart());

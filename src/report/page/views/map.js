@@ -49,10 +49,12 @@ function mapFigure(state, choose, step) {
   const unstable = list.some((c) => c.stability !== null && c.stability < stable);
   const map = figure({
     title: "Map of the components",
-    label: () => `Map of ${plural(list.length, "component")}, a circle each. Chosen: ${
+    label: () => `Map of ${plural(list.length, "component")}, one circle each. Chosen: ${
         groupLines(state.index).join(", ")}. Arrow keys go to the next one.`,
-    note: `Area: weight. Near each other: made of the same entities; circles that overlap are moved apart.${
-        unstable ? " Dashed: the other chains do not have it." : ""} Point at an entity to see where else it is.`,
+    note: `Area: weight. Components made of the same entities are near each other; overlapping circles are moved ` +
+        `apart.${
+        unstable ? " Dashed: the other chains do not have it." : ""} Point at an entity to see in ` +
+        "which other components it is.",
     height: (width) => Math.min(520, Math.max(300, width * 0.85)),
     interactive: true,
     draw: (svg, width, height) => {

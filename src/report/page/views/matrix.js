@@ -220,11 +220,11 @@ function matrixFigure(state, chosen) {
       const cutOff = [["rows", rows], ["columns", columns]].filter(([, side]) => side.shown.length < side.all);
       return `${
                  plural(
-                     cells.length, "cell")} with weight. Colour: weight, on a logarithmic scale. Small squares: not ` +
-          `there in all draws.${
-                 cutOff.length ? ` Shown are the ${
+                     cells.length, "cell")} with weight. Colour: weight, on a logarithmic scale. Small squares: ` +
+          `some draws do not have them.${
+                 cutOff.length ? ` Only the ${
                                      cutOff.map(([name, side]) => `${side.shown.length} of ${side.all} ${name}`)
-                                         .join(" and ")} with most weight.` :
+                                         .join(" and ")} with the most weight are shown.` :
                                  ""}`;
     },
     height: (width) => plan(width).height,
@@ -232,7 +232,7 @@ function matrixFigure(state, chosen) {
     draw: (svg, width) => {
       const now = plan(width);
       if (now.cells.length === 0) {
-        svg.append("text").attr("x", 4).attr("y", 30).text("No entry of the core is there.");
+        svg.append("text").attr("x", 4).attr("y", 30).text("No entry of the core is here.");
         return;
       }
       const opacity = tint(now.cells);

@@ -45,8 +45,8 @@ function graphFigure(network) {
   };
   const plot = figure({
     title: `The network of ${mode.name}`,
-    note: (all ? "" : `The ${nodes.length} of ${count(of)} with most neighbours. `) +
-        `Colour and shape: the ${groupWord()} that an entity belongs to most; grey: another one. A ring: it has no ` +
+    note: (all ? "" : `The ${nodes.length} of ${count(of)} entities with the most neighbours. `) +
+        `Colour and shape: the ${groupWord()} to which an entity mostly belongs; grey: another one. Ring: it has no ` +
         "training ones.",
     label: `Graph of ${plural(nodes.length, "entity", "entities")} and ${plural(edges.length, "link")}.`,
     height: (width) => Math.min(620, Math.max(340, width * 0.6)),
@@ -128,11 +128,11 @@ function networkGroupsFigure(network) {
   const total = d3.sum(network.components, (b) => b.beta), tensor = d3.sum(weights, (c) => c.weight);
   const shown = groups.sort((a, b) => b.beta - a.beta).slice(0, 16).filter((c) => c.beta >= 0.5);
   if (shown.length === 0)
-    return h("p", {class: "note"}, `The network uses no ${word}: it says nothing that the model could use.`);
+    return h("p", {class: "note"}, `No ${word} describes the links of the network, so it adds nothing to the model.`);
   return figure({
     title: `The network's own ${word}s`,
-    note: `Bars: a ${word}'s part of the network's weight, with a 90 % interval. Thin: its part of the tensor's. ` +
-        `Where the first is much larger, the ${word} speaks of the network.`,
+    note: `Bars: the part of the network's links that a ${word} describes, with a 90 % interval. Thin: the part of ` +
+        `the tensor. If the bar is much longer, the ${word} describes the network rather than the tensor.`,
     label: `Bars: the network's weights by ${word}. ${
         shown.slice(0, 5)
             .map(
@@ -157,7 +157,7 @@ function networkGroupsFigure(network) {
                             `${percent(c.beta / total)} of the network: beta ${short(c.beta)} [${short(c.q05)}, ${
                                 short(c.q95)}]`,
                             `${percent(c.weight / tensor)} of the tensor: weight ${fixed(c.weight, 1)}`,
-                            c.network_only ? "used by a network only" : ""]
+                            c.network_only ? "used only by a network" : ""]
                                .filter((line) => line)
             })),
         {format: (v) => percent(v), color: "var(--second)"}),
@@ -180,7 +180,7 @@ function coldTable(network) {
           [h("a", {href: `#entities/${encodeURIComponent(mode.name)}/${encodeURIComponent(mode.labels[entity])}`},
              visible(mode.labels[entity])),
            count(neighbours),
-           neighbours === 0 ? h("span", {class: "grade bad"}, "by the prior alone") :
+           neighbours === 0 ? h("span", {class: "grade bad"}, "by no data at all") :
                               h("span", {class: "grade fair"}, "by its neighbours"),
            hidden ? "all its cells are missing" : "no ones",
            h("span", {},
@@ -196,8 +196,9 @@ function coldTable(network) {
         h("h3", {}, `Cold start: ${plural(all, mode.name, mode.name)} without training ones`),
         h("button", {type: "button", class: "small data-download", onclick: save}, "data")),
       h("p", {class: "note"},
-        `What the model says of them comes from the network.${
-            list.length < all || rows.length < list.length ? ` The ${rows.length} with most neighbours.` : ""}`),
+        `What the model knows about them comes from the network.${
+            list.length < all || rows.length < list.length ? ` The ${rows.length} with the most neighbours are ` +
+                `shown.` : ""}`),
       table(
           [mode.name, "neighbours", "placed", "data", `its ${groupWord()}s`], rows,
           {numeric: [1], caption: "Entities without training ones", id: "cold"}));

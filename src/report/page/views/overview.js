@@ -32,7 +32,7 @@ function boundAndStability() {
   const judged = groupList().filter((group) => !group.network_only && group.stability !== null);
   const found = judged.filter((group) => group.stability >= stable).length;
   const text = judged.length === 0 ?
-      "Whether another start would find the same ones cannot be told from one chain." :
+      `One chain cannot tell whether another start would find the same ${groupWord()}s.` :
       `Of ${plural(judged.length, groupWord())} in use, ${found === judged.length ? "all" : found} ${
           found === 1 ? "is" : "are"} found by the other chains, too (stability ${stable} or more).`;
   return verdictOf(2, [text]);
@@ -97,7 +97,7 @@ function metricTiles() {
               "a", {class: "tile", href: "#fit", "data-metric": key},
               h("span", {class: "big"}, fixed(f.metrics[key], digits)), h("span", {}, title))),
       h("p", {class: "tile-note"},
-        `Of ${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} that the fit has not seen. Log-loss, skill and ` +
+        `For ${plural(f.ones, "one")} and ${plural(f.zeros, "zero")} that the fit has not seen. Log-loss, skill and ` +
             "calibration describe the whole tensor. " +
             `Popularity alone has AUC-ROC ${fixed(f.popularity.auc_roc, 4)} and skill ${
                 fixed(f.popularity.skill, 4)}.`));
@@ -112,7 +112,7 @@ function groupStrip() {
     title: `The largest ${word}s`,
     label: `Bars: weights of the ${shown.length} largest ${word}s. ${
         shown.map((i) => `${groupNumber(i)}, ${groupName(i)}: ${fixed(list[i].weight, 1)}`).join("; ")}`,
-    note: `By expected count, with 90 % intervals.${rest}`,
+    note: `By weight: how many counts the model expects of each, with 90 % intervals.${rest}`,
     height: barsHeight(shown.length),
     interactive: true,
     draw: (svg, width) => bars(

@@ -51,7 +51,8 @@ function provenanceView(section) {
                 ["name", "posterior mean"], r.learned.map(([name, value]) => [name, short(value)]),
                 {numeric: [1], caption: "Learned hyperparameters"})) :
           "",
-      h("h3", {}, "Options"), h("p", {class: "note"}, "Options that this kind of fit uses; in bold what was chosen."),
+      h("h3", {}, "Options"), h("p", {class: "note"}, "Options that this kind of fit uses. Those that were set by " +
+          "hand are bold."),
       table(
           ["option", "value"],
           r.options.map(
@@ -62,9 +63,10 @@ function provenanceView(section) {
       h("p", {},
         `Made by ztp ${report.made.version} at ${
             report.made.time.replace("T", " ").replace(
-                "Z", " UTC")}. Plots are drawn with D3 ${d3.version} by Mike Bostock, which is in this file. `,
+                "Z", " UTC")}. Plots are drawn with D3 ${d3.version} by Mike Bostock, which is part of this file. `,
         `The ${
-            groupWord()}s are those of the first chain, matched with the others for their stability; probabilities ` +
+            groupWord()}s are those of the first chain. They are matched with the other chains for their ` +
+            "stability. Probabilities " +
             "are means over all draws of all chains."),
       h("details", {}, h("summary", {}, "Licence of D3"),
         h("pre", {}, document.getElementById("licence").textContent)));

@@ -1,0 +1,14 @@
+// Columns that are probably not what they were read as.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "ztp/labels.hpp"
+#include "ztp/read.hpp"
+
+namespace ztp {
+
+// A question, if the last mode of a file is probably a column of counts or other numbers; else empty.
+std::string value_column_hint(const ReadOptions& options, const std::vector<Mode>& modes);
+
+}  // namespace ztp
