@@ -83,21 +83,51 @@ nb::list explain(SharedPosterior& self, const Ids& cells) {
   return list;
 }
 
-// Cells as lists of ids, their predictions, and the parts of their rates.
-nb::list recommend(SharedPosterior& self, const std::vector<std::optional<std::uint32_t>>& given, std::size_t top) {
+using Given = std::vector<std::optional<std::uint32_t>>;
+
+RecommendOptions recommend_options(std::vector<std::vector<std::uint32_t>> exclude_entities, const Ids& exclude_cells,
+                                   std::optional<std::size_t> only_new, std::optional<std::size_t> distinct) {
+  const std::uint32_t* cells = exclude_cells.data();
+  return {
+      std::move(exclude_entities), {cells, cells + exclude_cells.rows() * exclude_cells.columns()}, only_new, distinct};
+}
+
+nb::tuple as_tuple(const Prediction& p) {
+  return nb::make_tuple(p.probability, p.sd, p.q05, p.q95, p.rate);
+}
+
+// Cells as lists of ids, their predictions, the parts of their rates, and whether they were declared missing.
+nb::list recommend(SharedPosterior& self, const Given& given, std::size_t top,
+                   std::vector<std::vector<std::uint32_t>> exclude_entities, const Ids& exclude_cells,
+                   std::optional<std::size_t> only_new, std::optional<std::size_t> distinct) {
+  const RecommendOptions options = recommend_options(std::move(exclude_entities), exclude_cells, only_new, distinct);
   std::vector<Recommendation> found;
   self.call([&](Posterior& posterior) {
-    posterior.recommend(given, top, [&](const Recommendation& recommendation) {
-      found.push_back(recommendation);
-      return true;
-    });
+    posterior.recommend(
+        given, top,
+        [&](const Recommendation& recommendation) {
+          found.push_back(recommendation);
+          return true;
+        },
+        options);
     return 0;
   });
   nb::list list;
-  for (const Recommendation& r : found) {
-    const Prediction& p = r.prediction;
-    list.append(nb::make_tuple(r.cell, nb::make_tuple(p.probability, p.sd, p.q05, p.q95, p.rate), as_list(r.parts)));
-  }
+  for (const Recommendation& r : found)
+    list.append(nb::make_tuple(r.cell, as_tuple(r.prediction), as_list(r.parts), r.missing));
+  return list;
+}
+
+// The same of entities, with the numbers of their ones and cells.
+nb::list recommend_entities(SharedPosterior& self, std::size_t mode, const Given& given, std::size_t top,
+                            std::vector<std::vector<std::uint32_t>> exclude_entities, const Ids& exclude_cells,
+                            std::optional<std::size_t> only_new) {
+  const RecommendOptions options =
+      recommend_options(std::move(exclude_entities), exclude_cells, only_new, std::nullopt);
+  nb::list list;
+  for (const EntityRecommendation& r :
+       self.call([&](Posterior& posterior) { return posterior.recommend_entities(mode, given, top, options); }))
+    list.append(nb::make_tuple(r.entity, as_tuple(r.prediction), as_list(r.parts), r.missing, r.ones, r.cells));
   return list;
 }
 
@@ -164,9 +194,18 @@ void bind_components(nb::class_<SharedPosterior>& type) {
   type.def("components", &components, nb::arg("top"), nb::arg("chain"))
       .def("columns", &columns, nb::arg("mode"), nb::arg("top"), nb::arg("chain"))
       .def("core", &core, nb::arg("chain"))
-      .def("recommend", &recommend, nb::arg("given"), nb::arg("top"),
-           nb::sig("def recommend(self, given: collections.abc.Sequence[int | None], top: int) -> "
-                   "list[tuple[list[int], tuple[float, ...], list[tuple[int | list[int], float]]]]"))
+      .def("recommend", &recommend, nb::arg("given"), nb::arg("top"), nb::arg("exclude_entities"),
+           nb::arg("exclude_cells"), nb::arg("only_new").none(), nb::arg("distinct").none(),
+           nb::sig("def recommend(self, given: collections.abc.Sequence[int | None], top: int, exclude_entities: "
+                   "collections.abc.Sequence[collections.abc.Sequence[int]], exclude_cells: Ids, only_new: int | None, "
+                   "distinct: int | None) -> "
+                   "list[tuple[list[int], tuple[float, ...], list[tuple[int | list[int], float]], bool]]"))
+      .def("recommend_entities", &recommend_entities, nb::arg("mode"), nb::arg("given"), nb::arg("top"),
+           nb::arg("exclude_entities"), nb::arg("exclude_cells"), nb::arg("only_new").none(),
+           nb::sig("def recommend_entities(self, mode: int, given: collections.abc.Sequence[int | None], top: int, "
+                   "exclude_entities: collections.abc.Sequence[collections.abc.Sequence[int]], exclude_cells: Ids, "
+                   "only_new: int | None) -> "
+                   "list[tuple[int, tuple[float, ...], list[tuple[int | list[int], float]], bool, int, float]]"))
       .def("explain", &explain, nb::arg("cells"),
            nb::sig("def explain(self, cells: Ids) -> list[list[tuple[int | list[int], float]]]"))
       .def("match_chains", &match_chains, nb::arg("reference"))

@@ -17,7 +17,7 @@ LabelTable table_of(const Texts& names) {
     const std::uint32_t before = table.size();
     const auto text = nb::cast<std::string_view>(name);
     table.add(text);
-    if (table.size() == before) throw Error(ErrorKind::usage, fmt::format("the label \"{}\" is there twice", text));
+    if (table.size() == before) throw Error(ErrorKind::usage, fmt::format("the label \"{}\" is listed twice", text));
   }
   return table;
 }
@@ -113,13 +113,15 @@ void set_read_option(ReadOptions& read, const std::string& name, nb::handle valu
     read.file = nb::cast<std::string>(value);
   else if (name == "format")
     read.format = file_format(nb::cast<std::string>(value));
+  else if (name == "header")
+    read.header = value.is_none() ? std::nullopt : std::optional<bool>(nb::cast<bool>(value));
   else if (name == "values")
     read.values = nb::cast<bool>(value);
   else if (name == "index_base")
     read.index_base = nb::cast<int>(value);
   else if (name == "labels")
     read.labels = nb::cast<std::vector<std::string>>(value);
-  else if (name == "networks")
+  else if (name == "network")
     read.networks = nb::cast<std::vector<std::string>>(value);
   else if (name == "missing")
     read.missing = nb::cast<std::string>(value);
@@ -128,7 +130,7 @@ void set_read_option(ReadOptions& read, const std::string& name, nb::handle valu
   else if (name == "missing_pairs")
     read.missing_pairs = nb::cast<std::vector<std::string>>(value);
   else
-    throw Error(ErrorKind::usage, fmt::format("there is no reading option {}", name));
+    throw Error(ErrorKind::usage, fmt::format("there is no option {} of reading", name));
 }
 
 ReadOptions read_options(const Dict& given) {
@@ -138,7 +140,7 @@ ReadOptions read_options(const Dict& given) {
     try {
       set_read_option(read, name, value);
     } catch (const nb::cast_error&) {
-      throw Error(ErrorKind::usage, fmt::format("reading: {} is of a type that it cannot have", name));
+      throw Error(ErrorKind::usage, fmt::format("{} has the wrong type", name));
     }
   }
   return read;
@@ -176,6 +178,7 @@ void bind_dataset(nb::module_& module) {
   nb::class_<Dataset>(module, "Data", "What a fit is of. A fit takes it, and leaves it empty.")
       .def_prop_ro("ones", &Dataset::ones)
       .def_prop_ro("warnings", [](const Dataset& data) { return data.warnings; })
+      .def_prop_ro("notes", [](const Dataset& data) { return data.notes; })
       .def_prop_ro("shape", [](const Dataset& data) { return data.tensor.sizes(); })
       .def_prop_ro("mode_names", [](const Dataset& data) { return mode_names(data.tensor.modes); })
       .def(

@@ -78,7 +78,7 @@ Dict as_dict(const UpdateSummary& summary) {
   dict["known_edges"] = summary.known_edges;
   nb::dict entities;
   for (const auto& [mode, count] : summary.entities) entities[mode.c_str()] = count;
-  dict["entities"] = entities;
+  dict["new_entities"] = entities;
   dict["warnings"] = summary.warnings;
   return dict;
 }

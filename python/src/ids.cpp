@@ -29,7 +29,7 @@ std::uint64_t copy_column(const Column<T>& from, std::size_t rows, std::uint32_t
   for (std::size_t i = 0; i < rows; ++i) {
     const T value = from[i];
     if constexpr (std::is_floating_point_v<T>) {
-      if (!(value == std::floor(value))) refuse(what, i, name, fmt::format("{}", value), "ids are whole numbers");
+      if (!(value == std::floor(value))) refuse(what, i, name, fmt::format("{}", value), "ids are integers");
     }
     if constexpr (std::is_signed_v<T> || std::is_floating_point_v<T>) {
       if (value < 0) refuse(what, i, name, fmt::format("{}", value), "Negative values in data; ids count from 0");
@@ -57,7 +57,7 @@ auto with_type(const AnyArray& array, const std::string& what, const Use& use) {
   if (type == nb::dtype<std::uint8_t>()) return use(std::uint8_t{});
   if (type == nb::dtype<double>()) return use(double{});
   if (type == nb::dtype<float>()) return use(float{});
-  throw Error(ErrorKind::usage, fmt::format("{}: ids must be an array of whole numbers", what));
+  throw Error(ErrorKind::usage, fmt::format("{}: ids must be an array of integers", what));
 }
 
 }  // namespace

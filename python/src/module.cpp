@@ -10,11 +10,8 @@
 namespace ztp::python {
 
 std::string in_python_terms(const std::string& message) {
-  static const std::map<std::string, std::string> names = {{"seed", "random_state"},
-                                                           {"threads", "n_jobs"},
-                                                           {"self", "self_cells"},
-                                                           {"out", "run_dir"},
-                                                           {"force", "overwrite"}};
+  static const std::map<std::string, std::string> names = {
+      {"seed", "random_state"}, {"threads", "n_jobs"}, {"force", "force=True"}};
   std::string result;
   for (std::size_t i = 0; i < message.size();) {
     const bool begins = i == 0 || std::isalnum(static_cast<unsigned char>(message[i - 1])) == 0;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t prediction_columns = 5;
 
 // Columns: probability, sd, q05, q95, rate. Checks for Ctrl-C between passes over the draws.
-nb::ndarray<nb::numpy, double> predict(SharedPosterior& self, const Ids& cells) {
+nb::ndarray<nb::numpy, double> predict(SharedPosterior& self, const Ids& cells, bool unseen) {
   self.require_columns(cells);
   const std::size_t most = self.constant().cells_at_a_time();
   std::vector<double> numbers;
@@ -22,8 +22,9 @@ nb::ndarray<nb::numpy, double> predict(SharedPosterior& self, const Ids& cells) 
   for (std::size_t first = 0; first < cells.rows(); first += most) {
     check_signals();
     const std::size_t count = std::min(most, cells.rows() - first);
-    for (const Prediction& p : self.call(
-             [&](Posterior& posterior) { return posterior.predict(cells.data() + first * cells.columns(), count); }))
+    for (const Prediction& p : self.call([&](Posterior& posterior) {
+           return posterior.predict(cells.data() + first * cells.columns(), count, unseen);
+         }))
       numbers.insert(numbers.end(), {p.probability, p.sd, p.q05, p.q95, p.rate});
   }
   return owned_array<double>(std::move(numbers), {cells.rows(), prediction_columns});
@@ -140,7 +141,8 @@ Dict as_dict(const Diagnosis& diagnosis) {
 }
 
 void bind_questions(nb::class_<SharedPosterior>& type) {
-  type.def("predict", &predict, nb::arg("cells"), "A row for each cell: probability, sd, q05, q95, rate.")
+  type.def("predict", &predict, nb::arg("cells"), nb::arg("unseen"),
+           "A row for each cell: probability, sd, q05, q95, rate.")
       .def("verdicts",
            [](SharedPosterior& self) {
              std::vector<std::string> lines;

@@ -24,8 +24,8 @@ def run(planted: ztp.Simulation, tmp_path_factory: pytest.TempPathFactory) -> zt
     """All sweeps after burn-in are kept draws."""
     frame = pd.DataFrame(planted.X, columns=["user", "film", "day"]).astype(str)
     directory = tmp_path_factory.mktemp("arviz") / "run"
-    model = ztp.TensorFactorization(**OPTIONS, learn="dirichlet", run_dir=directory)
-    return model.fit(frame, networks={"user": planted.networks["mode1"].astype(str)}).posterior_
+    model = ztp.TensorFactorization(**OPTIONS, learn="dirichlet", out=directory)
+    return model.fit(frame, network={"user": planted.network["mode1"].astype(str)}).posterior_
 
 
 def test_groups(run: ztp.Posterior, planted: ztp.Simulation) -> None:
@@ -38,10 +38,10 @@ def test_groups(run: ztp.Posterior, planted: ztp.Simulation) -> None:
         assert attributes["created_at"].startswith("20")
     factor = data.posterior["u_user"]
     assert factor.dims == ("chain", "draw", "user", "component")
-    assert list(data.posterior["user"].values) == list(run.entities("user"))
+    assert list(data.posterior["user"].values) == list(run.labels("user"))
     assert factor.shape == (4, 80, 30, 5)
     ones = np.stack([data.observed_data[name].values for name in run.mode_names], axis=1)
-    labels = {tuple(run.entities(k)[i] for k, i in enumerate(cell)) for cell in ones}
+    labels = {tuple(run.labels(k)[i] for k, i in enumerate(cell)) for cell in ones}
     assert labels == {tuple(map(str, cell)) for cell in planted.X} and len(ones) == len(planted.X)
 
 

@@ -41,7 +41,7 @@ import numpy as np
 import ztp
 
 X = np.load(sys.argv[1])
-model = ztp.TensorFactorization(rank=3, chains=1, draws=20, n_jobs=1, sweeps=int(sys.argv[3]), run_dir=sys.argv[2])
+model = ztp.TensorFactorization(rank=3, chains=1, draws=20, n_jobs=1, sweeps=int(sys.argv[3]), out=sys.argv[2])
 print("fitting", flush=True)
 try:
     model.fit(X)
@@ -101,13 +101,13 @@ def test_interrupted_fit(planted: ztp.Simulation, failing_bar: Any, caplog: pyte
     model = ztp.TensorFactorization(**OPTIONS, sweeps=2000, progress=True)
     with pytest.raises(KeyboardInterrupt):
         model.fit(planted.X)
-    assert "resume() goes on" in caplog.text
+    assert "resume() continues" in caplog.text
     assert not hasattr(model, "posterior_") and os.path.isdir(model.run_dir_)
     whole = ztp.TensorFactorization(**OPTIONS, sweeps=2000).fit(planted.X)
     for copied in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), model):
         copied.set_params(progress=False).resume()
         assert draws_of(copied.run_dir_) == draws_of(whole.run_dir_)
-    with pytest.raises(ValueError, match="more can be asked for, not fewer"):
+    with pytest.raises(ValueError, match="the number can only be raised"):
         model.resume(sweeps=5)
     assert draws_of(model.posterior_.run_dir) == draws_of(whole.run_dir_)  # a refusal changes nothing
     assert model.resume(sweeps=2010).posterior_.info["sweeps"] == 2010
@@ -268,7 +268,7 @@ def test_logging(planted: ztp.Simulation, caplog: pytest.LogCaptureFixture, capf
     X = np.concatenate([planted.X, planted.X[:3]])
     ztp.TensorFactorization(**OPTIONS, sweeps=10).fit(X)
     records = [(record.name, record.levelno, record.getMessage()) for record in caplog.records]
-    assert ("ztp", logging.WARNING, "X: 3 repeated cells merged") in records
+    assert ("ztp", logging.WARNING, "X: 3 repeated cells are merged") in records
     logging.getLogger("ztp").setLevel(logging.ERROR)
     try:
         caplog.clear()

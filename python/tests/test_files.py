@@ -34,7 +34,7 @@ def test_files(tmp_path: Path) -> None:
     assert list(from_file.feature_names_in_) == ["user", "film"] and from_file.n_features_in_ == 2
     assert tiny().fit(str(tmp_path / "x.tsv")).n_features_in_ == 2
     (tmp_path / "y.tsv").write_text("a\tx\t1\nb\ty\t0\nb\tx\t1\n")
-    assert tiny().fit(tmp_path / "y.tsv", reading={"values": True}).posterior_.shape == (2, 2)
+    assert tiny().fit(tmp_path / "y.tsv", values=True).posterior_.shape == (2, 2)
     assert tiny().fit(tmp_path / "y.tsv").posterior_.shape == (2, 2, 2)
 
 
@@ -62,14 +62,16 @@ def test_wrong_files(tmp_path: Path) -> None:
     path.write_text("a\tx\nb\n")
     refused(path, "x.tsv")
     path.write_text("a\tx\nb\ty\n")
-    refused(path, "y and entities are not taken", y=[1, 1])
-    refused(path, "y and entities are not taken", entities={0: ["a"]})
-    refused(path, "X is a file, so missing must be one, too", missing=np.array([[0, 0]]))
-    refused(path, "must be one, too", networks={"mode1": np.array([[0, 1]])})
-    refused(path, "there is no option separator", reading={"separator": ","})
-    refused(path, "reading: values is of a type", reading={"values": "maybe"})
-    refused(IDS, "reading says how a file is read", reading={"values": True})
+    refused(path, "X is a text file, so y cannot be given", y=[1, 1])
+    refused(path, r"labels\[0\]: X is a file, so a mode is given by its name", labels={0: ["a"]})
+    refused(path, r"labels\['mode1'\] must be one, too", labels={"mode1": [1, 2]})
+    refused(path, "X is a text file, so missing must be one, too", missing=np.array([[0, 0]]))
+    refused(path, "must be one, too", network={"mode1": np.array([[0, 1]])})
+    refused(path, "values has the wrong type", values="maybe")
+    refused(path, "format csw: use tsv, tns, mtx or csv", format="csw")
+    refused(IDS, "values says how to read a text file, and X is not a text file", values=True)
+    refused(IDS, "index_base says how to read a text file", index_base=0)
     model = tiny().fit(IDS)
     for call in (model.predict, model.predict_proba, model.partial_fit):
-        with pytest.raises(ValueError, match="files are for fit"):
+        with pytest.raises(ValueError, match="only fit reads these"):
             call(str(path))

@@ -25,9 +25,9 @@ def test_numbers_of_a_frame_are_labels() -> None:
     with pytest.raises(ValueError, match="there is no entity '1'"):
         model.recommend({"user": 1})
     left = ztp.TensorFactorization(**TINY).fit(
-        frame[frame["user"] != 7], entities={"user": [4, 5, 6, 7]}, missing_entities={"user": [7]}
+        frame[frame["user"] != 7], labels={"user": [4, 5, 6, 7]}, missing_slices={"user": [7]}
     )
-    assert left.posterior_.info["modes"][0]["missing_entities"] == 1
+    assert left.posterior_.info["modes"][0]["missing_slices"] == 1
 
 
 def test_numbers_of_a_file_are_labels(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_parts_of_ids_can_be_fitted(protocol: str) -> None:
         how = {"mode": 0, "after": 28, "zeros_per_one": 1} if protocol == "slices" else {"holdout": 0.3}
         parts = ztp.split(X, protocol=protocol, random_state=seed, **how)
         model = ztp.TensorFactorization(**(TINY | {"sweeps": 2}))
-        model.fit(parts.train, missing=parts.test, entities=parts.entities)
+        model.fit(parts.train, missing=parts.test, labels=parts.labels)
         assert model.posterior_.shape == tuple(X.max(axis=0) + 1)
 
 
@@ -68,7 +68,7 @@ def test_dates_are_written_alike() -> None:
     days = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-01"])
     frame = pd.DataFrame({"day": days, "who": list("aba")})
     texts = [
-        ztp.TensorFactorization(**TINY).fit(f).posterior_.entities("day")
+        ztp.TensorFactorization(**TINY).fit(f).posterior_.labels("day")
         for f in (frame, polars.DataFrame({"day": days.to_list(), "who": list("aba")}))
     ]
     assert list(texts[0]) == list(texts[1]) == ["2020-01-01", "2020-01-02"]
@@ -77,13 +77,13 @@ def test_dates_are_written_alike() -> None:
 def test_wrong_kinds_are_told() -> None:
     X = ztp.simulate((10, 8, 6), 100, rank=2).X
     model = ztp.TensorFactorization(**TINY)
-    with pytest.raises(ValueError, match="networks is a ndarray; expected a dict"):
-        model.fit(X, networks=np.array([[0, 1]]))
+    with pytest.raises(ValueError, match="network is a ndarray; expected a dict"):
+        model.fit(X, network=np.array([[0, 1]]))
     model.fit(X)
     for wrong in (2.5, 0, "x"):
-        with pytest.raises(ValueError, match="sweeps is .*; expected a whole number"):
+        with pytest.raises(ValueError, match="sweeps is .*; expected an integer"):
             model.partial_fit(X, sweeps=wrong)
-        with pytest.raises(ValueError, match="sweeps is .*; expected a whole number"):
+        with pytest.raises(ValueError, match="sweeps is .*; expected an integer"):
             model.resume(wrong)
     with pytest.raises(ValueError, match="holdout is None"):
         ztp.split(X, holdout=None)

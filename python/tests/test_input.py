@@ -25,9 +25,9 @@ def tiny(**more: Any) -> ztp.TensorFactorization:
     return ztp.TensorFactorization(**({"rank": 2, "sweeps": 10, "draws": 5, "chains": 2, "n_jobs": 1} | more))
 
 
-def data_of(X: Any, y: Any = None, entities: Any = None, counts: bool = False) -> _core.Data:
+def data_of(X: Any, y: Any = None, labels: Any = None, counts: bool = False) -> _core.Data:
     model = tiny(likelihood="count" if counts else "binary")
-    return _core.make_data(fit_arrays(model._table(X), y, None, None, None, None, entities, counts), counts)
+    return _core.make_data(fit_arrays(model._table(X), y, None, None, None, None, labels, counts), counts)
 
 
 def contents(data: _core.Data) -> tuple[Any, ...]:
@@ -92,7 +92,7 @@ def test_wrong_numbers() -> None:
 
     refused(changed(np.nan), "NaN")
     refused(changed(np.inf), "inf")
-    refused(changed(0.5), "X: row 3, column mode2: 0.5: ids are whole numbers")
+    refused(changed(0.5), "X: row 3, column mode2: 0.5: ids are integers")
     refused(changed(-1, int), "X: row 3, column mode2: -1: Negative values in data; ids count from 0")
     refused(changed(-1.0), "row 3, column mode2: -1")
     refused(changed(-128, np.int8), "row 3, column mode2: -128")
@@ -142,9 +142,9 @@ def test_wrong_labels() -> None:
     refused(changed(pd.NA), "X: row 2, column mode2: NaN")
     refused(changed(["y"]), "X: column mode2: labels are text, numbers or dates")
     for odd in ("", "a\tb", "a\nb", "a\rb", "a\0b"):
-        refused(changed(odd), "X: column mode2: the label .* is empty or has a tab")
+        refused(changed(odd), "X: column mode2: the label .* is empty, or has a tab")
     refused(changed("\ud800"), "surrogate")
-    refused(np.array([[1, "x"], ["1", "y"]], dtype=object), "two labels that are written '1'")
+    refused(np.array([[1, "x"], ["1", "y"]], dtype=object), "two labels are both written '1'")
     refused(np.array([[b"\xff", b"x"]]), "utf-8")
     assert contents(data_of(changed("né ☃ 𝄞")))[2][1] == ["x", "y", "né ☃ 𝄞"]
 
@@ -207,7 +207,7 @@ def test_wrong_frames() -> None:
     enum = pl.DataFrame({"c": pl.Series(["a", None], dtype=pl.Enum(["a"])), "d": [1, 2]})
     refused(enum, "X: row 1, column c: NaN")
     refused(pd.DataFrame([["a", "b"]], columns=["c", "c"]), "two columns have the same name: c, c")
-    refused(pd.DataFrame([["a", "b"]], columns=["c", 1]), "names of its columns are of several types")
+    refused(pd.DataFrame([["a", "b"]], columns=["c", 1]), "its column names have several types")
     for frame in frames({"c": [], "d": []}):
         refused(frame, "no cells")
     for frame in (pd.DataFrame(), pl.DataFrame(), pd.DataFrame(index=[1, 2])):
@@ -233,7 +233,7 @@ def test_column_names_that_are_numbers() -> None:
 def test_scipy() -> None:
     dense = np.zeros((4, 3), int)
     dense[IDS[:, 0], IDS[:, 1]] = 1
-    expected = contents(data_of(np.argwhere(dense), entities={0: 4, 1: 3}))
+    expected = contents(data_of(np.argwhere(dense), labels={0: 4, 1: 3}))
     for kind in ("csr", "csc", "coo", "lil", "dok", "bsr", "dia"):
         for make in (getattr(scipy.sparse, f"{kind}_matrix"), getattr(scipy.sparse, f"{kind}_array")):
             assert contents(data_of(make(dense))) == expected, kind
@@ -254,7 +254,7 @@ def test_pydata() -> None:
     for modes in (2, 3, 4):
         coords = np.unique(np.random.default_rng(1).integers(0, 4, (9, modes)), axis=0)
         array = sparse.COO(coords.T, np.ones(len(coords)), shape=(5,) * modes)
-        expected = contents(data_of(coords, entities=dict.fromkeys(range(modes), 5)))
+        expected = contents(data_of(coords, labels=dict.fromkeys(range(modes), 5)))
         assert contents(data_of(array)) == expected
         assert contents(data_of(sparse.GCXS.from_coo(array))) == expected
         assert contents(data_of(sparse.DOK.from_coo(array))) == expected
@@ -264,7 +264,7 @@ def test_wrong_tensors() -> None:
     ones = sparse.COO(IDS.T, np.ones(5), shape=(4, 3, 2))
     refused(sparse.COO(IDS.T, np.ones(5), shape=(4, 3, 2), fill_value=1), "its fill value is 1")
     refused(sparse.COO(IDS.T, np.ones(5), shape=(4, 3, 2), fill_value=np.nan), "its fill value is nan")
-    refused(ones, "a sparse X has its values in it", y=np.ones(5))
+    refused(ones, "a sparse X already contains the values", y=np.ones(5))
     refused(-ones, "negative value")
     refused(sparse.COO(IDS.T, np.full(5, np.nan), shape=(4, 3, 2)), "NaN")
     refused(ones.astype(complex), "Unknown label type: complex128")
@@ -272,14 +272,14 @@ def test_wrong_tensors() -> None:
     refused(scipy.sparse.csr_array((3, 4)), "no cells|no ones")
     refused(scipy.sparse.coo_array(([1], ([0], [0])), shape=(2**40, 2)), "a mode has at most 2\\^31 entities")
     refused(sparse.COO([[0, 1]], np.ones(2), shape=(3,)), "1 modes")
-    refused(ones, "entities\\[0\\] is 3; expected 4 or more", entities={0: 3})
+    refused(ones, "labels\\[0\\] is 3; expected 4 or more", labels={0: 3})
 
 
 # Values
 
 
 def test_values() -> None:
-    everything = contents(data_of(IDS[[0, 2, 4]], entities={0: 4, 1: 3, 2: 2}))
+    everything = contents(data_of(IDS[[0, 2, 4]], labels={0: 4, 1: 3, 2: 2}))
     for y in ([1, 0, 1, 0, 1], [True, False, True, False, True], [2.0, 0, 7, 0, 0.5]):
         for given in (y, np.array(y), pd.Series(y), pl.Series(y, strict=False)):
             assert contents(data_of(IDS, given)) == everything

@@ -1,4 +1,4 @@
-"""The package as it is installed: what is in it, its types, its reference, the README's lines."""
+"""The package as it is installed: what is in it, its types, its reference."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ import ztp
 world = ztp.simulate((30, 20, 10), 500, rank=3, edges={0: 40})
 parts = ztp.split(world.X, holdout=0.1)
 model = ztp.TensorFactorization(rank=5, sweeps=50, chains=2, dirichlet={"mode1": 0.2}, n_jobs=1)
-model.fit(parts.train, networks=world.networks, missing=parts.test)
+model.fit(parts.train, network=world.network, missing=parts.test)
 one: np.ndarray = model.predict_proba(parts.test)[:, 1]
 score: float = model.score(parts.test, parts.test_y)
 factor: np.ndarray = model.transform("mode1")
@@ -86,15 +86,3 @@ def test_the_reference_is_that_of_the_docstrings() -> None:
     assert (ROOT / "docs/python-api.md").read_text() == printed.stdout, (
         "docs/python-api.md is out of date: scripts/python_reference.py > docs/python-api.md"
     )
-
-
-def test_the_lines_of_the_readme_work(tmp_path: Path) -> None:
-    section = re.search(r"^## [^\n]*Python[^\n]*\n(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text(), re.S | re.M)
-    blocks = re.findall(r"^```python\n(.*?)^```", section[1] if section else "", re.S | re.M)
-    blocks = [block for block in blocks if "import ztp" in block]
-    assert blocks
-    (tmp_path / "lines.py").write_text("\n".join(blocks))
-    (tmp_path / "data").symlink_to(ROOT / "data")  # they read it, and write a report
-    ran = subprocess.run([sys.executable, "lines.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert ran.returncode == 0, ran.stderr
-    assert (tmp_path / "report.html").exists()

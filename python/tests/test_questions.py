@@ -44,16 +44,15 @@ def test_cells_of_a_model() -> None:
 def test_wrong_cells_of_a_model() -> None:
     model = tiny().fit(FRAME)
     with pytest.raises(ValueError, match="X: row 1, column film: 'f99' is not an entity of the mode film"):
-        model.predict(pd.DataFrame({"user": ["u0", "u1"], "film": ["f0", "f99"]}))
+        model.transform(pd.DataFrame({"user": ["u0", "u1"], "film": ["f0", "f99"]}))
     with pytest.raises(ValueError, match="feature names"):
         model.predict(FRAME.rename(columns={"film": "movie"}))
     with pytest.raises(ValueError, match="its columns are user, movie; expected user, film"):
         model.posterior_.predict(FRAME.rename(columns={"film": "movie"}))
     posterior = tiny().fit(X).posterior_
     for wrong, words in [
-        ([[0, 6]], "6"),
         ([[0, -1]], "Negative"),
-        ([[0, 0.5]], "whole"),
+        ([[0, 0.5]], "integers"),
         ([[0, 1, 2]], "3 columns; expected 2"),
         ([0, 1], "1-dimensional"),
         ([[True, False]], "truth values"),
@@ -74,6 +73,9 @@ def test_wrong_questions() -> None:
         (lambda: posterior.recommend({0: 1, "mode1": 1}), "given has the mode mode1 twice"),
         (lambda: posterior.recommend([1]), "given is a list; expected a dict"),
         (lambda: posterior.recommend({0: 1}, top=-1), "top is -1"),
+        (lambda: posterior.recommend({}, mode=0, distinct=1), "mode ranks entities; give one of them"),
+        (lambda: posterior.recommend({0: 1}, mode=0), "only a mode that is left open can be ranked"),
+        (lambda: posterior.recommend({}, exclude={0: ["nobody"]}), r"exclude\[0\]: there is no entity 'nobody'"),
         (lambda: posterior.components(1.5), "top is 1.5"),
         (lambda: posterior.top_entities(0, -1), "top is -1"),
         (lambda: posterior.factor(2), "no mode 2"),
@@ -94,7 +96,7 @@ def test_mode_with_the_name_of_a_prediction() -> None:
     frame = FRAME.rename(columns={"film": "probability"})
     model = tiny().fit(frame)
     assert model.predict(frame).shape == (len(frame),)
-    with pytest.raises(ValueError, match="the mode probability has the name of a column of predictions"):
+    with pytest.raises(ValueError, match="the mode probability has the same name as a column of the predictions"):
         model.predict(frame, intervals=True)
 
 
@@ -102,11 +104,11 @@ def test_wrong_splits_and_simulations() -> None:
     matrix = scipy.sparse.eye_array(9)
     for call, words in [
         (lambda: ztp.split(X, ["a"] * len(X)), "Unknown label type"),
-        (lambda: ztp.split(matrix, np.ones(9)), "a sparse X has its values in it"),
+        (lambda: ztp.split(matrix, np.ones(9)), "a sparse X already contains the values"),
         (lambda: ztp.split(X, holdout=2), "holdout is 2"),
         (lambda: ztp.split(X, zeros_per_one=-1), "zeros_per_one is -1"),
         (lambda: ztp.split(X, protocol="rows"), 'protocol "rows"'),
-        (lambda: ztp.simulate((3, -3), 2), "a size of the shape is -3"),
+        (lambda: ztp.simulate((3, -3), 2), "a number of dims is -3"),
         (lambda: ztp.simulate((3, 3), 100), "cannot be reached"),
         (lambda: ztp.simulate((3, 3), 5, edges={"user": 3}), "no mode 'user'"),
     ]:
@@ -118,9 +120,9 @@ def test_wrong_splits_and_simulations() -> None:
 
 
 def test_words_of_python_in_messages(tmp_path: Path) -> None:
-    tiny(run_dir=tmp_path / "run").fit(X)
-    with pytest.raises(ValueError, match="choose another run_dir, or overwrite to replace it"):
-        tiny(run_dir=tmp_path / "run").fit(X)
+    tiny(out=tmp_path / "run").fit(X)
+    with pytest.raises(ValueError, match="choose another out, or force=True to replace it"):
+        tiny(out=tmp_path / "run").fit(X)
 
 
 def test_summary_and_warning() -> None:
@@ -134,7 +136,7 @@ def test_summary_and_warning() -> None:
     ]
     assert all(line.startswith(question) for line, question in zip(lines[1:], questions, strict=True))
     posterior = tiny(chains=1).fit(FRAME).posterior_
-    with pytest.warns(UserWarning, match="should not be used yet, the chains are too short"):
+    with pytest.warns(UserWarning, match="should not be used yet: the chains are too short"):
         posterior.predict(FRAME)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

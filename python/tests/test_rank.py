@@ -34,7 +34,7 @@ def test_as_on_the_command_line(planted: ztp.Simulation, command: Callable[..., 
     np.savetxt(tmp_path / "ones.tsv", planted.X, fmt="%d", delimiter="\t")
     flags = ["--sweeps", 40, "--draws", 20, "--chains", 2, "--threads", 1]
     command("fit", tmp_path / "ones.tsv", *flags, "--out", tmp_path / "run")
-    model = ztp.TensorFactorization(**OPTIONS, run_dir=tmp_path / "mine").fit(tmp_path / "ones.tsv")
+    model = ztp.TensorFactorization(**OPTIONS, out=tmp_path / "mine").fit(tmp_path / "ones.tsv")
     assert (tmp_path / "run/draws.nc").read_bytes() == (tmp_path / "mine/draws.nc").read_bytes()
     assert ztp.TensorFactorization.load(tmp_path / "run").rank == model.posterior_.rank
 

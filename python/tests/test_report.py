@@ -13,7 +13,7 @@ import ztp
 def runs(planted, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     parts = [
-        ztp.TensorFactorization(4, sweeps=60, chains=2, random_state=seed, run_dir=folder / f"run{seed}").fit(planted.X)
+        ztp.TensorFactorization(4, sweeps=60, chains=2, random_state=seed, out=folder / f"run{seed}").fit(planted.X)
         for seed in (1, 2)
     ]
     return folder, parts
@@ -56,7 +56,7 @@ def test_what_cannot_be(runs, tmp_path):
         model.posterior_.compare("run")
     mine = tmp_path / "mine.txt"
     mine.write_text("mine")
-    with pytest.raises(FileExistsError, match="no report of ztp"):
+    with pytest.raises(FileExistsError, match="not a report of ztp"):
         model.report(mine)
     assert mine.read_text() == "mine"
     with pytest.raises(OSError):

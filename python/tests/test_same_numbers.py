@@ -57,7 +57,7 @@ def predicted_by(command: Command, run: Path, cells: Path) -> np.ndarray:
 def test_frame_and_tsv(command: Command, frame: pd.DataFrame, friends: pd.DataFrame, tmp_path: Path) -> None:
     ones, edges = write(frame, tmp_path / "ones.tsv.gz"), write(friends, tmp_path / "friends.tsv", header=False)
     command("fit", ones, *FLAGS, "--network", f"user={edges}", "--out", tmp_path / "run")
-    model = ztp.TensorFactorization(**OPTIONS).fit(frame, networks={"user": friends})
+    model = ztp.TensorFactorization(**OPTIONS).fit(frame, network={"user": friends})
     same_draws(tmp_path / "run", model)
     cells = frame.iloc[:50]
     mine = model.predict(cells, intervals=True)[["probability", "sd", "q05", "q95"]].to_numpy()
@@ -122,7 +122,7 @@ def test_missing_and_entities(command: Command, frame: pd.DataFrame, tmp_path: P
     flags += ["--missing-slices", f"user={tmp_path / 'gone.txt'}"]
     command("fit", write(train, tmp_path / "train.tsv"), *FLAGS, *flags, "--out", tmp_path / "run")
     mine = ztp.TensorFactorization(**OPTIONS).fit(
-        train, missing=cells, missing_entities={"user": ["nobody"]}, entities={"user": users}
+        train, missing=cells, missing_slices={"user": ["nobody"]}, labels={"user": users}
     )
     same_draws(tmp_path / "run", mine)
 
@@ -188,7 +188,23 @@ def test_questions(command: Command, frame: pd.DataFrame, tmp_path: Path) -> Non
     theirs, mine = [json.loads(line) for line in lines], posterior.recommend({"user": user}, 4)
     assert [row["probability"] for row in theirs] == list(mine["probability"])
     assert [row["cell"]["film"] for row in theirs] == list(mine["film"])
-    assert [{w["component"]: w["share"] for w in row["why"]} for row in theirs] == list(mine["because"])
+    assert [{w["component"]: w["share"] for w in row["why"]} for row in theirs] == list(mine["why"])
+
+    assert not mine["missing"].any()
+    films = posterior.recommend({"user": user}, 3, mode="film", only_new="film")
+    lines = command("recommend", run, f"user={user}", "--mode", "film", "--only-new", "film", "--top", 3, "--json")
+    theirs = [json.loads(line) for line in lines.splitlines()]
+    assert [row["entity"]["film"] for row in theirs] == list(films["film"])
+    for name in ("probability", "sd", "q05", "q95", "rate", "missing", "ones", "cells"):
+        assert [row[name] for row in theirs] == list(films[name])
+    first = films["film"][0]
+    arguments = ["--distinct", "film", "--exclude", f"film={first}", "--top", 3, "--json"]
+    theirs = [json.loads(line) for line in command("recommend", run, f"user={user}", *arguments).splitlines()]
+    mine = posterior.recommend({"user": user}, 3, distinct="film", exclude={"film": [first]})
+    assert [row["probability"] for row in theirs] == list(mine["probability"])
+    assert mine["film"].is_unique and first not in set(mine["film"])
+    left = posterior.recommend({"user": user}, 3, distinct="film", exclude=mine[["user", "film", "day"]])
+    assert not set(map(tuple, left[["film", "day"]].values)) & set(map(tuple, mine[["film", "day"]].values))
 
     diagnosis = told("diagnose", run)
     assert diagnosis["verdict"] == posterior.diagnose().verdict

@@ -31,7 +31,7 @@ def ones() -> pd.DataFrame:
 def posterior(ones: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> ztp.Posterior:
     """Two chains; columns of people, and relations that have their own."""
     run_dir = tmp_path_factory.mktemp("shared") / "run"
-    model = ztp.TensorFactorization(**OPTIONS, chains=2, columns={"subject": 4, "relation": "own"}, run_dir=run_dir)
+    model = ztp.TensorFactorization(**OPTIONS, chains=2, columns={"subject": 4, "relation": "own"}, out=run_dir)
     return model.fit(ones).posterior_
 
 
@@ -66,7 +66,7 @@ def test_recommendations_are_the_most_probable_cells_and_those_of_the_command(
     posterior: ztp.Posterior, ones: pd.DataFrame
 ) -> None:
     cells = pd.DataFrame(
-        [("p2", r, o) for r in posterior.entities("relation") for o in posterior.entities("object") if o != "p2"],
+        [("p2", r, o) for r in posterior.labels("relation") for o in posterior.labels("object") if o != "p2"],
         columns=posterior.mode_names,
     )
     known = set(ones.itertuples(index=False, name=None))
@@ -79,7 +79,7 @@ def test_recommendations_are_the_most_probable_cells_and_those_of_the_command(
     assert found["probability"].tolist() == [line["probability"] for line in lines]
     assert found["object"].tolist() == [line["cell"]["object"] for line in lines]
     because = [{tuple(part["columns"].values()): part["share"] for part in line["why"]} for line in lines]
-    assert found["because"].tolist() == because
+    assert found["why"].tolist() == because
     assert posterior.explain(found[posterior.mode_names]) == because
     assert all(relation == cell for row, cell in zip(because, found["relation"], strict=True) for _, relation, _ in row)
     text = printed("recommend", posterior.run_dir, "subject=p2", "--top", "1")
@@ -132,7 +132,7 @@ def test_arviz_names_entries_and_columns(posterior: ztp.Posterior) -> None:
     }
     assert draws["entry"].values.tolist() == list(range(1, 31))
     assert draws["column"].values.tolist() == [1, 2, 3, 4]
-    assert draws["relation"].values.tolist() == posterior.entities("relation").tolist()
+    assert draws["relation"].values.tolist() == posterior.labels("relation").tolist()
     assert set(np.unique(draws["column_object"])) <= {1, 2, 3, 4}
     uses = [(draws["column_subject"] == q).astype(int) + (draws["column_object"] == q) for q in range(1, 5)]
     weights = [float((draws["lambda"] * of_column).sum("entry").mean("draw")[0]) for of_column in uses]
@@ -144,7 +144,7 @@ def test_several_matrices_have_columns_of_their_own(ones: pd.DataFrame, tmp_path
     arviz = pytest.importorskip("arviz")
     renamed = ones.set_axis(["entry", "relation", "column"], axis=1)
     options = {"rank": 30, "sweeps": 10, "draws": 5, "n_jobs": 1, "columns": {"entry": 4, "relation": 2, "column": 5}}
-    ztp.TensorFactorization(**options, run_dir=tmp_path / "run").fit(renamed)
+    ztp.TensorFactorization(**options, out=tmp_path / "run").fit(renamed)
     draws = arviz.from_netcdf(tmp_path / "run" / "draws.nc").posterior
     assert draws["u_mode_entry"].dims == ("chain", "draw", "mode_entry", "mode_entry_column")
     assert draws["u_relation"].dims == ("chain", "draw", "relation", "relation_column")
@@ -178,4 +178,4 @@ def test_what_shows_components_says_that_there_are_none(posterior: ztp.Posterior
     with pytest.raises(ValueError, match="match_columns is for runs with columns"):
         posterior.match_columns("subject", plain)
     alone = plain.recommend({"subject": "p2"}, top=3)
-    assert plain.explain(alone[plain.mode_names]) == alone["because"].tolist()
+    assert plain.explain(alone[plain.mode_names]) == alone["why"].tolist()

@@ -20,7 +20,7 @@ def test_parts_of_labels_have_all_entities() -> None:
     held_out = set(parts.test["user"][parts.test_y == 1])
     assert held_out and held_out.isdisjoint(parts.train["user"])
     model = ztp.TensorFactorization(rank=3, sweeps=20, chains=2).fit(parts.train, missing=parts.test)
-    assert list(model.posterior_.entities("user")) == list(frame["user"])
+    assert list(model.posterior_.labels("user")) == list(frame["user"])
     assert model.predict_proba(parts.test).shape == (len(parts.test), 2)
 
 

@@ -1,16 +1,15 @@
 """Bayesian factorization of massive sparse binary tensors.
 
-Five lines::
+An example::
 
     import ztp
     model = ztp.TensorFactorization(rank=20, sweeps=500)
-    model.fit(frame)                     # a row for each one, a column for each mode
+    model.fit(frame)                      # one observed cell per row, one column per mode
     model.predict(cells, intervals=True)  # probabilities with uncertainty
-    model.components()                   # what goes together
+    model.components()                    # the topics
 
-`TensorFactorization` fits and predicts, in scikit-learn's manner. `Posterior` opens any run directory, also one that
-the command line has made. `split` and `simulate` make data to try things on. What happens is logged by the logger
-``ztp``.
+`TensorFactorization` fits and predicts, with the conventions of scikit-learn. `Posterior` opens any run directory, also
+one made by the command line. `split` and `simulate` make data to try things on. Messages go to the logger ``ztp``.
 """
 
 from ._core import version as __version__

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._arrow import from_arrow, is_arrow, is_arrow_file
 from ._input import (
     ByMode,
     by_mode,
@@ -33,29 +34,29 @@ def _as_list(given: Any) -> list[Any]:
 
 
 def _is_table(item: Any) -> bool:
-    return isinstance(item, (str, os.PathLike)) or getattr(item, "ndim", 0) == 2 or is_frame(item)
+    return isinstance(item, (str, os.PathLike)) or getattr(item, "ndim", 0) == 2 or is_frame(item) or is_arrow(item)
 
 
 def _refuse_file(given: Any, what: str) -> None:
-    if isinstance(given, (str, os.PathLike)):
-        raise ValueError(f"{what} is a file and X is not: read it first, as with pandas.read_csv(file, sep='\\t')")
+    if isinstance(given, (str, os.PathLike)) and not is_arrow_file(given):
+        raise ValueError(f"{what} is a text file and X is not; read it first, as with pandas.read_csv(file, sep='\\t')")
 
 
 def _add_networks(
     arrays: _core.Arrays,
     names: list[str],
     labels: list[_core.Labels],
-    networks: ByMode | None,
+    network: ByMode | None,
     missing_pairs: ByMode | None,
 ) -> None:
     unused = by_mode(missing_pairs, names, "missing_pairs")
-    for k, (mode, given) in by_mode(networks, names, "networks").items():
+    for k, (mode, given) in by_mode(network, names, "network").items():
         several = _as_list(given)
         missing_of = _as_list(unused.pop(k)[1]) if k in unused else []
         if len(missing_of) > len(several):
-            raise ValueError(f"missing_pairs[{mode!r}]: there are more of them than networks")
+            raise ValueError(f"missing_pairs[{mode!r}]: there are more lists than networks")
         for number, pairs in enumerate(several, start=1):
-            what = f"networks[{mode!r}]" + (f"[{number - 1}]" if len(several) > 1 else "")
+            what = f"network[{mode!r}]" + (f"[{number - 1}]" if len(several) > 1 else "")
             _refuse_file(pairs, what)
             absent = missing_of[number - 1] if number <= len(missing_of) else None
             _refuse_file(absent, f"missing_pairs[{mode!r}]")
@@ -90,7 +91,7 @@ def take_counts(X: Any, y: Any, counts: bool) -> tuple[Any, Any]:
 def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: int, counts: bool) -> None:
     """What each cell is: as y says, or a sparse X itself. Without either, a one; counts must be given."""
     if y is not None and values is not None:
-        raise ValueError("y is given, but a sparse X has its values in it")
+        raise ValueError("y is given, but a sparse X already contains the values")
     if y is not None or values is not None:
         values = cell_values(values if y is None else y, rows, counts)
         if rows and not values.any():
@@ -106,31 +107,32 @@ def _set_values(arrays: _core.Arrays, values: np.ndarray | None, y: Any, rows: i
 def fit_arrays(
     X: Any,
     y: Any,
-    networks: ByMode | None,
+    network: ByMode | None,
     missing: Any,
-    missing_entities: ByMode | None,
+    missing_slices: ByMode | None,
     missing_pairs: ByMode | None,
-    entities: ByMode | None,
+    labels: ByMode | None,
     counts: bool,
 ) -> _core.Arrays:
     """The arrays of a first fit."""
-    cells = new_cells(X, "X", entities)
+    cells = new_cells(X, "X", labels)
     arrays = _core.Arrays("X")
     for name, table in zip(cells.names, cells.labels, strict=True):
         arrays.add_mode(name, table)
     _set_values(arrays, cells.values, y, cells.ids.rows, counts)
     arrays.set_cells(cells.ids)
-    _add_networks(arrays, cells.names, cells.labels, networks, missing_pairs)
+    _add_networks(arrays, cells.names, cells.labels, network, missing_pairs)
     if missing is not None:
         _refuse_file(missing, "missing")
+        missing = from_arrow(missing, "missing")
         if is_tensor(missing):
             columns, stored_values = coordinates_and_values(missing, "missing")
             missing = np.stack(columns, axis=1)[stored_values != 0]
         arrays.set_missing(known_cells(missing, cells.names, cells.labels, "missing"))
-    if missing_entities is not None:
+    if missing_slices is not None:
         slices: list[list[int]] = [[] for _ in cells.names]
-        for k, (mode, given) in by_mode(missing_entities, cells.names, "missing_entities").items():
-            slices[k] = known_entities(given, cells.labels[k], f"missing_entities[{mode!r}]")
+        for k, (mode, given) in by_mode(missing_slices, cells.names, "missing_slices").items():
+            slices[k] = known_entities(given, cells.labels[k], f"missing_slices[{mode!r}]")
         arrays.set_missing_slices(slices)
     return arrays
 
@@ -185,7 +187,7 @@ def _ids_of_growing_modes(X: Any, modes: list[_GrowingMode], what: str) -> tuple
 
 
 def update_arrays(
-    X: Any, y: Any, networks: ByMode | None, names: list[str], known: list[_core.Labels], counts: bool
+    X: Any, y: Any, network: ByMode | None, names: list[str], known: list[_core.Labels], counts: bool
 ) -> _core.Arrays:
     """The arrays of an update, which may have new entities."""
     modes = [_GrowingMode(name, table) for name, table in zip(names, known, strict=True)]
@@ -198,9 +200,9 @@ def update_arrays(
         ids, values = _ids_of_growing_modes(X, modes, "X")
         _set_values(arrays, values, y, ids.rows, counts)
         arrays.set_cells(ids)
-    for k, (mode, given) in by_mode(networks, names, "networks").items():
+    for k, (mode, given) in by_mode(network, names, "network").items():
         for number, pairs in enumerate(_as_list(given), start=1):
-            what = f"networks[{mode!r}]"
+            what = f"network[{mode!r}]"
             _refuse_file(pairs, what)
             if is_sparse_matrix(pairs):
                 pairs = edges_of(pairs, what)
@@ -212,17 +214,18 @@ def update_arrays(
 
 def read_flags(
     path: str | os.PathLike[str],
-    networks: ByMode | None,
+    network: ByMode | None,
     missing: Any,
-    missing_entities: ByMode | None,
+    missing_slices: ByMode | None,
     missing_pairs: ByMode | None,
-    reading: Mapping[str, Any] | None,
+    labels: ByMode | str | os.PathLike[str] | None,
+    reading: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The flags of the command line, for data in files."""
+    """The flags of the command line, for data in text files."""
 
     def file(given: Any, what: str) -> str:
-        if not isinstance(given, (str, os.PathLike)):
-            raise ValueError(f"X is a file, so {what} must be one, too")
+        if not isinstance(given, (str, os.PathLike)) or is_arrow_file(given):
+            raise ValueError(f"X is a text file, so {what} must be one, too")
         return os.fspath(given)
 
     def assignments(given: ByMode | None, what: str) -> list[str]:
@@ -234,12 +237,12 @@ def read_flags(
                 texts.append(f"{mode}={file(item, f'{what}[{mode!r}]')}")
         return texts
 
-    options = dict(reading or {})
-    for name in options.keys() - {"format", "values", "index_base", "labels"}:
-        raise ValueError(f"reading: there is no option {name}; there are format, values, index_base and labels")
-    options["file"] = os.fspath(path)
-    options["networks"] = assignments(networks, "networks")
-    options["missing"] = file(missing, "missing") if missing is not None else ""
-    options["missing_slices"] = assignments(missing_entities, "missing_entities")
-    options["missing_pairs"] = assignments(missing_pairs, "missing_pairs")
-    return options
+    directory = isinstance(labels, (str, os.PathLike))
+    return {
+        "file": os.fspath(path),
+        "network": assignments(network, "network"),
+        "missing": file(missing, "missing") if missing is not None else "",
+        "missing_slices": assignments(missing_slices, "missing_slices"),
+        "missing_pairs": assignments(missing_pairs, "missing_pairs"),
+        "labels": [file(labels, "labels")] if directory else assignments(labels, "labels"),  # type: ignore[arg-type]
+    } | {name: value for name, value in reading.items() if value is not None}

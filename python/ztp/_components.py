@@ -1,4 +1,4 @@
-"""What a run directory knows of its components, or of the columns that they share."""
+"""Answers about components, or about the columns that they share."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ._input import Mode, mode_number, whole_number
+from ._keywords import methods_suggest
 
 if TYPE_CHECKING:
     from ._core import Ids, Labels
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ._posterior import Posterior
 
 
+@methods_suggest
 class _Components:
     """The part of `Posterior` that is about components."""
 
@@ -25,21 +27,22 @@ class _Components:
         mode_names: list[str]
 
         @property
-        def n_chains(self) -> int: ...
+        def chains(self) -> int: ...
         def _ids(self, X: Any, what: str = "X") -> Ids: ...
-        def entities(self, mode: Mode) -> np.ndarray: ...
+        def labels(self, mode: Mode) -> np.ndarray: ...
 
     @property
     def shares_columns(self) -> bool:
-        """Whether components share columns: then `columns` and `core` are for what `components` is otherwise."""
+        """Whether components share columns. Then use `columns` and `core` instead of `components`."""
         return bool(self.info["options"]["columns"])
 
     def components(self, top: int = 5, chain: int = 0) -> pd.DataFrame:
-        """A row for each component of a chain (from 0), largest weight first.
+        """One row per component of a chain (from 0), largest weight first.
 
-        The number of the component (from 1, as the command line shows it), its weight (expected count) with 5 % and 95
-        % posterior quantiles, the share of the ones that it explains, its stability (how well it agrees with its match
-        in the other chains: 1 if they all have it just so; NaN with one chain), and for each mode its `top` entities.
+        It has the number of the component (from 1, as on the command line), its weight (expected count) with 5 % and 95
+        % posterior quantiles, the share of the ones that it explains, its stability, and its `top` entities in each
+        mode. Stability tells how closely the other chains have the same component: 1 if all have exactly the same, NaN
+        with one chain.
         """
         self._refuse_names("component", "weight", "weight_q05", "weight_q95", "share", "stability")
         rows = []
@@ -51,9 +54,9 @@ class _Components:
         return pd.DataFrame(rows).set_index("component")
 
     def columns(self, mode: Mode, top: int = 5, chain: int = 0) -> pd.DataFrame:
-        """A row for each column of a mode, where components share columns, largest weight first: its number (from 1),
-        the weight of the components of a chain (from 0) that use it, with 5 % and 95 % posterior quantiles, its
-        stability (as of `components`), and its `top` entities. Tied modes have the same columns."""
+        """One row per column of a mode if components share columns, largest weight first: its number (from 1), the
+        weight of the components of a chain (from 0) that use it, with 5 % and 95 % posterior quantiles, its stability
+        (as in `components`), and its `top` entities. Tied modes have the same columns."""
         k = mode_number(mode, self.mode_names)
         self._refuse_names("column", "weight", "weight_q05", "weight_q95", "stability")
         rows = []
@@ -63,10 +66,10 @@ class _Components:
         return pd.DataFrame(rows).set_index("column")
 
     def core(self, chain: int = 0) -> pd.DataFrame:
-        """A row for each entry of the core, where components share columns, largest weight first: the column of each
-        mode (from 1; of a mode with own columns, the entity), the weight of the components of a chain (from 0) that
-        have these columns, with 5 % and 95 % posterior quantiles, and its stability (how well it agrees with the entry
-        of the matched columns in the other chains). Entries of less than half a count are left out."""
+        """One row per entry of the core if components share columns, largest weight first: the column of each mode
+        (from 1; for a mode with own columns, the entity), the weight of the components of a chain (from 0) that have
+        these columns, with 5 % and 95 % posterior quantiles, and its stability (how closely the other chains have the
+        same entry, in the matched columns). Entries of less than half a count are left out."""
         numbers = ["weight", "weight_q05", "weight_q95", "stability"]
         self._refuse_names(*numbers)
         rows = []
@@ -75,8 +78,8 @@ class _Components:
         return pd.DataFrame(rows, columns=[*self.mode_names, *numbers])
 
     def top_entities(self, mode: Mode, top: int = 10, chain: int = 0) -> pd.DataFrame:
-        """The entities with the largest part of each component (or column, where components share these): component,
-        place (from 1), entity and value (its part of the component, posterior mean)."""
+        """The entities with the largest share of each component (or of each column, if components share columns):
+        component, place (from 1), entity, and value (the share, posterior mean)."""
         k = mode_number(mode, self.mode_names)
         what = "column" if self.shares_columns else "component"
         self._refuse_names(what, "place", "value")
@@ -93,52 +96,53 @@ class _Components:
         return pd.DataFrame(rows, columns=[what, "place", self.mode_names[k], "value"])
 
     def factor(self, mode: Mode, chain: int | None = None) -> np.ndarray:
-        """The factors of a mode, entities x components: posterior means, columns that add up to one. Where components
+        """The factors of a mode, entities x components: posterior means, in columns that sum to one. If components
         share columns, entities x columns.
 
-        Of one chain (from 0), or of all of them after matching their components (or columns) with those of the first.
+        With `chain` (from 0), those of one chain; otherwise the means over all chains, after matching their components
+        (or columns) with those of the first chain.
         """
         k = mode_number(mode, self.mode_names)
-        return self._core.mean_factor(k, self._chain(chain) if chain is not None or self.n_chains == 1 else None)
+        return self._core.mean_factor(k, self._chain(chain) if chain is not None or self.chains == 1 else None)
 
     def factor_frame(self, mode: Mode, chain: int | None = None) -> pd.DataFrame:
-        """`factor` as a frame: a row for each entity, by its label, and a column for each component (or column), by its
-        number (from 1)."""
+        """`factor` as a frame: one row per entity, by label, and one column per component (or column), by number (from
+        1)."""
         k = mode_number(mode, self.mode_names)
-        index = pd.Index(self.entities(k), name=self.mode_names[k])
+        index = pd.Index(self.labels(k), name=self.mode_names[k])
         factor = self.factor(k, chain)
         name = "column" if self.shares_columns else "component"
         return pd.DataFrame(factor, index, pd.RangeIndex(1, factor.shape[1] + 1, name=name))
 
     def weights(self, chain: int | None = None) -> np.ndarray:
-        """The components' weights, in the order of `factor`: expected counts, posterior means; of one chain (from 0),
-        or means over all of them after matching."""
-        if chain is not None or self.n_chains == 1:
+        """The weights of the components, in the order of `factor`: expected counts, posterior means. With `chain` (from
+        0), those of one chain; otherwise the means over all chains, after matching."""
+        if chain is not None or self.chains == 1:
             return self._core.mean_weights(self._chain(chain))
         if self.shares_columns:
-            raise ValueError("where components share columns, those of several chains are not matched; give a chain")
+            raise ValueError("components that share columns are not matched between chains; give a chain")
         return np.array([mean for _, mean, _ in self._core.match_chains(0)["components"]])
 
     def parts_of_rates(self, X: Any) -> np.ndarray:
-        """The part that each component has in the rate of each cell, cells x components, at the posterior means of
+        """How much each component contributes to the rate of each cell, cells x components, at the posterior means of
         factors and weights."""
         return self._core.parts_of_rates(self._ids(X))
 
     def explain(self, X: Any) -> list[dict[Any, float]]:
-        """Why cells are as probable as they are: for each cell its components (numbers, from 1) of the first chain that
-        make at least a hundredth of its rate, and their shares of it, largest first.
+        """Why cells are as probable as they are. For each cell, the components of the first chain (by number, from 1)
+        that make up at least a hundredth of its rate, and their shares of the rate, largest first.
 
-        Where components share columns, these are entries of the core: tuples as the rows of `core` begin, the column
-        of each mode (from 1; of a mode with own columns, the entity). `columns` tells who is in a column.
+        If components share columns, these are entries of the core: tuples with the column of each mode, as in the rows
+        of `core` (from 1; for a mode with own columns, the entity). `columns` lists the entities of a column.
         """
         return [self._shares(parts) for parts in self._core.explain(self._ids(X))]
 
     def match_chains(self, reference: int = 0) -> pd.DataFrame:
-        """Which component of each other chain is which of the reference: the one-to-one matching of largest overlap.
+        """Matches the components of each other chain with those of the reference, one to one, with the largest overlap.
 
-        A row for each component of the reference and other chain: its partner there, the overlap of the two as
-        distributions over cells, their agreement (the overlap, less where the weights differ), and both shares of all
-        weight. Components are numbered from 1.
+        There is one row for each component of the reference and each other chain: its partner there, the overlap of the
+        two as distributions over cells, their agreement (the overlap, reduced if their weights differ), and the share
+        of the total weight of both. Components are numbered from 1.
         """
         found = self._core.match_chains(self._chain(reference))
         frames = [pd.DataFrame(matches).assign(chain=chain) for chain, matches in found["chains"]]
@@ -146,20 +150,20 @@ class _Components:
         return pd.concat(frames)[columns].reset_index(drop=True) if frames else pd.DataFrame(columns=columns)
 
     def match(self, other: Posterior, chain: int = 0, other_chain: int = 0) -> pd.DataFrame:
-        """The same for the components of another run, whose modes must have the same names."""
+        """The same as `match_chains`, for the components of another run. Its modes must have the same names."""
         return pd.DataFrame(self._core.match_components(self._chain(chain), other._core, other._chain(other_chain)))
 
     def match_columns(self, mode: Mode, other: Posterior, chain: int = 0, other_chain: int = 0) -> pd.DataFrame:
-        """Where components share columns, the same for the columns of a mode: a row for each column of a chain, and its
-        partner in a chain of another run, or of this one. Columns are numbered from 1."""
+        """Matches the columns of a mode if components share columns: one row per column of a chain, with its partner in
+        a chain of another run, or of this one. Columns are numbered from 1."""
         k = mode_number(mode, self.mode_names)
         found = self._core.match_columns(k, self._chain(chain), other._core, other._chain(other_chain))
         return pd.DataFrame(found)
 
     def match_core(self, other: Posterior, chain: int = 0, other_chain: int = 0) -> pd.DataFrame:
-        """The same for the entries of the core: a row for each entry of `core`, and the one of the other chain in the
-        columns that its columns are matched with. Entries and partners are tuples as in `explain`; a partner is None
-        where a column has none."""
+        """Matches the entries of the core: one row per entry of `core`, with the entry of the other chain that has the
+        matched columns. Entries and partners are tuples as in `explain`. The partner is None if a column has no
+        partner."""
         found = self._core.match_core(self._chain(chain), other._core, other._chain(other_chain))
         rows = []
         for match in found:
@@ -184,8 +188,8 @@ class _Components:
     def _chain(self, chain: int | None) -> int:
         if chain is None:
             return 0
-        if isinstance(chain, bool) or not isinstance(chain, (int, np.integer)) or not 0 <= chain < self.n_chains:
-            raise ValueError(f"chain is {chain!r}; expected 0 to {self.n_chains - 1}")
+        if isinstance(chain, bool) or not isinstance(chain, (int, np.integer)) or not 0 <= chain < self.chains:
+            raise ValueError(f"chain is {chain!r}; expected 0 to {self.chains - 1}")
         return int(chain)
 
     def _refuse_names(self, *columns: str) -> None:

@@ -1,4 +1,4 @@
-"""Data to try things on: held out of what there is, or simulated."""
+"""Data to try things on: split off from given data, or simulated."""
 
 from __future__ import annotations
 
@@ -10,30 +10,33 @@ import numpy as np
 import pandas as pd
 
 from . import _core
+from ._arrow import from_arrow
 from ._input import ByMode, Mode, by_mode, cell_values, mode_number, new_cells, whole_number
 from ._input_types import is_frame, is_tensor
+from ._keywords import suggests
 from ._parameters import seed_of
 
 
 @dataclass(frozen=True)
 class Split:
-    """Training ones and test cells. Fit with ``fit(train, train_y, missing=test, entities=entities)``: then the test
+    """Training ones and test cells. Fit with ``fit(train, train_y, missing=test, labels=labels)``, so that the test
     cells are not taken for zeros."""
 
     train: Any
-    """The training ones: ids, or labels where labels were given. Of labels, the columns are categorical and have all
-    entities, also those that are in no training one."""
+    """The training ones: ids, or labels if X had labels. With labels, the columns are categorical and list all
+    entities, also those without training ones."""
     train_y: np.ndarray | None
     """Their counts, if there are any."""
     test: Any
     """Test cells, ones and zeros."""
     test_y: np.ndarray
-    """Which of them are ones."""
-    entities: dict[str, int] | None
-    """Of ids, how many entities each mode has, some of which may be in no training one; of labels, None: the columns
-    have them all."""
+    """1 for test ones, 0 for test zeros."""
+    labels: dict[str, int] | None
+    """For ids, the number of entities of each mode, also those without training ones. For labels None, because the
+    columns list them."""
 
 
+@suggests
 def split(
     X: Any,
     y: Any = None,
@@ -49,19 +52,20 @@ def split(
 
     Parameters
     ----------
-    X, y : as of `TensorFactorization.fit`
+    X, y : as in `TensorFactorization.fit`
     protocol : {"ones", "cells", "slices"}
-        A random part of the ones, with zeros drawn at random; a random part of all cells; or everything of the last
-        entities of a mode (cold start).
+        What to hold out: a random share of the ones, with random zeros; a random share of all cells; or all ones of the
+        last entities of a mode (cold start).
     holdout : float
-        The part (ones, cells).
+        The share to hold out (ones, cells).
     zeros_per_one : int
-        Test zeros for each test one (ones, slices).
+        Random zeros for each test one (ones, slices).
     mode, after : mode and id
-        slices: whose entities, and the first of those held out.
+        slices: the mode, and the id of the first entity to hold out.
     random_state : int, RandomState or None
-        Another one, another split.
+        A different state gives a different split.
     """
+    X = from_arrow(X, "X")
     cells = new_cells(X, "X")
     labelled = not is_tensor(X) and (is_frame(X) or np.asarray(X).dtype.kind not in "iuf")
     arrays = _core.Arrays("X")
@@ -69,7 +73,7 @@ def split(
         arrays.add_mode(name, table)
     values = cells.values if y is None else np.asarray(y)
     if y is not None and cells.values is not None:
-        raise ValueError("y is given, but a sparse X has its values in it")
+        raise ValueError("y is given, but a sparse X already contains the values")
     counts = values is not None and values.dtype.kind in "iuf" and bool((values > 1).any())
     if values is not None:
         arrays.set_values(cell_values(values, cells.ids.rows, counts))
@@ -106,16 +110,17 @@ class Simulation:
 
     X: np.ndarray
     """The ones: ids, from 0."""
-    networks: dict[str, np.ndarray]
-    """Edges for each mode that has a network."""
+    network: dict[str, np.ndarray]
+    """The edges of each mode that has a network."""
     weights: np.ndarray
     """Expected counts of the components."""
     factors: list[np.ndarray]
-    """For each mode, entities x components; columns add up to one."""
+    """For each mode, entities x components; columns sum to one."""
 
 
+@suggests
 def simulate(
-    shape: Sequence[int],
+    dims: Sequence[int],
     ones: int,
     *,
     rank: int = 10,
@@ -124,13 +129,13 @@ def simulate(
     edges: ByMode | None = None,
     random_state: int | np.random.RandomState | None = 1,
 ) -> Simulation:
-    """Simulates a tensor of a shape with exactly so many ones, as ``ztp simulate`` does: `kind` planted (each
-    component a block) or model (factors from a Dirichlet prior). `edges` asks for a network of so many edges over a
-    mode."""
-    names = [f"mode{k + 1}" for k in range(len(shape))]
+    """Simulates a tensor with exactly this number of ones, as ``ztp simulate`` does. `dims` are numbers of entities.
+    `kind` is planted (each component is a block) or model (factors from a Dirichlet prior). `edges` asks for
+    networks: the number of edges for each mode."""
+    names = [f"mode{k + 1}" for k in range(len(dims))]
     asked = by_mode(edges, names, "edges")
     wanted = [(names[k], whole_number(count, f"edges[{mode!r}]", 0)) for k, (mode, count) in asked.items()]
-    sizes = [whole_number(n, "a size of the shape", 1) for n in shape]
+    sizes = [whole_number(n, "a number of dims", 1) for n in dims]
     ones, rank = whole_number(ones, "ones", 0), whole_number(rank, "rank", 0)
     made = _core.simulate(sizes, ones, rank, seed_of(random_state), kind, dirichlet, wanted)
     networks = {names[k]: pairs.astype(np.int64) for k, pairs in made["networks"]}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_array, validate_data
 
 from . import _core
+from ._arrow import from_arrow, is_arrow_file
 from ._arguments import fit_arrays, read_flags, take_counts, update_arrays
 from ._input import ByMode, Mode, default_names, mapping, whole_number
 from ._input_types import as_array, is_frame, is_tensor
+from ._keywords import keywords_of, methods_suggest, unknown_keyword
 from ._parameters import DOCSTRING, Parameters, options_json, parameters_of
 from ._posterior import Posterior
 from ._progress import Progress, log_warnings, logger
@@ -23,6 +24,7 @@ from ._run import Diagnosis, absolute, run_info, threads
 from ._temporary_run import TemporaryRun, read_files, write_files
 
 
+@methods_suggest
 class TensorFactorization(TransformerMixin, Parameters):
     # The docstring is set below, from the list of options of the library.
     posterior_: Posterior
@@ -35,76 +37,91 @@ class TensorFactorization(TransformerMixin, Parameters):
         X: Any,
         y: Any = None,
         *,
-        networks: ByMode | None = None,
+        network: ByMode | None = None,
         missing: Any = None,
-        missing_entities: ByMode | None = None,
+        missing_slices: ByMode | None = None,
         missing_pairs: ByMode | None = None,
-        entities: ByMode | None = None,
-        reading: Mapping[str, Any] | None = None,
+        labels: ByMode | str | os.PathLike[str] | None = None,
+        format: str | None = None,
+        header: bool | None = None,
+        values: bool | None = None,
+        index_base: int | None = None,
     ) -> TensorFactorization:
         """Fits the model to the ones of a tensor.
 
         Parameters
         ----------
         X : array, frame, sparse matrix or array, or path
-            The ones. A table with a row for each one and a column for each mode: an array of whole numbers has ids,
-            counted from 0, a pandas or polars frame (or an array of text) has labels. Or the tensor itself: a
-            scipy.sparse matrix, or a COO array of pydata/sparse. Or a file that the command line reads. The columns'
-            names are the modes'. A categorical column of pandas has all entities of its mode, in order.
+            The ones. A table has one row per observed cell and one column per mode: an array of integers has ids from
+            0; a frame of pandas or polars, a table of Arrow (pyarrow, DuckDB and others), or an array of text has
+            labels. The column names are the names of the modes. A categorical column lists all entities of its mode, in
+            order. X may also be the tensor itself (a scipy.sparse matrix, or a COO array of pydata/sparse), a text file
+            that the command line can read, or a Parquet, Arrow or Feather file. What is of Arrow needs the extra arrow:
+            ``pip install 'ztp[arrow]'``.
         y : array, optional
-            The value of each row, 0 or more: 0 is no one (as is every cell that is not given), everything else is; with
-            likelihood="count", the count. Without y, a column of a frame that is called count then has the counts.
-        networks : dict, optional
-            For a mode (by name or position) its network: pairs of entities as a table of two columns, an adjacency
-            matrix of scipy.sparse, or, where X is a file, a file. A list has several of them.
+            The value of each row, 0 or more. A row with 0 is a zero, like every cell that is not given; any other value
+            is a one, or with likelihood="count" the count. With likelihood="count" and without y, a column named count
+            has the counts.
+        network : dict, optional
+            For a mode (by name or position), its network: a table with two columns of entities, an adjacency matrix of
+            scipy.sparse, or a file of the same kind as X. A list gives several networks.
         missing : like X, optional
-            Cells that were not observed: neither ones nor zeros. Test cells, for example.
-        missing_entities : dict, optional
-            For a mode the entities none of whose cells was observed.
+            Cells that were not observed, and so are neither ones nor zeros. Test cells, for example.
+        missing_slices : dict, optional
+            For a mode, the entities whose cells were not observed.
         missing_pairs : dict, optional
-            For a mode the pairs of its network that were not observed.
-        entities : dict, optional
-            For a mode all its entities, where some have no ones: labels, or of ids their number.
-        reading : dict, optional
-            Where X is a file, how it is read: format, values, index_base, labels, as of the command line.
+            For a mode, the pairs of its network that were not observed.
+        labels : dict, optional
+            For a mode, all its entities, if some have no ones: labels, or for ids their number. If X is a text file,
+            these are files, too, or all of them are one directory.
+        format, header, values, index_base : optional
+            How to read X if it is a text file, as on the command line.
 
         Returns
         -------
         self
         """
+        reading = {"format": format, "header": header, "values": values, "index_base": index_base}
+        is_text = isinstance(X, (str, os.PathLike)) and not is_arrow_file(X)
         options = options_json(self)
         # (whether there are networks is known only now; what has no effect is refused before anything is read)
-        _core.check_options(options, len(mapping(networks, "networks")) > 0)
-        own = TemporaryRun() if self.run_dir is None else None
-        run_dir = own.run_dir if self.run_dir is None else absolute(self.run_dir)  # type: ignore[union-attr]
-        _core.check_run_dir(run_dir, self.overwrite)
-        if isinstance(X, (str, os.PathLike)):
-            if y is not None or entities:
-                raise ValueError("X is a file, which has the values and the entities: y and entities are not taken")
-            data = _core.read_data(read_flags(X, networks, missing, missing_entities, missing_pairs, reading), options)
+        _core.check_options(options, len(mapping(network, "network")) > 0)
+        own = TemporaryRun() if self.out is None else None
+        run_dir = own.run_dir if self.out is None else absolute(self.out)  # type: ignore[union-attr]
+        _core.check_run_dir(run_dir, self.force)
+        if is_text:
+            if y is not None:
+                raise ValueError("X is a text file, so y cannot be given; its last column may have the values")
+            data = _core.read_data(
+                read_flags(X, network, missing, missing_slices, missing_pairs, labels, reading), options
+            )
         else:
-            if reading:
-                raise ValueError("reading says how a file is read, and X is none")
-            X, y = take_counts(X, y, self._counts())
+            for name, value in reading.items():
+                if value is not None:
+                    raise ValueError(f"{name} says how to read a text file, and X is not a text file")
+            X, y = take_counts(from_arrow(X, "X"), y, self._counts())
             X = self._table(X)
             data = _core.make_data(
-                fit_arrays(X, y, networks, missing, missing_entities, missing_pairs, entities, self._counts()),
+                # (a directory of labels, which text files may have, is refused there)
+                fit_arrays(X, y, network, missing, missing_slices, missing_pairs, cast(Any, labels), self._counts()),
                 self._counts(),
             )
         log_warnings(data.warnings)
+        for note in data.notes:
+            logger.info("%s", note)
         self._set_feature_names(X, data.mode_names)
         # Here the old fit, if there was one, is given up.
         for name in ("posterior_", "update_"):
             self.__dict__.pop(name, None)
         self._own_dir, self.run_dir_ = own, run_dir
-        self._sample(lambda listener: _core.fit(data, options, run_dir, listener, self.overwrite))
+        self._sample(lambda listener: _core.fit(data, options, run_dir, listener, self.force))
         return self
 
     def resume(self, sweeps: int | None = None) -> TensorFactorization:
-        """Goes on with a fit that was interrupted, to the same draws as without that; or with more sweeps of each chain
-        than before, if so many are asked for."""
+        """Continues a fit that was interrupted; the draws are the same as without the interruption. With `sweeps`,
+        lengthens a fit to this total number of sweeps for each chain."""
         if not hasattr(self, "run_dir_"):
-            raise NotFittedError("there is no fit to go on with: call fit first")
+            raise NotFittedError("there is no fit to continue: call fit first")
         more = 0 if sweeps is None else whole_number(sweeps, "sweeps", 1)
         run_dir = self.run_dir_
         self.__dict__.pop("posterior_", None)
@@ -120,30 +137,33 @@ class TensorFactorization(TransformerMixin, Parameters):
         X: Any = None,
         y: Any = None,
         *,
-        networks: ByMode | None = None,
+        network: ByMode | None = None,
         sweeps: int = 65,
         draws: int = 1000,
         minibatch: int | None = None,
         **first: Any,
     ) -> TensorFactorization:
-        """Takes in new ones (and new edges of the networks) without a look at the old data, as ``ztp update`` does.
+        """Adds new ones (and new edges of the networks) without reading the old data again, as ``ztp update`` does.
 
-        Entities that the model does not know yet become new ones. The first call fits: what fit takes, as `missing`,
-        can be given then. `sweeps` is how often the new data are looked at, `draws` how many draws are kept,
-        `minibatch` how many ones are taken in together at first (a tenth of them). Where nothing is new the model
-        stays as it is, with a warning.
+        New entities are added to the model. The first call is a fit: it also takes the other arguments of `fit`, such
+        as `missing`. `sweeps` is the number of passes over the new data, `draws` the maximum number of draws to keep,
+        and `minibatch` the number of ones per minibatch in the first pass (by default a tenth of them). If nothing is
+        new, the model stays as it is, with a warning.
         """
+        known = keywords_of(self.fit)
+        for word in first.keys() - set(known):
+            raise TypeError(unknown_keyword("partial_fit()", word, [*keywords_of(self.partial_fit), *known]))
         if not self.__sklearn_is_fitted__():
-            return self.fit(X, y, networks=networks, **first)
+            return self.fit(X, y, network=network, **first)
         if first:
-            raise ValueError(f"{', '.join(first)}: only a first call of partial_fit, which fits, takes this")
+            raise ValueError(f"{', '.join(first)}: only the first call of partial_fit, which is a fit, takes this")
         sweeps, draws = whole_number(sweeps, "sweeps", 1), whole_number(draws, "draws", 1)
         at_first = -1 if minibatch is None else whole_number(minibatch, "minibatch", 1)
         posterior = self.posterior_
-        X, y = take_counts(X, y, posterior.counts)
+        X, y = take_counts(from_arrow(X, "X"), y, posterior.counts)
         if X is not None:
             X = self._checked(X)
-        fresh = update_arrays(X, y, networks, posterior.mode_names, posterior._labels, posterior.counts)
+        fresh = update_arrays(X, y, network, posterior.mode_names, posterior._labels, posterior.counts)
         with Progress(self.progress, "ztp.TensorFactorization.partial_fit") as listener:
             self.update_ = _core.update(self.run_dir_, fresh, listener, sweeps, draws, at_first, threads(self.n_jobs))
         log_warnings(self.update_.pop("warnings"))
@@ -158,8 +178,12 @@ class TensorFactorization(TransformerMixin, Parameters):
         return np.column_stack([1 - one, one])
 
     def predict(self, X: Any, *, intervals: bool = False) -> np.ndarray | pd.DataFrame:
-        """Whether each cell is a one (1, if that is more probable than not) or, of counts, the expected count. With
-        `intervals`, a frame: the labels, probability, sd, q05, q95 and rate of each cell."""
+        """Predicts for each cell whether it is a one (1 if its probability is above one half); for counts, the expected
+        count. With `intervals`, a frame with the labels, probability, sd, q05, q95 and rate of each cell.
+
+        An entity that the fit has not seen is taken for an average one, with a warning: see
+        `Posterior.predict_proba`.
+        """
         posterior = self._fitted()
         X = self._checked(X)
         if intervals:
@@ -169,21 +193,26 @@ class TensorFactorization(TransformerMixin, Parameters):
         return (posterior.predict_proba(X) > 0.5).astype(np.int64)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The area under the ROC curve of the probabilities of cells, given which of them are ones: where y is not
-        0."""
-        return float(self._fitted().evaluate(self._checked(X), y)["auc_roc"])
+        """The area under the ROC curve of the predicted probabilities. A cell is a one if its `y` is not 0. Cells may
+        have entities that the fit has not seen, as in `predict`."""
+        posterior, X = self._fitted(), self._checked(X)
+        if y is not None and posterior._has_unseen(X):
+            from sklearn.metrics import roc_auc_score
+
+            return float(roc_auc_score(np.asarray(y) != 0, posterior.predict_proba(X)))
+        return float(posterior.evaluate(X, y)["auc_roc"])
 
     def transform(self, X: Any) -> np.ndarray:
-        """What the components say of entities or of cells.
+        """The factors of a mode, or what components contribute to cells.
 
         Parameters
         ----------
-        X : mode, or cells as of `predict`
-            Of a mode (by name or position) the factors, entities x components: each column is a component's
-            distribution over the entities (posterior mean; of several chains, the mean after matching their
-            components). Where components share columns, entities x columns. Of cells the part that each component has
-            in their rates, cells x components, at these posterior means; not where components share columns, whose
-            parts `Posterior.explain` tells.
+        X : mode, or cells as in `predict`
+            For a mode (by name or position), its factors, entities x components. Each column is the distribution of a
+            component over the entities: the posterior mean, and for several chains the mean after matching their
+            components. If components share columns, entities x columns. For cells, how much each component contributes
+            to their rates, cells x components, at these posterior means. If components share columns, use
+            `Posterior.explain` instead.
         """
         posterior = self._fitted()
         if isinstance(X, (str, int, np.integer)):
@@ -195,7 +224,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         return np.array([f"component{r + 1}" for r in range(self._fitted().rank)], dtype=object)
 
     def evaluate(self, X: Any = None, y: Any = None, *, raw: bool = False) -> dict[str, Any]:
-        """How good the probabilities are, by several measures: see `Posterior.evaluate`."""
+        """Several scores of the probabilities: see `Posterior.evaluate`."""
         return self._fitted().evaluate(X, y, raw=raw)
 
     def diagnose(self) -> Diagnosis:
@@ -203,24 +232,24 @@ class TensorFactorization(TransformerMixin, Parameters):
         return self._fitted().diagnose()
 
     def summary(self) -> str:
-        """Can this fit be used? Three questions with answers in plain words: see `Posterior.summary`."""
+        """Can this fit be used? Answers three questions in plain words: see `Posterior.summary`."""
         return self._fitted().summary()
 
     def components(self, top: int = 5) -> pd.DataFrame:
-        """A row for each component: see `Posterior.components`."""
+        """One row per component: see `Posterior.components`."""
         return self._fitted().components(top)
 
     def top_entities(self, mode: Mode, top: int = 10) -> pd.DataFrame:
-        """The entities with the largest part of each component: see `Posterior.top_entities`."""
+        """The entities with the largest share of each component: see `Posterior.top_entities`."""
         return self._fitted().top_entities(mode, top)
 
-    def recommend(self, given: ByMode, top: int = 10, *, raw: bool = False, listed: float = 1) -> pd.DataFrame:
-        """The most probable cells that are not known ones: see `Posterior.recommend`."""
-        return self._fitted().recommend(given, top, raw=raw, listed=listed)
+    def recommend(self, given: ByMode, top: int = 10, **how: Any) -> pd.DataFrame:
+        """The most probable cells that are not known ones, or the entities of a mode: see `Posterior.recommend`."""
+        return self._fitted().recommend(given, top, **how)
 
-    def report(self, file: str | os.PathLike[str] = "report.html", **how: Any) -> str:
-        """Writes one page to look at: see `Posterior.report`."""
-        return self._fitted().report(file, **how)
+    def report(self, out: str | os.PathLike[str] = "report.html", **how: Any) -> str:
+        """Writes one HTML page: see `Posterior.report`."""
+        return self._fitted().report(out, **how)
 
     def to_arviz(self, **how: Any) -> Any:
         """The draws as arviz.InferenceData: see `Posterior.to_arviz`."""
@@ -228,13 +257,13 @@ class TensorFactorization(TransformerMixin, Parameters):
 
     @property
     def classes_(self) -> np.ndarray:
-        """What predict_proba has probabilities of."""
+        """The classes of predict_proba."""
         self._fitted()
         return np.array([0, 1])
 
     @property
     def weights_(self) -> np.ndarray:
-        """The components' weights: how many counts are expected of each (posterior means)."""
+        """The weights of the components: expected counts (posterior means)."""
         return self._fitted().weights()
 
     @property
@@ -245,11 +274,11 @@ class TensorFactorization(TransformerMixin, Parameters):
 
     @classmethod
     def load(cls, run_dir: str | os.PathLike[str], n_jobs: int | None = -1) -> TensorFactorization:
-        """The model of a run directory, as the command line or `fit` with run_dir made it. If that was interrupted, the
-        model is not fitted yet, and resume() goes on."""
+        """The model of a run directory that the command line or `fit` with `out` has made. If that run was
+        interrupted, the model is not fitted yet, and resume() continues it."""
         run_dir = absolute(run_dir)
         info = run_info(run_dir)
-        model = cls(**parameters_of(info["options"], n_jobs), run_dir=run_dir)
+        model = cls(**parameters_of(info["options"], n_jobs), out=run_dir)
         model._set_feature_names(None, [mode["name"] for mode in info["modes"]])
         model.run_dir_, model._own_dir = run_dir, None
         model._open_if_complete()
@@ -279,8 +308,9 @@ class TensorFactorization(TransformerMixin, Parameters):
 
     def _checked(self, X: Any) -> Any:
         """Cells, if scikit-learn finds their shape and names to be those of the fit."""
-        if isinstance(X, (str, os.PathLike)):
-            raise ValueError("X is a file, and files are for fit: read it, as with pandas.read_csv(file, sep='\\t')")
+        if isinstance(X, (str, os.PathLike)) and not is_arrow_file(X):
+            raise ValueError("X is a text file, and only fit reads these; use pandas.read_csv(file, sep='\\t')")
+        X = from_arrow(X, "X")
         if is_tensor(X):
             return X
         if is_frame(X):
@@ -296,7 +326,7 @@ class TensorFactorization(TransformerMixin, Parameters):
                 run(listener)
             except KeyboardInterrupt:
                 if os.path.isfile(os.path.join(self.run_dir_, "options.json")):
-                    logger.warning("interrupted; everything so far is in %s, and resume() goes on", self.run_dir_)
+                    logger.warning("interrupted; everything so far is in %s, and resume() continues", self.run_dir_)
                 else:
                     logger.warning("interrupted while the rank was being chosen; nothing was written")
                 raise
@@ -330,8 +360,8 @@ class TensorFactorization(TransformerMixin, Parameters):
         tags.target_tags.required = False
         return tags
 
-    # A pickle has the parameters and the run directory: where that is one of its own, its files as they are, each under
-    # its name; where it was named by run_dir, its path.
+    # A pickle has the parameters and the run directory: where that is one of its own, its files, each under its
+    # name; where it was named by `out`, its path.
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
@@ -351,7 +381,7 @@ class TensorFactorization(TransformerMixin, Parameters):
         if isinstance(run["at"], str):
             self._own_dir, self.run_dir_ = None, run["at"]
             if not os.path.isdir(self.run_dir_):
-                raise FileNotFoundError(f"the pickled model's run directory {self.run_dir_} is not there any more")
+                raise FileNotFoundError(f"the pickled model's run directory {self.run_dir_} does not exist any more")
         else:
             self._own_dir = TemporaryRun()
             self.run_dir_ = self._own_dir.run_dir

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from . import _core
+from ._arrow import from_arrow
 from ._input_types import (
     as_array,
     check_table,
@@ -58,9 +59,9 @@ def mode_number(mode: Mode, names: Sequence[str]) -> int:
 
 
 def whole_number(value: Any, name: str, least: int) -> int:
-    """Checks an argument that is a whole number."""
+    """Checks an argument that is an integer."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} is {value!r}; expected a whole number, {least} or more")
+        raise ValueError(f"{name} is {value!r}; expected an integer, {least} or more")
     return int(value)
 
 
@@ -80,7 +81,7 @@ def label_text(label: Any) -> str:
 def mapping(given: ByMode | None, what: str) -> Mapping[Any, Any]:
     """What is given for modes, if it is a dict; nothing is an empty one."""
     if given is not None and not isinstance(given, Mapping):
-        raise ValueError(f"{what} is a {type(given).__name__}; expected a dict with something for some of the modes")
+        raise ValueError(f"{what} is a {type(given).__name__}; expected a dict with modes as keys")
     return {} if given is None else given
 
 
@@ -99,7 +100,7 @@ def _columns(X: Any, what: str) -> tuple[list[str], list[Any]]:
     """Names and columns of a frame, or of an array of labels."""
     if isinstance(X, pd.DataFrame):
         if len({type(c) for c in X.columns}) > 1:
-            raise ValueError(f"{what}: the names of its columns are of several types; make them text")
+            raise ValueError(f"{what}: its column names have several types; make them text")
         return [str(c) for c in X.columns], [X.iloc[:, k] for k in range(X.shape[1])]
     if is_polars(X):
         return list(X.columns), list(X.get_columns())
@@ -148,28 +149,29 @@ def texts_of(labels: list[Any], where: str) -> list[str]:
     if len(set(texts)) < len(texts):
         seen: set[str] = set()
         twice = next(text for text in texts if text in seen or seen.add(text))  # type: ignore[func-returns-value]
-        raise ValueError(f"{where}: there are two labels that are written {twice!r}, perhaps of two types")
+        raise ValueError(f"{where}: two labels are both written {twice!r}; perhaps they have different types")
     for text in texts:
         if text == "" or any(c in text for c in "\t\n\r\0"):
-            raise ValueError(f"{where}: the label {text!r} is empty or has a tab, a line break or a NUL in it")
+            raise ValueError(f"{where}: the label {text!r} is empty, or has a tab, a line break or a NUL")
         if not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
-            raise ValueError(f"{where}: the label {text!r} has half a character (a surrogate) in it")
+            raise ValueError(f"{where}: the label {text!r} has half a character (a surrogate)")
     return texts
 
 
-def new_cells(X: Any, what: str, entities: ByMode | None = None) -> Cells:
+def new_cells(X: Any, what: str, labels: ByMode | None = None) -> Cells:
     """Cells of modes that are not known yet."""
+    X = from_arrow(X, what)
     if is_tensor(X):
-        return _with_sizes(_tensor_cells(X, what), entities, what)
+        return _with_sizes(_tensor_cells(X, what), labels, what)
     if not is_frame(X):
         X = as_array(X, what)
         check_table(X, what)
     if not is_numeric(X):
-        return _label_cells(X, what, entities)
+        return _label_cells(X, what, labels)
     names = default_names(X.shape[1])
     ids = _core.Ids(X.shape[0], X.shape[1])
     extents = ids.fill(native_array(X), what, names)
-    return _with_sizes(Cells(names, ids, [_core.Labels.numbered(0, n) for n in extents]), entities, what)
+    return _with_sizes(Cells(names, ids, [_core.Labels.numbered(0, n) for n in extents]), labels, what)
 
 
 def _tensor_cells(X: Any, what: str) -> Cells:
@@ -184,29 +186,29 @@ def _tensor_cells(X: Any, what: str) -> Cells:
     return Cells(names, ids, [_core.Labels.numbered(0, n) for n in X.shape], values)
 
 
-def _with_sizes(cells: Cells, entities: ByMode | None, what: str) -> Cells:
-    """Modes of numbers are as large as `entities` says."""
-    for k, (mode, size) in by_mode(entities, cells.names, "entities").items():
+def _with_sizes(cells: Cells, labels: ByMode | None, what: str) -> Cells:
+    """Modes of numbers are as large as `labels` says."""
+    for k, (mode, size) in by_mode(labels, cells.names, "labels").items():
         if not isinstance(size, (int, np.integer)) or isinstance(size, bool):
-            raise ValueError(f"entities[{mode!r}]: {what} has ids, so this is the number of entities of the mode")
+            raise ValueError(f"labels[{mode!r}]: {what} has ids, so this must be the number of entities of the mode")
         if not len(cells.labels[k]) <= size <= _LARGEST_MODE:
             found = len(cells.labels[k])
-            raise ValueError(f"entities[{mode!r}] is {size}; expected {found} or more, as {what} has them")
+            raise ValueError(f"labels[{mode!r}] is {size}; expected {found} or more, as {what} has them")
         cells.labels[k] = _core.Labels.numbered(0, int(size))
     return cells
 
 
-def _label_cells(X: Any, what: str, entities: ByMode | None) -> Cells:
+def _label_cells(X: Any, what: str, labels: ByMode | None) -> Cells:
     names, columns = _columns(X, what)
     _check_names(names, what)
-    given = by_mode(entities, names, "entities")
+    given = by_mode(labels, names, "labels")
     ids = _core.Ids(len(X), len(names))
     tables = []
     for k, (name, column) in enumerate(zip(names, columns, strict=True)):
         codes, texts = codes_of(column, what, name)
         if k in given:
-            table = _core.Labels(texts_of(list_of(given[k][1], f"entities[{name!r}]"), f"entities[{name!r}]"))
-            codes = _codes_to_ids(codes, texts, table, what, name, "in entities")
+            table = _core.Labels(texts_of(list_of(given[k][1], f"labels[{name!r}]"), f"labels[{name!r}]"))
+            codes = _codes_to_ids(codes, texts, table, what, name, "in labels")
         else:
             table = _core.Labels(texts)
         ids.fill_column(k, codes, what, name)
@@ -248,6 +250,7 @@ def columns_of(X: Any, names: Sequence[str], what: str) -> tuple[list[Any], np.n
     """A column for each of the modes so named: arrays of ids where X has numbers, else series of labels. And the
     values of a sparse X."""
     values = None
+    X = from_arrow(X, what)
     if is_tensor(X):
         found = None
         columns, values = coordinates_and_values(X, what)
@@ -268,21 +271,56 @@ def columns_of(X: Any, names: Sequence[str], what: str) -> tuple[list[Any], np.n
     return list(columns), values
 
 
-def known_cells(X: Any, names: Sequence[str], labels: Sequence[_core.Labels], what: str) -> _core.Ids:
-    """Cells of modes that are known: numbers are ids, from 0, and everything else is labels. An id that is too large is
-    refused by the library."""
+@dataclass
+class Unseen:
+    """Where cells may have entities that the fit has not seen. The id of such an entity is the size of its mode."""
+
+    allowed: Sequence[bool]  # of each mode
+    cells: np.ndarray | None = None  # of each cell, whether it has one
+    example: str = ""
+
+    def add(self, cells: np.ndarray, entity: Any, mode: str) -> None:
+        self.cells = cells if self.cells is None else self.cells | cells
+        self.example = self.example or f"{entity!r} of {mode}"
+
+
+def known_cells(
+    X: Any, names: Sequence[str], labels: Sequence[_core.Labels], what: str, unseen: Unseen | None = None
+) -> _core.Ids:
+    """Cells of modes that are known: numbers are ids, from 0, and everything else is labels. Where an entity may not be
+    unseen, an id that is too large is refused by the library."""
     columns, _ = columns_of(X, names, what)
     ids = _core.Ids(len(columns[0]), len(names))
     for k, column in enumerate(columns):
-        if not is_ids(column):
-            codes, texts = codes_of(column, what, names[k])
-            where = (
-                f"an entity of the mode {names[k]}: these are the ones that fit found in X, or that its "
-                "entities={...} lists"
-            )
-            column = _codes_to_ids(codes, texts, labels[k], what, names[k], where)
+        at = unseen if unseen is not None and unseen.allowed[k] else None
+        if is_ids(column):
+            column = _known_ids(column, names[k], len(labels[k]), at)
+        else:
+            column = _known_labels(column, names[k], labels[k], what, at)
         ids.fill_column(k, column, what, names[k])
     return ids
+
+
+def _known_ids(column: np.ndarray, name: str, size: int, unseen: Unseen | None) -> np.ndarray:
+    if unseen is None or not len(column) or not column.max() >= size:
+        return column
+    beyond = column >= size
+    unseen.add(beyond, column[int(np.argmax(beyond))].item(), name)
+    return np.where(beyond, size, column)
+
+
+def _known_labels(column: Any, name: str, labels: _core.Labels, what: str, unseen: Unseen | None) -> np.ndarray:
+    codes, texts = codes_of(column, what, name)
+    if unseen is None:
+        where = (
+            f"an entity of the mode {name}: these are the ones that fit found in X, or that its labels={{...}} lists"
+        )
+        return _codes_to_ids(codes, texts, labels, what, name, where)
+    found: np.ndarray = labels.find(texts)[codes]
+    absent = found < 0
+    if absent.any():
+        unseen.add(absent, texts[int(codes[int(np.argmax(absent))])], name)
+    return np.where(absent, len(labels), found)
 
 
 def known_entities(given: Any, labels: _core.Labels, what: str) -> list[int]:
@@ -315,14 +353,14 @@ def cell_values(y: Any, rows: int, counts: bool) -> np.ndarray:
     if values.dtype.kind not in "iufb":
         raise ValueError(f"y: Unknown label type: {values.dtype}; expected numbers: {expected}")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError(f"y has NaN or inf in it; expected numbers: {expected}")
+        raise ValueError(f"y has NaN or inf; expected numbers: {expected}")
     if (values < 0).any():
         raise ValueError(f"y has the negative value {values.min()}; expected numbers: {expected}")
     if not counts:
         ones: np.ndarray = (values != 0).astype(np.int64)
         return ones
     if (values != np.floor(values)).any():
-        raise ValueError(f"y has fractions in it; expected whole numbers: {expected}")
+        raise ValueError(f"y has fractions; expected integers: {expected}")
     if (values > _LARGEST_COUNT).any():
         raise ValueError(f"y has the value {values.max()}; counts are at most 2^62")
     whole: np.ndarray = values.astype(np.int64)

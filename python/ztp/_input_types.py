@@ -11,7 +11,7 @@ import pandas as pd
 
 
 def is_tensor(X: Any) -> bool:
-    """Whether it is the tensor itself, not a table with a row for each one: of scipy.sparse or pydata/sparse."""
+    """Whether it is the tensor itself (scipy.sparse or pydata/sparse), not a table of observed cells."""
     return hasattr(X, "nnz") and hasattr(X, "shape") and not is_frame(X)
 
 
@@ -70,9 +70,9 @@ def native_array(array: np.ndarray) -> np.ndarray:
 def as_array(X: Any, what: str) -> np.ndarray:
     """An array from input that is neither a frame nor a tensor."""
     if isinstance(X, np.ma.MaskedArray):
-        raise ValueError(f"{what}: a masked array; pass the rows that are to be used alone")
+        raise ValueError(f"{what}: a masked array; pass only the rows to be used")
     if _is_of_polars(X) and hasattr(X, "collect"):
-        raise ValueError(f"{what}: a lazy frame; pass what its collect() returns")
+        raise ValueError(f"{what}: a lazy frame; call collect() first")
     array = np.asarray(X)
     return array.astype(object) if array.dtype.kind == "T" else array
 
@@ -81,9 +81,9 @@ def check_table(array: np.ndarray, what: str) -> None:
     """Refuses what is not a table with a row for each cell, such as a dense tensor."""
     remedy = "; of a dense tensor pass the coordinates of its ones: numpy.argwhere(X)"
     if array.dtype.kind == "b":
-        raise ValueError(f"{what}: truth values, and ids or labels are expected{remedy}")
+        raise ValueError(f"{what}: truth values, but ids or labels are expected{remedy}")
     if array.dtype.kind in "cV":
-        raise ValueError(f"{what}: of the type {array.dtype}; ids are whole numbers, and labels text")
+        raise ValueError(f"{what}: has the type {array.dtype}; ids are integers, and labels are text")
     if array.ndim != 2:
         raise ValueError(
             f"{what}: expected a row for each cell and a column for each mode, but this is {array.ndim}-dimensional"

@@ -1,4 +1,4 @@
-"""The parameters of the estimator: the library's options, in scikit-learn's manner."""
+"""The parameters of the estimator: the options of the library, with the conventions of scikit-learn."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from . import _core
+from ._arrow import is_arrow_file
+from ._keywords import keywords_of, near
 from ._run import threads
 
-# scikit-learn's names for two of the options.
-SKLEARN_NAMES = {"seed": "random_state", "threads": "n_jobs", "self": "self_cells"}
+# scikit-learn's names for two of the options. All others are called as on the command line.
+SKLEARN_NAMES = {"seed": "random_state", "threads": "n_jobs"}
 
 # Options with a value for each mode: one for all of them, or a dict.
 BY_MODE = ("columns", "tie", "dirichlet")
@@ -70,8 +72,8 @@ class Parameters(BaseEstimator):
         blocks: int = 4096,
         random_state: int | np.random.RandomState | None = 1,
         n_jobs: int | None = -1,
-        run_dir: str | os.PathLike[str] | None = None,
-        overwrite: bool = False,
+        out: str | os.PathLike[str] | None = None,
+        force: bool = False,
         progress: bool | None = None,
     ) -> None:
         self.rank = rank
@@ -116,9 +118,18 @@ class Parameters(BaseEstimator):
         self.blocks = blocks
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.run_dir = run_dir
-        self.overwrite = overwrite
+        self.out = out
+        self.force = force
         self.progress = progress
+
+    def set_params(self, **params: Any) -> Parameters:
+        """As of all estimators of scikit-learn; a parameter that does not exist is an error with a suggestion."""
+        known = keywords_of(type(self).__init__)
+        for word in params.keys() - set(known):
+            text = near(word, known) or f"there are {', '.join(known)}"
+            raise ValueError(f"Invalid parameter {word!r} for estimator {type(self).__name__}; {text}")
+        super().set_params(**params)
+        return self
 
 
 def _by_mode(value: Any) -> list[str] | None:
@@ -129,7 +140,7 @@ def _by_mode(value: Any) -> list[str] | None:
 
 
 def options_json(model: Any) -> str:
-    """The parameters of a model, as in options.json of a run. What is None follows from the rest."""
+    """The parameters of a model, in the format of options.json. None: the default follows from the other options."""
     options: dict[str, Any] = {}
     for field in _core.option_fields():
         name = field["name"]
@@ -146,10 +157,12 @@ def options_json(model: Any) -> str:
             value = value.item()
         elif isinstance(value, os.PathLike):
             value = os.fspath(value)
+        if name == "test" and is_arrow_file(value):
+            raise ValueError("test is a Parquet or Arrow file, and must be a text file; or give the file to evaluate()")
         if value is not None:
             options[name] = value
         elif field["default"] not in (-1, "", []):
-            raise ValueError(f"{name} is None; expected a value, as {field['default']}")
+            raise ValueError(f"{name} is None; expected a value, such as {field['default']}")
     return json.dumps(options, default=_refuse)
 
 
@@ -194,38 +207,39 @@ def _parameter_text() -> str:
     lines = []
     for field in _core.option_fields():
         name = SKLEARN_NAMES.get(field["name"], field["name"])
-        default = field["default_text"] or f"{field['default']!r}"
+        default = field["default_text"] or ("none" if field["default"] in ("", []) else f"{field['default']!r}")
         lines.append(f"{name} : default {default}\n" + textwrap.indent(textwrap.fill(field["help"], 110), "    "))
     return "\n".join(lines)
 
 
 DOCSTRING = f"""Bayesian factorization of a sparse binary tensor.
 
-Each cell is a thresholded Poisson count whose rate is a sum of components; Gibbs sampling (batch) or conditional
-density filtering (online) finds non-negative factors, the number of components and probabilities with
-uncertainty. The cost grows with the number of ones, not with the number of cells.
+Each cell is a thresholded Poisson count whose rate is a sum of components. Gibbs sampling (batch) or conditional
+density filtering (online) infers non-negative factors, the number of components, and probabilities with uncertainty.
+The cost grows with the number of ones, not with the number of cells.
 
 Parameters
 ----------
 {_parameter_text()}
-run_dir : path, default None
-    The run directory to make, which the command line reads as well. Without it there is a temporary one, which goes
-    when the model goes.
-overwrite : bool, default False
-    Whether fit may replace a run directory that is there.
+out : path, default None
+    The run directory to create, which the command line can read, too. Without it there is a temporary one, which is
+    removed together with the model.
+force : bool, default False
+    Whether fit may replace an existing run directory.
 progress : bool, default None
-    Whether there is a progress bar; None: in a terminal or a notebook.
+    Whether to show a progress bar. None: only in a terminal or a notebook.
 
-The help of the options is that of the command line: there --burn-in is burn_in, --seed is random_state, which may also
-be None (another seed each time) or a numpy RandomState, and --threads is n_jobs, as scikit-learn has it: -1 is all
-cores. The draws do not depend on n_jobs. dirichlet is a number, or a dict with one for each mode.
+These texts are those of the command line, where burn_in is --burn-in, and so on. Two parameters have the names that
+scikit-learn gives them: random_state is --seed, and may also be None (a different seed each time) or a numpy
+RandomState; n_jobs is --threads, -1 means all cores, and the draws do not depend on it. dirichlet is a number, or a
+dict with one for each mode.
 
 Attributes
 ----------
 posterior_ : Posterior
-    The draws, and everything that can be asked of them.
+    The draws, and all questions that they answer.
 run_dir_ : str
-    Where they are.
+    The run directory.
 weights_ : array
     Expected counts of the components.
 factors_ : list of arrays
@@ -233,11 +247,11 @@ factors_ : list of arrays
 n_features_in_ : int
     The number of modes.
 feature_names_in_ : array
-    The modes, where X had names for them.
+    The names of the modes, if X had names.
 classes_ : array
     0 and 1.
 update_ : dict
-    What was new in the last partial_fit: ones, edges, entities.
+    What was new in the last partial_fit: ones, edges, new_entities.
 
 Examples
 --------

@@ -1,10 +1,9 @@
-"""What a run directory knows."""
+"""Answers from a run directory."""
 
 from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,34 +11,40 @@ import numpy as np
 import pandas as pd
 
 from . import _core
+from ._arrow import from_arrow, is_arrow_file, text_files
 from ._components import _Components
-from ._input import ByMode, Mode, by_mode, cell_values, known_cells, known_entities, mode_number, whole_number
+from ._input import ByMode, Mode, Unseen, cell_values, known_cells, mode_number, whole_number
 from ._input_types import coordinates_and_values, is_numeric, is_polars, is_tensor
+from ._extras import need
+from ._keywords import methods_suggest
+from ._progress import warn
+from ._recommend import recommend
 from ._run import Diagnosis, absolute, names_of_modes, read_table, report_path, threads
 
 _PREDICTION = ["probability", "sd", "q05", "q95", "rate"]
 
 
+@methods_suggest
 class Posterior(_Components):
     """The draws of a run directory, and the questions that they answer.
 
-    Cells are given as ids (an array of whole numbers, cells x modes, counted from 0 in the order of `entities`) or as
-    labels (a pandas or polars frame, or an array of text).
+    Cells are given as ids (an array of integers, cells x modes, from 0 in the order of `labels`) or as labels (a frame
+    of pandas or polars, a table of Arrow, a Parquet file, or an array of text).
 
     Parameters
     ----------
     run_dir : str or path
         Made by `TensorFactorization.fit` or by ``ztp fit``.
     n_jobs : int, default=-1
-        Threads; -1 is all cores. No number depends on it.
+        Threads; -1 means all cores. The results do not depend on it.
     kernel : {"auto", "cpu", "cuda"}, default="auto"
-        Where probabilities are computed: "cuda" is a GPU, and "auto" takes one where there is one and a question is
-        worth it. Numbers differ by roundings.
+        Implementation: "cuda" is a GPU. "auto" uses a GPU if there is one and the question is large enough. The results
+        are the same up to rounding.
 
     Attributes
     ----------
     run_dir : str
-        Where it is.
+        The path of the run directory.
     mode_names : list of str
         The modes, in order.
     info : dict
@@ -68,26 +73,26 @@ class Posterior(_Components):
 
     def __repr__(self) -> str:
         sizes = " x ".join(f"{len(table)} {name}" for name, table in zip(self.mode_names, self._labels, strict=True))
-        return f"<ztp.Posterior of {self.run_dir}: {sizes}, {self.n_draws} draws of {self.rank} components>"
+        return f"<ztp.Posterior of {self.run_dir}: {sizes}, {self.draws} draws of {self.rank} components>"
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Entities of each mode."""
+        """Number of entities of each mode."""
         return tuple(len(table) for table in self._labels)
 
     @property
-    def n_draws(self) -> int:
-        """Kept draws, all chains together."""
+    def draws(self) -> int:
+        """Number of kept draws, over all chains."""
         return self._core.draws
 
     @property
-    def n_chains(self) -> int:
-        """Independent chains."""
+    def chains(self) -> int:
+        """Number of independent chains."""
         return int(self.info["options"]["chains"])
 
     @property
     def rank(self) -> int:
-        """Components, those included that are empty."""
+        """Number of components, empty ones included."""
         return int(self.info["options"]["rank"])
 
     @property
@@ -95,9 +100,9 @@ class Posterior(_Components):
         """Whether the data are counts, not ones."""
         return bool(self.info["options"]["likelihood"] == "count")
 
-    def entities(self, mode: Mode) -> np.ndarray:
-        """The labels of a mode (by name or position), by id: numbers where the data had ids, else text, also where a
-        frame had numbers."""
+    def labels(self, mode: Mode) -> np.ndarray:
+        """The labels of a mode (by name or position), in the order of ids. They are numbers if the data had ids, and
+        otherwise text, even if a frame had numbers."""
         table = self._labels[mode_number(mode, self.mode_names)]
         if table.is_numbered:
             return np.arange(table.first_number, table.first_number + len(table))
@@ -105,6 +110,27 @@ class Posterior(_Components):
 
     def _ids(self, X: Any, what: str = "X") -> _core.Ids:
         return known_cells(X, self.mode_names, self._labels, what)
+
+    def _ids_and_unseen(self, X: Any) -> tuple[_core.Ids, Unseen]:
+        """Cells that may have entities which the fit has not seen, but not of a mode whose entities have columns of
+        their own, and not of a rival."""
+        options = self.info["options"]
+        own = [str(item).endswith("=own") for item in options["columns"] or [""] * len(self.mode_names)]
+        unseen = Unseen([options["model"] == "ztp" and not each for each in own])
+        return known_cells(X, self.mode_names, self._labels, "X", unseen), unseen
+
+    def _has_unseen(self, X: Any) -> bool:
+        return self._ids_and_unseen(X)[1].cells is not None
+
+    def _predictions(self, X: Any, raw: bool, listed: float) -> np.ndarray:
+        """Numbers for each cell: _PREDICTION. With a warning, if there are entities that the fit has not seen."""
+        ids, unseen = self._ids_and_unseen(X)
+        if unseen.cells is not None:
+            warn(
+                f"{int(unseen.cells.sum())} of {ids.rows} cells have entities that the fit has not seen, such as "
+                f"{unseen.example}; they are predicted as average entities"
+            )
+        return self._asked(raw, listed).predict(ids, unseen.cells is not None)
 
     def _asked(self, raw: bool, listed: float) -> _core.Posterior:
         """The engine that gives these probabilities."""
@@ -118,28 +144,33 @@ class Posterior(_Components):
     def predict_proba(self, X: Any, *, raw: bool = False, listed: float = 1) -> np.ndarray:
         """The probability that each cell is a one.
 
-        Where the fit held out cells (``holdout``), probabilities are calibrated with them; `raw` gives the posterior's
-        own, the means over the draws. `listed` is the share of the true ones that the data list, as 0.9: it gives the
-        probability that a cell which is not listed is a one.
+        If the fit held out cells (``holdout``), probabilities are calibrated with them; `raw` gives those of the
+        posterior itself, the means over the draws. `listed` is the share of the true ones that the data list, such as
+        0.9. It gives the probability that a cell is a one although it is not listed.
+
+        An entity that the fit has not seen is taken for an average one, with a warning. It has the mean of the factors
+        of all entities of its mode, which is also the mean of the prior, so the other modes of the cell decide. A rival
+        refuses such an entity, and so does a mode with columns of its own.
         """
-        return self._asked(raw, listed).predict(self._ids(X))[:, 0]
+        return self._predictions(X, raw, listed)[:, 0]
 
     def rates(self, X: Any) -> np.ndarray:
-        """The mean rate of each cell over the draws: of counts, the expected count."""
-        return self._core.predict(self._ids(X))[:, 4]
+        """The mean rate of each cell over the draws; for counts, the expected count."""
+        return self._predictions(X, False, 1)[:, 4]
 
     def predict(self, X: Any, *, raw: bool = False, listed: float = 1) -> pd.DataFrame:
-        """A row for each cell: its labels, the probability that it is a one, the posterior sd of that probability, its
-        5 % and 95 % quantiles, and the mean rate (for counts: the expected count). `raw` and `listed` as of
+        """One row per cell: its labels, the probability that it is a one, the posterior sd of that probability, its 5 %
+        and 95 % quantiles, and the mean rate (for counts, the expected count). `raw` and `listed` are as in
         `predict_proba`."""
-        numbers = self._asked(raw, listed).predict(self._ids(X))
+        X = from_arrow(X, "X")
+        numbers = self._predictions(X, raw, listed)
         self._warn_of_predictions()
         return self._with_predictions(self._labelled(X), numbers)
 
     def _with_predictions(self, labels: pd.DataFrame, numbers: np.ndarray) -> pd.DataFrame:
         for k, name in enumerate(_PREDICTION):
             if name in labels:
-                raise ValueError(f"the mode {name} has the name of a column of predictions; predict_proba has none")
+                raise ValueError(f"the mode {name} has the same name as a column of the predictions; use predict_proba")
             labels[name] = numbers[:, k]
         return labels
 
@@ -151,25 +182,35 @@ class Posterior(_Components):
             return pd.DataFrame({name: X[name].to_list() for name in self.mode_names})
         array = np.stack(coordinates_and_values(X, "X")[0], axis=1) if is_tensor(X) else np.asarray(X)
         if is_numeric(array):
-            return pd.DataFrame(
-                {name: self.entities(k)[array[:, k].astype(np.int64)] for k, name in enumerate(self.mode_names)}
-            )
+            return pd.DataFrame({name: self._labels_of(k, array[:, k]) for k, name in enumerate(self.mode_names)})
         return pd.DataFrame(array, columns=self.mode_names)
 
+    def _labels_of(self, k: int, ids: np.ndarray) -> np.ndarray:
+        """Of entities by their ids; an id itself, if there is no such entity."""
+        labels, ids = self.labels(k), ids.astype(np.int64)
+        seen = ids < len(labels)
+        named: np.ndarray = labels[np.where(seen, ids, 0)]
+        return named if seen.all() else np.where(seen, named, ids)
+
     def evaluate(self, X: Any = None, y: Any = None, *, raw: bool = False) -> dict[str, Any]:
-        """How good the probabilities are, as ``ztp evaluate`` tells.
+        """Scores of the probabilities, as ``ztp evaluate`` prints them.
 
-        Areas under the ROC and precision-recall curves of the test cells. Of the whole tensor, where each zero counts
-        for as many as it stands for: log-loss, Brier score, skill (0: as good as a constant, 1: perfect), calibration
-        slope and intercept (1 and 0 are right), and the share of ones that are misplaced. ``test_log_loss`` and its
-        like count each test cell once. Of counts also their ``deviance`` and ``log_score``. ``popularity`` has the
-        same scores of what the number of ones of each entity predicts alone.
+        Areas under the ROC and precision-recall curves are those of the test cells. The following describe the whole
+        tensor, where each test zero has a weight, the number of zeros that it stands for: log-loss, Brier score, skill
+        (0: as good as a constant, 1: perfect), calibration slope and intercept (1 and 0 are right), and the share of
+        misplaced ones. ``test_log_loss`` and similar scores count each test cell once. Counts also have ``deviance``
+        and ``log_score``. ``popularity`` has the same scores for predictions from the number of ones of each entity
+        alone.
 
-        Of cells and their outcomes (0: no one; everything else: a one; of counts, the count), of a file of both, or,
-        without any, of the cells that the fit held out. `raw` as of `predict_proba`.
+        X may be cells with outcomes y (0: not a one; anything else: a one; for counts, the count) or a file with both,
+        the outcomes in its last column. Without X, the cells are those that the fit held out. `raw` is as in
+        `predict_proba`.
         """
         core = self._asked(raw, 1)
-        if X is None or isinstance(X, (str, os.PathLike)):
+        if is_arrow_file(X) and y is None:
+            X = from_arrow(X, "X")
+            X, y = X.iloc[:, :-1], X.iloc[:, -1]
+        if X is None or (isinstance(X, (str, os.PathLike)) and not is_arrow_file(X)):
             return core.evaluate_file("" if X is None else os.fspath(X))
         ids = self._ids(X)
         if y is None:
@@ -180,10 +221,12 @@ class Posterior(_Components):
     def head(
         self, sizes: Sequence[int] = (10, 100, 1000), test: str | os.PathLike[str] | None = None, *, raw: bool = False
     ) -> pd.DataFrame:
-        """The most probable cells that are not training ones, where people act: how many held-out ones (or ones of the
-        file `test`) were ``expected`` and ``found`` among the first of them. `raw` as of `predict_proba`."""
+        """Counts the held-out ones (or the ones of the file `test`) among the most probable cells that are not training
+        ones: how many are ``expected`` and how many ``found`` among the first of them. `raw` is as in `predict_proba`.
+        """
         numbers = [whole_number(size, "sizes", 1) for size in sizes]
-        found = self._asked(raw, 1).head(numbers, "" if test is None else os.fspath(test))
+        with text_files(test) as (file,):
+            found = self._asked(raw, 1).head(numbers, file)
         frame = pd.DataFrame(found, columns=["cells", "expected", "found"])
         return frame.astype({"cells": np.int64, "found": np.int64})
 
@@ -196,93 +239,109 @@ class Posterior(_Components):
         filter: Sequence[str | os.PathLike[str]] = (),
         draws: int = 0,
     ) -> pd.DataFrame:
-        """How high ones stand among all entities that could take their place: filtered MRR, Hits@k, recall@k, NDCG@k.
+        """Ranks test ones among all entities that could take their place: filtered MRR, Hits@k, recall@k, NDCG@k.
 
-        A row for each mode whose entity is replaced, one for all of them, and one of what popularity would give: how
-        many ones an entity has together with those that are given. Of cells, a file of them, or the ones
-        that the fit held out. `filter` names files of further ones that are known and not to be counted as rivals;
-        `draws` limits how many are used.
+        There is one row for each mode whose entity is replaced, one for all modes, and one for popularity, which orders
+        entities by the number of ones that they have together with the given entities. X may be cells or a file of
+        them. Without X, the cells are those that the fit held out. `filter` names files with more known ones, which do
+        not compete. `draws` limits the number of draws to use.
         """
         numbers = [mode_number(mode, self.mode_names) for mode in modes]
-        files = [os.fspath(file) for file in filter]
         at, draws = [whole_number(k, "at", 1) for k in at], whole_number(draws, "draws", 0)
-        if X is None or isinstance(X, (str, os.PathLike)):
-            found = self._core.rank_file("" if X is None else os.fspath(X), numbers, at, files, draws)
-        else:
-            ids = self._ids(X)
-            found = self._core.rank(ids, np.ones(ids.rows, np.uint8), numbers, at, files, draws)
+        with text_files(*filter) as files:
+            if X is None or (isinstance(X, (str, os.PathLike)) and not is_arrow_file(X)):
+                found = self._core.rank_file("" if X is None else os.fspath(X), numbers, at, files, draws)
+            else:
+                ids = self._ids(X)
+                found = self._core.rank(ids, np.ones(ids.rows, np.uint8), numbers, at, files, draws)
         rows = [*found["by_mode"], found["all"], found["popularity"]]
         index = [self.mode_names[k] for k in found["modes"]] + ["all", "popularity"]
         return pd.DataFrame([_flat(row, found["at"]) for row in rows], index=pd.Index(index, name="mode"))
 
-    def recommend(self, given: ByMode, top: int = 10, *, raw: bool = False, listed: float = 1) -> pd.DataFrame:
-        """The most probable cells that are not ones of the data, best first, with what speaks for them.
+    def recommend(
+        self,
+        given: ByMode,
+        top: int = 10,
+        *,
+        mode: Mode | None = None,
+        distinct: Mode | None = None,
+        only_new: Mode | None = None,
+        exclude: Any = None,
+        raw: bool = False,
+        listed: float = 1,
+    ) -> pd.DataFrame:
+        """The most probable cells that are not ones of the data, best first, and why.
 
-        `given` fixes the entity of some modes, by label (where X had ids, these), as ``{"user": "alice"}``. The
-        column ``because`` has what makes at least a hundredth of the cell's rate, as `explain` says it. `raw` and
-        `listed` as of `predict_proba`.
+        `given` fixes the entity of some modes, such as ``{"user": "alice"}``: by label, or by id if X had ids. The
+        column ``why`` has the components that make up at least a hundredth of the cell's rate, as in `explain`.
+        ``missing`` tells which cells were declared missing in the fit.
+
+        With `mode`, the entities of that mode are ranked instead. An entity stands for all cells that have it and what
+        is given, except ones of the data and excluded cells. ``probability`` is the probability that at least one of
+        these cells is a one. It is not calibrated, unless each entity has one cell only. ``rate`` is the sum of their
+        rates, ``cells`` their number, and ``ones`` the number of ones that the entity has with what is given.
+
+        `distinct` names a mode: at most one cell, the most probable one, is listed for each of its entities.
+        `only_new` names a mode: its entities that have a one with what is given are left out. `exclude` leaves out
+        entities, such as ``{"item": ["kettle", "teapot"]}``, or cells, given as in `predict`.
+
+        `raw` and `listed` are as in `predict_proba`; `listed` is for single cells.
         """
-        fixed: list[int | None] = [None] * len(self.mode_names)
-        for k, (mode, entity) in by_mode(given, self.mode_names, "given").items():
-            fixed[k] = known_entities([entity], self._labels[k], f"given[{mode!r}]")[0]
-        found = self._asked(raw, listed).recommend(fixed, whole_number(top, "top", 1))
+        frame = recommend(self, given, top, mode, distinct, only_new, exclude, raw, listed)
         self._warn_of_predictions()
-        cells = np.array([cell for cell, _, _ in found], dtype=np.int64).reshape(len(found), len(self.mode_names))
-        frame = pd.DataFrame({name: self.entities(k)[cells[:, k]] for k, name in enumerate(self.mode_names)})
-        numbers = np.array([prediction for _, prediction, _ in found]).reshape(len(found), len(_PREDICTION))
-        frame = self._with_predictions(frame, numbers)
-        self._refuse_names("because")
-        frame["because"] = [self._shares(parts) for _, _, parts in found]
         return frame
 
     def report(
         self,
-        file: str | os.PathLike[str] = "report.html",
+        out: str | os.PathLike[str] = "report.html",
         *,
         test: str | os.PathLike[str] | None = None,
         ordered: Sequence[str] = (),
         unordered: Sequence[str] = (),
         entities: int = 100_000,
     ) -> str:
-        """Writes all of it as one page to look at, which opens in any browser without a network, as ``ztp report``.
+        """Writes the report of the run: one HTML page, which opens in any browser without a network, as ``ztp report``.
 
-        Judged are the cells that the fit held out, or those of the file `test` (labels and a last column 0 or 1).
-        Modes that look like days or years are drawn as lines: `ordered` and `unordered` name those that do not look
-        like what they are. Of more than so many `entities` the page has those with most ones. What it leaves out is
-        a warning. An earlier report is replaced, any other file is a FileExistsError. Returns the path.
+        Predictions are judged with the cells that the fit held out, or with those of the file `test` (labels and a last
+        column 0 or 1). Modes that look like days or years are drawn as lines; `ordered` and `unordered` correct this.
+        If there are more than `entities` entities, the page has those with the most ones. What is left out is reported
+        as a warning. An earlier report is replaced; any other existing file raises a FileExistsError. Returns the path.
         """
-        path = report_path(file)
-        notes = _core.write_report(
-            self.run_dir,
-            path,
-            "" if test is None else os.fspath(test),
-            names_of_modes(ordered, "ordered"),
-            names_of_modes(unordered, "unordered"),
-            whole_number(entities, "entities", 1),
-            threads(self._n_jobs),
-        )
+        path = report_path(out)
+        with text_files(test) as (test_file,):
+            notes = _core.write_report(
+                self.run_dir,
+                path,
+                test_file,
+                names_of_modes(ordered, "ordered"),
+                names_of_modes(unordered, "unordered"),
+                whole_number(entities, "entities", 1),
+                threads(self._n_jobs),
+            )
         for note in notes:
-            warnings.warn(note, stacklevel=2)
+            warn(note)
         return path
 
     def compare(
         self,
         other: Posterior,
-        file: str | os.PathLike[str] = "comparison.html",
+        out: str | os.PathLike[str] = "comparison.html",
         *,
         test: str | os.PathLike[str] | None = None,
     ) -> str:
-        """Writes this run and another side by side, components matched, as one page: what is the same, and what
-        differs. As ``ztp report --compare``.
+        """Writes a comparison of this run with another one: one HTML page with matched components side by side, and
+        what differs. As ``ztp report --compare``.
 
-        Both are judged with the cells of the file `test`, or each with those that its fit held out. Returns the path.
+        Both are judged with the cells of the file `test`, or each with the cells that its fit held out. Returns the
+        path.
         """
         if not isinstance(other, Posterior):
             raise TypeError(f"other is a {type(other).__name__}; expected a Posterior, such as ztp.Posterior(run_dir)")
-        path = report_path(file)
-        test_file = "" if test is None else os.fspath(test)
-        for note in _core.write_comparison(self.run_dir, other.run_dir, path, test_file, threads(self._n_jobs)):
-            warnings.warn(note, stacklevel=2)
+        path = report_path(out)
+        with text_files(test) as (test_file,):
+            notes = _core.write_comparison(self.run_dir, other.run_dir, path, test_file, threads(self._n_jobs))
+        for note in notes:
+            warn(note)
         return path
 
     def diagnose(self) -> Diagnosis:
@@ -302,11 +361,11 @@ class Posterior(_Components):
         )
 
     def summary(self) -> str:
-        """Can this run be used? What it is, and three questions with answers in plain words, as ``ztp fit`` ends with:
-        have the chains converged, are the probabilities calibrated, is the bound on the rank large enough?"""
+        """Can this run be used? Describes the run, and answers the three questions that ``ztp fit`` ends with: have the
+        chains converged, are the probabilities calibrated, is the bound on the rank large enough?"""
         sizes = " x ".join(f"{len(table)} {name}" for name, table in zip(self.mode_names, self._labels, strict=True))
         chains = len(self.info["chains"])
-        first = f"{sizes}: {self.n_draws} draws of {self.rank} components, {chains} chain{'s' if chains > 1 else ''}"
+        first = f"{sizes}: {self.draws} draws of {self.rank} components, {chains} chain{'s' if chains > 1 else ''}"
         return "\n".join([first, *self._core.verdicts()])
 
     def _warn_of_predictions(self) -> None:
@@ -316,21 +375,24 @@ class Posterior(_Components):
         self._warned = True
         convergence, intervals = _core.cautions(self.run_dir)
         if convergence:
-            warnings.warn(f"{convergence}: see diagnose()", stacklevel=3)
+            warn(f"{convergence}; see diagnose()")
         if intervals:
-            warnings.warn(intervals, stacklevel=3)
+            warn(intervals)
 
     def trace(self) -> pd.DataFrame:
-        """What was recorded of each sweep: log-likelihood, occupied components, held-out AUC, ..."""
+        """What was recorded in each sweep: log-likelihood, occupied components, held-out AUC, ..."""
         return read_table(os.path.join(self.run_dir, "trace.tsv"))
 
     def to_arviz(self, *, every_sweep: bool = False) -> Any:
-        """The draws as arviz.InferenceData: draws.nc of the run directory, opened and not yet loaded.
+        """The draws as arviz.InferenceData: draws.nc of the run directory, opened but not yet loaded.
 
-        With `every_sweep`, instead what is recorded of every sweep after burn-in: log-likelihood, occupied components,
-        total weight, learned hyperparameters, and the probabilities of the watched cells where those are recorded.
-        These are the numbers that `diagnose` judges: R-hat and effective sizes of ArviZ are the same as its.
+        With `every_sweep`, it has what is recorded in every sweep after burn-in instead: log-likelihood, occupied
+        components, total weight, learned hyperparameters, and the probabilities of the watched cells if they are
+        recorded. `diagnose` judges these numbers, and ArviZ computes the same R-hat and effective sample sizes from
+        them.
         """
+        need("arviz", "arviz", "to_arviz")
+        need("netCDF4", "arviz", "to_arviz")
         from ._arviz import every_sweep_of, kept_draws_of
 
         return every_sweep_of(self) if every_sweep else kept_draws_of(self.run_dir)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import sys
 import warnings
 from types import TracebackType
@@ -17,7 +18,15 @@ logger = logging.getLogger("ztp")
 def log_warnings(warnings_of_data: list[str]) -> None:
     """Logs warnings about data. Zeros are only worth an info: y may have them."""
     for text in warnings_of_data:
-        logger.log(logging.INFO if text.endswith("with value zero ignored") else logging.WARNING, "%s", text)
+        logger.log(logging.INFO if text.endswith("with value zero are ignored") else logging.WARNING, "%s", text)
+
+
+def warn(text: str) -> None:
+    """A warning; its place is the line that called the package."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and os.path.dirname(frame.f_code.co_filename) == os.path.dirname(__file__):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, stacklevel=level)
 
 
 def _is_interactive() -> bool:

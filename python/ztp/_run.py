@@ -19,7 +19,7 @@ def threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs == 0:
-        raise ValueError(f"n_jobs is {n_jobs!r}; expected a whole number: 1 or more, or -1 for all cores")
+        raise ValueError(f"n_jobs is {n_jobs!r}; expected an integer: 1 or more, or -1 for all cores")
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
@@ -30,25 +30,25 @@ def absolute(run_dir: str | os.PathLike[str]) -> str:
 
 
 def run_info(run_dir: str) -> dict[str, Any]:
-    """What was run, also where that has not ended."""
+    """What was run, also if it has not ended."""
     info: dict[str, Any] = json.loads(_core.run_info_json(run_dir))
     return info
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Have the chains converged? As ``ztp diagnose`` tells it."""
+    """The answer to "have the chains converged?", as ``ztp diagnose`` prints it."""
 
     verdict: str
     """good, usable, poor, one chain or too short."""
     predictions: str
-    """The same of the probabilities alone."""
+    """The verdict on the probabilities alone."""
     rank: str
-    """The same of the number of components."""
+    """The verdict on the number of components."""
     sentences: list[str]
     """In plain words: what agrees, what does not, and what to do."""
     quantities: pd.DataFrame
-    """A row for each quantity: mean, sd, mcse, r_hat, ess_bulk, ess_tail, ess_per_second."""
+    """One row per quantity: mean, sd, mcse, r_hat, ess_bulk, ess_tail, ess_per_second."""
     cells: pd.DataFrame
     """The same for the probabilities of the watched cells."""
 
@@ -64,15 +64,15 @@ def read_table(path: str) -> pd.DataFrame:
 
 
 def report_path(file: str | os.PathLike[str]) -> str:
-    """Where a report may be written: what is there already must be one."""
+    """Where a report may be written: an existing file must be a report."""
     path = os.fspath(file)
     if os.path.exists(path) and not _core.is_report(path):
-        raise FileExistsError(f"{path} is there already, and no report of ztp: name another file")
+        raise FileExistsError(f"{path} exists and is not a report of ztp; name another file")
     return path
 
 
 def names_of_modes(names: Sequence[str], what: str) -> list[str]:
-    """A list of names: a single name is a list of letters, which nobody means."""
+    """A list of names. A single name is refused, because Python would take it for a list of letters."""
     if isinstance(names, str):
         raise ValueError(f"{what} is {names!r}; expected a list of names, as [{names!r}]")
     return list(names)

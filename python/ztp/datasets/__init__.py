@@ -1,26 +1,26 @@
-"""Public data sets, downloaded once and kept, in scikit-learn's manner. One function for each::
+"""Public data sets, downloaded once and then kept, as in scikit-learn. There is one function for each data set::
 
     import ztp
     import ztp.datasets
-    frame = ztp.datasets.fetch_kinship()         # a row for each one, a column for each mode
+    frame = ztp.datasets.fetch_kinship()         # one observed cell per row, one column per mode
     ztp.TensorFactorization(rank=20).fit(frame)
 
 All of them take the same keywords:
 
-- ``data_home``: the folder of the data sets. Each has a folder of its name there. By default it is the one that the
-  environment variable ``ZTP_DATA`` names, else ``ztp`` in the user's cache.
-- ``download_if_missing``: if False, a data set that is not there is an OSError.
-- ``mirror``: an http or https address that takes the place of the source's own. File names are appended to it.
-- ``timeout``: seconds without a byte after which the server is given up.
-- ``return_bunch``: return a ``sklearn.utils.Bunch`` with everything there is, and not the frame alone:
+- ``data_home``: the folder for data sets, in which each has a folder with its name. The default is the environment
+  variable ``ZTP_DATA``, or ``ztp`` in the user's cache.
+- ``download_if_missing``: if False, a data set that has not been downloaded raises an OSError.
+- ``mirror``: an http or https address to use instead of the source's own. File names are appended to it.
+- ``timeout``: give up on a server after this many seconds without a byte.
+- ``return_bunch``: return a ``sklearn.utils.Bunch`` with everything, not just the frame:
 
     - ``frame``: the cells of the tensor, by label;
-    - ``networks``: by mode, frames of undirected edges, for ``fit(frame, networks=...)``;
-    - ``labels``: by kind of entity, frames of what is known of them. The first column is the label;
-    - ``splits``: parts of the tensor by the source's split, such as ``splits["test"]``;
-    - ``ratings``: of MovieLens, the cells with ratings and times;
+    - ``network``: by mode, frames of undirected edges, for ``fit(frame, network=...)``;
+    - ``labels``: by kind of entity, frames with what is known about them. The first column is the label;
+    - ``splits``: the parts of the source's own split, such as ``splits["test"]``;
+    - ``ratings``: for MovieLens, the cells with ratings and times;
     - ``DESCR``: the source and its checksums, the transformation, and the terms of the owners;
-    - ``folder``: the folder of the TSV files, which the command ``ztp`` reads as well.
+    - ``folder``: the folder of the TSV files, which the command ``ztp`` can read, too.
 
 ``python -m ztp.datasets list`` lists the data sets; ``python -m ztp.datasets fetch kinship DIR`` makes such a folder.
 Downloads need the extra ``datasets``: ``pip install 'ztp[datasets]'``.
@@ -34,6 +34,7 @@ from typing import Any
 import pandas as pd
 from sklearn.utils import Bunch
 
+from .._keywords import suggests as _suggests
 from ._fetch import data_home as _home
 from ._fetch import fetch as _fetch
 from ._folder import read_bunch as _read_bunch
@@ -49,6 +50,7 @@ __all__ = [
 ]
 
 
+@_suggests
 def fetch_kinship(
     *,
     data_home: str | os.PathLike[str] | None = None,
@@ -62,6 +64,7 @@ def fetch_kinship(
     return _load("kinship", data_home, download_if_missing, mirror, timeout, return_bunch)
 
 
+@_suggests
 def fetch_umls(
     *,
     data_home: str | os.PathLike[str] | None = None,
@@ -75,6 +78,7 @@ def fetch_umls(
     return _load("umls", data_home, download_if_missing, mirror, timeout, return_bunch)
 
 
+@_suggests
 def fetch_movielens(
     *,
     data_home: str | os.PathLike[str] | None = None,
@@ -88,6 +92,7 @@ def fetch_movielens(
     return _load("movielens-100k", data_home, download_if_missing, mirror, timeout, return_bunch)
 
 
+@_suggests
 def fetch_facebook(
     *,
     data_home: str | os.PathLike[str] | None = None,
@@ -97,10 +102,11 @@ def fetch_facebook(
     return_bunch: bool = False,
 ) -> pd.DataFrame | Bunch:
     """Facebook (WOSN 2009): who posted on whose wall on which day, user_i x user_j x day. It has a network of friends
-    over user_i, and labels of users: give them as `entities` of both modes, because many have friends and no post."""
+    over user_i, and labels of users: give them as `labels` of both modes, because many have friends and no post."""
     return _load("facebook-wosn", data_home, download_if_missing, mirror, timeout, return_bunch)
 
 
+@_suggests
 def fetch_fb15k_237(
     *,
     data_home: str | os.PathLike[str] | None = None,
@@ -114,6 +120,7 @@ def fetch_fb15k_237(
     return _load("fb15k-237", data_home, download_if_missing, mirror, timeout, return_bunch)
 
 
+@_suggests
 def fetch_dblp(
     *,
     data_home: str | os.PathLike[str] | None = None,

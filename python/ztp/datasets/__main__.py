@@ -20,23 +20,23 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
         epilog="Exit codes: 0 done, 2 usage, 3 bad data, 4 the folder exists, 6 network or file system.",
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="what there is, where it comes from, and its terms in short")
+    commands.add_parser("list", help="list the data sets, their sources, and a summary of their terms")
     get = commands.add_parser(
         "fetch",
-        help="download a data set from its home, check it, convert it to TSV files",
+        help="download a data set from its source, check it, and convert it to TSV files",
         epilog="Read the terms it prints: data sets have owners. docs/data.md says what is in the folder.",
     )
-    get.add_argument("name", metavar="NAME", choices=list(DATA_SETS), help="as 'list' has it")
-    get.add_argument("folder", metavar="DIR", nargs="?", help="the folder to make; by default where fetch_NAME looks")
-    get.add_argument("--mirror", metavar="URL", type=_address, help="the address that takes the place of the home")
+    get.add_argument("name", metavar="NAME", choices=list(DATA_SETS), help="a name that 'list' prints")
+    get.add_argument("folder", metavar="DIR", nargs="?", help="the folder to create; by default where fetch_NAME looks")
+    get.add_argument("--mirror", metavar="URL", type=_address, help="an address to use instead of the source")
     get.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=_seconds,
         default=60,
-        help="time without a byte after which a server is given up (default 60)",
+        help="give up on a server after this many seconds without a byte (default 60)",
     )
-    get.add_argument("--force", action="store_true", help="replace the folder, if a fetch made it")
+    get.add_argument("--force", action="store_true", help="replace the folder, if an earlier fetch made it")
     return parser.parse_args(words)
 
 
@@ -48,7 +48,7 @@ def _address(text: str) -> str:
 
 def _seconds(text: str) -> int:
     if not text.isdigit() or not 1 <= int(text) <= 86400:
-        raise argparse.ArgumentTypeError("not a whole number from 1 to 86400")
+        raise argparse.ArgumentTypeError("not an integer from 1 to 86400")
     return int(text)
 
 
@@ -70,7 +70,7 @@ def _fetch(given: argparse.Namespace) -> None:
         if source.published:
             print(f"  agrees with the published {source.published}")
         else:
-            print("  no checksum is published that it could be compared with")
+            print("  there is no published checksum to compare with")
     for note in converted.notes:
         print(f"Note: {note}.")
     print(f"Terms: {DATA_SETS[given.name].terms}")

@@ -8,12 +8,11 @@ from urllib.parse import urljoin
 
 from .. import _core
 
-try:
-    import pooch
-    import requests
-    import urllib3
-except ImportError as error:
-    raise ImportError("to download data sets ztp needs pooch: pip install 'ztp[datasets]'") from error
+from .._extras import need
+
+pooch = need("pooch", "datasets", "downloading a data set")
+requests = need("requests", "datasets", "downloading a data set")
+urllib3 = need("urllib3", "datasets", "downloading a data set")
 
 # Several times the size of the largest file, so that a server that never ends is noticed.
 MAX_BYTES = 64 << 20

@@ -82,12 +82,12 @@ def read_cells(folder: str) -> pd.DataFrame:
 def read_bunch(folder: str) -> Bunch:
     """Everything that the folder has."""
     frame = read_cells(folder)
-    bunch = Bunch(frame=frame, networks={}, labels={}, splits={}, DESCR="", folder=folder)
+    bunch = Bunch(frame=frame, network={}, labels={}, splits={}, DESCR="", folder=folder)
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
         stem = name.partition(".")[0]
         if name.startswith("network-"):
-            bunch.networks[stem.removeprefix("network-")] = _read_table(path).set_axis(["source", "target"], axis=1)
+            bunch.network[stem.removeprefix("network-")] = _read_table(path).set_axis(["source", "target"], axis=1)
         elif name.startswith("split-"):
             bunch.splits[stem.removeprefix("split-")] = _read_table(path)
         elif stem.endswith("-labels"):

@@ -138,13 +138,13 @@ class Lines:
             yield self._fields
 
     def number(self, i: int, largest: int = 2**32 - 1) -> int:
-        """Column i of the current line, a whole number from 0."""
+        """Column i of the current line, an integer from 0."""
         text = self._fields[i]
         if text.isdigit() and len(text) <= 20:
             value = int(text)
             if value <= largest:
                 return value
-        self.fail(i, f"{_quoted(text)} is not a whole number from 0 to {largest}")
+        self.fail(i, f"{_quoted(text)} is not an integer from 0 to {largest}")
 
     def label(self, i: int) -> bytes:
         """Column i of the current line without the blanks around it: not empty, no control characters."""
