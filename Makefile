@@ -9,8 +9,9 @@ NVCC := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 CONFIGURE_DEV := cmake --preset dev $(if $(wildcard build/venv/made-from),,-DZTP_PYTHON=OFF) \
   -DZTP_CUDA=$(if $(NVCC),ON,OFF) -DZTP_MPI=$$(command -v mpicc >/dev/null && echo ON || echo OFF) >/dev/null
 
-.PHONY: all setup demo test cuda test-cuda cuda-bundle mpi python wheel fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize \
-        reliability install clean
+.PHONY: all setup demo test cuda test-cuda cuda-bundle mpi cluster-bundle python wheel wheels wheel-chroots wheel-again deb \
+        container-check fuzz fuzz-test bench bench-bundle build-bench calibration paper sanitize \
+        reliability docs install clean
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -62,16 +63,43 @@ mpi: all
 	@cmake --preset release -DZTP_MPI=ON >/dev/null
 	@cmake --build $(BUILD) --target ztp_mpi
 
+# Both with this machine's Open MPI in a folder that runs several processes where nothing is installed, and what measures
+# them there: build/cluster-bundle/bin/mpirun, build/cluster-bundle/cluster_bench.py
+cluster-bundle: mpi
+	@scripts/cluster_bundle.sh build/cluster-bundle $(BUILD)
+	@cp experiments/cluster_model.py experiments/cluster_bench.py build/cluster-bundle/
+
 # The Python package: a release build, installed into a fresh virtual environment, and its tests. PYTHON says which
 # interpreter.
 python: all
 	@scripts/setup.sh python
 	@scripts/python_tests.sh release
 
-# A wheel in build/wheel that brings its libraries along, tried where the system has none of them.
+# A wheel in build/wheel that brings its libraries along, tried beside other packages that bring their own.
 wheel:
-	@scripts/setup.sh python
+	@scripts/setup.sh wheel
 	@scripts/wheel.sh
+
+# What a release has: wheels for Python 3.10, 3.11, and 3.12 and all later ones. They are tried in bare systems (Debian
+# 12 and 13, Ubuntu 22.04 and 24.04), and built again in another folder, which must give the same bytes. Needs root.
+wheels:
+	@scripts/setup.sh chroots
+	@scripts/wheel_release.sh build
+wheel-chroots:
+	@scripts/wheel_release.sh chroots
+wheel-again:
+	@scripts/wheel_release.sh again
+
+# A package for Debian, build/deb/ztp_*.deb.
+deb:
+	@scripts/setup.sh deb
+	@scripts/deb.sh
+
+# The steps of the Containerfile in bare systems, without a container engine. Its package must be the same as that of
+# `make deb`, byte for byte. Needs root.
+container-check: deb
+	@scripts/setup.sh chroots
+	@scripts/container_check.py
 
 # Hostile files for every reader, for an hour in all or as long as FUZZ_SECONDS says (fuzz/README.md). Needs clang++
 # with libFuzzer.
@@ -145,6 +173,12 @@ reliability: all
 	@experiments/reliability.py inputs --program build/tsan/ztp --record
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=1200
 	@experiments/reliability.py report
+
+# README.md and docs/ as a site, build/docs/index.html, with the report of the demo, which is made if it is not there.
+docs:
+	@scripts/setup.sh python
+	@[ -e build/demo/report.html ] || $(MAKE) --no-print-directory demo
+	@scripts/site/build.sh
 
 install: all
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"

@@ -1,17 +1,20 @@
 #!/bin/sh
 # The tests of the kernel for GPUs (make test-cuda), part of what make cuda-bundle makes. Takes half an hour.
 #   test [DATA [PART...]]   DATA: a directory of data sets, as $ZTP_DATA; without it, or with "", fits of real data are
-#                           left out. PART: kernels, laws, chains, fits, sanitizer; by default all
+#                           left out. PART: kernels, laws, chains, ranks, fits, sanitizer; by default all
 # 1. Every operation against the reference, its law and its parity: the tests of kernels, draws and chains.
 # 2. Whole chains against exact posteriors and by joint tests.
 # 3. Two fits with the same seed have the same bytes; AUC-ROC as with --kernel cpu, within four standard errors of its
 #    Monte Carlo error, on Kinship, UMLS and Scholars.
-# 4. compute-sanitizer, where it is installed: memcheck and racecheck of the tests of kernels.
+# 4. Several processes that share a chain make the bytes of one: as threads, and started by $MPIRUN, an mpirun. $MPI_ZTP:
+#    the program that it starts, with libztp_mpi.so and libztp_cuda.so of the same build; by default this bundle's.
+#    Without $MPIRUN these fits are left out.
+# 5. compute-sanitizer, where it is installed: memcheck and racecheck of the tests of kernels.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 data=${1:-${ZTP_DATA:-}}
 [ $# -eq 0 ] || shift
-parts=${*:-kernels laws chains fits sanitizer}
+parts=${*:-kernels laws chains ranks fits sanitizer}
 wants() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
 run=$here/run
 work=$(mktemp -d)
@@ -65,6 +68,58 @@ done
 if wants chains; then
   check "chains against exact posteriors" env ZTP_TEST_KERNEL=cuda "$run" exact_calibration_test --gtest_brief=1
   check "joint tests" env ZTP_TEST_KERNEL=cuda "$run" joint_calibration_test --gtest_brief=1
+fi
+
+# ---- several processes that share a chain, and a GPU ----
+# as_one NAME ARGS...: a fit by 2, 3 and 4 processes has the bytes of one
+as_one() {
+  fit_name=$1
+  shift
+  rm -rf "$work/one"
+  of_ranks fit "$@" --kernel cuda --sampler plain --sweeps 30 --burn-in 10 --out "$work/one" || return 1
+  for ranks in 2 3 4; do
+    rm -rf "$work/several"
+    # shellcheck disable=SC2086
+    $MPIRUN -n $ranks $MPI_ZTP fit "$@" --kernel cuda --sampler plain --sweeps 30 --burn-in 10 --out "$work/several" ||
+      { echo "FAILED: $fit_name, $ranks processes"; return 1; }
+    for file in draws.nc means.nc; do
+      cmp "$work/one/$file" "$work/several/$file" || { echo "FAILED: $fit_name, $ranks processes: $file"; return 1; }
+    done
+  done
+}
+# shellcheck disable=SC2086
+of_ranks() { $MPI_ZTP "$@"; }
+ranks_agree() {
+  "$run" ztp simulate --dims 3000,2000,5 --ones 60000 --rank 8 --mode-names user,item,week --edges user=4000 --seed 3 \
+    --out "$work/made" >/dev/null
+  awk -F '\t' '!/^#/ { print $0 "\t" 1 + $1 % 7 * ($2 % 3) }' "$work/made/tensor.tsv" >"$work/counts.tsv"
+  printf '7\n1400\n' >"$work/slices.tsv"
+  grep -v -e '^7	' -e '^1400	' "$work/made/tensor.tsv" >"$work/few.tsv"
+  "$run" ztp convert "$work/made/tensor.tsv" --labels user="$work/made/labels/user.txt" "$work/made.ztpt" >/dev/null
+  made=$work/made/tensor.tsv
+  labels="--labels user=$work/made/labels/user.txt"
+  network="--network user=$work/made/network-user.tsv $labels"
+  held_out="--holdout 0.1 --zeros-per-one 2"
+  # shellcheck disable=SC2086
+  {
+    check "several processes: binary" as_one binary "$made" --chains 1 --rank 30 $held_out
+    check "several processes: two chains" as_one chains "$made" --chains 2 --rank 30 $held_out
+    check "several processes: many components" as_one many "$made" --chains 1 --rank 300 --memory 512M
+    check "several processes: counts" as_one counts "$work/counts.tsv" --chains 1 --rank 20 --likelihood count $held_out
+    check "several processes: a network" as_one network "$made" $network --chains 1 --rank 20 --learn dirichlet,gamma-shape
+    check "several processes: missing slices" as_one slices "$work/few.tsv" $labels --chains 1 --rank 20 $held_out \
+      --missing-slices user="$work/slices.tsv"
+    check "several processes: a small Dirichlet parameter" as_one small "$made" --chains 1 --rank 20 --dirichlet 0.004
+    check "several processes: shared columns" as_one shared "$made" --chains 1 --rank 20 --columns user=10
+    check "several processes: online" as_one online "$work/made.ztpt" --chains 1 --rank 20 --method online --minibatch 5000
+  }
+}
+if wants ranks; then
+  check "several processes as threads: columns" "$run" kernel_tests --gtest_filter='RankColumns*' --gtest_brief=1
+  check "several processes as threads: chains" "$run" sampler_tests --gtest_filter='*RankChain*' --gtest_brief=1
+  MPI_ZTP=${MPI_ZTP:-$run ztp}
+  export OMPI_MCA_hwloc_base_binding_policy=none
+  if [ -n "${MPIRUN:-}" ]; then ranks_agree; else echo "skipped: fits by several processes (there is no \$MPIRUN)"; fi
 fi
 
 # fit KERNEL SEED FILE ARGS...: into $work/KERNEL-SEED; prints its AUC-ROC

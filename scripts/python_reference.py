@@ -79,14 +79,20 @@ def section(title: str, lines: list[str]) -> str:
     return "\n".join(shown) + (f"\n\n{text}" if text else "")
 
 
+def example(found: re.Match[str]) -> str:
+    """The indented block after `::`, which the tests of the docs run if they can."""
+    code = textwrap.dedent(found[1]).strip()
+    marker = "<!-- not run: needs the network -->\n" if "fetch_" in code else ""
+    return f":\n\n{marker}```python\n{code}\n```\n\n"
+
+
 def docstring(text: str | None) -> str:
     """Of numpydoc to Markdown."""
     lines = inspect.cleandoc(text or "").splitlines()
     starts = [i for i in range(len(lines) - 1) if lines[i].strip() and re.fullmatch(r"-{3,}", lines[i + 1].strip())]
     first = starts[0] if starts else len(lines)
     prose = "\n".join(lines[:first]).strip()
-    # an indented block after `::` is code already, in Markdown too
-    parts = [links(re.sub(r"::$", ":", prose, flags=re.M))]
+    parts = [re.sub(r"::\n\n((?:(?: {4}.*)?(?:\n|$))+)", example, links(prose))]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
         parts.append(section(lines[start].strip(), lines[start + 2 : end]))
     return "\n\n".join(part for part in parts if part)
@@ -136,7 +142,7 @@ def reference() -> Iterator[str]:
     yield "Made from the docstrings by `scripts/python_reference.py`; do not edit."
     yield docstring(ztp.__doc__)
     yield (
-        "A `Mode` is the name of a mode or its position, from 0; `ByMode` is a dict of something for some modes. "
+        "A `Mode` is the name of a mode or its position, from 0; `ByMode` is a dict with modes as keys. "
         "`np` is "
         "numpy, `pd` is pandas."
     )

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds the Python package, installs it into a virtual environment with what its tests need, and runs them.
 #   scripts/python_tests.sh dev       with what is built in build/dev (make test), and the tests of reports in a
-#                                     browser. The environment stays for the next time, as long as pyproject.toml is
-#                                     the same
+#                                     browser and of the docs. The environment stays for the next time, as long as
+#                                     pyproject.toml is the same
 #   scripts/python_tests.sh release   a release build, in build/python, and always a fresh environment (make python)
 # PYTHON is the interpreter (python3), PYTEST has options for pytest.
 set -eu
@@ -26,7 +26,7 @@ install() {
 case "${1:-}" in
   dev)
     venv="build/venv"
-    tests="python/tests tests/browser"
+    tests="python/tests tests/browser tests/docs"
     export ZTP_COMMAND="$PWD/build/dev/ztp"
     settings="-Cbuild-dir=build/dev -Ccmake.build-type=RelWithDebInfo -Ccmake.define.ZTP_TESTS=ON
               -Ccmake.define.ZTP_PROGRAM=ON
@@ -65,6 +65,8 @@ CMAKE_GENERATOR=Ninja install --no-build-isolation $settings '.[test]' ||
   fail "the package or what it needs was not installed (see above)"
 # Has the current axe-core in it, which looks for barriers in pages. The browser that it drives elsewhere is not needed.
 [ "$tests" = python/tests ] || install --no-deps axe-playwright-python || fail "axe-playwright-python cannot be had"
+# Builds the site of the docs.
+[ "$tests" = python/tests ] || install -r scripts/site/requirements.txt || fail "mkdocs-material cannot be had"
 echo "$made_from" >"$venv/made-from"
 
 # shellcheck disable=SC2086

@@ -4,6 +4,9 @@
 #   scripts/setup.sh test     the same, and what the tests need
 #   scripts/setup.sh python   compiler and libraries, and what a virtual environment of Debian's Python needs to build
 #                             the package ztp
+#   scripts/setup.sh wheel    the same, and what the wheel's own HDF5 and netCDF need
+#   scripts/setup.sh deb      compiler and libraries of the program, and what makes a Debian package
+#   scripts/setup.sh chroots  what makes bare systems, to try the wheel and the Containerfile in
 #   scripts/setup.sh bench    compiler and libraries of the program, and what the benchmarks need
 #   scripts/setup.sh calibration   the same, and what the plots of the calibration tests need
 #   scripts/setup.sh paper    compiler and libraries of the program, and what the plots of the paper's experiments need
@@ -22,10 +25,13 @@ case "${1:-build}" in
   build) wanted="$build" ;;
   test) wanted="$build $test" ;;
   python) wanted="$build $python" ;;
+  wheel) wanted="$build $python dpkg-dev git" ;;
+  deb) wanted="$build dpkg-dev git" ;;
+  chroots) wanted="$build $python dpkg-dev git debootstrap gnupg curl patchelf" ;;
   bench) wanted="$build $bench" ;;
   calibration) wanted="$build $test python3-matplotlib" ;;
   paper) wanted="$build python3-matplotlib" ;;
-  *) echo "usage: $0 [build|test|python|bench|calibration|paper]" >&2; exit 2 ;;
+  *) echo "usage: $0 [build|test|python|wheel|deb|chroots|bench|calibration|paper]" >&2; exit 2 ;;
 esac
 
 missing=""

@@ -31,8 +31,8 @@ def fit_and_ask(directory: str) -> None:
     import ztp
 
     world = ztp.simulate((30, 20, 10), 500, rank=3, edges={0: 40})
-    model = ztp.TensorFactorization(rank=5, sweeps=60, run_dir=os.path.join(directory, "run"), overwrite=True)
-    model.fit(world.X, networks=world.networks)
+    model = ztp.TensorFactorization(rank=5, sweeps=60, out=os.path.join(directory, "run"), force=True)
+    model.fit(world.X, network=world.network)
     again = ztp.Posterior(model.run_dir_)
     assert (again.predict_proba(world.X) == model.predict_proba(world.X)[:, 1]).all()
     assert abs(again.factor("mode1").sum(axis=0) - 1).max() < 1e-5
