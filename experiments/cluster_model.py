@@ -14,17 +14,21 @@ The ones are cut by a grid over the modes (src/kernel/ranks/row_cut.cpp). In eac
 The number of rows that are touched is what is expected if ones fall on rows evenly; where some rows have
 most of the ones, fewer are touched. A rank that has more ones than others, since a row has very many, is not in the model.
 
-`check` measures the rates apart from what it predicts: sweeps of one process at two other sizes, as many at once as there
-will be ranks; messages between ranks, through libztp_mpi.so; and what handling a touched row costs, with two ranks at
-another size. It runs mpirun, and needs build/release of `make mpi`."""
+Ranks of one machine have their memory in common (src/kernel/ranks/shared_ones.cpp). No rows travel then: instead of 3 and
+5, a rank waits for the others, may copy the rows of its slabs, and adds up the counts of its own rows.
+
+`check` measures the rates apart from what it predicts: sweeps of processes with parts like that of a rank, but smaller and
+with fewer ones, as many at once as there will be ranks; a sweep of so many ranks with next to nothing to do; copies in memory; and, with --messages,
+a sweep of so many ranks at another size, for what a touched row costs. It runs mpirun, and needs build/release of `make
+mpi`."""
 import argparse
 import ctypes
 import dataclasses
-import json
+import functools
 import math
+import multiprocessing
 import os
 import pathlib
-import random
 import shutil
 import statistics
 import subprocess
@@ -48,6 +52,8 @@ class Rates:
     memory_bandwidth: float = 200e9  # bytes a second, of a node
     cache: float = 64e6  # bytes, of a node
     overlap: float = 1.0  # how much of a message moves while the cores work
+    meet: float = 0.0  # seconds of a sweep in which ranks only meet; 0: from the latency
+    copy: float = 5e9  # bytes a second of a core, from memory to memory
 
 
 @dataclasses.dataclass
@@ -60,6 +66,7 @@ class Job:
     ranks_per_node: int = 1
     least_room: float = LEAST_ROOM  # bytes for the rows of a chunk
     memory: float = 256e9  # bytes of a node
+    shared: bool = False  # all ranks are on one machine and have memory in common
 
 
 @dataclasses.dataclass
@@ -152,6 +159,12 @@ def parts_of_modes(job):
         chunks *= 2
 
 
+def copied(job):
+    """Bytes that a rank copies where memory is common: rows of its slabs but of the first, if it has many ones for each."""
+    slabs = [n / slab for n, slab in zip(job.dims, slabs_of_modes(job.dims, job.ranks))]
+    return sum(4 * rows * padded(job.rank) for rows in slabs[1:] if 8 * job.ones / job.ranks >= rows * job.rank)
+
+
 def sweep(job, rates):
     K, R, P = len(job.dims), job.rank, job.ranks
     mine, parts = job.ones / P, parts_of_modes(job)
@@ -184,7 +197,7 @@ def sweep(job, rates):
         return 0 if P == 1 else messages * rates.latency + size * apart / bandwidth
 
     rounds = math.ceil(math.log2(P)) if P > 1 else 0
-    sums = 0 if P == 1 else K * 2 * rounds * rates.latency + 8 * groups * apart * (P - 1) / P / bandwidth
+    sums = 0 if P == 1 else 2 * rounds * rates.latency + 8 * groups * apart * (P - 1) / P / bandwidth
     fetched, given = 4 * values_apart, 4 * words
     heads = 8 * K * (P - 1) * chunks
     totals = chunks * 2 * rounds * (rates.latency + 8 * (R + 6) / bandwidth)
@@ -209,11 +222,16 @@ def sweep(job, rates):
         # Of a chunk, copies of rows and rows on their way; of all, which rows these are; coordinates and places of ones.
         arrays += at_once * (row + 8 * R) + 8 * touched_all + mine * (4 * K + 8)
     arrays += 8 * (touched_all if P > 1 else sum(job.dims)) + 16e6
+    if job.shared and P > 1:
+        meetings = rates.meet or 4 * rounds * rates.latency
+        return Sweep(draw=rates.draw * own * R / job.threads, ones=ones, touch=copied(job) / rates.copy / job.threads,
+                     sums=meetings, rows=0, counts=0, sent=8 * groups * (P - 1) / P + 16 * (R + 7), arrays=arrays,
+                     all_ones=4 * K * job.ones, chunks=1, touched=touched)
     return Sweep(
         draw=rates.draw * own * R / job.threads,
         ones=ones,
         touch=0 if P == 1 else rates.touch * touched_all * R / job.threads,
-        sums=sums,
+        sums=sums + rates.meet,
         rows=rows - hidden,
         counts=exchange(heads, (P - 1) * chunks) + exchange(given, peers * chunks) + totals,
         sent=0 if P == 1 else fetched + given + heads + 8 * groups * (P - 1) / P + chunks * 16 * (R + 6),
@@ -240,8 +258,7 @@ def human(number, unit, step=1000):
 
 
 def print_table(args):
-    rates = Rates(args.one, args.draw, args.touch, args.latency, args.bandwidth, args.memory_bandwidth,
-                  args.cache, args.overlap)
+    rates = Rates(**{field.name: getattr(args, field.name) for field in dataclasses.fields(Rates)})
     threads = args.cores // args.ranks_per_node
     print(f"R = {args.rank}; nodes of {args.cores} cores, {args.ranks_per_node} rank(s) of {threads} threads each, "
           f"{human(rates.memory_bandwidth, 'B/s')} of memory bandwidth, a network of {human(rates.bandwidth, 'B/s')} a "
@@ -277,58 +294,76 @@ class Lab:
     def __init__(self, args):
         self.args = args
         self.ztp = pathlib.Path(args.ztp).resolve()
-        self.library = self.ztp.parent / "libztp_mpi.so"
-        for path in (self.ztp, self.library):
-            if not path.exists():
-                sys.exit(f"{path} is not there: run 'make mpi', or give --ztp")
+        if not self.ztp.exists():
+            sys.exit(f"{self.ztp} is not there: run 'make mpi', or give --ztp")
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="ztp-cluster-model-"))
         self.cores = len(os.sched_getaffinity(0))
+        self.spread = None
+        self.busy = {}  # rates of one process while so many work
+        self.tensors = {}
         self.env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
     def close(self):
         shutil.rmtree(self.dir)
 
     def launch(self, ranks):
-        return self.args.launcher.split() + ["-n", str(ranks)] + ([] if ranks <= self.cores else ["--oversubscribe"])
+        """Each rank on a core. A system may count threads of cores as such, or leave it to us."""
+        if self.spread is None:
+            ways = [[], ["--use-hwthread-cpus"], ["--oversubscribe", "--bind-to", "none"]]
+            works = [way for way in ways if subprocess.run(
+                self.args.launcher.split() + ["-n", str(self.cores), *way, str(self.ztp), "--version"],
+                env=self.env, capture_output=True, check=False).returncode == 0]
+            if not works:
+                raise RuntimeError(f"{self.args.launcher} cannot start {self.cores} ranks")
+            self.spread = works[0]
+        many = ["--oversubscribe", "--bind-to", "none"]
+        return self.args.launcher.split() + ["-n", str(ranks)] + (self.spread if ranks <= self.cores else many)
 
     def environment(self, ranks):
         return dict(self.env, OMPI_MCA_mpi_yield_when_idle="1") if ranks > self.cores else self.env
 
     def tensor(self, name, dims, ones):
         """Ones that fall on cells evenly."""
-        draw = random.Random(name)
-        with open(self.dir / f"{name}.tns", "w") as text:
-            at_once = 100_000
-            for begin in range(0, ones, at_once):
-                count = min(at_once, ones - begin)
-                columns = [[int(draw.random() * n) + 1 for _ in range(count)] for n in dims]
-                text.write("".join(" ".join(map(str, cell)) + " 1\n" for cell in zip(*columns)))
-        self.run([self.ztp, "convert", self.dir / f"{name}.tns", self.dir / f"{name}.ztpt"])
-        (self.dir / f"{name}.tns").unlink()
+        if self.tensors.get(name) == (dims, ones):
+            return
+        self.tensors[name] = dims, ones
+        self.make_tensor(name, dims, ones, ["--kind", "model", "--dirichlet", 1000, "--rank", 1])
 
-    def run(self, command, ranks=1):
-        done = subprocess.run([str(word) for word in command], env=self.environment(ranks), capture_output=True, text=True)
+    def make_tensor(self, name, dims, ones, how):
+        made = self.dir / "made"
+        self.run([self.ztp, "simulate", *how, "--no-truth", "--dims", ",".join(map(str, dims)), "--ones", ones, "--out",
+                  made, "--force"])
+        labels = [word for k in range(len(dims)) if (made / f"labels/mode{k + 1}.txt").exists()
+                  for word in ("--labels", f"mode{k + 1}={made}/labels/mode{k + 1}.txt")]
+        self.run([self.ztp, "convert", made / "tensor.tsv", self.dir / f"{name}.ztpt", "--force", *labels])
+        shutil.rmtree(made)
+
+    def run(self, command, ranks=1, shared=True, timeout=None):
+        env = dict(self.environment(ranks), ZTP_SHARED_MEMORY="1" if shared else "0")
+        done = subprocess.run([str(word) for word in command], env=env, capture_output=True, text=True,
+                              timeout=timeout)
         if done.returncode != 0:
             sys.exit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stderr}{done.stdout}")
         return done.stdout
 
     def fit(self, name, out, sweeps=None):
-        sweeps = sweeps or self.args.sweeps + 2
+        sweeps = sweeps or self.args.sweeps + 3
         return [self.ztp, "fit", self.dir / f"{name}.ztpt", "--rank", self.args.rank, "--chains", 1, "--method", "batch",
                 "--sampler", "plain", "--sweeps", sweeps, "--burn-in", sweeps - 1, "--draws", 1, "--threads", 1,
                 "--out", self.dir / out, "--force"]
 
-    def seconds_of_sweep(self, out):
+    def seconds_of_sweeps(self, out):
+        """But for the first two, and the last, which writes the draws."""
         lines = (self.dir / out / "trace.tsv").read_text().splitlines()[1:]
         at = [float(line.split("\t")[2]) for line in lines]
-        return min(b - a for a, b in zip(at[1:-1], at[2:]))  # others may use this machine
+        return [b - a for a, b in zip(at[1:-2], at[2:-1])]
 
-    def peak_memory(self):
-        return json.loads((self.dir / "run" / "status.json").read_text())["peak_memory_bytes"]
+    def seconds_of_sweep(self, out):
+        return min(self.seconds_of_sweeps(out))  # others may use this machine
 
-    def sweep_of_ranks(self, name, ranks):
+    def sweep_of_ranks(self, name, ranks, shared=True):
         launch = self.launch(ranks) if ranks > 1 else []
-        self.run(launch + self.fit(name, "run"), ranks)
+        self.run(launch + self.fit(name, "run"), ranks, shared)
         return self.seconds_of_sweep("run")
 
     def sweep_of_copies(self, name, copies):
@@ -343,115 +378,90 @@ class Lab:
         """By all ranks, as Open MPI counts them."""
         monitor = ["--mca", "pml_monitoring_enable", "1", "--mca", "pml_monitoring_enable_output", "3", "--mca",
                    "pml_monitoring_filename", self.dir / "sent"]
-        self.run(self.launch(ranks) + monitor + self.fit(name, "run", sweeps), ranks)
+        self.run(self.launch(ranks) + monitor + self.fit(name, "run", sweeps), ranks, shared=False)
         lines = [line.split("\t") for path in self.dir.glob("sent.*.prof") for line in path.read_text().splitlines()]
         return sum(int(line[3].split()[0]) for line in lines if line[0] == "E")
 
-    def exchange(self, ranks):
-        """Seconds for a message and bytes a second, of each rank, when all ranks exchange with all."""
-        found = json.loads(self.run(self.launch(ranks) + [sys.executable, __file__, "messages", self.library], ranks))
-        (small, fast), (large, slow) = found
-        latency = fast / (ranks - 1)
-        return latency, (ranks - 1) * (large - small) / max(slow - fast, 1e-9)
+
+def copied_bytes(ranks):
+    """A second, by each of so many processes that copy memory at the same time."""
+    size, repeats = 64 << 20, 10
+    with multiprocessing.Pool(ranks) as pool:
+        return size * repeats / statistics.median(pool.map(copy_memory, [(size, repeats)] * ranks, chunksize=1))
 
 
-class Api(ctypes.Structure):
-    """comm/mpi_api.hpp"""
-    _fields_ = [("version", ctypes.c_int)] + [(name, ctypes.c_void_p) for name in (
-        "error name start finish abort set_piece place split release barrier broadcast add_up largest share_size "
-        "all_gather gather exchange_sizes begin_exchange end_exchange exchange_arrived request_stop stop_requested").split()]
+def copy_memory(task):
+    size, repeats = task
+    source, target = ctypes.create_string_buffer(size), ctypes.create_string_buffer(size)
+    ctypes.memmove(target, source, size)
+    begin = time.perf_counter()
+    for _ in range(repeats):
+        ctypes.memmove(target, source, size)
+    return time.perf_counter() - begin
 
 
-def messages(args):
-    """Under mpirun: [bytes, seconds] of an exchange of small and of large messages, as JSON from the first rank."""
-    library = ctypes.CDLL(args.library)
-    library.ztp_mpi_api.restype = ctypes.POINTER(Api)
-    api = library.ztp_mpi_api().contents
-    if api.version != 1:
-        sys.exit("libztp_mpi.so has another interface than this script knows")
+# What is next to nothing: ranks only meet.
+NONE = ((2_000, 1_000, 500), 3_000)
 
-    def call(name, *values):
-        function = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * len(values))(getattr(api, name))
-        if function(*values) != 0:
-            sys.exit(f"{name} has failed")
 
-    world = ctypes.c_void_p()
-    call("start", ctypes.addressof(world))
-    rank, ranks = ctypes.c_size_t(), ctypes.c_size_t()
-    ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(api.place)(world, ctypes.addressof(rank), ctypes.addressof(ranks))
-    result = []
-    for size, repeats in ((64, 500), (max(1 << 18, (1 << 25) // ranks.value), 40)):
-        sizes = (ctypes.c_uint64 * ranks.value)(*[0 if i == rank.value else size for i in range(ranks.value)])
-        send, receive = (ctypes.create_string_buffer(size * ranks.value) for _ in range(2))
-        send.raw = bytes(len(send))
-        times = []
-        for _ in range(repeats):
-            call("barrier", world)
-            begin = time.perf_counter()
-            call("begin_exchange", world, ctypes.addressof(send), sizes, ctypes.addressof(receive), sizes)
-            call("end_exchange", world)
-            call("barrier", world)
-            times.append(time.perf_counter() - begin)
-        result.append([size, min(times)])
-    call("finish")
-    if rank.value == 0:
-        print(json.dumps(result))
+def calibrate(lab, dims, ones, ranks, shared):
+    """The rates of this machine while so many ranks work, from sweeps that are not predicted: processes with tensors like
+    the part of a rank, but smaller, and with fewer ones for each row; ranks with the whole so changed."""
+    K, R, slabs = len(dims), lab.args.rank, slabs_of_modes(dims, ranks)
+
+    def fewer(part, of_ones):
+        return tuple(max(2, int(0.7 * n / slab)) for n, slab in zip(dims, part)), int(of_ones)
+
+    (da, na), (_, nb) = fewer(slabs, 0.6 * ones / ranks), fewer(slabs, 0.1 * ones / ranks)
+    if ranks not in lab.busy:
+        lab.tensor("many", da, na)
+        lab.tensor("few", da, nb)
+        a, b = (lab.sweep_of_copies(name, ranks) / R for name in ("many", "few"))
+        # a = one K na + draw sum(da); b the same, with nb.
+        one = max((a - b) / (K * (na - nb)), 0)
+        lab.busy[ranks] = one, max(b - one * K * nb, 0) / sum(da)
+    rates = Rates(*lab.busy[ranks], touch=0.0, latency=0.0, bandwidth=math.inf, memory_bandwidth=math.inf, overlap=0.0)
+    if ranks == 1:
+        return rates
+    job = functools.partial(Job, rank=R, ranks=ranks, ranks_per_node=ranks, shared=shared)
+    lab.tensor("none", *NONE)
+    rates.meet = max(lab.sweep_of_ranks("none", ranks, shared) - sweep(job(*NONE), rates).seconds(), 0)
+    if shared:
+        rates.copy = copied_bytes(ranks)
+    else:
+        changed = fewer([1] * K, 0.1 * ones)
+        lab.tensor("rows", *changed)
+        rest = sweep(job(*changed), rates)
+        rates.touch = max(lab.sweep_of_ranks("rows", ranks, shared) - rest.seconds(), 0) / (sum(rest.touched) * R)
+    return rates
 
 
 def check(args):
     lab = Lab(args)
     try:
-        dims, ones, K, R = tuple(args.dims or (400_000, 200_000, 4_000)), int(args.ones or 8_000_000), 3, args.rank
-        # Other sizes, of which the rates come: more ones than rows, and more rows than ones.
-        sizes = {"ones": ((200_000, 100_000, 2_000), 3_000_000), "rows": ((300_000, 150_000, 4_000), 400_000)}
-        for name, (of, count) in {**sizes, "whole": (dims, ones)}.items():
-            lab.tensor(name, of, count)
-        alone, busy, links = None, {}, {}
-        for ranks in args.ranks:
-            a, b = (lab.sweep_of_copies(name, ranks) / R for name in sizes)
-            (da, na), (db, nb) = sizes.values()
-            # a = one K na + draw sum(da); b the same.
-            determinant = K * na * sum(db) - K * nb * sum(da)
-            one = (a * sum(db) - b * sum(da)) / determinant
-            draw = (b * K * na - a * K * nb) / determinant
-            busy[ranks] = one, draw
-            if ranks > 1:
-                links[ranks] = lab.exchange(ranks)
-            print(f"{ranks} at once: {one * 1e9:.3f} ns for a one, a mode and a component, {draw * 1e9:.2f} ns for a number of "
-                  "a factor" + (f"; {links[ranks][0] * 1e6:.1f} us for a message, {links[ranks][1] / 1e9:.2f} GB/s of a rank"
-                                if ranks > 1 else ""), flush=True)
-
-        def rates(ranks, touch):
-            one, draw = busy[ranks]
-            latency, bandwidth = links.get(ranks, (0, math.inf))
-            # Of a node: all ranks are on this one.
-            return Rates(one, draw, touch * one / busy[second][0], latency, bandwidth * ranks, math.inf, overlap=0.0)
-
-        several = [ranks for ranks in args.ranks if ranks > 1]
-        second = several[0] if several else 1
-        touch = 0.0
-        if several:
-            of, count = sizes["rows"]
-            job = Job(of, count, R, second, 1, second)
-            rest = sweep(job, rates(second, 0.0))
-            measured = lab.sweep_of_ranks("rows", second)
-            touch = max(measured - rest.seconds(), 0) / (sum(rest.touched) * R)
-            print(f"{second} ranks, {' x '.join(map(str, of))}, {count:,} ones: {touch * 1e9:.2f} ns for a number of a touched "
-                  "row")
-        print(f"\nPredicted and measured: {' x '.join(f'{n:,}' for n in dims)}, {ones:,} ones, R = {R}, one thread a rank, "
-              f"fastest of {args.sweeps} sweeps, {lab.cores} cores\n")
-        print("| ranks | predicted | measured | error | of it communication (predicted) | speed-up, predicted and measured |")
-        print("|---|---|---|---|---|---|")
-        for ranks in args.ranks:
-            predicted = sweep(Job(dims, ones, R, ranks, 1, ranks), rates(ranks, touch))
-            measured = lab.sweep_of_ranks("whole", ranks)
-            alone = alone or (predicted.seconds() * ranks, measured * ranks)
-            print(f"| {ranks} | {predicted.seconds() * 1000:.0f} ms | {measured * 1000:.0f} ms | "
-                  f"{100 * (predicted.seconds() / measured - 1):+.0f} % | {predicted.communication() * 1000:.1f} ms | "
-                  f"{alone[0] / predicted.seconds():.2f}, {alone[1] / measured:.2f} | "
-                  f"{human(predicted.arrays + predicted.all_ones, 'B')}, {human(lab.peak_memory(), 'B')} |", flush=True)
+        dims, ones, R = tuple(args.dims or (400_000, 200_000, 4_000)), int(args.ones or 8_000_000), args.rank
+        print_check(lab, dims, ones, R, args)
     finally:
         lab.close()
+
+
+def print_check(lab, dims, ones, R, args):
+    """Rows of what was predicted and measured, as they come."""
+    shared = not args.messages
+    lab.tensor("whole", dims, ones)
+    print(f"Predicted and measured: {' x '.join(f'{n:,}' for n in dims)}, {ones:,} ones, R = {R}, one thread a rank, "
+          f"fastest of {args.sweeps} sweeps, {lab.cores} cores, {'common memory' if shared else 'messages'}\n")
+    print("| ranks | predicted | measured | error | ones, draws, rows, meetings (predicted) | speed-up |")
+    print("|---|---|---|---|---|---|", flush=True)
+    alone = None
+    for ranks in args.ranks:
+        rates = calibrate(lab, dims, ones, ranks, shared)
+        s = sweep(Job(dims, ones, R, ranks, 1, ranks, shared=shared), rates)
+        measured = lab.sweep_of_ranks("whole", ranks, shared)
+        alone = alone or measured * ranks
+        print(f"| {ranks} | {1000 * s.seconds():.0f} ms | {1000 * measured:.0f} ms | "
+              f"{100 * (s.seconds() / measured - 1):+.0f} % | {1000 * s.ones:.0f}, {1000 * s.draw:.0f}, "
+              f"{1000 * s.touch:.1f}, {1000 * s.communication():.1f} ms | {alone / measured:.2f} |", flush=True)
 
 
 def traffic(args):
@@ -498,12 +508,10 @@ def main():
         checking.add_argument("--ranks", type=numbers(int), help="default: 1, 2, 4, ... 16, for check up to the cores")
         checking.add_argument("--rank", type=int, default=100, help="components")
         checking.add_argument("--sweeps", type=int, default=20, help="of check")
+        checking.add_argument("--messages", action="store_true", help="check: as if memory were not common")
         checking.add_argument("--dims", type=numbers(int))
         checking.add_argument("--ones", type=float)
         checking.set_defaults(run=work)
-    message = commands.add_parser("messages", help="what check runs under mpirun")
-    message.add_argument("library")
-    message.set_defaults(run=messages)
     args = parser.parse_args()
     if args.run is print_table and (args.dims is None) != (args.ones is None):
         parser.error("--dims and --ones belong together")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""How to combine chains that sit in different modes, and how to recalibrate: "Combining chains" of docs/results.md.
+"""How to combine chains that sit in different local optima, and how to recalibrate: "Combining chains" of docs/results.md.
 
 usage: combine.py [--data world,kinship-tied] [--splits 3]
 
@@ -397,11 +397,12 @@ def markdown(rows):
         mean, sd = common.mean_sd([float(row["log_loss"]) for row in rows])
         return f"{mean:.4g}" + ("" if math.isnan(sd) else f" ({sd / math.sqrt(len(rows)):.1g})")
 
-    lines = ["Skill, 1 - log-loss / log-loss of a constant: the larger, the better; the best of a row in bold. In "
-             "brackets, here and below, the standard error over splits, where there are several.", ""]
+    lines = ["Skill is 1 - log-loss / log-loss of a constant; larger is better. The best of a row is bold. "
+             "Here and below, "
+             "brackets have the standard error over splits, if there are several.", ""]
     lines += table(found, lambda name, rows: bold(name, rows, "skill", 4))
-    lines += ["", "Differences of log-loss in per cent; below 0, the first is better. In brackets the standard error "
-              "over splits, of a single split that over cells.", "",
+    lines += ["", "Differences of log-loss in per cent; below 0, the first is better. Brackets have the standard error "
+              "over splits, or over cells if there is one split.", "",
               "| data | " + " | ".join(text for text, *_ in PAIRS) + " |", "|---" * (1 + len(PAIRS)) + "|"]
     for name, methods in found.items():
         lines.append(f"| {DATA[name][1]} | " + " | ".join(

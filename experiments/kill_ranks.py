@@ -450,7 +450,7 @@ def disk_trial(setup, fit, folder, for_all):
     setup.slowest = max(setup.slowest, after)
     reason = "No space left on device" if for_all else "File too large"
     line = re.search(rf"^ztp: (?:process \d+ of {ranks}, on {re.escape(socket.gethostname())}: )?"
-                     rf"cannot (?:write|finish|create) (\S+): {reason}$", text, re.M)
+                     rf"cannot (?:write|finish|create) (?:a temporary file in )?(\S+): {reason}$", text, re.M)
     if code != 6 or not line:
         wrong.append(f"exit code {code}: {text}")
     else:
@@ -543,7 +543,7 @@ def stops(setup, count):
         # mpirun that was told to end has an exit code of its own.
         if code not in ([1, 143] if to_all and number == signal.SIGTERM else [128 + number]):
             wrong.append(f"exit code {code}: {text}")
-        if "To go on: ztp resume run" not in text:
+        if "To continue: ztp resume run" not in text:
             wrong.append(f"does not say how to go on: {text}")
         if json.loads((run / "status.json").read_text())["status"] != "interrupted":
             wrong.append("the status is not interrupted")

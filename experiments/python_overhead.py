@@ -49,7 +49,7 @@ def fit_here(cells, modes, options, run):
 
     _core.make_data, _core.fit = timed(_core.make_data), timed(_core.fit)
     X = np.fromfile(cells, np.uint32).reshape(-1, modes).astype(np.int64)
-    model = ztp.TensorFactorization(**options, n_jobs=1, run_dir=run, progress=False)
+    model = ztp.TensorFactorization(**options, n_jobs=1, out=run, progress=False)
     before, begin, processors = memory("VmRSS"), time.perf_counter(), time.process_time()
     model.fit(X)
     wall, processors = time.perf_counter() - begin, time.process_time() - processors

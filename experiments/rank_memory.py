@@ -3,7 +3,8 @@
 
 Simulates ones in three modes, fits them with one process and with several, and looks at /proc twenty times a second.
 `memory` is what a process cannot do without: its own pages (RssAnon) and memory it shares with other processes of the
-job (RssShmem). Pages of mapped files, which the system takes back when it needs room, are in `with files`."""
+job (RssShmem). Pages of mapped files, which the system takes back when it needs room, are in `with files`. `reading`
+is what the first process needs until the run directory is there."""
 import argparse
 import os
 import pathlib
@@ -39,7 +40,7 @@ def processes_of(program, run):
 
 
 def fit(args, ranks, run):
-    """The peaks of each process, largest first, and the seconds it took."""
+    """The peaks of each process, largest first; the peak while the first reads; and the seconds it took."""
     shutil.rmtree(run, ignore_errors=True)
     command = [args.program, "fit", str(args.folder / "ones.ztpt"), "--rank", str(args.rank), "--chains", "1",
                "--sampler", "plain", "--sweeps", str(args.sweeps), "--burn-in", str(args.sweeps - 1), "--draws", "1",
@@ -48,17 +49,19 @@ def fit(args, ranks, run):
         command = ["mpirun", "-n", str(ranks), *command]
     began = time.monotonic()
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    peaks = {}
+    peaks, reading = {}, 0
     while process.poll() is None:
         for pid in processes_of(args.program, str(run)):
             if sizes := resident(pid):
                 needed = sizes["RssAnon"] + sizes["RssShmem"]
                 old = peaks.get(pid, (0, 0))
                 peaks[pid] = (max(old[0], needed), max(old[1], needed + sizes["RssFile"]))
+                if not run.exists():
+                    reading = max(reading, needed)  # the first process needs most
         time.sleep(0.05)
     if process.returncode != 0:
         sys.exit(process.stderr.read())
-    return sorted(peaks.values(), reverse=True), time.monotonic() - began
+    return sorted(peaks.values(), reverse=True), reading, time.monotonic() - began
 
 
 def main():
@@ -84,13 +87,14 @@ def main():
     said = subprocess.run([args.program, "check", str(args.folder / "ones.ztpt"), "--rank", str(args.rank), "--chains",
                            "1", "--ranks", str(args.ranks)], check=True, capture_output=True, text=True).stdout
     print(next(line for line in said.splitlines() if line.startswith("processes")))
-    alone, seconds = fit(args, 1, args.folder / "run")
-    print(f"one process: memory {alone[0][0] / 1e9:.2f} GB, with files {alone[0][1] / 1e9:.2f} GB; {seconds:.0f} s")
-    several, seconds = fit(args, args.ranks, args.folder / "run")
+    alone, reading, seconds = fit(args, 1, args.folder / "run")
+    print(f"one process: memory {alone[0][0] / 1e9:.2f} GB, with files {alone[0][1] / 1e9:.2f} GB, "
+          f"reading {reading / 1e9:.2f} GB; {seconds:.0f} s")
+    several, reading, seconds = fit(args, args.ranks, args.folder / "run")
     for memory, with_files in several:
         print(f"of {args.ranks}: memory {memory / 1e9:.2f} GB ({memory / alone[0][0]:.3f} of that), "
               f"with files {with_files / 1e9:.2f} GB ({with_files / alone[0][1]:.3f})")
-    print(f"{seconds:.0f} s")
+    print(f"reading {reading / 1e9:.2f} GB; {seconds:.0f} s")
     shutil.rmtree(args.folder / "run")
 
 

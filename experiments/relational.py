@@ -149,7 +149,8 @@ def markdown(found, with_figure=True):
     for name in DATA:
         lines += [line(name, method, chains, found[name][method, chains])
                   for method in METHODS for chains in CHAINS[name] if (method, chains) in found.get(name, {})]
-    return "\n".join(["Mean over splits (standard deviation). Seconds are those of sampling, of all chains, on one "
+    return "\n".join(["Mean over splits (standard deviation). Seconds are those of sampling, summed over "
+           "chains, on one "
                       "thread each.", "", *lines])
 
 

@@ -3,7 +3,8 @@
 time of a sweep of the old and of the new program, and the median, smallest and largest ratio new / old. Turns are
 short, so that a machine that is busy for a while slows both programs.
 
-    experiments/turns.py OLD/ztp NEW/ztp [--threads 2] [--repeats 7] [--only facebook]
+    experiments/turns.py OLD/ztp NEW/ztp [--threads 2] [--repeats 7] [--only facebook] [--shorter 4]
+    experiments/turns.py OLD/ztp NEW/ztp --cases "facebook R = 20" "facebook R = 100"
 
 Data are simulated in the shapes of docs/performance.md. Fits write to a temporary folder.
 """
@@ -51,13 +52,16 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--only", default="", help="cases whose names have this in them")
+    parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES), metavar="NAME")
+    parser.add_argument("--shorter", type=int, default=1, help="divides the number of sweeps")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         made = {}
         print(f"{'case':42} {'old, ms':>9} {'new, ms':>9}   new / old")
         for name, (shape, options, sweeps) in CASES.items():
-            if given.only not in name:
+            if given.only not in name or name not in given.cases:
                 continue
+            sweeps = max(sweeps // given.shorter, 6)
             if shape not in made:
                 made[shape] = pathlib.Path(folder) / f"data{len(made)}"
                 command = [given.old, "simulate", *shape.split(), "--out", made[shape]]

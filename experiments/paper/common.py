@@ -1,6 +1,7 @@
 """What the experiments of the paper share: the program, the data, rows that are never done twice, plots and pages."""
 import csv
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -218,3 +219,30 @@ def mean_sd(values):
     if len(values) < 2:
         return mean, float("nan")
     return mean, (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
+
+
+# Quantiles of Student's t for 95 % intervals, by degrees of freedom.
+_T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+
+
+def mean_interval(values):
+    """The mean, and half of its 95 % interval by Student's t; for two to ten values."""
+    mean, sd = mean_sd(values)
+    return mean, _T95[len(values) - 1] * sd / len(values) ** 0.5 if len(values) > 1 else float("nan")
+
+
+def scores(probabilities, ones):
+    """AUC-ROC, AUC-PR (average precision) and log-loss, as `ztp evaluate` computes them."""
+    groups, loss = {}, 0
+    for p, one in zip(probabilities, ones):
+        found = groups.setdefault(p, [0, 0])
+        found[one] += 1
+        safe = min(max(p, 1e-12), 1 - 1e-12)
+        loss -= math.log(safe) if one else math.log1p(-safe)
+    wins = precision = above = cells = 0
+    for p in sorted(groups, reverse=True):
+        zeros_here, ones_here = groups[p]
+        wins += zeros_here * (above + ones_here / 2)
+        above, cells = above + ones_here, cells + zeros_here + ones_here
+        precision += ones_here * above / cells
+    return {"auc_roc": wins / (above * (cells - above)), "auc_pr": precision / above, "log_loss": loss / cells}

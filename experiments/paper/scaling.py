@@ -27,9 +27,9 @@ AXES = {
 TITLES = {"nnz": "ones", "rank": "R", "modes": "K"}
 
 NOTES = """
-In the ones a sweep is linear where they outweigh the entities, whose columns are drawn. Below R = 40 it costs hardly
-less with fewer components. R = 640 is the first rank with bounds ([model.md](model.md#7-many-components)), which cost
-more than they save on these simulated tensors. The second exponent is that of the larger values alone.
+A sweep is linear in the ones if they outweigh the entities, whose columns must be drawn, too. Below R = 40, fewer
+components save hardly any time. R = 640 is the first rank with bounds ([model.md](model.md#7-many-components)); on
+these simulated tensors the bounds cost more than they save. The second exponent is that of the larger values alone.
 """
 
 
@@ -133,8 +133,10 @@ def page(rows, axes, base):
     repeats = len({row["seed"] for row in rows})
     return "\n".join([
         f"Simulated tensors, modes of {base['entities']:,} entities, {base['nnz']:,} ones, R = {base['rank']}, "
-        f"K = {base['modes']} unless they move; plain batch sweeps, {base['threads']} threads. A repeat (of {repeats}) "
-        f"is a chain of {SWEEPS} sweeps, and its time the median sweep after the first {SKIPPED}.", "",
+        f"K = {base['modes']} unless they vary; plain batch sweeps, {base['threads']} threads. There are "
+        f"{repeats} repeats, "
+        f"each a chain of {SWEEPS} sweeps. The time of a repeat is that of its median sweep after the first "
+        f"{SKIPPED}.", "",
         *table(rows, axes, base), "",
         "![Seconds a sweep against ones, components and modes](images/scaling.svg)", "", NOTES.strip()])
 

@@ -43,9 +43,9 @@ ALL_TERMS, DROPPED = "dblp-4area, all terms", "dblp-4area"
 
 NOTES = """
 The rule that picks a factor looks at the paper's words, so some agreement is by construction. Evolutionary biology and
-medical imaging are the paper's in every chain; machine learning depends on the chain; oncology is spread over several
-factors. DBLP four-area stands in for the paper's histogram of departments, which the published data do not have. Its 12
-terms of more than 1,000 papers (*for*, *of*, *data*, ...) were dropped after every factor was seen to be led by them.
+medical imaging agree with the paper in every chain. Machine learning depends on the chain. Oncology is spread over
+several factors. DBLP four-area replaces the paper's histogram of departments, which the published data do not have. Its
+12 terms of more than 1,000 papers (*for*, *of*, *data*, ...) were dropped after they were seen to lead every factor.
 Venues and all factors are in [tables/topics.tsv](tables/topics.tsv).
 """
 
@@ -200,7 +200,7 @@ def shared_line(rows, seeds):
         if row["topic"] == "ML/SP":
             counts.setdefault("venues of ML/SP", []).append(len(shared_venues(row)))
     texts = [f"{name} {listed(values)}" for name, values in counts.items()]
-    return f"Of ten, shared with the paper for {named(seeds)}: {'; '.join(texts)}."
+    return f"Number of the ten that the paper has, too, for {named(seeds)}: {'; '.join(texts)}."
 
 
 def listed(values):
@@ -219,17 +219,21 @@ def purity_line(rows, seeds):
         texts.append(f"{title} {heavy:.2f} for the {HEAVIEST} heaviest and {every:.2f} for all factors")
     chance = float(of(rows, DROPPED, seeds[0])[0]["chance"])
     return (f"Share of the most frequent area, mean, {named(seeds)}: "
-            f"{'; '.join(texts)}; {chance:.2f} for authors drawn at random.")
+            f"{'; '.join(texts)}; {chance:.2f} for random authors.")
 
 
 def page(rows, seed):
     seeds = [seed, *sorted({int(row["seed"]) for row in rows} - {seed})]
     return "\n".join([
-        f"Scholars, R = 100, 200 sweeps of which the last 100 are averaged, seed {seed}; words by posterior-mean u, "
-        "those of both in bold. For each topic of the paper, the factor with the largest total u over its ten words.",
+        f"Scholars, R = 100, 200 sweeps (the last 100 are averaged), seed {seed}. Words are ordered by the "
+        f"posterior mean of u; "
+        "words in both lists are bold. For each topic of the paper, the table shows the factor with the "
+        "largest total u "
+        "over the topic's ten words.",
         "", *words_table(of(rows, "scholars", seed)), "", shared_line(rows, seeds), "",
-        f"DBLP four-area, R = 20, 200 sweeps, seed {seed}: areas of the {TOP_AUTHORS} authors with the largest u; the "
-        f"{HEAVIEST} heaviest factors, without terms of more than {COMMON_TERM:,} papers.",
+        f"DBLP four-area, R = 20, 200 sweeps, seed {seed}: areas of the {TOP_AUTHORS} authors with the "
+        f"largest u. These are "
+        f"the {HEAVIEST} heaviest factors, without terms of more than {COMMON_TERM:,} papers.",
         "", "![Areas of the leading authors of each factor, DBLP four-area](images/topics.svg)", "",
         purity_line(rows, seeds), "", NOTES.strip()])
 
