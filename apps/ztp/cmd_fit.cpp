@@ -85,9 +85,9 @@ void finish(FitOutcome outcome, const std::string& run_dir, bool json) {
     fmt::print("{} components in {} ({} iterations, {})\n", info.options.rank, run_dir, info.options.sweeps,
                human_seconds(info.seconds));
   } else {
-    fmt::print("{} draws of {} components in {} ({} of {} sweeps; {} by the clock)\n", info.draws, info.options.rank,
-               run_dir, info.options.chains == 1 ? "1 chain" : fmt::format("{} chains", info.options.chains),
-               info.options.sweeps, human_seconds(info.seconds));
+    fmt::print("{} of {} in {} ({} of {}; {} by the clock)\n", human_count(info.draws, "draw"),
+               human_count(info.options.rank, "component"), run_dir, human_count(info.options.chains, "chain"),
+               human_count(info.options.sweeps, "sweep"), human_seconds(info.seconds));
     fmt::print("{}\n", occupied_text(info));
   }
   if (!std::isnan(info.auc_roc))

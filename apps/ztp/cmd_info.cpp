@@ -124,8 +124,9 @@ void print_model(const RunInfo& info) {
 // A model that is sampled.
 void print_draws(const RunInfo& info) {
   for (const auto& [name, mean] : info.learned) fmt::print("learned      {}: {:.4g} on average\n", name, mean);
-  fmt::print("schedule     {} chains of {} sweeps, burn-in {}, one draw every {} sweeps\n", info.options.chains,
-             info.options.sweeps, info.options.burn_in, info.keep_every);
+  fmt::print("schedule     {} of {}, burn-in {}, one draw every {}\n", human_count(info.options.chains, "chain"),
+             human_count(info.options.sweeps, "sweep"), info.options.burn_in,
+             info.keep_every == 1 ? "sweep" : human_count(info.keep_every, "sweep"));
   if (!info.ended.empty()) fmt::print("ended        {}\n", ended_text(info));
   fmt::print("draws        {} of {} are kept\n", info.draws, info.draws_planned);
   fmt::print("time         {} by the clock (chains at the same time count once)\n", human_seconds(info.seconds));

@@ -40,7 +40,7 @@ void print_summary(const UpdateFlags& flags, const UpdateSummary& summary) {
   for (const auto& [mode, number] : summary.entities)
     if (number > 0) fmt::print("{} new entities of mode {}\n", count(number), mode);
   const RunInfo info = run_info(made);
-  fmt::print("{} draws of {} components in {}\n", info.draws, info.options.rank, made);
+  fmt::print("{} of {} in {}\n", human_count(info.draws, "draw"), human_count(info.options.rank, "component"), made);
 }
 
 void run_update(UpdateFlags& flags, const CLI::App& command) {

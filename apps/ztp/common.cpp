@@ -209,6 +209,10 @@ std::string human_count(double count) {
   return digits;
 }
 
+std::string human_count(std::uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", human_count(static_cast<double>(count)), noun, count == 1 ? "" : "s");
+}
+
 std::string human_seconds(double seconds) {
   if (seconds < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);
   if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);

@@ -40,6 +40,9 @@ RUNS = {
     "learned": (f"ones.tsv --learn dirichlet,gamma-shape --sampler plain {SMALL}", ["update run new.tsv"]),
     "calibrated": (f"ones.tsv --holdout 0.4 {SMALL}", ["resume run --sweeps 40"]),
     "updated": (f"ones.tsv {SMALL}", ["update run newest.tsv"]),
+    # So many users that their factors are packed; the prior makes most of them zero, and the file small.
+    "packed": ("ones.tsv --labels user=many-users.txt --dirichlet 0.0001 --rank 3 --chains 1 --sweeps 20 --draws 2",
+               ["resume run --sweeps 40"]),
     "logistic": (f"ones.tsv --model logistic {SMALL}", ["resume run --sweeps 40"]),
     "quad": ("ones.tsv --model quad --rank 3 --sweeps 20", []),
     "pwquad": ("ones.tsv --model pwquad --rank 3 --sweeps 20", []),
@@ -135,6 +138,7 @@ def make_data(program: str, directory: pathlib.Path) -> None:
     users = sorted({one.split("\t")[0] for one in ones})
     write("users.txt", [*users, "unseen"])
     write("unseen.txt", ["unseen"])
+    write("many-users.txt", map(str, range(1, 350001)))
     write("pairs.tsv", ["#user\tuser", f"{users[0]}\tunseen"])
     facts[0] = "#subject\trelation\tobject"
     write("facts.tsv", facts)
