@@ -34,14 +34,14 @@ held-out authors.
 
 *Missing* means that nothing about the held-out authors was observed (`--missing-slices`). *Zeros*, the paper's meaning,
 means that all of their cells are zero. Log-losses count each test cell once, so they compare fits. For comparison: on
-Scholars, a constant that knows the share of ones among the test cells has 0.45, and one that knows the share of ones in
-the tensor has 1.90. No fit on Scholars is better than the first constant.
+Scholars, a constant prediction has 0.45 if it is the share of ones among the test cells, and 1.90 if it is the share of
+ones in the tensor. No fit on Scholars is better than the first constant.
 
-Missing improves the log-loss of every fit. With the network, missing improves the ranking on DBLP, and makes it
-slightly worse on Scholars. Without the network it makes the ranking worse on both. With zeros, every chain on Scholars
+Missing slices improve the log-loss of every fit. With the network, they improve the ranking on DBLP, and make it
+slightly worse on Scholars. Without the network they make the ranking worse on both. With zeros, every chain on Scholars
 is above the paper in both measures. The number of averaged draws matters: with 6 instead of 30 (R = 40), AUC-PR is 0.66
-with the network and 0.56 without. The reason is that the factors of an author without data are drawn from the prior in
-every sweep.
+with the network and 0.56 without, because the factors of an author without data are drawn from the prior in every
+sweep.
 
 The area of a factor is the most frequent area among its 50 leading labelled training authors. With `facebook-wosn`
 under `$ZTP_DATA` ([data.md](data.md)), the same command runs the paper's third case. It was not run.

@@ -16,7 +16,7 @@ struct Arrays {
   Buffer<std::uint32_t> coords;   // cells x K
   Buffer<std::int64_t> values;    // of each cell: 0 is ignored, others are ones, or counts. Empty: all 1
   Buffer<std::uint32_t> missing;  // cells x K that were not observed
-  std::vector<std::vector<std::uint32_t>> missing_slices;  // for each mode (or none at all) entities, all cells of them
+  std::vector<std::vector<std::uint32_t>> missing_slices;  // for each mode, or empty: entities without observed cells
   // An undirected network over a mode.
   struct Edges {
     std::size_t mode = 0;           // from 0

@@ -15,7 +15,7 @@ namespace ztp {
 struct FitCost {
   double memory = 0;            // bytes at its peak, not counting the program itself
   double draws_file = 0;        // bytes of the draws in draws.nc
-  // Bytes of the run directory, when the fit is complete; a little before, it has the draws twice.
+  // Bytes of the run directory when the fit is complete; shortly before, it holds the draws twice.
   double run_directory = 0;
   std::uint64_t draws = 0;      // how many will be kept
   unsigned chains_at_once = 1;  // chains that run at the same time
@@ -29,7 +29,7 @@ struct ProcessCost {
 // What a fit of these data would need, without timing anything. With rank auto: at the largest rank that it tries.
 FitCost estimate_cost(const Dataset& data, const FitOptions& options);
 
-// What there is to know of data before they are fitted.
+// What to know about data before a fit.
 struct CheckReport {
   // One mode.
   struct ModeReport {
@@ -78,9 +78,9 @@ struct CheckReport {
   FitCost cost;                  // memory includes the program itself
   double seconds_per_sweep = 0;  // of one chain; online, of a step
   double seconds = 0;            // of all chains
-  RankChoice rank_choice;        // if the rank is auto, and was found out
-  // If the rank is auto and finding it out would take long: `options` has the largest that it may be, and this is of
-  // the smallest.
+  RankChoice rank_choice;        // if the rank is auto, and was chosen
+  // If the rank is auto and choosing it would take long: `options` has the largest possible rank, and this is for the
+  // smallest.
   struct SmallestRank {
     std::int64_t rank = 0;
     FitCost cost;
@@ -92,7 +92,7 @@ struct CheckReport {
   std::optional<ProcessCost> process;  // if there are more of them than chains
 };
 
-// Reads everything, as read_dataset(read, options) does but in whatever memory it takes, and times a small part of a
+// Reads everything, as read_dataset(read, options) does but without a limit on memory, and times a small part of a
 // sweep. Chooses the rank as a fit would, if it is auto and that takes seconds. `ranks`: the processes that share the
 // fit, with the plain sampler. Errors: those of check_options, and of reading.
 CheckReport check(const ReadOptions& read, const FitOptions& options, std::size_t ranks = 1);

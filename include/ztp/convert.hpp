@@ -19,7 +19,7 @@ struct ConvertOptions {
 
 // What came of it.
 struct ConvertSummary {
-  bool stopped = false;               // on request: there is no file, and the rest says nothing
+  bool stopped = false;               // on request: there is no file, and the rest has no meaning
   std::uint64_t ones = 0;             // in the file
   std::uint64_t total_count = 0;      // of counts their sum, else the ones
   std::uint64_t lines = 0;            // cells given, duplicates included
@@ -34,10 +34,10 @@ struct ConvertSummary {
   std::vector<std::pair<std::string, std::uint32_t>> modes;
 };
 
-// Called now and then: what is being done, and the part of it that is done, not a number where that is not known.
+// Called now and then with what is being done, and the part of it that is done (NaN if unknown).
 using ConvertProgress = std::function<void(const std::string& what, double part)>;
 
-// Reads as read_dataset does, networks and missing cells apart, which are given to the fit. Temporary data go to the
+// Reads as read_dataset does, except networks and missing cells, which are given to the fit. Temporary data go to the
 // directory of `out` and have no name there; `out` appears when it is complete. The file depends on the cells and
 // labels alone, not on memory or threads. `stop` is asked now and then whether to give up. Throws Error: as
 // read_dataset, and usage for networks, missing cells or ones_per_block out of range, config for a file that is there

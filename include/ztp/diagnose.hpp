@@ -38,9 +38,9 @@ struct WatchedCell {
   Quantity probability;
 };
 
-// R-hat at most 1.01 and an ESS of at least 400, in bulk and tails, is what the paper above asks for (good). 1.05 is
-// the limit that RStan's manual gives, and an ESS of 100 makes a Monte Carlo error of a tenth of the posterior sd
-// (usable).
+// good: R-hat at most 1.01 and an ESS of at least 400, in bulk and tails, as the paper above asks for. usable: R-hat at
+// most 1.05, the limit of RStan's manual, and an ESS of at least 100, with a Monte Carlo error of a tenth of the
+// posterior sd.
 enum class Verdict { good, usable, poor, one_chain, too_short };
 template <>
 inline constexpr auto choice_names<Verdict> = std::array{"good", "usable", "poor", "one chain", "too short"};
@@ -57,7 +57,7 @@ struct Diagnosis {
   std::optional<std::size_t> scarce_cell;  // of smallest ESS
   std::optional<std::size_t> median_cell;  // by R-hat
 
-  // Good if everything is, poor if the predictions are. Few draws and a single chain are said before anything else.
+  // good if everything is good, poor if the predictions are; but too_short or one_chain if either applies.
   Verdict verdict = Verdict::too_short;
   Verdict predictions = Verdict::poor;  // good, usable or poor: the cells, without them the log-likelihood
   Verdict rank = Verdict::poor;         // the same for the occupied rank

@@ -11,8 +11,9 @@ namespace ztp {
 
 // Reads the data as a fit with these options needs them: with or without counts, left in the tensor file if online,
 // with the same threads, and within --memory. The fields counts, stream, threads and memory of `read` are ignored.
-// For a fit by several processes, with its run_dir, the ones need not fit into memory: they are sorted and kept in files
-// without names beside that directory. Errors: those of read_dataset(read); config, if options.memory is not a size.
+// For a fit by several processes, with its run_dir, the ones need not fit into memory: they are sorted and kept in
+// files without names beside that directory. Errors: those of read_dataset(read); config, if options.memory is not a
+// size.
 Dataset read_dataset(const ReadOptions& read, const FitOptions& options, const std::string& run_dir = {});
 
 // Functions that a fit calls if they are set. They run in the thread that called fit, and in no other. If chains run

@@ -16,9 +16,9 @@ class LabelTable {
   LabelTable() = default;  // named and empty
   static LabelTable numbered(std::uint32_t first, std::uint32_t size);
   // All names end to end, and where each of them stops. 8 bytes and the characters for each label, and no index. Error
-  // (input) if the two do not fit, or the labels are more than max_mode_size.
+  // (input) if the two do not match, or there are more than max_mode_size labels.
   static LabelTable listed(std::string characters, std::vector<std::uint64_t> ends);
-  // Of so many entities whose names are not in memory. To ask for one is an error (usage).
+  // A table of so many entities whose names are not in memory. To ask for a name is an error (usage).
   static LabelTable unnamed(std::uint32_t size);
   // Builds the index if there is none. An error of kind input if a label is there twice.
   void index();
@@ -37,8 +37,7 @@ class LabelTable {
   // The id of the label, which is added if it is new. Named form only. Error (input) if there is no room for one more.
   std::uint32_t add(std::string_view label);
 
-  // Internal. For who adds many: the hash is worked out once, elsewhere, and fetch() brings its place into the cache
-  // ahead of time.
+  // Internal, for callers that add many labels: the hash is computed once, elsewhere, and fetch() prefetches its slot.
   std::uint32_t add(std::string_view label, std::uint32_t hash);
   void prefetch(std::uint32_t hash) const;
   std::size_t bytes() const;  // memory held
@@ -64,7 +63,7 @@ class LabelTable {
   std::vector<Slot> slots_;          // open addressing, at most half full; the hash spares a look at the name
 };
 
-// One way of a tensor: its name, as in the header of a file, and its entities.
+// One mode of a tensor: its name, as in the header of a file, and its entities.
 struct Mode {
   std::string name;
   LabelTable labels;

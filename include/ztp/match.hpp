@@ -6,12 +6,12 @@
 
 namespace ztp {
 
-// A component and the one of another chain, of the same run or another, that it is matched with. Components are counted
-// from 0 here: Component::number is one more. A weight share is the part that a component has of all weight of its
-// chain.
+// A component, and the component of another chain (of the same run or another) that it is matched with. Components are
+// counted from 0 here: Component::number is one more. A weight share is the part that a component has of all weight of
+// its chain.
 struct ComponentMatch {
   std::size_t component = 0;
-  // Nothing, where the other chain has fewer components and none was left; the numbers are 0 then.
+  // Empty if the other chain has fewer components and none was left; the numbers are then 0.
   std::optional<std::size_t> partner;
   double overlap = 0;       // of their distributions over cells: 1 if they are the same, 0 if no cell is in both
   double agreement = 0;     // the overlap, and less where their weight shares differ: 1 if both are the same
@@ -19,8 +19,8 @@ struct ComponentMatch {
   double partner_weight_share = 0;
 };
 
-// An entry of the core of a chain, where components share columns, and the one of another chain in the columns that its
-// columns are matched with.
+// An entry of the core of a chain (if components share columns), and the entry of another chain whose columns are
+// matched with its own.
 struct CoreMatch {
   std::vector<std::size_t> columns;  // of each mode, from 1, as in CoreEntry
   std::vector<std::size_t> partner;  // likewise; empty, where a column has no partner, and the numbers are 0 then

@@ -24,10 +24,10 @@ struct Metrics {
   // Of the regression of outcomes on logits: 1 and 0 are right. A slope above 1: probabilities are too modest.
   double calibration_slope = 0;
   double calibration_intercept = 0;
-  // The part of the ones that are expected in the wrong bins of the reliability diagram, beyond what may be chance.
+  // The share of the ones that are expected in the wrong bins of the reliability diagram, beyond what may be chance.
   double misplaced = 0;
-  // Of the test cells, each counted once: with drawn zeros these compare runs on the same cells, and say nothing of the
-  // tensor.
+  // Of the test cells, each counted once: with drawn zeros these compare runs on the same cells, and do not describe
+  // the tensor.
   double test_log_loss = 0;
   double test_brier = 0;
   double test_calibration_error = 0;  // mean |share of ones - mean probability| over 20 bins of equal size
@@ -42,9 +42,8 @@ struct CountScores {
   double log_score = 0;  // mean of -log of the posterior predictive probability of y, in nats
 };
 
-// Scores of the model, and beside them those of popularity: a cell's rate is the product of the shares of the ones that
-// its entities have, times the number of ones. Where the probabilities of the model are calibrated, so are these, in
-// the same way.
+// Scores of the model and, to compare, of popularity: there a cell's rate is the number of ones, times each of its
+// entities' shares of the ones. If the probabilities of the model are calibrated, so are these, in the same way.
 struct Evaluation : Metrics {
   Metrics popularity;
   std::optional<CountScores> counts;  // of a fit of counts
@@ -75,14 +74,14 @@ class MetricsCollector {
  public:
   // A cell's predicted probability of being a one, and whether it is one. Probabilities outside [0, 1] count as the
   // nearer end. weight: how many cells of the tensor it stands for, if a one stands for one. tested: it is a test cell;
-  // other cells, drawn to stand for many, enter the scores of the tensor alone.
+  // other cells, drawn to stand for many, enter only the scores of the tensor.
   void add(double probability, bool one, double weight = 1, bool tested = true);
   // Multiplies the weights of all zeros so far.
   void weigh_zeros(double weight);
   // The metrics of all cells so far; `misplaced` is not known here.
   Metrics finish();
-  // 20 bins of equal size at most, ties kept together, smallest probabilities first. tensor: with all cells and their
-  // weights, and as much room for the ones as for the zeros, or most bins would be of zeros alone.
+  // At most 20 bins of equal size, ties kept together, smallest probabilities first. tensor: of all cells with their
+  // weights, where all ones together fill as much of the bins as all zeros; else most bins would have zeros only.
   std::vector<CalibrationBin> calibration_bins(bool tensor = false);
   // Every probability that some test cell has, ascending, and how many ones and zeros have it.
   void for_ties(const std::function<void(double probability, std::uint64_t ones, std::uint64_t zeros)>& use);

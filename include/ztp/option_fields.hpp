@@ -9,7 +9,7 @@
 
 namespace ztp {
 
-// What an option has no effect without.
+// What an option needs to have an effect.
 enum class Need { nothing, holdout, test_cells, online, network, converged };
 
 // An option of a fit: its name, what may be given, and who uses it.
@@ -21,7 +21,7 @@ struct OptionField {
   std::string name;  // "burn_in"; the flag is --burn-in
   std::string help;  // for people, in one sentence
   Member member;     // where its value is
-  // What a number may be. What stands for "follows from the rest" may be outside of it.
+  // What a number may be. The value that stands for "follows from the rest" may be outside this range.
   struct Range {
     double smallest = 0, largest = 0;
   };
@@ -36,7 +36,7 @@ struct OptionField {
   bool used_by(Model model) const;
   // Whether a complete run has another value than the default although none was given.
   bool is_filled_in() const;
-  bool is_changed(const FitOptions& options) const;   // it has not the value of its default
+  bool is_changed(const FitOptions& options) const;   // its value is not the default
   std::string text(const FitOptions& options) const;  // its value
   // Sets a choice by the name of its value. Error (config), if there is none of that name.
   void choose(FitOptions& options, const std::string& name) const;

@@ -27,11 +27,12 @@ struct PredictionOptions {
   // The part of the true ones that the data list, between 0 and 1. Probabilities are then those of a cell that is not
   // listed: p (1 - listed) / (listed (1 - p)), at most 1, where p is that of being listed. 1: not asked for.
   double listed = 1;
-  // Where probabilities are computed: as FitOptions::kernel. automatic: on a GPU, where there is one and a question is
-  // worth it. The order in which a recommendation is searched for, and what rivals predict, is the host's in any case.
+  // Where probabilities are computed: as FitOptions::kernel. automatic: on a GPU, if there is one and the query is
+  // large enough. The search of a recommendation, and predictions of rivals, are done on the host in any case.
   KernelName kernel = KernelName::automatic;
-  // As FitOptions::memory: where a draw takes more, answers about cells load the rows that they need, block by block.
-  // A limit on what is loaded of draws, beside what is in memory anyway. Empty: what the machine has.
+  // A limit on what is loaded of draws, in addition to what is in memory anyway; written as FitOptions::memory. If a
+  // draw takes more, answers about cells load the rows that they need, block by block. Empty: the memory of the
+  // machine.
   std::string memory = {};
   // Whether lines of files of cells are skipped, and counted (skipped_lines), if they name entities that the run does
   // not have. Otherwise they are errors.
@@ -58,7 +59,8 @@ struct Prediction {
 // A component with a smaller weight, half a count, is empty: its factors are those of the prior.
 inline constexpr double weight_of_empty = 0.5;
 
-// A component of one chain. Chains have them in an order of their own: Posterior::match_chains tells which is which.
+// A component of one chain. Each chain has its own order: Posterior::match_chains tells which component of one is which
+// of another.
 struct Component {
   std::size_t number = 0;  // from 1, as in draws.nc
   double weight = 0;       // lambda: expected latent count, posterior mean
@@ -74,8 +76,8 @@ struct Component {
   std::vector<std::vector<Entity>> top;  // for each mode, largest first
 };
 
-// A column of a factor matrix of one chain, where components share columns: a community of entities. Chains have them
-// in an order of their own: Posterior::match_columns tells which is which.
+// A column of a factor matrix of one chain, where components share columns: a community of entities. Each chain has its
+// own order: Posterior::match_columns tells which column of one is which of another.
 struct Column {
   std::size_t number = 0;  // from 1, as in draws.nc; of a mode with own columns, the entity's id is one less
   double weight = 0;       // expected latent count of all components that use it, posterior mean
@@ -94,8 +96,8 @@ struct CoreEntry {
   double stability = 0;  // how far the others have it, too, in the columns matched with its own; NaN with one chain
 };
 
-// Where a number of the factors is: u of an entity of a mode in a column of its factor matrix, all from 0. Column r is
-// component r unless components share columns.
+// The position of a number in the factors: u of an entity of a mode in a column of its factor matrix, all from 0.
+// Column r is component r unless components share columns.
 struct FactorPlace {
   std::size_t mode = 0;
   std::uint32_t entity = 0;
@@ -122,11 +124,11 @@ struct Recommendation {
   bool missing = false;     // whether the data declare the cell missing; held-out cells are not declared so
 };
 
-// What must not be recommended, and what shape the list has.
+// What must not be recommended, and how the list is made.
 struct RecommendOptions {
   std::vector<std::vector<std::uint32_t>> exclude_entities = {};  // for each mode; the last modes may be left out
   std::vector<std::uint32_t> exclude_cells = {};                  // cells x K
-  std::optional<std::size_t> only_new = {};  // a mode: without its entities that have a training one with what is given
+  std::optional<std::size_t> only_new = {};  // a mode: leave out entities that have a training one with those given
   std::optional<std::size_t> distinct = {};  // a mode: at most one cell for each of its entities, the most probable one
 };
 
@@ -135,21 +137,21 @@ struct EntityRecommendation {
   std::uint32_t entity = 0;
   // Of at least one of its cells being a one, and the sum of their rates.
   Prediction prediction;
-  std::uint64_t ones = 0;                   // training ones that it has with what is given
+  std::uint64_t ones = 0;                   // training ones that it has with the given entities
   double cells = 0;                         // how many cells it stands for
   bool missing = false;                     // whether the data declare all of them missing, as a slice
   std::vector<Recommendation::Part> parts;  // of the sum of the rates
 };
 
-// The most probable cells that are not training ones, where people act: how many held-out ones were expected among
-// them, and how many there are.
+// The most probable cells that are not training ones, which people act on: how many held-out ones were expected among
+// them, and how many were found.
 struct HeadOfList {
   std::size_t cells = 0;
   double expected = 0;
   std::uint64_t found = 0;
 };
 
-// Test cells with what the model and popularity say of them.
+// Test cells, with the predictions of the model and of popularity.
 struct TestScores {
   MetricsCollector model, popularity;
   bool calibrated = false;            // by a map that was fitted to held-out cells
@@ -177,11 +179,11 @@ class Posterior {
   std::vector<std::size_t> chains() const;        // those that have draws, from 0
   std::size_t draws_of(std::size_t chain) const;  // how many. Error (config), if there are none
 
-  // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells, or for fewer whose rows fit
-  // into PredictionOptions::memory. Memory: the rows of one draw that the cells touch, and 256 MiB at most for
+  // In the order of the cells. Takes a pass over the draws for every cells_at_a_time() cells, or for fewer whose rows
+  // fit into PredictionOptions::memory. Memory: the rows of one draw that the cells touch, and 256 MiB at most for
   // probabilities. With `unseen`, the id n of a mode with n entities stands for an entity that the fit has not seen. It
-  // has the mean of the factors of all entities, 1/n in each column, which is also their mean a priori. Not for a rival,
-  // nor for a mode with own columns.
+  // has the mean of the factors of all entities, 1/n in each column, which is also their mean a priori. Not for a
+  // rival, nor for a mode with own columns.
   std::vector<Prediction> predict(const std::uint32_t* coords, std::size_t count, bool unseen = false);
   std::size_t cells_at_a_time() const;
   // Reads a file of cells (or "-"), with or without a last column of values, and yields predictions in file order, some
@@ -202,12 +204,12 @@ class Posterior {
   Evaluation evaluate(const std::string& file = "");
   // The same with cells that are in memory.
   Evaluation evaluate(const TestCells& cells);
-  // The heads of these sizes of the list of all cells but training and missing ones (test cells are none), most
-  // probable first. The held-out ones, or the ones of a file, are taken for a random sample of all ones that the fit did not
-  // know; the others are those that it did. Takes the time of recommend for the largest size. Error (config) for a
-  // rival, or if there are no held-out ones; Error (usage), if a size is 0.
+  // The first so many (for each of these sizes) of all cells, most probable first, without training ones and missing
+  // cells (test cells do not count as missing). The held-out ones, or the ones of a file, are taken as a random sample
+  // of all ones that the fit did not know; it knew the others. Takes the time of recommend for the largest size. Error
+  // (config) for a rival, or if there are no held-out ones; Error (usage), if a size is 0.
   std::vector<HeadOfList> head(const std::vector<std::size_t>& sizes = {10, 100, 1000}, const std::string& file = "");
-  // What evaluate makes its metrics of: for curves.
+  // What evaluate computes its metrics from, for curves.
   TestScores score_test(const std::string& file = "");
 
   // Have the chains converged, are the probabilities calibrated, is the bound on the rank large enough? In this order.
@@ -218,8 +220,8 @@ class Posterior {
   // mode. Without a file, the ones that the fit held out. Memory: options.memory (or 8 queries' scores, if these are
   // more), the rows of the mode twice and up to 64 MiB of further draws, 8 bytes for each known one of a query and for
   // each entity, and 4 for each entity of the mode and thread. Where PredictionOptions::memory is less, entities are
-  // ranked block by block, each block twice. Error (config) for a rival; Error (usage) for options that cannot be; Error
-  // (input), if the file has no ones.
+  // ranked block by block, each block twice. Error (config) for a rival; Error (usage) for options that cannot be;
+  // Error (input), if the file has no ones.
   Ranking rank(const std::string& file = "", const RankingOptions& options = {});
   // The same with the ones among cells that are in memory.
   Ranking rank(const TestCells& cells, const RankingOptions& options = {});
@@ -241,17 +243,17 @@ class Posterior {
   // (config), if there are no draws of that chain; also for a rival.
   std::vector<float> mean_factor(std::size_t mode, std::size_t chain = 0);
   std::vector<double> mean_weights(std::size_t chain = 0);
-  // How certain numbers of the factors are, over the draws of one chain. Takes a pass over them for every 256 MiB of
-  // values. Errors as of mean_factor; usage, if a place is none.
+  // Quantiles of numbers of the factors over the draws of one chain. Takes a pass over the draws for every 256 MiB of
+  // values. Errors as of mean_factor; usage, if a place does not exist.
   std::vector<Interval> factor_intervals(const std::vector<FactorPlace>& places, std::size_t chain = 0);
   // beta of a network (from 0) in the draws of one chain, for each column of the mean_factor of its mode. Errors as of
   // mean_factor; usage, if there is no such network.
   std::vector<std::vector<float>> network_weights(std::size_t network, std::size_t chain = 0);
 
-  // Which component of a chain of another run (or of this one) each component of a chain is. Modes are matched by name
-  // and entities by label; those that one run alone has count as zeros in the other. Error (config), if the modes have
-  // other names, there are no draws of a chain, a run is of a rival, or components of a run share columns: those have
-  // match_columns and match_core. Memory: two mean factors of the largest mode.
+  // For each component of a chain, the matching one in a chain of another run (or of this one). Modes are matched by
+  // name and entities by label; those that one run alone has count as zeros in the other. Error (config), if the modes
+  // have other names, there are no draws of a chain, a run is of a rival, or components of a run share columns: those
+  // have match_columns and match_core. Memory: two mean factors of the largest mode.
   std::vector<ComponentMatch> match_components(std::size_t chain, Posterior& other, std::size_t other_chain);
   // All chains that have draws, matched with one of them; the first is as good as any other, and the one that
   // components() shows. Errors as there. Memory: two mean factors of the largest mode, and 8 bytes for each pair of
@@ -277,23 +279,23 @@ class Posterior {
   std::vector<double> parts_of_rates(const Matching& matching, const std::uint32_t* coords, std::size_t count);
 
   // The most probable cells that are not training ones, best first. `given` holds an entity for each mode that is fixed
-  // and nothing for each mode left open. Cells (i, i) of tied modes are left out where the fit took them for missing:
-  // they cannot be. Exact; yield returns false to stop early. Rows of open modes are read by blocks where
+  // and nothing for each mode left open. Cells (i, i) of tied modes are left out if the fit treated them as missing,
+  // since they cannot be ones. Exact; yield returns false to stop early. Rows of open modes are read by blocks where
   // PredictionOptions::memory, or 8 GiB, is less than they take in all draws. Error (config), if the cells that cannot
   // be told apart take more; also for a rival.
   void recommend(const std::vector<std::optional<std::uint32_t>>& given, std::size_t top,
                  const std::function<bool(const Recommendation&)>& yield, const RecommendOptions& options = {});
   // The entities of a mode that is left open, most probable first, each with the probability that at least one of its
   // cells is a one: 1 - exp(-sum of their rates), the mean over all draws. These are its cells that agree with what is
-  // given, but for training ones, cells that are excluded or have an excluded entity, and cells (i, i) as in
-  // recommend. Missing and held-out cells are among them. Not calibrated, since calibration is of single cells, unless
-  // an entity has one cell alone: then as recommend. Error (usage), if PredictionOptions::listed is asked for and an
-  // entity has several cells. Takes two passes over the draws, and the rates of the training ones that agree with what
-  // is given. Memory: 256 MiB at most for rates, and those of a draw of all components, for each draw.
+  // given, but for training ones, cells that are excluded or have an excluded entity, and cells (i, i) as in recommend.
+  // Missing and held-out cells are among them. Not calibrated, since calibration is for single cells, unless an entity
+  // has only one cell: then as recommend. Error (usage), if PredictionOptions::listed is asked for and an entity has
+  // several cells. Takes two passes over the draws, and the rates of the training ones that agree with what is given.
+  // Memory: 256 MiB at most for rates, and those of a draw of all components, for each draw.
   std::vector<EntityRecommendation> recommend_entities(std::size_t mode,
                                                        const std::vector<std::optional<std::uint32_t>>& given,
                                                        std::size_t top, const RecommendOptions& options = {});
-  // Why cells are as probable as they are: the parts of recommend, for any cells. One pass over the draws of the first
+  // Explains the probabilities of any cells, by the same parts as in recommend. One pass over the draws of the first
   // chain that has any: components of different chains do not correspond. Memory: 8 bytes for each cell and component;
   // where components share columns, the entries of the core that the cells have a part in; rows as of predict. Error
   // (config) for a rival.

@@ -19,8 +19,8 @@ struct SweepReport {
   double total_weight = 0;       // sum of lambda: the expected number of counts in all cells; of a rival, of effects
   std::vector<double> learned;   // hyperparameters that are learned: a of each mode, g, f of each network
   std::vector<double> watched;   // probabilities of the watched cells; empty in sweeps that do not record them
-  // Of the held-out cells: during burn-in of this draw, after it of the mean over the chain's draws so far. NaN if they
-  // were not scored in this sweep.
+  // AUC-ROC of the held-out cells: during burn-in from the current draw, afterwards from the mean over the chain's
+  // draws so far. NaN if they were not scored in this sweep.
   double auc_roc = 0;
   std::uint64_t done = 0;     // sweeps of all chains so far
   std::uint64_t planned = 0;  // and when all are through

@@ -18,21 +18,21 @@ inline constexpr std::uint32_t most_places = 1000000;
 struct RankingOptions {
   std::vector<std::size_t> modes;               // whose entity is replaced; empty: each of them in turn
   std::vector<std::uint32_t> at = {1, 3, 10};   // the k of Hits@k, recall@k and NDCG@k
-  std::vector<std::string> filter;              // files of further known ones, such as a validation set: never rivals
+  std::vector<std::string> filter;              // files of further known ones, such as a validation set: no candidates
   std::size_t draws = 0;                        // at most this many, evenly spread; 0: all
   std::size_t memory = std::size_t{256} << 20;  // bytes for scores; fewer mean more passes over the draws
-  std::function<void(double part)> progress;    // of 1, as the work goes on
+  std::function<void(double part)> progress;    // the part that is done, 0 to 1
 };
 
-// A query is a setting of all coordinates but that of the mode which is replaced. Rivals are the entities of the mode
-// that are not known ones of the query: neither training ones, nor of a filter file, nor test ones.
+// A query is a setting of all coordinates but that of the mode which is replaced. Candidates are the entities of the
+// mode that are not known ones of the query: neither training ones, nor of a filter file, nor test ones.
 struct RankingMetrics {
-  std::uint64_t ranks = 0;    // test ones, each ranked among its rivals
+  std::uint64_t ranks = 0;    // test ones, each ranked among its candidates
   double mrr = 0;             // mean of 1 / rank; a rank is the mean of the optimistic and the pessimistic one
   double mean_rank = 0;       // from 1, the best
   std::vector<double> hits;   // for each k of `at`: the share of ranks that are at most k
   std::uint64_t queries = 0;  // distinct ones among the test ones
-  // Means over queries, of rivals and the query's test ones in one list; equal scores in random order, in expectation.
+  // Means over queries, with candidates and test ones in one list; equal scores in random order, in expectation.
   std::vector<double> recall;  // test ones among the first k / test ones of the query
   std::vector<double> ndcg;    // with gain 1 / log2(1 + place), relative to the best order of the query's test ones
 };

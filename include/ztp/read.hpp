@@ -53,13 +53,13 @@ struct FileSummary {
   bool values = false;                  // the last column, after these, is a number
 };
 
-// What a fit is of.
+// The data of a fit.
 struct Dataset {
   SparseTensor tensor;
   // With ReadOptions::stream and a tensor file: where the ones are. The tensor then has modes (labels without an index)
-  // and those ones alone that came later.
+  // and only the ones that were added later.
   std::shared_ptr<const TensorFile> file;
-  std::uint64_t file_ones = 0;  // the first of it are the data; others, behind them, are held out
+  std::uint64_t file_ones = 0;  // the first so many are the data; those after them are held out
   std::uint64_t ones() const { return file_ones + tensor.nnz(); }  // wherever they are
   std::vector<Network> networks;
   Missing missing;

@@ -11,10 +11,10 @@ namespace ztp {
 // What a report has in it.
 struct ReportOptions {
   std::string test;                  // labels and a last column 0 or 1; empty: the cells that the fit held out, if any
-  std::vector<std::string> ordered;  // modes whose entities have an order, by name, beside those that look like it
-  std::vector<std::string> unordered;  // modes that look like it and have none
-  // About so many, of all modes together: those with most ones; also the top of every component, and ordered modes as a
-  // whole.
+  std::vector<std::string> ordered;  // modes with ordered entities, by name, beside those that are recognised
+  std::vector<std::string> unordered;  // modes that would be recognised, but have no order
+  // About so many entities are shown, of all modes together: those with most ones; also the top of every component, and
+  // ordered modes as a whole.
   std::size_t entities = 100000;
   unsigned threads = 0;                                   // 0: all cores
   std::function<void(const std::string& what)> progress;  // called when something that takes a while begins
@@ -33,7 +33,7 @@ ReportSummary write_report(const std::string& run_dir, const std::string& file, 
 ReportSummary write_comparison(const std::string& run_dir, const std::string& other_dir, const std::string& file,
                                const ReportOptions& options = {});
 
-// Whether a file is one that these have written.
+// Whether a file was written by one of these functions.
 bool is_report(const std::string& file);
 
 }  // namespace ztp

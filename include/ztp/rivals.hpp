@@ -1,5 +1,5 @@
 // The paper's rivals, for comparisons: fits with the options model = logistic, quad and pwquad. They are a library of
-// their own, ztp::rivals, which whoever wants them links beside ztp::ztp.
+// their own, ztp::rivals; to use them, link it beside ztp::ztp.
 #pragma once
 
 namespace ztp {

@@ -66,7 +66,7 @@ struct RunInfo {
   // status.json: written at every checkpoint and at the end
   std::uint32_t keep_every = 0;   // draws are kept in multiples of it
   std::uint32_t watch_every = 0;  // the watched cells are looked at in multiples of it
-  std::string status;  // "running", "interrupted", "complete"; "killed", if it says running and no process is at it
+  std::string status;  // "running", "interrupted", "complete"; "killed", if it says running and no process is
   std::string ended;   // of a run that is complete and was to go on until converged: "converged", or "time"
   double seconds = 0;  // of sampling so far, by the clock: chains at the same time count once
   std::uint64_t draws_planned = 0;  // with as many sweeps as by now are asked for: those of `options` are these
@@ -85,8 +85,8 @@ struct RunInfo {
   std::uint64_t draws = 0;                              // kept so far
   std::uint64_t peak_memory = 0;                        // bytes, of the first process
   std::uint64_t processes = 1;                          // that sampled last
-  double busiest = 1;          // the ones of the process that has most, beside their mean: where several share a chain
-  double bytes_per_sweep = 0;  // that processes sent to each other for a sweep of a chain, all of them together
+  double busiest = 1;          // most ones of a process / their mean over processes, if several share a chain
+  double bytes_per_sweep = 0;  // sent between all processes for a sweep of a chain
   double auc_roc = NAN;        // of the held-out cells, posterior mean so far; NaN if not followed
 };
 

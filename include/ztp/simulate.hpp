@@ -52,7 +52,7 @@ struct Simulated {
   std::vector<Network> networks;
   std::vector<double> lambda;  // of each component; adds up to `points`
   std::uint64_t points = 0;    // Poisson points that were drawn to hit so many distinct cells
-  unsigned rounds = 0;         // of drawing, each of as many points as seemed to be wanting
+  unsigned rounds = 0;         // of drawing, each of about as many points as were still missing
 };
 
 // Called now and then with what is being done and how much of it, 0 to 1.

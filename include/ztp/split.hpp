@@ -46,8 +46,8 @@ struct Split {
 // options that do not fit the tensor, or more than 100 million test cells of `cells`, a billion of the others).
 Split split(const SparseTensor& tensor, const SplitOptions& options, const Missing& missing = {});
 
-// The same in place, without a copy of the ones: the tensor keeps its training ones, all modes and labels. The result has
-// no coords and counts.
+// The same in place, without a copy of the ones: the tensor keeps its training ones, all modes and labels. The result
+// has no coords and counts.
 Split hold_out(SparseTensor& tensor, const SplitOptions& options, const Missing& missing = {});
 
 // train.tsv, test.tsv and labels/MODE.txt in a directory, which is made; of slices also missing-MODE.txt, the held-out
@@ -55,7 +55,7 @@ Split hold_out(SparseTensor& tensor, const SplitOptions& options, const Missing&
 // are replaced. Each file appears only when it is complete.
 void write_split(const SparseTensor& tensor, const Split& split, const std::string& directory, bool force);
 
-// The check that write_split makes of the directory, for those who would rather know before they read their data.
+// The check that write_split makes of the directory, for callers who want to know before they read their data.
 void check_output_directory(const std::string& directory, bool force);
 
 }  // namespace ztp

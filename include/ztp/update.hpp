@@ -39,14 +39,14 @@ struct UpdateSummary {
 // `fresh`: the file of ones, which may be empty if there are networks, and MODE=FILE (or MODE:2=FILE) for new edges of
 // the run's networks. Labels that the run does not know become new entities. Until everything is done the run stays as
 // it was; an interrupted update leaves it so. Error (usage), if there is neither a file nor a network, or something
-// missing; (config), if an option is out of its range, or the run is not complete, not of the model ztp or of a
-// version that this one does not continue; (input), if nothing is new and news are required.
+// missing; (config), if an option is out of its range, or the run is not complete, not of the model ztp or of a version
+// that this one does not continue; (input), if nothing is new and new data are required.
 UpdateSummary update(const std::string& run_dir, const ReadOptions& fresh, const UpdateOptions& options,
                      const FitCallbacks& callbacks = {});
 
-// The same with data that are in memory. `fresh.modes` are those of the run, in their order, with the entities as they
-// were found in the new data: the run's by their labels, others become new ones, in the order of their ids, if they
-// occur. Coords or networks may be empty.
+// The same with data that are in memory. `fresh.modes` are those of the run, in their order, with the entities found in
+// the new data: labels that the run has mean its entities, and others that occur become new ones, in the order of their
+// ids. Coords or networks may be empty.
 UpdateSummary update(const std::string& run_dir, Arrays fresh, const UpdateOptions& options,
                      const FitCallbacks& callbacks = {});
 

@@ -14,7 +14,7 @@ inline constexpr auto choice_names<Answer> = std::array{"yes", "nearly", "no", "
 
 struct RunVerdict {
   std::string question;             // "Have the chains converged?"
-  Answer answer = Answer::unknown;  // or nothing to ask, as of a point estimate
+  Answer answer = Answer::unknown;  // also if it does not apply, as to a point estimate
   std::string words;                // "the chains do not agree on predictions (worst R-hat 1.83)", and what to do
 
   std::string line() const;  // "Have the chains converged? No: the chains do not agree ..."

@@ -2,7 +2,7 @@
 
 namespace ztp {
 
-// Of the library, as "1.2.3". A run says which made it: another version may draw other numbers.
+// The version of the library, as "1.2.3". A run records which made it: another version may draw other numbers.
 const char* version();
 
 }  // namespace ztp

@@ -13,8 +13,8 @@ namespace ztp {
 
 class Background {
  public:
-  // `most_bytes` may be waiting or worked on; the caller of run() waits where there are more. One thread does its jobs
-  // in their order; several begin them in that order.
+  // At most `most_bytes` of jobs may be waiting or in progress; beyond that, run() waits. One thread does the jobs in
+  // their order; several begin them in that order.
   explicit Background(std::size_t most_bytes, unsigned threads = 1) : most_bytes_(most_bytes), threads_(threads) {}
   ~Background();  // all jobs are done
   Background(const Background&) = delete;

@@ -1,5 +1,5 @@
-// Functions marked so are compiled for a GPU as well, where nvcc compiles them (kernel/cuda): the tests of the host test
-// them, too.
+// Functions marked so are compiled for a GPU as well, where nvcc compiles them (kernel/cuda): the tests of the host
+// test them, too.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,6 +1,5 @@
-// A sum that is the same in whatever order its terms come, so that parts of the data that are added up by threads or by
-// processes give what all of them together would. Each term is rounded to a multiple of 2^-28; after that nothing is
-// lost.
+// A sum that does not depend on the order of its terms, so that parts of the data can be added up by different threads
+// or processes. Each term is rounded to a multiple of 2^-28; after that nothing is lost.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -21,7 +20,7 @@ class ExactSum {
 
   ExactSum() = default;
   ExactSum(double term) { add(term); }  // NOLINT: a number is a sum of one term
-  // high 2^32 + low units, and what is no number: as a GPU adds them up.
+  // high 2^32 + low units, and the sum of the terms that are not finite: as a GPU adds them up.
   ExactSum(std::int64_t high, std::uint64_t low, double rest)
       : units_((int128{high} << 32) + static_cast<int128>(low)), rest_(rest) {}
 
@@ -39,7 +38,7 @@ class ExactSum {
     rest_ += other.rest_;
   }
 
-  // As integers that can be added to those of other sums: behind the values, and taken from there again.
+  // As integers that can be added to those of other sums: appended to the values, and taken off their end again.
   static constexpr std::size_t words = 6;
   void put_words(std::vector<std::int64_t>& values) const {
     constexpr int128 low = (int128{1} << 40) - 1;

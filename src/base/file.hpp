@@ -111,10 +111,10 @@ class ReadFile {
 struct Extent {
   std::uint64_t begin = 0, end = 0;
 };
-// Adds one at the end of the list; one that begins where the last ends becomes a part of that.
+// Appends a part to the list; one that begins where the last ends is merged with it.
 void add_extent(std::vector<Extent>& extents, const Extent& more);
-// Leaves these parts of a file, in this order, and nothing else: a crash leaves the old file or the new one. If they are
-// its beginning, it is cut in place.
+// Leaves these parts of a file, in this order, and nothing else: a crash leaves the old file or the new one. If they
+// are its beginning, it is cut in place.
 void keep_extents(const std::string& path, const std::vector<Extent>& extents);
 
 // A temporary file for data that do not fit into memory. It has no name, so nothing is left behind however the program

@@ -12,8 +12,8 @@ double memory_of_machine();
 void share_memory(std::size_t processes);
 std::size_t processes_on_machine();  // of this job: as many as share_memory was told
 double resident_memory();            // of this process now
-// Within a limit on this process, bytes for what it is about to load: half of what it does not use yet, since that is
-// not all it will need, and at least 1/32 of the limit.
+// How many bytes this process may load now, given a limit on its memory: half of what it does not use yet, since it
+// will need more later, and at least 1/32 of the limit.
 double room_within(double limit);
 std::uint64_t peak_memory();  // of this process, bytes
 

@@ -1,7 +1,7 @@
 // A fixed team of threads, the calling thread included. A sweep uses it about ten times: threads that wait spin for a
 // moment and then sleep. To wake them takes some microseconds, so a team is for work that takes longer
-// (run/thread_plan.hpp). A call waits only for threads that have begun with a block: where other programs have the
-// cores, the rest of the team does not hold it up.
+// (run/thread_plan.hpp). A call waits only for threads that have begun a block, so threads whose cores are busy with
+// other programs do not hold it up.
 #pragma once
 #include <atomic>
 #include <cstddef>

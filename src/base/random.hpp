@@ -1,5 +1,5 @@
 // Counter-based randomness (Philox4x32-10). Every draw is a pure function of (seed, chain, purpose, mode, update;
-// sweep, index, draw number) and so of nothing that a thread, a restart or the order of work could change.
+// sweep, index, draw number) and so does not depend on threads, restarts or the order of work.
 #pragma once
 // Philox needs no intrinsics: without them this header takes half as long to compile, and it is everywhere.
 #define R123_USE_X86INTRIN_H 0

@@ -1,4 +1,4 @@
-// Libraries that are loaded when they are asked for, so that the program itself needs nothing of what they need.
+// Libraries that are loaded on demand, so that the program itself does not depend on what they need.
 #pragma once
 #include <string>
 

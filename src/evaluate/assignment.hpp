@@ -1,4 +1,4 @@
-// The assignment problem: who gets whom, so that all together are best off.
+// The assignment problem: a one-to-one matching with the largest total gain.
 #pragma once
 #include <cstddef>
 #include <optional>

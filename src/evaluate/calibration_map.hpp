@@ -35,10 +35,9 @@ struct CalibrationMap {
 // The straight line, whose slope may be negative. Nothing also, if a threshold separates ones from zeros.
 std::optional<CalibrationMap> fit_line(std::span<const double> logits, std::span<const std::uint8_t> outcomes,
                                        std::span<const double> weights);
-// The map above, with a weak prior about the map that changes nothing, and with knots at quantiles of the logits of the
-// ones: a bend for the half with the higher ones, for the highest tenth and for the highest fiftieth, as far as there
-// are ones enough. Bends are left out, the last first, until the map rises everywhere. Nothing, if the straight line
-// does not rise either.
+// The map above, with a weak prior centred on the identity map, and with knots at quantiles of the logits of the ones:
+// a bend for the upper half, for the highest tenth and for the highest fiftieth, as far as there are enough ones. Bends
+// are left out, the last first, until the map rises everywhere. Nothing, if the straight line does not rise either.
 std::optional<CalibrationMap> fit_map(std::span<const double> logits, std::span<const std::uint8_t> outcomes,
                                       std::span<const double> weights);
 

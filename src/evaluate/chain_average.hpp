@@ -1,6 +1,6 @@
-// How the probabilities of draws become that of a cell. Within a chain they are averaged. Chains that sit in posterior
-// modes of their own are either averaged, too, which is the posterior mean (M16), or their logits are: docs/model.md,
-// section 16, says which and why.
+// How the probabilities of a cell in the draws are combined into one. Within a chain they are averaged. Over chains,
+// which sit in different local optima of the posterior, either probabilities are averaged, too, which is the posterior
+// mean (M16), or their logits: docs/model.md, section 16, says which and why.
 #pragma once
 #include <algorithm>
 #include <cmath>

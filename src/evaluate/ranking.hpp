@@ -8,7 +8,7 @@
 
 namespace ztp {
 
-// Test ones of a query that have the same score, and how the rivals stand to it.
+// Test ones of a query that have the same score, and how many rivals (candidates) have a higher or an equal one.
 struct TiedOnes {
   std::uint64_t ones = 0;   // at least 1
   std::uint64_t above = 0;  // rivals with a higher score

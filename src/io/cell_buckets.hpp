@@ -1,4 +1,5 @@
-// Cells on disk, in buckets by the first bits of their keys: bucket after bucket, each of them sorted, they are in order.
+// Cells on disk, in buckets by the first bits of their keys: bucket after bucket, each of them sorted, they are in
+// order.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Columns that are probably not what they were read as.
+// Columns that were probably misread, such as counts read as labels.
 #pragma once
 #include <string>
 #include <vector>

@@ -18,8 +18,8 @@ LabelTable read_label_file(const std::string& path);
 void read_label_lines(const std::string& path,
                       const std::function<void(std::string_view label, std::size_t line)>& take);
 
-// A list of entities as people have it, plain or compressed: the first column of a .csv, or else of columns separated by
-// TAB. A first line that begins with # is a header, and in a .csv one that names the mode. Calls take for each line.
+// A list of entities as users write it, plain or compressed: the first column of a .csv, or else of columns separated
+// by TAB. A first line that begins with # is a header, and in a .csv one that names the mode. Calls take for each line.
 struct ListUse {
   std::function<void(std::string_view label, std::uint64_t line)> take;
   std::function<bool(std::string_view label)> known = {};  // whether a label is an entity, and so is not a header

@@ -16,8 +16,8 @@ TableSpec tensor_table(const ReadOptions& options);
 // Says in `data` how a file was read, and what may be a mistake.
 void log_file(const TableReader& reader, const std::string& use, Dataset& data);
 
-// The next steps: warns if the last mode is probably a column of numbers; and gives the modes the labels of the lists, and
-// tied modes the same ones. Returns the map of the ids.
+// The next steps: warns if the last mode is probably a column of numbers; and gives the modes the labels of the lists,
+// and tied modes the same ones. Returns the map of the ids.
 void warn_of_value_column(const ReadOptions& options, Dataset& data);
 NewIds apply_labels(LabelLists lists, const ReadOptions& options, const UsedIds& used_ids, Dataset& data);
 

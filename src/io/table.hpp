@@ -40,7 +40,7 @@ struct TableSpec {
   std::vector<const Mode*> fixed_modes;
   // If modes are discovered: labels that are known already. A header may then have any names, as with fixed modes.
   const LabelTable* known = nullptr;
-  std::string unknown_remedy;       // what to do about a label outside, for messages
+  std::string unknown_remedy;       // what to do about an unknown label, for messages
   bool skip_unknown = false;        // with fixed modes, lines with other labels are skipped and counted
   bool header_names_modes = false;  // with fixed modes, a header must name these modes in this order
   // With fixed modes: other labels are allowed, and labels and ids are discovered as if no mode were fixed.

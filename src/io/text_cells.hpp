@@ -17,8 +17,8 @@ struct TextCells {
   NewIds new_ids;                        // what labels (--labels) and tied modes (--tie) make of them
 };
 
-// Fills in all of `data` but the ones. Calls report(cells so far) now and then; it may throw. Error (input), if there are
-// no ones.
+// Fills in all of `data` but the ones. Calls report(cells so far) now and then; it may throw. Error (input), if there
+// are no ones.
 TextCells read_text_cells(const ReadOptions& options, const SortSettings& settings, Pool& pool, Dataset& data,
                           const std::function<void(std::uint64_t cells)>& report = {});
 

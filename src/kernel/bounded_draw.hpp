@@ -3,9 +3,9 @@
 //
 // Components come in blocks of 16. By the inequality of Cauchy and Schwarz the product of K Euclidean norms, one for
 // each row, bounds a block's part of the rate. The largest bounds of the entry are replaced by the truth. Then
-// candidates come from a process of the rate of the bounds, and each is kept with the probability that it belongs to
-// the true one. If a one has none left, it is drawn the plain way instead: what is kept in the end is a Poisson process
-// given that it is not empty, whatever the bounds were.
+// candidates are drawn from a Poisson process with the bounds as rates, and each is kept with probability true rate /
+// bound. If a one keeps none, it is drawn the plain way instead: either way the result is a Poisson process given that
+// it is not empty, whatever the bounds were.
 #pragma once
 #include <cstdint>
 
@@ -20,7 +20,7 @@ inline constexpr std::size_t components_per_block = 16;
 // Bounds are this much larger than computed, against rounding: some 30 operations of 2^-24 each, and roots of weights
 // good to 1e-6.
 inline constexpr float bound_margin = 1.00002f;
-// So many of the largest bounds, no two of them of blocks with the same remainder by 16, are replaced by the truth:
+// So many of the largest bounds are replaced by the truth, no two of them of blocks whose numbers are equal modulo 16:
 // most often little else is left to choose from.
 inline constexpr std::size_t blocks_known = 3;
 // Where the bounds say that the rate may be more than this, the entry is drawn the plain way: it would have that many

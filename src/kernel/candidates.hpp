@@ -1,6 +1,5 @@
-// Ranking: probabilities of all entities of a mode, for many queries at once, and how high those stand that are asked
-// for. A kernel makes it (Kernel::candidates), so that scores, which are the largest thing here, stay where it
-// computes.
+// Ranking: probabilities of all entities of a mode, for many queries at once, and the ranks of the test ones among
+// them. A kernel makes it (Kernel::candidates), so that scores, by far the largest array here, stay where it computes.
 #pragma once
 #include <cstdint>
 #include <span>

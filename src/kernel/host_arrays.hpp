@@ -40,7 +40,7 @@ class HostFactors final : public Factors {
   mutable std::shared_ptr<void> pinned;  // while a kernel wants the memory of the values to stay in place
 };
 
-// In 32 bits for as long as that is certain to do: half the memory, and half the traffic of adding up.
+// In 32 bits for as long as they are certain to fit: half the memory, and half the traffic of adding up.
 class HostCounts final : public Counts {
  public:
   HostCounts(std::size_t rows, std::size_t columns, bool wide, RowPlace place);

@@ -1,5 +1,5 @@
 // The bulk operations of a sweep. One interface; `reference` is slow and obvious, `cpu` is fast, and from the same
-// state and seed they make the same draws, but for roundings that flip one draw in a great many.
+// state and seed they make the same draws, except where rounding flips one, which is very rare.
 //
 // A kernel makes and owns what is large: ones, factors and counts are handles (Ones, Factors, Counts) whose memory need
 // not be the host's. What has a value for each component is on the host. Random streams are keyed by the number of a
@@ -251,8 +251,7 @@ class Kernel : public ArrayMaker {
 };
 
 std::unique_ptr<Kernel> make_kernel(KernelName name, Pool& pool);
-// That of a device, if there is one and it is worth to begin with it for so many seconds of work of one thread; else
-// null.
+// The kernel of a device, if there is one and it pays for work that would take one thread so many seconds; else null.
 std::unique_ptr<Kernel> make_device_kernel(double seconds, unsigned threads);
 
 }  // namespace ztp

@@ -53,10 +53,10 @@ class RowArray {
   virtual void write(Range rows, const T* values) = 0;
   // As read. Where several processes have rows, the first of them gets all, and each other one its own and zeros.
   virtual void collect(Range rows, T* values) const { read(rows, values); }
-  // Reads rows of what the array has now, from any thread, while the kernel goes on. Null, where it cannot: they must be
-  // read before anything is computed.
+  // A function that reads rows as they are now, from any thread, while the kernel goes on. Null if that is not
+  // possible: rows must then be read before anything is computed.
   virtual std::function<void(Range, T*)> snapshot() const { return nullptr; }
-  // As many as are worth a call: a block of them stays in cache on the host.
+  // How many values are worth a call: a block of them stays in cache on the host.
   virtual std::size_t values_at_once() const { return std::size_t{1} << 14; }
 
  private:

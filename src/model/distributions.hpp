@@ -1,6 +1,6 @@
 // Exact draws from the distributions of the model (docs/model.md), in double precision and for extreme parameters too.
 // Each reads as many numbers as it needs from its own stream. All of them are compiled for GPUs, too, where nothing is
-// thrown: whoever draws there looks at means and chances before.
+// thrown: callers there check means and probabilities first.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -213,7 +213,7 @@ ZTP_DEVICE inline std::int64_t draw_binomial(Stream& stream, std::int64_t trials
     count = binomial_by_limit(stream, trials, p);
   else
     count = binomial_by_rejection(stream, trials, p);
-  // As a double, the number of trials may be a little more than it is.
+  // As a double, the number of trials may be rounded up.
   count = std::clamp<std::int64_t>(count, 0, trials);
   return rarer_is_failure ? trials - count : count;
 }

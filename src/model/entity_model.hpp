@@ -9,9 +9,9 @@
 namespace ztp {
 
 struct EntityModel {
-  std::vector<std::uint32_t> components;  // of the whole model, that its components are
+  std::vector<std::uint32_t> components;  // the numbers of its components in the whole model
   FactorLayout layout;                    // over the other modes, in their order
-  std::vector<std::size_t> matrices;      // of the whole model, that those of its layout are
+  std::vector<std::size_t> matrices;      // the numbers of its matrices in the whole model
 
   // Of its cells; the factors and weights are those of the whole model. Refers to the layout and the factors.
   Rates rates(const std::vector<const Factors*>& factors, const std::vector<double>& log_weight) const;
@@ -29,8 +29,8 @@ struct CellsByEntity {
   std::vector<std::size_t> begin;     // of the cells of each entity; one more than there are entities
 };
 
-// z of cells by score(coords, count, rates, z), entity by entity of the one-hot mode, each with its own components alone.
-// Without such a mode, of all cells at once.
+// z of cells by score(coords, count, rates, z), entity by entity of the one-hot mode, each with its own components
+// alone. Without such a mode, of all cells at once.
 template <class Score>
 void score_by_entity(const std::uint32_t* coords, std::size_t count, const Rates& rates, double* z,
                      const Score& score) {

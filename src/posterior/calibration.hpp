@@ -13,8 +13,8 @@ namespace ztp {
 // Test cells with similar probabilities, and the share of ones among such cells of the tensor.
 struct ReliabilityBin {
   double probability = 0;  // mean
-  // The share that is expected: a model that did not know the held-out ones gives a little too little, unless its
-  // probabilities are calibrated.
+  // The share that is expected: without calibration, a model that did not know the held-out ones gives slightly too low
+  // probabilities.
   double expected = 0;
   double share = 0;
   double low = 0;  // of the share, 90 % interval
@@ -29,7 +29,7 @@ std::vector<ReliabilityBin> reliability(MetricsCollector& cells, const TestDesig
 struct CalibrationVerdict {
   std::string calibrated;              // "yes", "no", "unknown"
   std::vector<std::string> sentences;  // the first says the main thing
-  // The part of the ones that the model expects in the wrong bins, beyond what may be chance; NaN: unknown.
+  // The share of the ones that the model expects in the wrong bins, beyond what may be chance; NaN: unknown.
   double misplaced = 0;
   std::string against_popularity = {};  // a sentence, if the model does not beat it
 };

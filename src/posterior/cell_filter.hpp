@@ -1,5 +1,5 @@
-// Which cells a recommendation may name: those that agree with what is given, but for training ones, excluded cells and
-// entities, and cells (i, i) that cannot be.
+// Which cells may be recommended: those with the given entities, except training ones, excluded cells and entities, and
+// cells (i, i) that cannot be ones.
 #pragma once
 #include <algorithm>
 #include <cstdint>

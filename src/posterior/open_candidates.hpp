@@ -30,8 +30,8 @@ class OpenCandidates {
   Buffer<std::uint32_t> promising_cells();
   // Drops candidates whose bound is below the threshold; true if that was worth another round.
   bool prune(double threshold);
-  // To search in. reached: a score that as many cells as are asked for are known to have. Error (config), if there is no
-  // room for the candidates.
+  // To search in. reached: a score that as many cells as are asked for are known to have. Error (config), if there is
+  // no room for the candidates.
   OpenCells take(double reached);
 
  private:

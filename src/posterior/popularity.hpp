@@ -15,7 +15,7 @@ class Popularity {
  public:
   explicit Popularity(const Dataset& data);
 
-  // Of a model in which modes are independent: 1 - exp(-N prod_k d_k / N), d_k the ones of the cell's entity of mode k.
+  // By a model in which modes are independent: 1 - exp(-N prod_k d_k / N), d_k the ones of the cell's entity of mode k.
   double probability(const std::uint32_t* cell) const;
   double ones() const { return ones_; }
   double ones_of(std::size_t mode, std::uint32_t entity) const { return degrees_[mode][entity]; }

@@ -45,8 +45,8 @@ struct Posterior::Impl {
   // Calls use(scorer, first) for the cells, as many at a time as there is room for the rows that they touch.
   void for_scorers(const std::uint32_t* coords, std::size_t count,
                    const std::function<void(Scorer&, std::size_t)>& use);
-  // From here on the kernel of a device, if it is left open and a question is worth it: that of these cells, or one
-  // that one thread would take so long for.
+  // Switches to the kernel of a device, if --kernel is auto and the query is large enough: one about these cells, or
+  // one that would take one thread so long.
   void prepare_for_cells(std::size_t cells, std::size_t draws);
   void prepare_for_seconds(double seconds_of_a_thread);
   // From a rate or a logit to a probability.                                                               (M16), (M32)

@@ -35,7 +35,7 @@ struct StatisticsPlan {
   std::vector<OrderedMode> ordered;  // modes of at most most_in_a_line entities
 };
 
-// The part of the contexts for which about 100,000 of so many ones are left.
+// The part of the contexts that keeps about 100,000 of so many ones.
 double share_of_contexts(std::uint64_t ones);
 
 // Ones at consecutive entities t and t + 1 of an ordered mode, for each t.

@@ -18,7 +18,7 @@ struct CheckpointPosition {
   std::uint32_t chain = 0;   // from 0
   std::uint32_t sweeps = 0;  // done
   double seconds = 0;        // of sampling
-  // What is added up of held-out cells: so many draws, those that are kept by this schedule.
+  // The sums of the held-out cells: over so many draws, those that are kept by this schedule.
   std::uint64_t held_out_draws = 0;
   std::uint32_t burn_in = 0, keep_every = 0;
 };
@@ -37,8 +37,8 @@ void write_checkpoint(const std::string& file, const RunInfo& info, Chain& chain
                       const HeldOutSum* held_out);
 
 // For each chain of the run its checkpoint with most sweeps. Damaged ones are skipped and named in `warnings`. Error
-// (input) if all of a chain are damaged, (config) if one belongs to another run, or to a version of ztp that this one does
-// not continue.
+// (input) if all of a chain are damaged, (config) if one belongs to another run, or to a version of ztp that this one
+// does not continue.
 std::vector<Checkpoint> latest_checkpoints(const std::string& run_dir, const RunInfo& info,
                                            std::vector<std::string>& warnings);
 // Puts a chain back where a checkpoint of it was written. Modes may have grown at their ends since.

@@ -14,7 +14,8 @@ FitOptions complete_options(const FitOptions& options, const Dataset& data);
 // Fills in without the checks: for options that are complete in part.
 FitOptions fill_in_defaults(const FitOptions& options, const Dataset& data);
 
-// Complete options with another rank, and what of the prior and the schedule follows from it. Not where components share columns.
+// Complete options with another rank, and the parts of the prior and the schedule that follow from it. Not where
+// components share columns.
 FitOptions with_rank(std::int64_t rank, const FitOptions& given, const FitOptions& complete, const Dataset& data);
 
 // How data are read for a fit with these options.
@@ -31,9 +32,10 @@ OnlineOptions online_options(const FitOptions& complete);
 Schedule make_schedule(const FitOptions& complete, const DrawLayout& layout);
 // The schedule of an existing run.
 Schedule schedule_of_run(const RunInfo& info);
-// Asks a run for so many sweeps. Burn-in and thinning become those of a fit of as many, where they were not given.
+// Requests so many sweeps of a run. Burn-in and thinning become those of a fit with as many sweeps, unless they were
+// given.
 void ask_for_sweeps(RunInfo& info, std::int64_t sweeps);
-// Whether chains with these options, which differ in their schedules alone, go the same way.
+// Whether chains with these options, which differ only in their schedules, go through the same states.
 bool same_chains(const FitOptions& complete, const FitOptions& other, std::uint64_t ones);
 
 }  // namespace ztp

@@ -1,4 +1,4 @@
-// What each of several processes needs that share a chain.
+// What each of several processes that share a chain needs.
 #pragma once
 #include "kernel/cuda/cuda_kernel.hpp"
 #include "ztp/check.hpp"

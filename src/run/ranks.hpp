@@ -1,4 +1,4 @@
-// The part of this process in a run that several make (ranks of an MPI job). Chains are shared out among groups of
+// The part of this process in a run that is made by several (ranks of an MPI job). Chains are divided among groups of
 // ranks; the ranks of a group share each of its chains. The first rank of all leads: it makes the run directory. The
 // first of each group records its chains there.
 #pragma once
@@ -54,8 +54,8 @@ void limit_threads(RunInfo& info);
 
 // Files of one group, as trace-2.tsv; those of the first have no number.
 std::string group_file(const std::string& run_dir, const std::string& name, std::size_t group);
-// Appends what other groups have recorded to the files of the first, and removes theirs. Rows and draws that a kill or a
-// full disk has left incomplete are dropped.
+// Appends what other groups have recorded to the files of the first, and removes theirs. Rows and draws that a kill or
+// a full disk has left incomplete are dropped.
 void merge_group_files(const std::string& run_dir, const RunInfo& info);
 
 bool is_group_file(const std::string& name);

@@ -19,9 +19,8 @@ namespace ztp {
 class Recorder final : public Observer {
  public:
   // `from`: where the chains go on. Rows and draws are appended to what the files have. Where no cells are watched,
-  // `watched` is 0.
-  // Ranks that share a chain all have a recorder, which must see the same of it: that of the first writes, the others
-  // help it to read what they have of the chain.
+  // `watched` is 0. Ranks that share a chain all have a recorder, and all must get the same calls: that of the first
+  // writes, the others help it to read their parts of the chain.
   Recorder(const std::string& run_dir, RunInfo& info, const FitCallbacks& callbacks, std::size_t watched,
            const std::vector<Checkpoint>& from, const RunRanks& ranks);
 

@@ -1,4 +1,4 @@
-// The models of a run that are not the library's own: the paper's rivals (baselines/). The library knows of them what
+// The models that are not the library's own: the paper's rivals (baselines/). The library knows only what
 // ztp::add_rivals() registers here.
 #pragma once
 #include <memory>

@@ -26,10 +26,10 @@ RunInfo describe_run(const Dataset& data, const FitOptions& complete, const Test
 // Writes the files that are known before sampling: options, status, labels, data, test and watched cells.
 void write_initial_files(const std::string& run_dir, const RunInfo& info, const Dataset& data, const TestCells& test);
 
-// Samples from the checkpoints `from`, or from the beginning of chains that have none, to the end or to an interruption,
-// and leaves a run directory that can be read. So many chains run at the same time. Then throws the exception of a
-// callback, if there was one. The caller holds the lock. ranks: of all processes that make the run, and all of them call
-// it; null: this one alone.
+// Samples from the checkpoints `from`, or from the beginning of chains that have none, to the end or to an
+// interruption, and leaves a run directory that can be read. So many chains run at the same time. Then throws the
+// exception of a callback, if there was one. The caller holds the lock. ranks: of all processes that make the run, and
+// all of them call it; null: this one alone.
 FitOutcome sample_run(const OpenRun& run, const ChainMaker& make_chain, std::size_t side_by_side = 1,
                       std::vector<Checkpoint> from = {}, const RunRanks* ranks = nullptr);
 

@@ -13,8 +13,8 @@ struct ThreadPlan {
   unsigned threads = 1;  // of each
 };
 
-// So many threads for a fit, memory aside. Chains run side by side where one cannot use all threads: its sweep is short,
-// or serial for the most part. Online chains and those of rivals run one after the other.
+// So many threads for a fit, memory aside. Chains run side by side where one cannot use all threads: its sweep is
+// short, or serial for the most part. Online chains and those of rivals run one after the other.
 ThreadPlan plan_threads(const FitOptions& complete, const Dataset& data);
 // The same with fewer chains at a time. A chain that would have little to do for its threads gets fewer.
 ThreadPlan plan_threads(const FitOptions& complete, const Dataset& data, unsigned chains);

@@ -33,8 +33,8 @@ class Chain {
 
   virtual void start() = 0;
   // One sweep, minibatch or iteration. Returns the log-likelihood of the data at its parameters, or what the minibatch
-  // says of it; not a number, if it costs extra and is not asked for.
-  // If it throws, whatever it throws: as long as the chain is whole(), it is as it was before the step.
+  // says of it; not a number, if it costs extra and is not asked for. Whatever it throws: if the chain is still whole()
+  // then, it is as it was before the step.
   virtual double step(bool likelihood) = 0;
   virtual bool knows_likelihood() const { return true; }     // if not, it is never a number
   virtual const char* step_name() const { return "sweep"; }  // for messages
@@ -42,7 +42,7 @@ class Chain {
   virtual void draw_state() = 0;
 
   virtual std::vector<CheckpointField> checkpoint_fields() = 0;
-  // Goes on after step t, when its fields have been put back.
+  // Continues after step t, once its fields have been restored.
   virtual void restore(std::uint32_t t) {
     t_ = t;
     whole_ = true;

@@ -41,8 +41,8 @@ class CollapsedMoves {
   const SparseTensor& tensor_;
   const WeightPrior prior_;
   std::size_t R_, K_;
-  // Where everything is a one, latent counts have no upper limit. A sweep with more tokens is left as it is; the moves
-  // do not change their number, so that does no harm to the law.
+  // Where everything is a one, latent counts have no upper limit. A sweep with more tokens skips the moves. Since they
+  // do not change this number, the distribution stays the same.
   std::int64_t most_tokens_;
   // Memory that is used again in every run.
   Tokens tokens_;

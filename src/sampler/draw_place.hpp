@@ -6,7 +6,7 @@
 
 namespace ztp {
 
-// A place in proportion to the weights, none of which is negative and one of which is positive.
+// An index drawn in proportion to the weights: none is negative, and at least one is positive.
 inline std::size_t draw_place(const std::vector<double>& weights, double uniform) {
   double target = uniform * std::accumulate(weights.begin(), weights.end(), 0.0);
   std::size_t found = 0;

@@ -13,7 +13,8 @@ namespace ztp {
 class LatentCounts {
  public:
   LatentCounts(const Problem& problem, Kernel& kernel, std::uint32_t chain);
-  // Takes the list of missing cells, all of which impute_missing then imputes. Without this it imputes the slices alone.
+  // Takes the list of missing cells, all of which impute_missing then imputes. Without this it imputes the slices
+  // alone.
   void upload_missing_cells();
   // Makes room for this many ones at once, and for edges and what is missing.
   void reserve(std::size_t ones);

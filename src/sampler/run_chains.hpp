@@ -31,8 +31,8 @@ struct Schedule {
   std::uint32_t draws_per_chain() const { return draws_until(sweeps); }
   std::uint64_t draws() const { return std::uint64_t{chains} * draws_per_chain(); }
   std::uint32_t chains_here() const { return first < chains ? (chains - first + step - 1) / step : 0; }
-  // The same with keep_every doubled, if need be, until all chains together keep at most this many draws. Each keeps one
-  // at least. What a run of fewer sweeps keeps contains the draws that are wanted of it when it goes on to more.
+  // The same with keep_every doubled, if need be, until all chains together keep at most this many draws. Each keeps
+  // one at least. When a run goes on to more sweeps, the draws kept so far contain all that are still wanted.
   Schedule thinned_to(std::uint64_t most) const;
   Schedule watching_at_most(std::uint32_t times) const;  // likewise, each chain
 
@@ -42,7 +42,7 @@ struct Schedule {
   }
 };
 
-// A chain on its way.
+// A running chain.
 struct RunningChain {
   Chain& chain;
   SweepReport report;           // of the last sweep
@@ -60,7 +60,7 @@ class Observer {
   // began.
   virtual void on_stop(const RunningChain& /*last*/) {}
   // A step has failed, and the chain is as it was when on_sweep saw it last (or at its start, if sweep is 0): what it
-  // carries can be saved before the exception goes on its way.
+  // carries can be saved before the exception is rethrown.
   virtual void on_failure(const RunningChain& /*last*/) {}
 };
 

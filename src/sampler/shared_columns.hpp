@@ -11,7 +11,7 @@ namespace ztp {
 void draw_first_columns(const LatentCounts& counts, FactorLayout& layout);
 
 void add_column_fields(FactorLayout& layout, std::vector<CheckpointField>& fields);
-// Whether every component has columns that are there.
+// Whether every component has columns that exist.
 bool columns_are_there(const FactorLayout& layout);
 
 }  // namespace ztp

@@ -44,7 +44,7 @@ class SplitMerge {
   std::pair<std::uint32_t, std::uint32_t> pick(Stream& stream, std::size_t tokens, bool by_component) const;
   std::size_t nth_component(std::size_t n, bool with_tokens) const;  // among those with tokens, or those without
 
-  // One split or merger, accepted or not. `budget`: tokens it may look at, on average.                         (M23)
+  // One split or merge, accepted or not. `budget`: tokens it may look at, on average.                         (M23)
   void propose(TokenCounts& counts, const WeightPrior& prior, Stream& stream, double budget);
   // The steps of a proposal; t counts the tokens of both components, as they are in tokens_.
   void gather(const TokenCounts& counts, std::uint32_t i, std::uint32_t j, Stream& stream);

@@ -1,5 +1,5 @@
 // Rows that a running fit has appended to trace.tsv and cells.tsv: chain and sweep come first, and chains that run side
-// by side take turns. When a run goes on, rows after the place where a chain goes on are dropped.
+// by side take turns. When a run is resumed, rows of a chain after the sweep where it goes on are dropped.
 #pragma once
 #include <cstdint>
 #include <functional>

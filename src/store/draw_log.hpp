@@ -19,8 +19,8 @@
 
 namespace ztp {
 
-// A record: its head, the pieces of the draw (draw_pieces.hpp), a checksum of each of them, and one of the head and these
-// sums.
+// A record: its head, the pieces of the draw (draw_pieces.hpp), a checksum of each of them, and one of the head and
+// these sums.
 std::uint64_t record_bytes(const DrawLayout& layout);
 
 // A draw as it is stored.
@@ -32,8 +32,8 @@ struct StoredDraw {
 class DrawLogWriter {
  public:
   DrawLogWriter(const std::string& path, DrawLayout layout, std::uint64_t length, unsigned threads = 1);
-  // Called with each draw that is appended from now on and its number, counted from 0, when all of it is in the file: by
-  // any thread, and in any order.
+  // Called with each draw that is appended from now on and its number, counted from 0, when all of it is in the file:
+  // by any thread, and in any order.
   using Follower = std::function<void(std::size_t, std::shared_ptr<const StoredDraw>)>;
   void follow(Follower follower) { follower_ = std::move(follower); }
   // Threads divide, pack, hash and write the pieces of a draw, each at its place, while the chain goes on. What has

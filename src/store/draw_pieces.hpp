@@ -1,6 +1,6 @@
-// The numbers of a draw as they are stored: in pieces, each of which is written, checked and read by itself. A slab of a
-// packed variable (store/packed.hpp) is a piece, and a chunk of draws.nc. What is between packed variables is cut into
-// pieces of floats as they are.
+// The numbers of a draw as they are stored: in pieces, each of which is written, checked and read by itself. A slab of
+// a packed variable (store/packed.hpp) is a piece, and a chunk of draws.nc. What is between packed variables is cut
+// into pieces of floats as they are.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -28,13 +28,13 @@ class DrawFiles {
     static Sizes of(const DrawLogReader& log);
     bool operator==(const Sizes&) const = default;
   };
-  // Reserves the room that the draws take, and writes labels and whatever else is known before there are draws: it can be
-  // made while chains run.
+  // Reserves the room that the draws take, and writes labels and whatever else is known before there are draws: it can
+  // be made while chains run.
   DrawFiles(const std::string& run_dir, const RunInfo& info, const Dataset& data, const DrawLayout& layout,
             const Sizes& sizes);
   ~DrawFiles();  // removes what is incomplete
-  // Takes a draw of a log, by its number there, while the chains run: what `write` would otherwise do at the end. Chains
-  // must come one after the other. Safe from several threads; waits while much is to be written.
+  // Takes a draw of a log, by its number there, while the chains run: what `write` would otherwise do at the end.
+  // Chains must come one after the other. Safe from several threads; waits while much is to be written.
   void follow(std::size_t number, std::shared_ptr<const StoredDraw> draw);
   static std::size_t following_bytes(const DrawLayout& layout);  // the most that waits
   // Whether `write` can be called with this log: it has the right sizes, and all or none of its draws were followed.

@@ -41,7 +41,7 @@ class NetcdfFile {
   void put(Variable variable, const Slab& slab, const double* values);
   void put(Variable variable, const Slab& slab, const std::int64_t* values);
   void put(Variable variable, const Slab& slab, const std::uint32_t* values);
-  // A chunk as it is to be in the file, packed. start: of its first value.
+  // Writes a packed chunk as it is. start: of its first value.
   void put_chunk(Variable variable, const std::vector<std::size_t>& start, const std::vector<std::byte>& bytes);
   // A variable of one dimension, with its values.
   void add_list(int group, const std::string& name, int dimension, const std::vector<std::int64_t>& values);

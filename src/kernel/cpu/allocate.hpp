@@ -29,8 +29,8 @@ class Allocator {
   void reserve(std::size_t entries);
   void allocate(std::span<EntryGroup> groups, const Streams& streams, const DrawSettings& settings);
   void allocate_at_random(const HostOnes& ones, const Streams& streams, const CountSums& sums);
-  // The two passes apart, for processes that share memory. The first: what the entries of one process draw, until the next
-  // call.
+  // The two passes apart, for processes that share memory. The first: what the entries of one process draw, until the
+  // next call.
   std::span<Drawn> draw(EntryGroup& group, const Streams& streams, const DrawSettings& settings, const Components& to);
   std::span<Drawn> draw_at_random(const HostOnes& ones, const Streams& streams, std::size_t R, const Components& to);
   // The second: for each matrix, the rows of one process. by_row: of these rows, the entries of all processes. None has

@@ -6,8 +6,8 @@
 
 namespace ztp::cpu {
 
-// One positive y_er of a block of entries. Small, for of observed counts all of them are read once for each mode, from
-// all over memory. A component may come up several times.
+// One positive y_er of a block of entries. Kept small: with observed counts, all of them are read once for each mode,
+// in random order. A component may come up several times.
 struct DrawnPart {
   std::uint32_t component;  // + `several`, if it is the last of its entry; + `scaled`, if `count` is in units of 2^32
   std::uint32_t count;

@@ -1,5 +1,5 @@
-// While an object of this class lives, its thread's float results too small for a normal number are zero. Products of
-// factors are often that small, do not matter then, and cost a hundred times as much otherwise.
+// While an object of this class lives, subnormal float results of its thread are flushed to zero. Products of factors
+// are often that small, do not matter then, and cost a hundred times as much otherwise.
 #pragma once
 #if defined(__SSE2__)
 #include <xmmintrin.h>

@@ -4,7 +4,7 @@
 
 namespace ztp::cpu {
 
-// Floats do for shapes down to this: below, U^(1/a) needs more digits of U.
+// Floats are precise enough for shapes down to this: below, U^(1/a) needs more digits of U.
 inline constexpr double smallest_float_shape = 0.01;
 
 // u[j, r] ~ Gamma(a + scale S[j, r], 1) for at most 256 rows; values below the range of floats are zero. Of the columns

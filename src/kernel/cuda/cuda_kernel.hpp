@@ -5,8 +5,8 @@
 
 namespace ztp {
 
-// Computes on one GPU: the first, or, where MPI has started several processes, theirs in turn. Throws Error (config), if
-// there is none or libztp_cuda.so is not there.
+// Computes on one GPU: the first, or, where MPI has started several processes, theirs in turn. Throws Error (config),
+// if there is none or libztp_cuda.so is not there.
 std::unique_ptr<PartKernel> make_cuda_kernel();
 // Whether that would work.
 bool has_cuda();

@@ -216,8 +216,8 @@ struct Api {
   int (*draw_gammas)(const ColumnTask&, StreamKey, std::uint32_t t, FactorArray u);
   // Of all rows. blocks: room for sums of blocks, column_sums_room(rows) x columns. sums: columns.
   int (*sum_columns)(const ColumnTask&, FactorArray u, double* blocks, double* sums);
-  // The same of groups of rows, a multiple of rows_per_sum and at most rows_per_sum * sums_of_group each. sums: groups x
-  // columns.
+  // The same of groups of rows, a multiple of rows_per_sum and at most rows_per_sum * sums_of_group each. sums: groups
+  // x columns.
   int (*sum_groups)(const ColumnTask&, FactorArray u, std::uint64_t rows_of_group, double* blocks, double* sums);
   // Of listed rows: group g has those from begin[g] to begin[g + 1] of the list.
   int (*sum_listed_groups)(const ColumnTask&, FactorArray u, const std::uint32_t* begin, std::uint64_t groups,

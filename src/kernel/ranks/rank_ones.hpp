@@ -12,8 +12,8 @@
 
 namespace ztp {
 
-// Into how many parts each mode is cut for the chunks of a rank, which is one of so many and has its part of the ones,
-// where copies of the rows that a chunk touches, and messages with them, have room for so many bytes.
+// Into how many parts each mode is cut for the chunks of a rank (one of `ranks`, with its part of the ones), so that
+// copies of the rows that a chunk touches, and messages with them, fit into `room` bytes.
 std::vector<std::size_t> parts_of_modes(std::size_t ones, const FactorLayout& layout, std::size_t ranks, double room);
 
 class RankOnes final : public Ones {

@@ -10,8 +10,8 @@
 namespace ztp {
 
 // Keeps references to both. Cells that are uploaded are the same on all ranks, and each takes its part of them.
-// elsewhere: draws latent counts and columns of factors and computes scores, with rows and sums of counts that come from
-// and go to the host; null: the kernel of the CPU does. All ranks have one of the same kind.
+// elsewhere: draws latent counts and columns of factors and computes scores, with rows and sums of counts that come
+// from and go to the host; null: the kernel of the CPU does. All ranks have one of the same kind.
 std::unique_ptr<Kernel> make_ranks_kernel(Comm& comm, Pool& pool, Partition partition,
                                           std::unique_ptr<PartKernel> elsewhere = nullptr);
 

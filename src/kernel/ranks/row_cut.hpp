@@ -1,6 +1,6 @@
 // How the data are cut among the ranks of a job: the ones by a grid over the modes, and the rows of each matrix into
-// shares that have one owner each. A rank's rows are among those that its part of the grid touches, so that most of what
-// is exchanged stays between ranks of one slab.
+// shares that have one owner each. A rank's rows are among those that its part of the grid touches, so that most of
+// what is exchanged stays between ranks of one slab.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -48,18 +48,18 @@ struct Partition {
   std::vector<std::int64_t> ones;  // of each rank
   double room = 0;                 // bytes for copies of rows of others, and for messages with them
 
-  // The ones of the rank that has most, beside their mean.
+  // The ones of the rank that has most, relative to the mean of all ranks.
   double busiest() const;
 };
 
 std::size_t rows_of_share(std::uint64_t all_rows);
 // How many slabs of each mode there are: the longest mode is cut first.
 std::vector<std::size_t> slabs_of_modes(const FactorLayout& layout, std::size_t ranks);
-// Room that pays, if there is that much memory for copies and all else: few messages, and little beside the rows and
-// ones that a rank has, or beside the memory.
+// The room worth using, if there is that much memory for copies and all else: few messages, and little compared with
+// the rows and ones of a rank, or with the memory.
 double room_for_copies(const FactorLayout& layout, std::size_t ones, std::size_t ranks, double memory);
-// coords: of the ones of the tensor. All ranks see all of them; each looks at its share. memory: that this rank may use;
-// that of the rank with least decides.
+// coords: of the ones of the tensor. All ranks see all of them; each looks at its share. memory: that this rank may
+// use; that of the rank with least decides.
 Partition make_partition(const FactorLayout& layout, const std::uint32_t* coords, std::size_t count, Comm& comm,
                          double memory);
 

@@ -1,5 +1,5 @@
-// The slow, obvious kernel: one thread, double precision, one loop for each formula. It is what the fast ones are held
-// against.
+// The slow, obvious kernel: one thread, double precision, one loop for each formula. The fast kernels are tested
+// against it.
 #pragma once
 #include <memory>
 
