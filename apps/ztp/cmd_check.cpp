@@ -212,23 +212,26 @@ void add_check(CLI::App& app) {
   FitOptions& options = flags->options;
   add_choice(*command, "--likelihood", options.likelihood, "binary, or count (the last column is a count)");
   add_choice(*command, "--method", options.method, "method of the fit to estimate: batch or online");
-  command->add_option("--minibatch", options.minibatch, "its minibatch, with --method online")
+  command->add_option("--minibatch", options.minibatch, "minibatch of the fit to estimate, with --method online")
       ->default_str("as in ztp fit")
       ->check(allowed_range("minibatch"));
   add_rank_flag(*command, options.rank, "rank of the fit to estimate");
-  command->add_option("--columns", options.columns, "its columns, if components share them")
+  command->add_option("--columns", options.columns, "columns of the fit to estimate, if components share them")
       ->default_str("")
       ->allow_extra_args(false);
-  command->add_option("--tie", options.tie, "its tied modes: MODE=MODE")->default_str("")->allow_extra_args(false);
-  add_choice(*command, "--self-cells", options.self_cells, "its cells of an entity with itself: missing or zero");
-  command->add_option("--sweeps", options.sweeps, "its sweeps")->check(allowed_range("sweeps"));
-  command->add_option("--chains", options.chains, "its chains")
+  command->add_option("--tie", options.tie, "tied modes of the fit to estimate: MODE=MODE")
+      ->default_str("")
+      ->allow_extra_args(false);
+  add_choice(*command, "--self-cells", options.self_cells,
+             "cells of an entity with itself in the fit to estimate: missing or zero");
+  command->add_option("--sweeps", options.sweeps, "sweeps of the fit to estimate")->check(allowed_range("sweeps"));
+  command->add_option("--chains", options.chains, "chains of the fit to estimate")
       ->default_str("as in ztp fit")
       ->check(allowed_range("chains"));
-  command->add_option("--holdout", options.holdout, "the share of the ones that it holds out")
+  command->add_option("--holdout", options.holdout, "share of the ones that the fit to estimate holds out")
       ->check(allowed_range("holdout"));
   add_threads_flag(*command, flags->read.threads);
-  command->add_option("--ranks", flags->ranks, "number of processes that share it (mpirun -n)")
+  command->add_option("--ranks", flags->ranks, "number of processes of the fit to estimate (mpirun -n)")
       ->check(CLI::Range(1, 1 << 20));
   command->add_flag("--json", flags->json, "print one JSON object");
   command->footer(

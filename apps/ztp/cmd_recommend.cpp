@@ -230,7 +230,7 @@ void add_shape_flags(CLI::App& command, RecommendFlags& flags) {
   command.add_option("--distinct", flags.distinct, "a mode: list at most one cell for each of its entities")
       ->excludes(mode);
   command.add_option("--only-new", flags.only_new,
-                     "a mode: leave out its entities that have a one together with what is given");
+                     "a mode: leave out its entities that already have a one with the given entities");
   command
       .add_option("--exclude", flags.exclude,
                   "MODE=LABEL: leave out an entity; or a FILE of cells to leave out, as for 'ztp predict' (repeatable)")
@@ -259,9 +259,9 @@ void add_recommend(CLI::App& app) {
       "The search is exact, and leaves out training ones. q05 and q95 are as in 'ztp predict'. For counts there is\n"
       "a column with the rate. If cells were declared missing, a column says which of these cells were. The search\n"
       "runs on the CPU; with --kernel cuda, the GPU only computes the predictions of the cells found.\n"
-      "--mode item ranks items instead of cells. The cells of an item are those that agree with what is given, but\n"
-      "for training ones and excluded cells. Its probability, 1 - exp(-rate), is that of at least one one among\n"
-      "them, where 'rate' is the sum of their rates. 'cells' is their number, and 'ones' the number of training ones\n"
+      "--mode item ranks items instead of cells. The cells of an item are those with the given entities, except\n"
+      "training ones and excluded cells. Its probability, 1 - exp(-rate), is that at least one of them is a one,\n"
+      "where 'rate' is the sum of their rates. 'cells' is their number, and 'ones' the number of training ones\n"
       "that the item has. These probabilities are not calibrated, unless each item has one cell only. To rank items\n"
       "by their most probable cell, use --distinct item.\n"
       "A cell that is not listed may still be a true one. If the data list nine of ten true ones, --listed 0.9\n"

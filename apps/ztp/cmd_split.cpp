@@ -61,7 +61,8 @@ void print_summary(const SplitFlags& flags, const SparseTensor& tensor, const Sp
   if (result.slices_of)
     fmt::print(
         "held out      {0:>14}   {1}/missing-{2}.txt\n"
-        "a fit takes them for zeros, unless you give: --missing-slices {2}={1}/missing-{2}.txt --test {1}/test.tsv\n",
+        "a fit treats their cells as zeros, unless you add: --missing-slices {2}={1}/missing-{2}.txt --test "
+        "{1}/test.tsv\n",
         count(entities), flags.out, flags.options.mode);
   fmt::print("all labels are in {0}/labels; next: ztp fit {0}/train.tsv{1} --labels {0}/labels --out run\n", flags.out,
              flags.read.counts ? " --likelihood count" : "");

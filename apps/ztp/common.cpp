@@ -129,7 +129,9 @@ void add_kernel_flag(CLI::App& command, KernelName& kernel) {
 }
 
 void add_memory_flag(CLI::App& command, std::string& memory) {
-  command.add_option("--memory", memory, "as 8G or 500M: where a draw needs more, its rows are read by blocks")
+  command
+      .add_option("--memory", memory,
+                  "limit of memory, such as 8G or 500M; a draw that needs more is read in blocks of rows")
       ->default_str("what the machine has");
 }
 
@@ -137,7 +139,7 @@ void add_listed_flag(CLI::App& command, double& listed) {
   command
       .add_option(
           "--listed", listed,
-          "share of the true ones that the data list, such as 0.9: gives P(one | not listed). With 1: P(listed)")
+          "share of the true ones that the data contain, such as 0.9: gives P(one | not listed). With 1: P(listed)")
       ->default_str("1")
       ->check(CLI::Validator(
           [](const std::string& text) {

@@ -70,9 +70,9 @@ std::string json_text(const nlohmann::ordered_json& json, int indent = -1);
 // Quotes a word for a shell, if need be.
 std::string quoted_for_shell(const std::string& word);
 
-std::string human_count(double count);      // 1,401,944
+std::string human_count(double count);                           // 1,401,944
 std::string human_count(std::uint64_t count, const char* noun);  // 1 draw, 1,000 draws
-std::string human_seconds(double seconds);  // 3.2 s, 1 h 05 min
+std::string human_seconds(double seconds);                       // 3.2 s, 1 h 05 min
 
 // How several processes made the run.
 std::string processes_text(const RunInfo& info);

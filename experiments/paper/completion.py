@@ -6,13 +6,14 @@ usage: completion.py [--data kinship,umls] [--methods ztp-batch,logistic] [--pro
 The equal protocol works through one data set after the other. First, each method is fitted with each of its settings to
 all cells but the validation part (split 101), and the setting of the largest AUC-ROC there is chosen. Then the reported
 splits follow, all methods of a split before the next split. Cells of the validation part are never test cells. Last,
-each method is fitted for twice the time, to see whether it had converged. Which settings there are, and what the
-paper's protocol is, says completion_settings.py.
+each method is fitted with twice the sweeps, to see whether it had converged. On the validation part, a fit has a single
+chain, with as many sweeps as a chain of the reported fits. completion_settings.py has the settings and the paper's
+protocol.
 
-Rows go to build/paper/completion.tsv, one a fit; what is there with the same options is not done again, so the
-experiment can be stopped at any time, restarted, and done in parts. To go on from finished rows of another machine,
-copy docs/tables/completion.tsv there first. Table, figure and page are made at the end, or with --report, which also
-says how many rows are missing.
+Rows go to build/paper/completion.tsv, one per fit. A row that is there with the same options is not made again, so the
+experiment can be stopped at any time, restarted, and done in parts: for example, two data sets at the same time, each
+with --threads 1. To continue from the rows of another machine, copy docs/tables/completion.tsv there first. Table,
+figure and page are made at the end, or with --report, which also says how many rows are missing.
 """
 import math
 import pathlib
@@ -91,7 +92,7 @@ def sample(work, folder, method, options, sweeps, chains, seed, threads):
 
 
 def affordable(work, folder, method, options, chains, limit, most):
-    """How many sweeps each chain may make within the limit."""
+    """How many sweeps each of the chains may make within the limit."""
     few, more = PILOTS.get(method, (20, 60))
     cost = [sample(work, folder, method, options, sweeps, 1, 1, 1)[1] for sweeps in (few, more)]
     per_sweep = max((cost[1] - cost[0]) / (more - few), 1e-6)
@@ -133,11 +134,13 @@ def equal_row(args, rows, work, folder, key, sweeps=None):
     """A setting that fails while one is chosen gets a row without scores, so that it is not tried again."""
     if rows.has(**key):
         return
-    chains, limit, most = (1, 1, 60) if args.quick else (settings.CHAINS[key["data"]], settings.LIMIT,
-                                                         settings.MOST_SWEEPS)
+    method = key["method"]
+    chains, limit, most = (1, 1, 60) if args.quick else (
+        settings.CHAINS[key["data"]], settings.LIMIT,
+        settings.MOST_ITERATIONS if method in settings.POINT_ESTIMATES else settings.MOST_SWEEPS)
     try:
-        sweeps = sweeps or affordable(work, folder, key["method"], key["options"], chains, limit, most)
-        result = equal_fit(args, work, folder, key, sweeps, chains)
+        sweeps = sweeps or affordable(work, folder, method, key["options"], chains, limit, most)
+        result = equal_fit(args, work, folder, key, sweeps, chains if key["part"] == "test" else 1)
     except SystemExit as problem:
         if problem.code == 143 or key["part"] != "choose":
             raise

@@ -7,12 +7,14 @@ SCORES = {"auc_roc": ("AUC-ROC", 4), "auc_pr": ("AUC-PR", 4), "log_loss": ("log-
 # What the figures mean, in words: added at the end of the section.
 NOTES = """
 *The limit* is 120 seconds of processor time, which is one minute on two threads. It is measured as processor time
-because the machine was busy with other work. Two short chains tell how many sweeps fit into it; no chain makes more
-than 1,000 sweeps. Quad-App and PW-QuadApp are point estimates: their "chains" are fits from different random starts,
+because the machine was busy with other work. Two short chains tell how many sweeps fit into it. No chain makes more
+than 1,000 sweeps, and no point estimate more than 300 iterations. Quad-App and PW-QuadApp are point estimates: their "chains" are fits from different random starts,
 and their probabilities are averaged like those of chains.
 
 *The validation part* is a tenth of the data. It belongs to the training cells of every reported split. The setting is
-chosen once for each data set, by AUC-ROC, and not anew in each split.
+chosen once for each data set, by AUC-ROC, and not anew in each split. On the validation part each fit has one chain,
+with as many sweeps as a chain of the reported fits. The column "twice the sweeps" shows what the chosen setting gains
+there if it has twice as many, which tells whether it had converged.
 
 *Beside the paper.* By the paper's protocol, batch is above the paper on UMLS, DBLP and Scholars. It is below the paper
 on Kinship and on MovieLens. The paper does not say what its Dirichlet parameter is (here it is 0.1). The rivals are new

@@ -52,7 +52,7 @@ std::string json_text(const Json& json, int indent) {
 }
 
 const Json& member(const Json& json, const char* key) {
-  if (!json.is_object()) wrong(fmt::format("\"{}\" was looked up in something that is not an object", key));
+  if (!json.is_object()) wrong(fmt::format("expected an object with the key \"{}\"", key));
   const auto found = json.find(key);
   if (found == json.end()) wrong(fmt::format("\"{}\" is missing", key));
   return *found;
@@ -75,7 +75,7 @@ bool boolean(const Json& json, const char* key) {
 }
 
 std::string text(const Json& json, const char* key) {
-  return typed(json, key, &Json::is_string, "a text").get<std::string>();
+  return typed(json, key, &Json::is_string, "a string").get<std::string>();
 }
 
 const Json& list(const Json& json, const char* key) {

@@ -80,7 +80,7 @@ Header read_header(ChainTable& table, const std::vector<std::string_view>& field
 void read_row(ChainTable& table, const Header& header, std::uint64_t line,
               const std::vector<std::string_view>& fields) {
   if (fields.size() != header.fields)
-    bad_line(table.path, line, fmt::format("{} fields instead of {}", fields.size(), header.fields));
+    bad_line(table.path, line, fmt::format("expected {} fields, found {}", header.fields, fields.size()));
   const auto chain = number<std::uint32_t>(fields[header.chain], table.path, line, "chain");
   if (chain >= table.chains.size())
     bad_line(table.path, line, fmt::format("chain {}, but the run has {} (from 0)", chain, table.chains.size()));
@@ -149,8 +149,8 @@ std::vector<WatchedCellLabels> read_watched(const std::string& path, std::size_t
     if (line == 1) columns = fields.size();
     if (fields.size() != columns || (columns != order && columns != order + 1))
       bad_line(path, line,
-               fmt::format("{} fields instead of {} labels{}", fields.size(), order,
-                           columns == order ? "" : ", and perhaps an outcome"));
+               fmt::format("expected {} labels{}, found {} fields", order,
+                           columns == order ? "" : " and perhaps an outcome", fields.size()));
     if (line == 1) return;  // the names of the modes
     WatchedCellLabels cell;
     cell.labels.assign(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(order));

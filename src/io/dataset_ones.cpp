@@ -112,10 +112,8 @@ TestCells hold_out_of_file(Dataset& data, double part, std::uint64_t zeros_per_o
   tried.append(data.missing.cells.data(), data.missing.cells.size());
   for (std::uint32_t round = 0; kept.size() / K < wanted; ++round) {
     if (data.tensor.volume() < 4 * static_cast<double>(data.file_ones + wanted) || round == 100)
-      throw config_error(
-          "{}: so many of its cells are ones that {} zeros cannot be drawn; make test cells for --test with 'ztp "
-          "split'",
-          file.path(), wanted);
+      throw config_error("{}: too few of its cells are zeros to draw {}; make test cells for --test with 'ztp split'",
+                         file.path(), wanted);
     const Buffer<std::uint32_t> drawn = draw_cells_by_rejection(box, {std::as_const(tried)}, wanted - kept.size() / K,
                                                                 stream_key(seed, round, Purpose::zeros, 3));
     const std::vector<std::uint8_t> is_one = which_are_ones(data, drawn, pool);

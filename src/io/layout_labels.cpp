@@ -131,8 +131,7 @@ void LabelLayout::check_header_names() const {
     if (header_.names[k].text != modes[k])
       throw BadLine{
           header_.line, header_.names[k].column,
-          fmt::format("the header names {} where the mode {} is expected; the first line{} "
-                      "must name the modes in their order: {}{}",
+          fmt::format("the header has {} where {} is expected; the first line{} must name the modes in order: {}{}",
                       ztp::quoted(header_.names[k].text), ztp::quoted(modes[k]),
                       header_.marked ? ", if it begins with #," : ", if it is a header,", header_.marked ? "#" : "",
                       fmt::join(modes, tabs() ? " TAB " : std::string(1, layout_.columns_by.separator)))};
@@ -142,8 +141,8 @@ void LabelLayout::check_header_is_no_cell(const LabelTable& labels) const {
   const std::string first = fmt::format("#{}", header_.names[0].text);
   if (!header_.marked || !labels.find(first)) return;
   throw BadLine{header_.line, 1,
-                fmt::format("a first line that begins with # is a header, but {} is also an entity; put a "
-                            "header line before it",
+                fmt::format("the first line begins with #, so it is read as a header, but {} is also an entity; put a "
+                            "header line above it",
                             ztp::quoted(first))};
 }
 

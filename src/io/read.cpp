@@ -68,7 +68,7 @@ class SideFiles {
       any_known |= counts[k].unknown < counts[k].named;
     }
     if (!any_known)
-      throw input_error("{}: none of the entities that it names is known; is it the right file, with the columns {}?",
+      throw input_error("{}: none of the entities in this file is known; is it the right file, with the columns {}?",
                         spec.path, mode_list(data_.tensor.modes));
     for (std::size_t k = 0; k < K; ++k) tell(spec.path, k, counts[k], "", data_.notes);
     return cells;
@@ -123,7 +123,8 @@ class SideFiles {
     if (counts.unknown < counts.named || counts.named == 0) return;
     const Mode& mode = data_.tensor.modes[k];
     throw input_error(
-        "{0}: {1} is not an entity of mode {2}, nor is any other that it names; is it the right file? If it is, list "
+        "{0}: none of the entities in this file (such as {1}) is known in mode {2}; is it the right file? If it is, "
+        "list "
         "its entities with --labels {2}=FILE",
         path, ztp::quoted(mode.labels[pairs[0]]), mode.name);
   }

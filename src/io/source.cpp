@@ -192,7 +192,7 @@ const char* unsupported_kind(std::string_view start) {
   if (start.starts_with("BZh") && start.size() > 4 && start.substr(4).starts_with("1AY&SY"))
     return "compressed with bzip2; decompress it, or use gzip or zstd";
   if (start.starts_with("ZTPTENSR"))
-    return "made by 'ztp convert', which cannot be read here or from a pipe; give a text file";
+    return "a tensor file of 'ztp convert', which cannot be used here or piped in; give a text file";
   return nullptr;
 }
 

@@ -24,7 +24,7 @@ TableSpec cell_table(const std::string& path, const std::vector<Mode>& modes) {
   spec.path = path;
   spec.fixed_modes = columns_of(modes);
   spec.header_names_modes = true;
-  spec.unknown_remedy = "an entity without ones is known if the fit got it with --labels";
+  spec.unknown_remedy = "to predict entities without ones, list them with --labels in the fit";
   return spec;
 }
 

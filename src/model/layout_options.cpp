@@ -72,9 +72,8 @@ std::uint32_t value_for(const std::string& item, const ModeSize& mode) {
                        mode.entities);
   if (value == own && mode.entities > most_own)
     throw config_error(
-        "--columns {}: mode {} has {} entities, and at most {} can have columns of their own; give a "
-        "number of columns",
-        item, mode.name, mode.entities, most_own);
+        "--columns {}: 'own' is for modes of at most {} entities, and {} has {}; give a number of columns", item,
+        most_own, mode.name, mode.entities);
   return value;
 }
 

@@ -193,7 +193,7 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
   if (misplaced > tolerated) {
     sentences.push_back(fmt::format(
         "Probabilities cannot all be taken literally: {}.",
-        wrong.empty() ? percent(misplaced) + " of the ones are expected where they are not" : text_of(wrong, " are ")));
+        wrong.empty() ? percent(misplaced) + " of the ones are expected at the wrong probabilities" : text_of(wrong, " are ")));
   } else if (uncertain > too_wide) {
     calibrated = "unknown";
     sentences = {fmt::format("There are too few test cells to be sure, but the probabilities seem right{}.", except),

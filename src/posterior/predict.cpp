@@ -119,8 +119,7 @@ void Posterior::Impl::check_cells(const TestCells& cells) const {
 void Posterior::Impl::require_rates(const char* what) const {
   if (rival)
     throw Error(ErrorKind::config,
-                fmt::format("{}: {} needs non-negative factors, but those of --model {} have signs; fit without "
-                            "--model for that",
+                fmt::format("{}: {} does not work with --model {}, whose factors can be negative; fit without --model",
                             run_dir, what, name_of(info.options.model)));
 }
 

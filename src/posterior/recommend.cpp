@@ -98,7 +98,7 @@ std::vector<EntityRecommendation> Posterior::recommend_entities(std::size_t mode
   if (options.distinct) refuse("--distinct is for cells; a ranking of entities has each entity once");
   const bool sums = std::count(given.begin(), given.end(), std::nullopt) > 1;
   if (sums && impl_->options.listed < 1)
-    refuse(fmt::format("--listed is for single cells, but an entity of {0} stands for several; use --distinct {0}",
+    refuse(fmt::format("--listed works for single cells only, but here each {0} has several; use --distinct {0}",
                        modes()[mode].name));
   if (sums)
     return impl_->rank_entities(mode, top,

@@ -97,8 +97,8 @@ void examine(ComparedRun& run, const ReportOptions& options) {
 void require_rates(const ComparedRun& run) {
   const FitOptions& options = run.posterior.info().options;
   if (is_rival(options))
-    throw Error(ErrorKind::config, fmt::format("{}: a comparison needs non-negative factors, but those of --model {} "
-                                               "have signs; compare runs without --model",
+    throw Error(ErrorKind::config, fmt::format("{}: a comparison does not work with --model {}, whose factors can be "
+                                               "negative; compare runs that were fitted without --model",
                                                run.run_dir, name_of(options.model)));
 }
 

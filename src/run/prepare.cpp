@@ -77,8 +77,8 @@ void complete_self_cells(FitOptions& complete, const Dataset& data) {
   if (!self)
     throw Error(
         ErrorKind::config,
-        fmt::format("--tie {}: none of the ones has the same entity as {} and as {}; add --self-cells missing if "
-                    "that is impossible (these cells are then left out), or --self-cells zero if it is possible",
+        fmt::format("--tie {}: none of the ones has the same entity as {} and as {}; if an entity cannot relate to "
+                    "itself, add --self-cells missing (these cells are then left out), otherwise --self-cells zero",
                     complete.tie.front(), first.name, second.name));
   complete.self_cells = SelfCells::zero;
 }
