@@ -252,8 +252,9 @@ else:
 
 
 def test_memory_of_a_parquet_file(tmp_path: Path) -> None:
-    """Of the ids: codes, the ids themselves, and what is read at a time. Never the text of every row, 5 copies more."""
+    """In copies of the ids: codes, the ids themselves, and what is read at a time, 2.4 to 5.6 in 40 trials, as allocators
+    keep some. With the text of every row it is 9 or more."""
     path = str(tmp_path / "x.parquet")
     subprocess.run([sys.executable, "-c", MEMORY, path, "write"], check=True)
     done = subprocess.run([sys.executable, "-c", MEMORY, path, "read"], capture_output=True, text=True, check=True)
-    assert 1 < float(done.stdout) < 4  # 3.1
+    assert 1 < float(done.stdout) < 7

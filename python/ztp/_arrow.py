@@ -61,14 +61,17 @@ def read_arrow_file(path: str | os.PathLike[str], what: str) -> pd.DataFrame:
 
 
 def _read_parquet(arrow: Any, path: str, what: str) -> pd.DataFrame:
-    """Column by column, and text is not unpacked: a Parquet file has it as a categorical column, too."""
+    """Column by column, and text is not unpacked: a Parquet file has it as a categorical column, too. One thread reads:
+    each further one would hold another part of the file in memory."""
     parquet = need("pyarrow.parquet", "arrow", what)
     schema = parquet.read_schema(path)
     _check_names(schema.names, what)
     columns = {}
     for field in schema:
         texts = [field.name] if _is_text(arrow, field.type) else []
-        table = parquet.read_table(path, columns=[field.name], read_dictionary=texts)
+        table = parquet.read_table(
+            path, columns=[field.name], read_dictionary=texts, use_threads=False, pre_buffer=False
+        )
         column = _column(arrow, table.column(0))
         columns[field.name] = _by_appearance(column.array) if texts else column
     return pd.DataFrame(columns, copy=False)

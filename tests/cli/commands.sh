@@ -82,12 +82,12 @@ printf '#p\tu_p\n#a\tx\nb\t\303\251\n#a\t\303\251\nc\tx\nb\tz\n' >odd.tsv
 printf '#a\tb\nb\tc\n' >no_header.tsv
 printf '#from\tto\n#a\tb\n' >edges.tsv
 "$ztp" split odd.tsv --holdout 0.2 --zeros-per-one 1 --out odd >/dev/null
-expect 3 'put a header line before it' "$ztp" check odd.tsv --network p=no_header.tsv
+expect 3 'put a header line above it' "$ztp" check odd.tsv --network p=no_header.tsv
 expect 0 'draws' "$ztp" fit --labels odd/labels --network p=edges.tsv odd/train.tsv --rank 2 --sweeps 20 --out odd-run
 expect 0 '"probability"' "$ztp" recommend odd-run --top 3 --json
 expect 0 '"label"' "$ztp" components odd-run --all --json
 printf '#a\tx\nb\tx\n' >first.tsv
-expect 3 'must name the modes in their order' "$ztp" predict odd-run first.tsv
+expect 3 'must name the modes in order' "$ztp" predict odd-run first.tsv
 printf '#u_p\tp\nx\tb\n' >swapped.tsv
 expect 3 'swapped.tsv:1' "$ztp" predict odd-run swapped.tsv
 printf '#p\tu_p\n#a\tx\nb\tx\n' >right.tsv

@@ -213,7 +213,7 @@ json out.json 'len(it) == 3 and all(row["rate"] > row["probability"] for row in 
 # ---- lines with unknown labels ---------------------------------------------------------------------------------------
 printf 'u2\ti0\t1\nnobody\ti0\t1\nu2\ti1\t0\nu2\tnothing\t0\nnobody\ti3\t1\n' >unknown.tsv
 printf 'u2\ti0\t1\nu2\ti1\t0\n' >known.tsv
-expect 3 'unknown.tsv:2:1: unknown mode1 "nobody": not among the 20 entities of mode mode1; an entity without' \
+expect 3 'unknown.tsv:2:1: unknown mode1 "nobody": not among the 20 entities of mode mode1; to predict entities without' \
   "$ztp" evaluate chains unknown.tsv
 grep -qF "; 'ztp evaluate' and 'ztp predict' skip such lines with --skip-unknown" out.txt || fail "no word of --skip-unknown"
 for question in "evaluate chains FILE --head 5 --json" "evaluate chains FILE --ranking --json" "predict chains FILE"; do

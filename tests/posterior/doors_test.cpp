@@ -179,8 +179,8 @@ TEST_F(DoorsTest, MeansOfAChain) {
 
 TEST_F(DoorsTest, ARivalHasNoMeansOfFactors) {
   Posterior rival(*dir_ / "rival", 1);
-  EXPECT_TRUE(holds(error_of([&] { rival.mean_factor(0); }, ErrorKind::config), "non-negative factors"));
-  EXPECT_TRUE(holds(error_of([&] { rival.mean_weights(); }, ErrorKind::config), "non-negative factors"));
+  EXPECT_TRUE(holds(error_of([&] { rival.mean_factor(0); }, ErrorKind::config), "factors can be negative"));
+  EXPECT_TRUE(holds(error_of([&] { rival.mean_weights(); }, ErrorKind::config), "factors can be negative"));
   EXPECT_EQ(rival.evaluate(some_cells()).ones, 7u);
 }
 

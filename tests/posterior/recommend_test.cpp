@@ -405,7 +405,7 @@ TEST(Recommend, QuestionsThatCannotBe) {
   EXPECT_EQ(entities(posterior, 1, {.distinct = 1}),
             "recommend: --distinct is for cells; a ranking of entities has each entity once");
   EXPECT_EQ(entities(listed, 1, {}),
-            "recommend: --listed is for single cells, but an entity of item stands for several; use --distinct item");
+            "recommend: --listed works for single cells only, but here each item has several; use --distinct item");
   EXPECT_EQ(listed.recommend_entities(1, {0u, open, 1u}, 3).size(), 3u);
   // Everything is excluded: an empty list.
   EXPECT_TRUE(posterior.recommend_entities(1, {0u, open, open}, 3, {.exclude_entities = {{}, {}, {0, 1, 2}}}).empty());

@@ -200,7 +200,7 @@ TEST(UntilConverged, GoesOnAfterAnInterruption) {
   ASSERT_EQ(fit(data_of(true), until_converged(), dir / "whole"), FitOutcome::complete);
   const std::int64_t sweeps = run_info(dir / "whole").options.sweeps;
   ASSERT_GT(sweeps, 200) << "more than one round";
-  for (const std::uint64_t when : {1, 150, 390, 400, 401, 500}) {  // 400: after the first round
+  for (const std::uint64_t when : {150, 399, 400, 500}) {  // 400: after the first round
     const std::string run = dir / std::to_string(when);
     std::uint64_t told = 0;
     FitCallbacks stop;
@@ -225,7 +225,7 @@ TEST(UntilConverged, GoesOnAfterAKill) {
   int asked = 0, copies = 0;
   FitCallbacks callbacks;
   callbacks.stop_requested = [&] {
-    if (++asked % 401 == 0 && copies < 6)
+    if (++asked % 401 == 0 && copies < 4)
       fs::copy(dir / "run", dir / std::to_string(copies++), fs::copy_options::recursive);
     return false;
   };
@@ -233,7 +233,7 @@ TEST(UntilConverged, GoesOnAfterAKill) {
   options.checkpoint = "30";
   options.threads = 1;
   ASSERT_EQ(fit(data_of(true), options, dir / "run", callbacks), FitOutcome::complete);
-  ASSERT_GE(copies, 5);
+  ASSERT_EQ(copies, 4);
   for (int i = 0; i < copies; ++i) {
     ASSERT_EQ(resume(dir / std::to_string(i)), FitOutcome::complete);
     expect_same(dir / std::to_string(i), dir / "run");

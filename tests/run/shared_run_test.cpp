@@ -118,8 +118,8 @@ TEST(SharedColumns, WhatCannotBeIsRefused) {
             "--rank 4 or more, or relation a number of columns");
   EXPECT_EQ(
       message([](O o) { o.self_cells = SelfCells::automatic; }),
-      "--tie subject=object: none of the ones has the same entity as subject and as object; add --self-cells missing "
-      "if that is impossible (these cells are then left out), or --self-cells zero if it is possible");
+      "--tie subject=object: none of the ones has the same entity as subject and as object; if an entity cannot relate "
+      "to itself, add --self-cells missing (these cells are then left out), otherwise --self-cells zero");
   EXPECT_EQ(message([](O) {}, groups(true)),
             "--self-cells missing: a one has \"p2\" both as subject and as object; use --self-cells zero, or remove "
             "such ones from "
