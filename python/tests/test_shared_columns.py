@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +34,14 @@ def posterior(ones: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> z
     return model.fit(ones).posterior_
 
 
-def printed(*command: str) -> str:
-    return subprocess.run([os.environ["ZTP_COMMAND"], *command], check=True, capture_output=True, text=True).stdout
-
-
 def numbers(items: list[dict[str, Any]], name: str) -> list[float]:
     return [np.nan if item[name] is None else item[name] for item in items]
 
 
-def test_columns_and_core_are_those_of_the_command(posterior: ztp.Posterior) -> None:
+def test_columns_and_core_are_those_of_the_command(posterior: ztp.Posterior, command: Callable[..., str]) -> None:
     assert posterior.shares_columns
     assert posterior.info["options"]["columns"] == ["subject=4", "relation=own", "object=4"]
-    found = json.loads(printed("components", posterior.run_dir, "--json", "--all", "--top", "2"))
+    found = json.loads(command("components", posterior.run_dir, "--json", "--all", "--top", "2"))
     columns = posterior.columns("object", top=2)
     assert columns.index.tolist() == [item["column"] for item in found["columns"]]
     for name in ("weight", "weight_q05", "weight_q95", "stability"):
@@ -63,7 +58,7 @@ def test_columns_and_core_are_those_of_the_command(posterior: ztp.Posterior) -> 
 
 
 def test_recommendations_are_the_most_probable_cells_and_those_of_the_command(
-    posterior: ztp.Posterior, ones: pd.DataFrame
+    posterior: ztp.Posterior, ones: pd.DataFrame, command: Callable[..., str]
 ) -> None:
     cells = pd.DataFrame(
         [("p2", r, o) for r in posterior.labels("relation") for o in posterior.labels("object") if o != "p2"],
@@ -74,15 +69,15 @@ def test_recommendations_are_the_most_probable_cells_and_those_of_the_command(
     best = posterior.predict(unseen).sort_values("probability", ascending=False, kind="stable")
     found = posterior.recommend({"subject": "p2"}, top=8)
     np.testing.assert_array_equal(found["probability"], best["probability"][:8])
-    command = printed("recommend", posterior.run_dir, "subject=p2", "--top", "8", "--json")
-    lines = [json.loads(line) for line in command.splitlines()]
+    printed = command("recommend", posterior.run_dir, "subject=p2", "--top", "8", "--json")
+    lines = [json.loads(line) for line in printed.splitlines()]
     assert found["probability"].tolist() == [line["probability"] for line in lines]
     assert found["object"].tolist() == [line["cell"]["object"] for line in lines]
     because = [{tuple(part["columns"].values()): part["share"] for part in line["why"]} for line in lines]
     assert found["why"].tolist() == because
     assert posterior.explain(found[posterior.mode_names]) == because
     assert all(relation == cell for row, cell in zip(because, found["relation"], strict=True) for _, relation, _ in row)
-    text = printed("recommend", posterior.run_dir, "subject=p2", "--top", "1")
+    text = command("recommend", posterior.run_dir, "subject=p2", "--top", "1")
     first, column = next(iter(because[0].items())), posterior.columns("subject", top=5)
     assert f"({first[0][0]}, {first[0][1]}, {first[0][2]}):{100 * first[1]:.0f}%" in text
     entities = ", ".join(column.loc[first[0][0], "subject"].split("; "))
