@@ -8,8 +8,8 @@
 namespace ztp {
 namespace {
 
-// For each column the sum of the gamma draws of all rows that are not listed, drawn at once. Its stream is that of a row
-// after the last. Empty, if all rows are drawn.                                                                   (M27)
+// For each column the sum of the gamma draws of all rows that are not listed, drawn at once. Its stream is that of a
+// row after the last. Empty, if all rows are drawn.                                                               (M27)
 std::vector<double> log_gammas_of_rest(Kernel& kernel, const Columns& columns, const std::vector<double>& totals,
                                        const Streams& streams) {
   const std::size_t n = columns.S.rows(), P = columns.S.columns();

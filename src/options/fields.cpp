@@ -24,8 +24,8 @@ std::vector<OptionField> make_fields() {
       {.name = "rank",
        .help = "upper bound R on the number of components. The prior empties those that are not needed (for quad and "
                "pwquad it is their exact number). auto tries 25, 50, 100 and 200 in short chains, and takes the first "
-               "that leaves a fifth of the components nearly empty. With --columns it is 20 times the number of columns; for a "
-               "rival it is 20",
+               "that leaves a fifth of the components nearly empty. With --columns it is 20 times the number of columns; "
+               "for a rival it is 20",
        .member = &F::rank,
        .range = {1, 100000},
        .default_text = "auto",

@@ -191,9 +191,10 @@ CalibrationVerdict judge_calibration(const std::vector<ReliabilityBin>& bins, co
   std::string calibrated = "no";
   std::vector<std::string> sentences;
   if (misplaced > tolerated) {
-    sentences.push_back(fmt::format(
-        "Probabilities cannot all be taken literally: {}.",
-        wrong.empty() ? percent(misplaced) + " of the ones are expected at the wrong probabilities" : text_of(wrong, " are ")));
+    sentences.push_back(fmt::format("Probabilities cannot all be taken literally: {}.",
+                                    wrong.empty()
+                                        ? percent(misplaced) + " of the ones are expected at the wrong probabilities"
+                                        : text_of(wrong, " are ")));
   } else if (uncertain > too_wide) {
     calibrated = "unknown";
     sentences = {fmt::format("There are too few test cells to be sure, but the probabilities seem right{}.", except),

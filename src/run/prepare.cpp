@@ -170,8 +170,8 @@ Schedule plain_schedule(const FitOptions& options, std::uint32_t keep_every) {
           .keep_every = keep_every};
 }
 
-// Chains of small data sit in modes of their own, and what two fits say of a cell differs by one over the square root of
-// their number (docs/results.md, "Mixing"). Large data take longer and differ less.
+// On small data each chain stays near its own local optimum, and the difference between two fits falls as one over the
+// square root of the number of chains (docs/results.md, "Mixing"). Large data take longer and differ less.
 void complete_chains(FitOptions& complete, std::uint64_t ones) {
   if (complete.chains >= 0) return;
   const bool small = ones <= static_cast<std::uint64_t>(most_units_collapsed);

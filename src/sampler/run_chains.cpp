@@ -51,7 +51,8 @@ class ChainLoop {
   ChainLoop(const ChainMaker& make_chain, const Schedule& schedule, const StartedChains& started,
             const TrackedCells& tracked, Observer& observer)
       : make_chain_(make_chain), schedule_(schedule), started_(started), tracked_(tracked), observer_(observer) {
-    for (std::uint32_t c = schedule.first; c < schedule.chains; c += schedule.step) done_ += std::min(behind(c), schedule.sweeps);
+    for (std::uint32_t c = schedule.first; c < schedule.chains; c += schedule.step)
+      done_ += std::min(behind(c), schedule.sweeps);
   }
 
   // The next chain that is not at its end; nothing, if there is none.

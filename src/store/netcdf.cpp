@@ -163,8 +163,8 @@ std::string path_in_file(NetcdfFile::Variable variable) {
   return path + (path == "/" ? "" : "/") + name;
 }
 
-// HDF5's number of a variable; -1, if there is none. Holds only while the caller has the lock. The netCDF library does not
-// tell it, but HDF5 lists what is open in a file.
+// HDF5's number of a variable; -1, if there is none. Valid only while the caller has the lock. The netCDF library does
+// not tell it, but HDF5 lists what is open in a file.
 hid_t dataset_of(hid_t file, NetcdfFile::Variable variable) {
   const std::string path = path_in_file(variable);
   if (file < 0 || path.empty()) return -1;

@@ -12,8 +12,8 @@
 namespace ztp {
 namespace {
 
-// The parts of a stream (RFC 1950 and 1951): two bytes of header, a run of 2 n zeros, the two upper bytes of n floats in
-// stored blocks, and a checksum.
+// The parts of a stream (RFC 1950 and 1951): two bytes of header, a run of 2 n zeros, the two upper bytes of n floats
+// in stored blocks, and a checksum.
 constexpr std::size_t bytes_of_header = 2, bytes_of_checksum = 4, bytes_of_block_header = 5, most_of_block = 65535;
 constexpr std::uint8_t header[bytes_of_header] = {0x78, 0x01};
 
@@ -168,7 +168,8 @@ bool unpack_part(const ReadPart& read, std::uint64_t bytes, std::size_t floats, 
 
 bool unpack(const std::byte* packed, std::size_t bytes, std::size_t floats, std::size_t wanted, float* values) {
   if (bytes != packed_bytes(floats)) return false;
-  // The frame is made again, with gaps for what is stored, and compared. Frames of other numbers of floats may be as long.
+  // The frame is made again, with gaps for what is stored, and compared: another number of floats may have a frame of
+  // the same length.
   static thread_local std::vector<std::byte> frame;
   static thread_local std::vector<std::byte*> blocks;
   static thread_local std::size_t made_for = 0;

@@ -404,8 +404,8 @@ class RanksKernel final : public Kernel {
     return log_likelihood;
   }
 
-  // For all chunks: work(chunk, factors), with copies of the factors that it needs, while those of the next are on their
-  // way; then finish(chunk), in which ranks may talk to each other.
+  // For all chunks: work(chunk, factors), with copies of the factors that it needs, while those of the next one travel;
+  // then finish(chunk), in which ranks may talk to each other.
   template <class Work, class Finish>
   void for_chunks(const RankOnes& cells, const std::vector<const Factors*>& factors, const Work& work,
                   const Finish& finish) {
@@ -421,8 +421,8 @@ class RanksKernel final : public Kernel {
     }
   }
 
-  // Adds the sums of counts that this rank has of a chunk to the sums of all. Its totals and log-likelihood become those
-  // of all ranks.
+  // Adds this rank's sums of counts of a chunk to the sums of all ranks. The totals and log-likelihood become those of
+  // all ranks.
   void add_to_owners(const RankOnes& cells, std::size_t c, const CountSums& sums, std::vector<std::int64_t>& totals,
                      ExactSum& log_likelihood) {
     const FactorLayout& layout = *sums.layout;
