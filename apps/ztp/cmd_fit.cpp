@@ -26,11 +26,25 @@ struct FitFlags {
   bool json = false;
 };
 
+// The part of the help that an option of a fit stands in.
+const char* group_of(const OptionField& field) {
+  const auto is = [&](std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), field.name) != names.end();
+  };
+  if (is({"model", "rank", "likelihood", "method", "columns", "tie", "self_cells"})) return "Model";
+  if (is({"holdout", "zeros_per_one", "test", "holdout_as"})) return "Held-out cells";
+  if (is({"learn", "dirichlet", "gamma_shape", "beta_concentration", "beta_mean"}) || field.needs == Need::network)
+    return "Prior";
+  if (field.needs == Need::online) return "Online sampling";
+  return field.used_by(Model::ztp) ? "Sampling" : "Rivals";
+}
+
 // Adds a flag for each option of a fit.
 void add_option_flags(CLI::App& command, FitOptions& options) {
   for (const OptionField& field : fit_option_fields()) {
     if (field.name == "rank") {
       add_rank_flag(command, options.rank, field.help);
+      command.get_option("--rank")->group(group_of(field));
       continue;
     }
     const auto add = [&]<class Value>(Value FitOptions::*member) {
@@ -43,6 +57,7 @@ void add_option_flags(CLI::App& command, FitOptions& options) {
       }
     };
     CLI::Option* option = std::visit(add, field.member);
+    option->group(group_of(field));
     if (!field.default_text.empty()) option->default_str(field.default_text);
     if (std::holds_alternative<std::uint64_t FitOptions::*>(field.member)) option->check(check_whole);
     if (std::holds_alternative<std::int64_t FitOptions::*>(field.member)) option->check(check_integer);
@@ -125,12 +140,15 @@ void add_fit(CLI::App& app) {
   auto flags = std::make_shared<FitFlags>();
   CLI::App* command =
       app.add_subcommand("fit", "Fit the model by Gibbs sampling, batch or online, and write a run directory");
-  add_data_flags(*command, flags->read, true);
-  command->get_option("FILE")->required(false);
-  add_option_flags(*command, flags->options);
-  command->add_option("--out", flags->out, "the run directory to create");
+  command->add_option("--out", flags->out, "the run directory to create (needed)");
   command->add_flag("--force", flags->force, "replace an existing run directory");
   command->add_flag("--json", flags->json, "print a summary of the run as one JSON object");
+  const std::size_t before = command->get_options().size();
+  add_data_flags(*command, flags->read, true);
+  command->get_option("FILE")->required(false);
+  const std::vector<CLI::Option*> added = command->get_options();
+  for (std::size_t i = before; i < added.size(); ++i) added[i]->group("Data");
+  add_option_flags(*command, flags->options);
   command->add_flag("--options-markdown", flags->markdown, "print the table of options for the documentation")
       ->group("");
   command->footer(

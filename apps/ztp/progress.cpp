@@ -89,14 +89,15 @@ void ProgressBar::show(const SweepReport& report) {
 std::string ProgressBar::text(const SweepReport& report) const {
   const double total = static_cast<double>(report.planned), done = static_cast<double>(report.done);
   const double since = done - static_cast<double>(first_done_) + 1;
-  const double left = (clock_seconds() - begin_) / since * (total - done);
+  const double spent = clock_seconds() - begin_, left = spent / since * (total - done);
   std::string line;
   if (terminal_) {
     const std::size_t filled = static_cast<std::size_t>(20 * done / total);
     line += fmt::format("[{:<20}] ", std::string(filled, '='));
   }
   line += fmt::format("sweep {}/{}", report.done, report.planned);
-  if (report.done < report.planned)
+  // The first sweeps are slow, so they say little of the others.
+  if (report.done < report.planned && spent >= 1)
     line += fmt::format(", {} left", left < 1 ? "less than a second" : human_seconds(left));
   if (!std::isnan(last_log_likelihood_)) line += fmt::format(", log-likelihood {:.1f}", last_log_likelihood_);
   line += fmt::format(", {} components", report.occupied);

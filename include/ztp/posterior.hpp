@@ -128,7 +128,7 @@ struct Recommendation {
 struct RecommendOptions {
   std::vector<std::vector<std::uint32_t>> exclude_entities = {};  // for each mode; the last modes may be left out
   std::vector<std::uint32_t> exclude_cells = {};                  // cells x K
-  std::optional<std::size_t> only_new = {};  // a mode: leave out entities that have a training one with those given
+  std::optional<std::size_t> only_new = {};  // a mode: leave out entities that have a one, held out or not, with these
   std::optional<std::size_t> distinct = {};  // a mode: at most one cell for each of its entities, the most probable one
 };
 

@@ -35,12 +35,9 @@ void check(const RecommendOptions& options, const std::vector<Mode>& modes, cons
     }
 }
 
-CellSet held_out_cells(const std::string& run_dir, const RunInfo& info, const std::vector<Mode>& modes) {
-  CellSet cells(modes.size());
-  if (info.options.holdout_as == HoldoutAs::missing) {
-    const TestCells test = load_test_cells(run_dir, info, modes, 1);
-    cells.add(test.coords.data(), test.size());
-  }
+CellSet held_out_cells(const TestCells& test, const RunInfo& info, std::size_t K) {
+  CellSet cells(K);
+  if (info.options.holdout_as == HoldoutAs::missing) cells.add(test.coords.data(), test.size());
   cells.finish();
   return cells;
 }
@@ -56,13 +53,19 @@ CellFilter::CellFilter(const std::string& run_dir, const RunInfo& info, const Fa
       held_out_(modes.size()) {
   check(options, modes, given_);
   data_ = data_matching(run_dir, info, given_);
-  if (!data_.missing.cells.empty()) held_out_ = held_out_cells(run_dir, info, modes);
+  TestCells test;
+  if (!data_.missing.cells.empty() || options.only_new) test = load_test_cells(run_dir, info, modes, 1);
+  held_out_ = held_out_cells(test, info, modes.size());
   excluded_cells_.add(options.exclude_cells.data(), options.exclude_cells.size() / given_.size());
   excluded_cells_.finish();
   for (std::size_t k = 0; k < options.exclude_entities.size(); ++k) exclude(k, options.exclude_entities[k]);
   if (options.only_new) {
     std::vector<std::uint32_t> known;
     for_ones([&](const std::uint32_t* cell) { known.push_back(cell[*options.only_new]); });
+    for (std::size_t e = 0; e < test.size(); ++e) {
+      const std::uint32_t* cell = test.coords.data() + e * modes.size();
+      if (test.outcome[e] == 1 && agrees(cell)) known.push_back(cell[*options.only_new]);
+    }
     exclude(*options.only_new, std::move(known));
   }
   if (const auto twins = self_.modes())

@@ -33,7 +33,8 @@ std::string evidence_of(const Diagnosis& diagnosis) {
   if (!diagnosis.worst_cell) return "";
   const double r_hat = diagnosis.cells[*diagnosis.worst_cell].probability.r_hat, error = typical_error(diagnosis);
   std::string text = fmt::format(" (worst R-hat {:.{}f}", r_hat, r_hat < 1.1 ? 3 : 2);
-  if (!std::isnan(error)) text += fmt::format("; a probability is off by {:.2f} on average", error);
+  if (!std::isnan(error))
+    text += fmt::format("; a probability is off by {:.{}f} on average", error, error < 0.01 ? 3 : 2);
   return text + ")";
 }
 

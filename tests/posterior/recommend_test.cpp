@@ -318,29 +318,45 @@ TEST(Recommend, DistinctEntitiesAndWhatIsExcluded) {
   }
 }
 
-TEST(Recommend, OnlyNewEntities) {
+// Those with a held-out one are not new either.
+void expect_only_new_entities(double holdout) {
   const TempDir dir;
-  fit(listeners(), short_fit(), dir / "run");
+  FitOptions options = short_fit();
+  options.holdout = holdout;
+  fit(listeners(), options, dir / "run");
   Posterior posterior(dir / "run", 1);
   const Dataset data = load_data(dir / "run", posterior.info());
-  std::set<std::uint32_t> known, found;
-  for (std::size_t e = 0; e < data.tensor.nnz(); ++e)
-    if (data.tensor.cell(e)[0] == 2) known.insert(data.tensor.cell(e)[1]);
-  ASSERT_GT(known.size(), 0u);
-  posterior.recommend({2, open, open}, 1000,
-                      [&](const Recommendation& item) { return found.insert(item.cell[1]).second || true; },
-                      {.only_new = 1});
-  EXPECT_EQ(found.size() + known.size(), 7u);
-  for (const EntityRecommendation& item : posterior.recommend_entities(1, {2, open, open}, 10, {.only_new = 1})) {
-    EXPECT_FALSE(known.contains(item.entity));
-    EXPECT_TRUE(found.contains(item.entity));
-    EXPECT_EQ(item.ones, 0u);
-    EXPECT_EQ(item.cells, 3);
+  const TestCells test = load_test_cells(dir / "run", posterior.info(), posterior.modes(), 1);
+  std::size_t of_training = 0, of_test = 0;
+  for (std::uint32_t user = 0; user < 8; ++user) {
+    std::set<std::uint32_t> known, found;
+    for (std::size_t e = 0; e < data.tensor.nnz(); ++e)
+      if (data.tensor.cell(e)[0] == user) known.insert(data.tensor.cell(e)[1]);
+    of_training += known.size();
+    for (std::size_t e = 0; e < test.size(); ++e)
+      if (test.outcome[e] == 1 && test.coords[3 * e] == user) of_test += known.insert(test.coords[3 * e + 1]).second;
+    posterior.recommend({user, open, open}, 1000,
+                        [&](const Recommendation& item) { return found.insert(item.cell[1]).second || true; },
+                        {.only_new = 1});
+    EXPECT_EQ(found.size() + known.size(), 7u);
+    for (const EntityRecommendation& item : posterior.recommend_entities(1, {user, open, open}, 10, {.only_new = 1})) {
+      EXPECT_FALSE(known.contains(item.entity));
+      EXPECT_TRUE(found.contains(item.entity));
+      EXPECT_EQ(item.ones, 0u);
+      EXPECT_EQ(item.cells, 3);
+    }
+    EXPECT_EQ(posterior.recommend_entities(1, {user, open, open}, 10, {.only_new = 1}).size(), found.size());
   }
-  EXPECT_EQ(posterior.recommend_entities(1, {2, open, open}, 10, {.only_new = 1}).size(), found.size());
+  EXPECT_GT(of_training, 0u);
+  EXPECT_EQ(of_test > 0, holdout > 0) << "the test would see nothing";
   // All items have ones: nothing is left, and that is no error.
   posterior.recommend({open, open, open}, 5, [](const Recommendation&) { return ADD_FAILURE(), true; },
                       {.only_new = 1});
+}
+
+TEST(Recommend, OnlyNewEntities) {
+  expect_only_new_entities(0);
+  expect_only_new_entities(0.3);
 }
 
 // Cells that the data declare missing, alone or as a slice; not those that were held out, which the fit also takes for
