@@ -35,7 +35,8 @@ awk -v a="$in_memory" -v b="$(fit_peak large/tensor.tsv 50000)" 'BEGIN { exit !(
   { echo "FAILED: ones in memory do not show; the test would see nothing"; failed=1; }
 rm -r large large.ztpt
 # A minibatch of 5 million ones comes in chunks of 2^21: 24 MiB of coordinates in each of two, and 8 MiB for the
-# components of one. All in one piece, and the next one coming, it would be 133 MiB.
+# components of one: 56 MiB. Measured are 57 to 60, as each of the two peaks varies by 1 MiB; 8 MiB are allowed for
+# rounding. All in one piece, and the next one coming, it would be 133 MiB.
 make 5000000 huge
-at_most "$(fit_peak huge.ztpt 50000)" "$(fit_peak huge.ztpt 5000000)" 60 "minibatches of several chunks"
+at_most "$(fit_peak huge.ztpt 50000)" "$(fit_peak huge.ztpt 5000000)" 64 "minibatches of several chunks"
 finish
