@@ -22,7 +22,8 @@ implementations ([model.md](model.md#13-rivals)), no weaker than published excep
 have one curvature for all cells of a block. If ones are rare (Facebook: 0.007 %), they find only the strongest blocks
 of ones. Until lately PW-QuadApp never divided a block on Facebook, because gains below a billionth of the whole bound
 were taken for rounding errors. Now it does, and on the three splits its mean test log-loss is 1.572, beside 1.605 of
-Quad-App. Its AUC-ROC does not gain from it. The rows of PW-QuadApp on the other data sets are older than this change.
+Quad-App. Its AUC-ROC does not gain from it. By the paper's protocol, the rows of PW-QuadApp on the other data sets
+are older than this change.
 """
 
 
