@@ -58,7 +58,7 @@ for python in "$@"; do
   settings=""
   case "$version" in 3.10 | 3.11) ;; *) settings="-Cwheel.py-api=cp312" ;; esac
   # shellcheck disable=SC2086
-  PKG_CONFIG_PATH="$PWD/build/wheel-libraries/root/pkgconfig" \
+  PKG_CONFIG_PATH="$PWD/build/wheel-libraries/static/pkgconfig" \
     CXXFLAGS="-ffile-prefix-map=$PWD=." CMAKE_GENERATOR=Ninja \
     "$python" -m build --wheel --no-isolation -Cbuild-dir="$out/cmake" $settings \
     --outdir "$plain" "$out/source" >"$out/build$version.log" 2>&1 || { tail -n 50 "$out/build$version.log"; exit 1; }
