@@ -8,8 +8,8 @@ SCORES = {"auc_roc": ("AUC-ROC", 4), "auc_pr": ("AUC-PR", 4), "log_loss": ("log-
 NOTES = """
 *The limit* is 120 seconds of processor time, which is one minute on two threads. It is measured as processor time
 because the machine was busy with other work. Two short chains tell how many sweeps fit into it. No chain makes more
-than 1,000 sweeps, and no point estimate more than 300 iterations. Quad-App and PW-QuadApp are point estimates: their "chains" are fits from different random starts,
-and their probabilities are averaged like those of chains.
+than 1,000 sweeps, and no point estimate more than 300 iterations. Quad-App and PW-QuadApp are point estimates: their
+"chains" are fits from different random starts, and their probabilities are averaged like those of chains.
 
 *The validation part* is a tenth of the data. It belongs to the training cells of every reported split. The setting is
 chosen once for each data set, by AUC-ROC, and not anew in each split. On the validation part each fit has one chain,

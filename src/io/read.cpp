@@ -124,8 +124,7 @@ class SideFiles {
     const Mode& mode = data_.tensor.modes[k];
     throw input_error(
         "{0}: none of the entities in this file (such as {1}) is known in mode {2}; is it the right file? If it is, "
-        "list "
-        "its entities with --labels {2}=FILE",
+        "list its entities with --labels {2}=FILE",
         path, ztp::quoted(mode.labels[pairs[0]]), mode.name);
   }
 
