@@ -25,7 +25,7 @@ SMALL = ["kinship", "umls", "movielens-100k", "simulated"]  # two priors, ten sp
 CHAINS = {name: 4 if name in SMALL else 2 for name in [*DATA, "simulated"]}
 SPLITS = {name: 10 if name in SMALL else 5 for name in [*DATA, "simulated"]}
 LIMIT = 120  # processor seconds of sampling: a minute on two threads
-# At most so many sweeps of a chain (online: minibatches), and iterations of a point estimate, though the limit allows more.
+# The most sweeps of a chain (online: minibatches) and iterations of a point estimate, even if the limit allows more.
 MOST_SWEEPS, MOST_ITERATIONS = 1000, 300
 
 _PRIORS = {"ztp-batch": ["--dirichlet 0.1", "--dirichlet 0.05"], "ztp-online": ["--dirichlet 0.1", "--dirichlet 0.05"],
